@@ -1,0 +1,83 @@
+/** The rings of docs/architecture.md as rules. `npm run boundaries` fails on any breach. */
+const pure = "^packages/(core|crypto|quota|rego|contract)/src/";
+const pureNpm =
+  "node_modules/(zod|@noble/(curves|hashes|ciphers)|shamir-secret-sharing|re2js|yaml|stdnum|ibantools|ipaddr\\.js|libphonenumber-js|tldts)/";
+
+module.exports = {
+  forbidden: [
+    { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    { name: "no-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
+    {
+      name: "pure-no-node",
+      severity: "error",
+      comment: "pure packages do no I/O",
+      from: { path: pure },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "pure-npm-allow-list",
+      severity: "error",
+      from: { path: pure },
+      to: { path: "node_modules/", pathNot: [pureNpm, "node_modules/@seneschal/"] },
+    },
+    {
+      name: "pure-knows-pure",
+      severity: "error",
+      from: { path: pure },
+      to: { path: "^packages/(app|adapters|server-[a-z]+|cli)/" },
+    },
+    { name: "core-knows-nobody", severity: "error", from: { path: "^packages/core/src/" }, to: { path: "^packages/(?!core/)" } },
+    {
+      name: "core-domains-apart",
+      severity: "error",
+      comment: "a domain never imports another domain",
+      from: { path: "^packages/core/src/(keys|governance|storage)/" },
+      to: { path: "^packages/core/src/(keys|governance|storage)/", pathNot: "^packages/core/src/$1/" },
+    },
+    { name: "rego-knows-nobody", severity: "error", from: { path: "^packages/rego/src/" }, to: { path: "^packages/(?!rego/)" } },
+    {
+      name: "crypto-quota-contract-know-core",
+      severity: "error",
+      from: { path: "^packages/(crypto|quota|contract)/src/" },
+      to: { path: "^packages/(?!core/)", pathNot: "^packages/$1/" },
+    },
+    {
+      name: "adapters-know-the-pure-ring",
+      severity: "error",
+      from: { path: "^packages/adapters/src/" },
+      to: { path: "^packages/(app|contract|server-[a-z]+|cli)/" },
+    },
+    {
+      name: "app-knows-no-server",
+      severity: "error",
+      from: { path: "^packages/app/src/" },
+      to: { path: "^packages/(server-[a-z]+|cli)/" },
+    },
+    {
+      name: "servers-know-the-contract",
+      severity: "error",
+      from: { path: "^packages/(server-[a-z]+)/src/" },
+      to: { path: "^packages/(?!contract/|core/)", pathNot: "^packages/$1/" },
+    },
+    {
+      name: "cross-package-by-name",
+      severity: "error",
+      comment: "another package is imported by its name, never by a path",
+      from: { path: "^packages/([^/]+)/" },
+      to: { path: "^packages/", pathNot: "^packages/$1/", dependencyTypes: ["local"] },
+    },
+    {
+      name: "no-undeclared-dependency",
+      severity: "error",
+      from: { path: "^packages/[^/]+/src/" },
+      to: { dependencyTypes: ["npm-no-pkg", "npm-unknown", "npm-dev"] },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    exclude: { path: "^packages/[^/]+/dist" },
+    doNotFollow: { path: "node_modules" },
+    enhancedResolveOptions: { conditionNames: ["@seneschal/source", "import", "default"], exportsFields: ["exports"] },
+  },
+};

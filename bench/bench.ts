@@ -1,0 +1,34 @@
+/** One line of `npm run bench`: our figure beside a peer or a raw ceiling of the same run. */
+export interface BenchResult {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly peer?: string;
+  readonly peerValue?: number;
+  /** Ours over the peer's. */
+  readonly ratio?: number;
+  /** What is asked of it, for the table. */
+  readonly bar?: string;
+}
+
+export interface Bench {
+  readonly name: string;
+  run(): Promise<readonly BenchResult[]>;
+}
+
+/** Calls `work` for about `ms` milliseconds after a warm-up of a fifth of it and returns calls per second. */
+export function rate(work: () => void, ms = 1000): number {
+  const spin = (duration: number): number => {
+    const start = performance.now();
+    let calls = 0;
+    let elapsed = 0;
+    do {
+      for (let i = 0; i < 16; i++) work();
+      calls += 16;
+      elapsed = performance.now() - start;
+    } while (elapsed < duration);
+    return (calls * 1000) / elapsed;
+  };
+  spin(ms / 5);
+  return spin(ms);
+}

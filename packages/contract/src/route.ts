@@ -1,0 +1,115 @@
+import type { z } from "zod";
+
+/** What a caller must be to reach a route. `public`: anybody; `optional`: a credential is used if one is sent. */
+export type RouteAuth = "public" | "optional" | "principal";
+
+export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD";
+
+/**
+ * One route as plain data. Paths are static segments and whole-segment `:param`s.
+ * `body` and `reply` are zod schemas; a route whose reply is not JSON names its media type in `produces`, and its
+ * handler returns a {@link Payload}.
+ */
+export interface Route {
+  readonly method: HttpMethod;
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly auth: RouteAuth;
+  /** `resource:verb` that the authorisation policy decides on, for example `workspace:encrypt`. Required unless public. */
+  readonly action?: string;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  /** An empty body counts as `{}`. */
+  readonly bodyOptional?: boolean;
+  /** Bytes; the service's default is 1 MiB. */
+  readonly bodyLimit?: number;
+  /** Success status. */
+  readonly status: number;
+  readonly reply?: z.ZodType;
+  /** Media type of a reply that is not JSON. */
+  readonly produces?: string;
+  /** Error statuses that this route can answer beyond 400, 401, 403, 404, 413, 415, 429, 500. */
+  readonly errors?: readonly number[];
+  /** Not in the interface documents: marked `x-extension` in the OpenAPI document. */
+  readonly extension?: boolean;
+}
+
+/** A reply that is not JSON: text, or bytes in one piece or streamed. */
+export interface Payload {
+  readonly mediaType?: string;
+  readonly filename?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Overrides the route's success status, for example 304. */
+  readonly status?: number;
+  readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+/** The routes of one service by operation id. */
+export type Contract = Readonly<Record<string, Route>>;
+
+/** Keeps the literal types of the routes. */
+export function contract<const C extends Contract>(routes: C): C {
+  return routes;
+}
+
+/** Who calls, as authentication established it. Nothing in it comes from the request body or query. */
+export interface Principal {
+  readonly id: string;
+  /** `admin`, `user`, `service`, `device`, `partner`, `apikey`, `anonymous`, `emergency` ... */
+  readonly type: string;
+  readonly org: string;
+  readonly roles: readonly string[];
+  readonly scopes: readonly string[];
+  /** How the caller proved it: `mtls`, `jwt`, `oidc`, `apikey`, `token`, `none`. */
+  readonly method: string;
+  /** Serial of the client certificate, colon hex, when one was presented. */
+  readonly certSerial?: string;
+}
+
+type Infer<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+/** What a handler is given. `principal` is present exactly when the route demands one. */
+export interface HandlerInput<R extends Route> {
+  readonly params: Infer<R["params"]>;
+  readonly query: Infer<R["query"]>;
+  readonly body: Infer<R["body"]>;
+  readonly principal: R["auth"] extends "public" ? undefined : R["auth"] extends "optional" ? Principal | undefined : Principal;
+  /** Milliseconds since the epoch, one value per request. */
+  readonly now: number;
+  readonly requestId: string;
+  readonly request: RequestFacts;
+}
+
+/** Facts about the connection and the raw request. */
+export interface RequestFacts {
+  readonly remoteAddress: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly rawBody: Uint8Array;
+}
+
+type Reply<R extends Route> = R["produces"] extends string
+  ? Payload
+  : R["reply"] extends z.ZodType
+    ? z.input<R["reply"]> | WithHeaders<z.input<R["reply"]>>
+    : void;
+
+/** A JSON reply with response headers, or with a success status that differs from the route's. Made by {@link withHeaders}. */
+export interface WithHeaders<T> {
+  readonly [REPLY]: true;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: T;
+}
+
+export const REPLY: unique symbol = Symbol.for("seneschal.reply");
+
+export function withHeaders<T>(headers: Readonly<Record<string, string>>, body: T): WithHeaders<T> {
+  return { [REPLY]: true, headers, body };
+}
+
+/** A handler returns the success body only; every failure is a thrown `CodedError`. */
+export type Handler<R extends Route, Services> = (services: Services, input: HandlerInput<R>) => Promise<Reply<R>> | Reply<R>;
+
+/** One handler per route of the contract. */
+export type Handlers<C extends Contract, Services> = { readonly [K in keyof C]: Handler<C[K], Services> };

@@ -1,0 +1,2 @@
+export { CodedError, isCoded } from "./errors.ts";
+export type { Json, JsonObject } from "./json.ts";

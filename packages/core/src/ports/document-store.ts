@@ -1,0 +1,162 @@
+import type { JsonObject } from "../json.ts";
+
+/** A scalar that an index sorts by. Order: null < numbers < false < true < strings by UTF-8 bytes. */
+export type IndexValue = null | boolean | number | string;
+
+/** One declared index: a pure function of the document. `undefined` keeps the document out of the index. */
+export interface IndexSpec {
+  readonly key: (doc: JsonObject) => readonly IndexValue[] | undefined;
+  /** Two documents of the collection may not share the key. */
+  readonly unique?: boolean;
+  /** Raise it when `key` changes its meaning: the adapter rebuilds the index when it opens. Default 1. */
+  readonly revision?: number;
+}
+
+/** The collections of a store and their indexes, by name. Names: `[a-z][a-z0-9_]*`, at most 40 characters. */
+export type Collections = Readonly<Record<string, { readonly indexes: Readonly<Record<string, IndexSpec>> }>>;
+
+/** A stored document. `version` grows with every change of this id and never repeats, also after delete and re-create. */
+export interface Stored {
+  readonly id: string;
+  readonly version: number;
+  readonly doc: JsonObject;
+}
+
+export interface ListOptions {
+  /** First and last index value behind `prefix`, both inclusive. */
+  readonly from?: readonly IndexValue[];
+  readonly to?: readonly IndexValue[];
+  readonly limit: number;
+  /** Skips this many items first; for offset paging over HTTP. Prefer `cursor`. */
+  readonly offset?: number;
+  readonly cursor?: string;
+  readonly reverse?: boolean;
+}
+
+export interface Page {
+  readonly items: readonly Stored[];
+  /** Absent at the end. */
+  readonly cursor?: string;
+}
+
+export interface Put {
+  readonly coll: string;
+  readonly id: string;
+  readonly doc: JsonObject;
+  /** n: the current version is n. 0: must not exist. Absent: unconditional. */
+  readonly ifVersion?: number;
+}
+
+export interface Del {
+  readonly coll: string;
+  readonly id: string;
+  readonly ifVersion?: number;
+}
+
+export interface Check {
+  readonly coll: string;
+  readonly id: string;
+  /** 0: must not exist. */
+  readonly version: number;
+}
+
+/** An audit event to append in the same transaction. The store numbers it. */
+export interface AuditDraft {
+  /** Whose log it belongs to, an organisation id for the gateway. */
+  readonly stream: string;
+  readonly event: JsonObject;
+}
+
+/** An appended audit event: `seq` is dense from 1 over the store, `streamSeq` dense from 1 over its stream, both in commit order. */
+export interface AuditEntry {
+  readonly seq: number;
+  readonly stream: string;
+  readonly streamSeq: number;
+  readonly event: JsonObject;
+}
+
+export interface Commit {
+  /** Chosen by the caller, unique per logical commit; a retry with the same id is answered, not applied twice. */
+  readonly commitId: string;
+  readonly puts?: readonly Put[];
+  readonly dels?: readonly Del[];
+  readonly checks?: readonly Check[];
+  readonly audit?: readonly AuditDraft[];
+}
+
+export interface FailedCondition {
+  readonly coll: string;
+  readonly id: string;
+  readonly expected: number;
+  readonly actual: number;
+}
+
+export interface UniqueViolation {
+  readonly coll: string;
+  readonly id: string;
+  readonly index: string;
+}
+
+/** What a commit came to. A conflict is a value: nothing was written. */
+export type CommitResult =
+  | { readonly ok: true; readonly seq: number; readonly versions: Readonly<Record<string, number>> }
+  | { readonly ok: false; readonly failed: readonly FailedCondition[]; readonly unique: readonly UniqueViolation[] };
+
+export interface Change {
+  readonly seq: number;
+  readonly coll: string;
+  readonly id: string;
+  /** Absent: deleted. */
+  readonly version?: number;
+}
+
+export interface StoreCapabilities {
+  readonly durable: boolean;
+  readonly multiProcess: boolean;
+  readonly subscribe: "push" | "poll";
+}
+
+/**
+ * Keeps JSON documents in declared collections.
+ *
+ * Laws (each is a test of the exported conformance suite):
+ * - **atomic**: all puts, dels, index entries and audit events of a commit, or none, across collections.
+ * - **durable**: a resolved commit survives `kill -9` (where `capabilities.durable`).
+ * - **conditional**: see {@link Put.ifVersion}; `checks` guard documents that were only read.
+ * - **version**: an integer that grows per id and never repeats, also after delete and re-create.
+ * - **conflict**: a value naming every failed condition and unique index; a rejected commit never fails its neighbours.
+ * - **read your commit**: after `commit` resolves every later read, in any process, sees it.
+ * - **unknown outcome**: a lost connection or write error throws code `outcome_unknown`, never "failed"; repeating the
+ *   same `commitId` settles it.
+ * - **no aliasing**: input is serialised synchronously inside the call, output is a fresh copy.
+ * - **list**: ordered by index values, then id; all items satisfied the condition at one instant.
+ * - **audit, changes**: dense from 1, in commit order; a reader at n never later finds an entry below n.
+ * - **close** waits for commits in flight; later calls throw code `store_closed`.
+ *
+ * Values: JSON, finite numbers (-0 becomes 0), no U+0000 and no lone surrogates in strings or ids, key order not
+ * preserved, encoded index key + id <= 1 KiB, document <= 1 MiB; checked before anything is queued (`invalid_document`).
+ *
+ * The pseudo-collection `audit` can be listed and counted through the indexes that the adapter was opened with for it;
+ * its items are `{ id: String(seq), version: seq, doc: { seq, stream, stream_seq, event } }`.
+ */
+export interface DocumentStore {
+  readonly capabilities: StoreCapabilities;
+  /** Absent: `undefined`. */
+  get(coll: string, id: string): Promise<Stored | undefined>;
+  /** One slot per id, in order. */
+  getMany(coll: string, ids: readonly string[]): Promise<readonly (Stored | undefined)[]>;
+  list(coll: string, index: string, prefix: readonly IndexValue[], options: ListOptions): Promise<Page>;
+  count(
+    coll: string,
+    index: string,
+    prefix: readonly IndexValue[],
+    range?: { readonly from?: readonly IndexValue[]; readonly to?: readonly IndexValue[] },
+  ): Promise<number>;
+  commit(commit: Commit): Promise<CommitResult>;
+  /** Audit entries with `seq > afterSeq`, ascending. */
+  auditRead(afterSeq: number, limit: number): Promise<readonly AuditEntry[]>;
+  changes(afterSeq: number, limit: number): Promise<readonly Change[]>;
+  /** Calls back with the newest change sequence, at least once after every commit. Wake-up only: read with `changes`. */
+  subscribe(callback: (seq: number) => void): () => void;
+  close(): Promise<void>;
+}

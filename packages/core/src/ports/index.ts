@@ -1,0 +1,29 @@
+export type { Accounting, RemainingBudget, UsageEvent } from "./accounting.ts";
+export type { BlobDevice } from "./blob-device.ts";
+export type { Clock } from "./clock.ts";
+export type { Argon2Params, CryptoProvider } from "./crypto-provider.ts";
+export type {
+  AuditDraft,
+  AuditEntry,
+  Change,
+  Check,
+  Collections,
+  Commit,
+  CommitResult,
+  Del,
+  DocumentStore,
+  FailedCondition,
+  IndexSpec,
+  IndexValue,
+  ListOptions,
+  Page,
+  Put,
+  StoreCapabilities,
+  Stored,
+  UniqueViolation,
+} from "./document-store.ts";
+export type { Notification, Notifier } from "./notifier.ts";
+export type { CompiledPolicy, PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource } from "./policy-engine.ts";
+export type { Random } from "./random.ts";
+export type { AppendResult, LogEntry, LogHead, LogSnapshot, LogStatus, ReplicatedLog } from "./replicated-log.ts";
+export type { TransitKeyInfo, Vault } from "./vault.ts";

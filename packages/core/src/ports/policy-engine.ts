@@ -1,0 +1,51 @@
+import type { Json, JsonObject } from "../json.ts";
+
+/** One problem of a policy source, with its place. Rows and columns start at 1. */
+export interface PolicyProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly file: string;
+  readonly row: number;
+  readonly col: number;
+}
+
+/** A source text with the name that problems refer to. */
+export interface PolicySource {
+  readonly name: string;
+  readonly source: string;
+}
+
+/** `undefined` is an answer (no rule held), never an error; a limit or a fault is `error`, never `undefined`. */
+export type PolicyAnswer =
+  | { readonly kind: "defined"; readonly value: Json }
+  | { readonly kind: "undefined" }
+  | { readonly kind: "error"; readonly code: string; readonly message: string };
+
+/** A compiled, immutable set of policies. */
+export interface CompiledPolicy {
+  /** Evaluates the document at `path`, for example `["data", "gateway", "authz", "allow"]`. `now` is milliseconds. */
+  evaluate(
+    path: readonly string[],
+    input: Json,
+    options: { readonly now: number; readonly data?: JsonObject },
+  ): Promise<PolicyAnswer>;
+  /** The package path of each source, without `data`. */
+  readonly packages: readonly (readonly string[])[];
+}
+
+/**
+ * Compiles and evaluates policies.
+ *
+ * Laws: `check` and `compile` report every problem of the sources; `evaluate` never throws: what fails is an `error`
+ * answer, which callers must treat as deny.
+ */
+export interface PolicyEngine {
+  readonly name: string;
+  check(sources: readonly PolicySource[]): Promise<readonly PolicyProblem[]>;
+  compile(
+    sources: readonly PolicySource[],
+  ): Promise<
+    { readonly ok: true; readonly policy: CompiledPolicy } | { readonly ok: false; readonly problems: readonly PolicyProblem[] }
+  >;
+  close(): Promise<void>;
+}

@@ -1,0 +1,32 @@
+import { readdirSync } from "node:fs";
+import { defaultServerConditions } from "vite";
+import { defineConfig } from "vitest/config";
+
+const packages = readdirSync(new URL("packages", import.meta.url));
+const conditions = ["@seneschal/source", ...defaultServerConditions];
+
+/** Every package is a project: `npx vitest run --project core`. Tests run from source, no build needed. */
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    projects: [
+      ...packages.map((name) => ({
+        extends: true as const,
+        test: {
+          name,
+          root: `packages/${name}`,
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/integration/**", "**/node_modules/**"],
+          setupFiles: [new URL("tools/fast-check-seed.ts", import.meta.url).pathname],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      })),
+      {
+        extends: true as const,
+        test: { name: "tools", root: "tools", include: ["test/**/*.test.ts"], testTimeout: 120_000 },
+      },
+    ],
+  },
+});
