@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Installs what the integration suites can use on a Debian-like machine: etcd, PostgreSQL, Chromium, S3 clients, and OPA by Go.
+# Every part is optional; the suites name what they miss.
+set -u
+status=0
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq || status=1
+  for package in etcd-server postgresql chromium awscli rclone s3cmd openssl iproute2; do
+    dpkg -s "$package" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "$package" >/dev/null || {
+      echo "not installed: $package"
+      status=1
+    }
+  done
+fi
+if [ -x tools/install-opa.sh ]; then tools/install-opa.sh || status=1; fi
+exit $status
