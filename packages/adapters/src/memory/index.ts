@@ -1,1 +1,3 @@
-export {};
+export { openMemoryStore } from "./open-memory-store.ts";
+export { seededRandom } from "./seeded-random.ts";
+export { type SettableClock, settableClock } from "./settable-clock.ts";

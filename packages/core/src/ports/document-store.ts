@@ -97,7 +97,10 @@ export interface UniqueViolation {
   readonly index: string;
 }
 
-/** What a commit came to. A conflict is a value: nothing was written. */
+/**
+ * What a commit came to. A conflict is a value: nothing was written. `seq` is the sequence of the commit over the store,
+ * `versions` holds the new version of every put by `<coll>/<id>`.
+ */
 export type CommitResult =
   | { readonly ok: true; readonly seq: number; readonly versions: Readonly<Record<string, number>> }
   | { readonly ok: false; readonly failed: readonly FailedCondition[]; readonly unique: readonly UniqueViolation[] };
@@ -115,6 +118,29 @@ export interface StoreCapabilities {
   readonly multiProcess: boolean;
   readonly subscribe: "push" | "poll";
 }
+
+/**
+ * Why a store could not do something.
+ *
+ * - `invalid_schema`, `invalid_document`, `invalid_commit`, `invalid_query`, `invalid_cursor`: the caller's mistake,
+ *   nothing was queued.
+ * - `outcome_unknown`: the commit may or may not be applied; repeat it with the same `commitId`.
+ * - `store_closed`: `close` was called. `store_locked`: another process has it open (engines for one process).
+ * - `store_failed`: an earlier write failed; the store answers reads only until it is opened again.
+ * - `store_unavailable`: not reachable, nothing was done. `store_misconfigured`: the engine cannot keep the laws.
+ */
+export type StoreErrorCode =
+  | "invalid_schema"
+  | "invalid_document"
+  | "invalid_commit"
+  | "invalid_query"
+  | "invalid_cursor"
+  | "outcome_unknown"
+  | "store_closed"
+  | "store_locked"
+  | "store_failed"
+  | "store_unavailable"
+  | "store_misconfigured";
 
 /**
  * Keeps JSON documents in declared collections.
@@ -135,9 +161,28 @@ export interface StoreCapabilities {
  *
  * Values: JSON, finite numbers (-0 becomes 0), no U+0000 and no lone surrogates in strings or ids, key order not
  * preserved, encoded index key + id <= 1 KiB, document <= 1 MiB; checked before anything is queued (`invalid_document`).
+ * Ids are not empty; the same id is put or deleted once per commit (`invalid_commit`).
  *
- * The pseudo-collection `audit` can be listed and counted through the indexes that the adapter was opened with for it;
- * its items are `{ id: String(seq), version: seq, doc: { seq, stream, stream_seq, event } }`.
+ * The pseudo-collection `audit` can be read, listed and counted, never written to, through two built-in indexes and those that the
+ * adapter was opened with for it (`auditIndexes`, functions of the item's document); its items are
+ * `{ id: String(seq), version: seq, doc: { seq, stream, stream_seq, event } }`, and equal index values sort by seq.
+ * Built in: `stream` = `[stream, stream_seq]` (a whole stream in order: `list("audit", "stream", [stream], { limit })`)
+ * and `seq` = `[seq]`.
+ *
+ * A retry is recognised by its `commitId` while the commit is among the newest 100,000.
+ *
+ * @example
+ * ```ts
+ * import { openMemoryStore } from "@seneschal/adapters/memory";
+ * const store = openMemoryStore({ collections: { widgets: { indexes: { by_owner: { key: (doc) => [doc.owner as string] } } } } });
+ * await store.commit({
+ *   commitId: "c1",
+ *   puts: [{ coll: "widgets", id: "w1", doc: { owner: "ada" }, ifVersion: 0 }],
+ *   audit: [{ stream: "ada", event: { type: "widget.created" } }],
+ * });
+ * const { items } = await store.list("widgets", "by_owner", ["ada"], { limit: 10 });
+ * console.log(items[0]?.id); // w1
+ * ```
  */
 export interface DocumentStore {
   readonly capabilities: StoreCapabilities;

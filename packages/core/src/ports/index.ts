@@ -20,6 +20,7 @@ export type {
   Put,
   StoreCapabilities,
   Stored,
+  StoreErrorCode,
   UniqueViolation,
 } from "./document-store.ts";
 export type { Notification, Notifier } from "./notifier.ts";

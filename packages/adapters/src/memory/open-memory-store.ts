@@ -1,0 +1,171 @@
+import { CodedError, type JsonObject } from "@seneschal/core";
+import type { AuditEntry, Change, DocumentStore, Stored, StoreErrorCode } from "@seneschal/core/ports";
+import {
+  auditCollection,
+  auditDocument,
+  auditKeyId,
+  type CommitPlan,
+  checkFeed,
+  collectionOf,
+  commitIdWindow,
+  compileSchema,
+  entryKey,
+  type IndexKeys,
+  keyRange,
+  listRequest,
+  planCommits,
+  prepareCommit,
+  type StoreHead,
+  type StoreSchema,
+} from "@seneschal/core/store";
+import { SortedKeys } from "./sorted-keys.ts";
+
+interface Kept {
+  readonly version: number;
+  readonly text: string;
+  readonly keys: IndexKeys;
+}
+
+/**
+ * A {@link DocumentStore} in memory: the reference of the port, for tests and short-lived tools. Nothing survives the
+ * process. A commit is applied synchronously inside the call, so that every law follows from there being one thread.
+ *
+ * @throws CodedError `invalid_schema`.
+ */
+export function openMemoryStore(schema: StoreSchema): DocumentStore {
+  const compiled = compileSchema(schema);
+  const documents = new Map<string, Kept>();
+  const indexes = new Map<string, SortedKeys>();
+  for (const { name, indexes: declared } of [...compiled.collections.values(), compiled.audit])
+    for (const index of declared) indexes.set(`${name}.${index.name}`, new SortedKeys());
+  const index = (coll: string, name: string): SortedKeys => indexes.get(`${coll}.${name}`) as SortedKeys;
+  const audit: { readonly stream: string; readonly streamSeq: number; readonly text: string }[] = [];
+  const streams = new Map<string, number>();
+  const changes: Change[] = [];
+  const applied = new Map<string, number>();
+  const listeners = new Set<(seq: number) => void>();
+  let head: StoreHead = { commit: 0, change: 0, audit: 0 };
+  let closed = false;
+
+  const open = (): void => {
+    if (closed) throw new CodedError<StoreErrorCode>("store_closed", "the store is closed");
+  };
+
+  const auditEntry = (seq: number): AuditEntry | undefined => {
+    const kept = audit[seq - 1];
+    if (kept === undefined) return undefined;
+    return { seq, stream: kept.stream, streamSeq: kept.streamSeq, event: JSON.parse(kept.text) as JsonObject };
+  };
+
+  const read = (coll: string, id: string): Stored | undefined => {
+    collectionOf(compiled, coll);
+    if (coll === auditCollection) {
+      const entry = /^[1-9][0-9]{0,15}$/.test(id) ? auditEntry(Number(id)) : undefined;
+      if (entry === undefined) return undefined;
+      return { id, version: entry.seq, doc: auditDocument(entry.seq, entry.stream, entry.streamSeq, entry.event) };
+    }
+    const kept = documents.get(`${coll}/${id}`);
+    return kept === undefined ? undefined : { id, version: kept.version, doc: JSON.parse(kept.text) as JsonObject };
+  };
+
+  const write = (plan: CommitPlan): void => {
+    for (const { coll, id, before, after } of plan.documents) {
+      for (const [name, key] of Object.entries(before?.keys ?? {})) index(coll, name).delete(entryKey(key, id));
+      for (const [name, key] of Object.entries(after?.keys ?? {})) index(coll, name).set(entryKey(key, id), id);
+      if (after === undefined) documents.delete(`${coll}/${id}`);
+      else documents.set(`${coll}/${id}`, { version: after.version, text: after.text, keys: after.keys });
+    }
+    for (const { seq, stream, streamSeq, text, keys } of plan.audit) {
+      audit.push({ stream, streamSeq, text });
+      streams.set(stream, streamSeq);
+      for (const [name, key] of Object.entries(keys))
+        index(auditCollection, name).set(entryKey(key, auditKeyId(seq)), String(seq));
+    }
+    for (const change of plan.changes) changes.push(change);
+    for (const { commitId, seq } of plan.applied) applied.set(commitId, seq);
+    for (const oldest of applied.keys()) {
+      if (applied.size <= commitIdWindow) break;
+      applied.delete(oldest);
+    }
+    head = plan.head;
+  };
+
+  return {
+    capabilities: { durable: false, multiProcess: false, subscribe: "push" },
+    async get(coll, id) {
+      open();
+      return read(coll, id);
+    },
+    async getMany(coll, ids) {
+      open();
+      return ids.map((id) => read(coll, id));
+    },
+    async list(coll, indexName, prefix, options) {
+      open();
+      const { range, limit, offset, reverse, cursorAt } = listRequest(compiled, coll, indexName, prefix, options);
+      const items: Stored[] = [];
+      let skip = offset;
+      let last = "";
+      for (const { key, id } of index(coll, indexName).entries(range, reverse)) {
+        if (skip > 0) {
+          skip -= 1;
+          continue;
+        }
+        if (items.length === limit) return { items, cursor: cursorAt(last) };
+        items.push(read(coll, id) as Stored);
+        last = key;
+      }
+      return { items };
+    },
+    async count(coll, indexName, prefix, range) {
+      open();
+      return index(coll, indexName).count(keyRange(compiled, coll, indexName, prefix, range));
+    },
+    async commit(commit) {
+      open();
+      const prepared = prepareCommit(compiled, commit);
+      const plan = planCommits(
+        compiled,
+        {
+          head,
+          document: (coll, id) => documents.get(`${coll}/${id}`),
+          owner: (coll, name, key) => {
+            const found = index(coll, name)
+              .entries({ gte: `${key}\0`, lt: `${key}\x01` }, false)
+              .next();
+            return found.done === true ? undefined : found.value.id;
+          },
+          streamSeq: (stream) => streams.get(stream) ?? 0,
+          applied: (commitId) => applied.get(commitId),
+        },
+        [prepared],
+      );
+      write(plan);
+      if (plan.applied.length > 0) for (const listener of listeners) queueMicrotask(() => listener(head.change));
+      const [result] = plan.results;
+      return result as NonNullable<typeof result>;
+    },
+    async auditRead(afterSeq, limit) {
+      open();
+      checkFeed(afterSeq, limit);
+      const entries: AuditEntry[] = [];
+      for (let seq = afterSeq + 1; entries.length < limit && seq <= audit.length; seq += 1)
+        entries.push(auditEntry(seq) as AuditEntry);
+      return entries;
+    },
+    async changes(afterSeq, limit) {
+      open();
+      checkFeed(afterSeq, limit);
+      return changes.slice(afterSeq, afterSeq + limit).map((change) => ({ ...change }));
+    },
+    subscribe(callback) {
+      open();
+      listeners.add(callback);
+      return () => listeners.delete(callback);
+    },
+    async close() {
+      closed = true;
+      listeners.clear();
+    },
+  };
+}

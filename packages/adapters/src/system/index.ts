@@ -1,0 +1,2 @@
+export { systemClock } from "./system-clock.ts";
+export { systemRandom } from "./system-random.ts";

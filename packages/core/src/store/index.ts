@@ -1,0 +1,30 @@
+export { fromHex, successor, toHex, utf8, utf8Length } from "./byte-string.ts";
+export { maxDocumentBytes, serialiseDocument } from "./check-json.ts";
+export { encodeIndexKey, entryKey } from "./index-key.ts";
+export { checkFeed, type KeyRange, keyRange, type ListRequest, listRequest } from "./list-range.ts";
+export {
+  auditKeyId,
+  type CommitPlan,
+  commitIdWindow,
+  type IndexedVersion,
+  type PlannedAudit,
+  type PlannedDocument,
+  type PlanReads,
+  planCommits,
+  readsOf,
+  type StoreHead,
+  type StoreView,
+} from "./plan-commits.ts";
+export { auditDocument, type PreparedCommit, type PreparedPut, prepareCommit } from "./prepare-commit.ts";
+export {
+  auditCollection,
+  type CompiledCollection,
+  type CompiledSchema,
+  collectionOf,
+  compileSchema,
+  type IndexKeys,
+  indexKeys,
+  indexRevisions,
+  maxKeyBytes,
+  type StoreSchema,
+} from "./schema.ts";

@@ -1,0 +1,209 @@
+import type { JsonObject } from "../json.ts";
+import type { Change, CommitResult, FailedCondition, UniqueViolation } from "../ports/document-store.ts";
+import { auditDocument, type PreparedCommit } from "./prepare-commit.ts";
+import { type CompiledSchema, type IndexKeys, indexKeys } from "./schema.ts";
+
+/** The newest number of each sequence; each is dense from 1. */
+export interface StoreHead {
+  readonly commit: number;
+  readonly change: number;
+  readonly audit: number;
+}
+
+/** A retry is recognised while its commit is among this many newest ones. */
+export const commitIdWindow = 100_000;
+
+/** A document as the planner sees it. */
+export interface IndexedVersion {
+  readonly version: number;
+  readonly keys: IndexKeys;
+}
+
+/** What the store holds now, as far as {@link readsOf} named it. */
+export interface StoreView {
+  readonly head: StoreHead;
+  readonly document: (coll: string, id: string) => IndexedVersion | undefined;
+  /** The id that holds a key of a unique index. */
+  readonly owner: (coll: string, index: string, key: string) => string | undefined;
+  /** The newest `streamSeq`, 0 before the first. */
+  readonly streamSeq: (stream: string) => number;
+  /** The commit sequence of an applied commit id. */
+  readonly applied: (commitId: string) => number | undefined;
+}
+
+/** Everything that {@link planCommits} looks at, without repetition. */
+export interface PlanReads {
+  readonly documents: readonly { readonly coll: string; readonly id: string }[];
+  readonly owners: readonly { readonly coll: string; readonly index: string; readonly key: string }[];
+  readonly streams: readonly string[];
+  readonly commitIds: readonly string[];
+}
+
+/** The state of one written document before and after the batch. Absent `after`: deleted. */
+export interface PlannedDocument {
+  readonly coll: string;
+  readonly id: string;
+  readonly before: IndexedVersion | undefined;
+  readonly after: (IndexedVersion & { readonly text: string }) | undefined;
+}
+
+/** One audit entry with its numbers. */
+export interface PlannedAudit {
+  readonly seq: number;
+  readonly stream: string;
+  readonly streamSeq: number;
+  readonly text: string;
+  readonly keys: IndexKeys;
+}
+
+/** What to write, atomically, and what to answer once it is written: one result per commit, in order. */
+export interface CommitPlan {
+  readonly results: readonly CommitResult[];
+  readonly head: StoreHead;
+  readonly documents: readonly PlannedDocument[];
+  readonly audit: readonly PlannedAudit[];
+  readonly changes: readonly Change[];
+  readonly applied: readonly { readonly commitId: string; readonly seq: number }[];
+}
+
+/** Names what a batch of commits must be judged on. */
+export function readsOf(schema: CompiledSchema, commits: readonly PreparedCommit[]): PlanReads {
+  const documents = new Map<string, { coll: string; id: string }>();
+  const owners = new Map<string, { coll: string; index: string; key: string }>();
+  const streams = new Set<string>();
+  for (const { puts, dels, checks, audit } of commits) {
+    for (const { coll, id } of [...puts, ...dels, ...checks]) documents.set(name(coll, id), { coll, id });
+    for (const { coll, keys } of puts)
+      for (const index of schema.collections.get(coll)?.uniques ?? []) {
+        const key = keys[index];
+        if (key !== undefined) owners.set(`${coll}/${index}/${key}`, { coll, index, key });
+      }
+    for (const { stream } of audit) streams.add(stream);
+  }
+  return {
+    documents: [...documents.values()],
+    owners: [...owners.values()],
+    streams: [...streams],
+    commitIds: [...new Set(commits.map((commit) => commit.commitId))],
+  };
+}
+
+/**
+ * Judges a batch of commits in order, each on the outcome of those before it, and says what to write. All engines share
+ * it: the memory, level and PostgreSQL stores differ only in how they read the view and write the plan.
+ *
+ * A rejected commit leaves no trace and never fails its neighbours. The version of a written document is the sequence
+ * of its commit, so that it never repeats. Conditions and unique keys are judged on the state that the whole commit
+ * leaves: two documents may swap a unique key in one commit.
+ */
+export function planCommits(schema: CompiledSchema, view: StoreView, commits: readonly PreparedCommit[]): CommitPlan {
+  const written = new Map<string, PlannedDocument>();
+  const claimed = new Map<string, string | undefined>();
+  const streams = new Map<string, number>();
+  const applied = new Map<string, number>();
+  const audit: PlannedAudit[] = [];
+  const changes: Change[] = [];
+  let head = view.head;
+
+  const current = (coll: string, id: string): IndexedVersion | undefined => {
+    const planned = written.get(name(coll, id));
+    return planned === undefined ? view.document(coll, id) : planned.after;
+  };
+  const write = (coll: string, id: string, after: PlannedDocument["after"]): void => {
+    const planned = written.get(name(coll, id));
+    written.set(name(coll, id), { coll, id, before: planned === undefined ? view.document(coll, id) : planned.before, after });
+    head = { ...head, change: head.change + 1 };
+    changes.push({ seq: head.change, coll, id, ...(after === undefined ? {} : { version: after.version }) });
+  };
+
+  const judge = (commit: PreparedCommit): CommitResult => {
+    const earlier = applied.get(commit.commitId) ?? view.applied(commit.commitId);
+    if (earlier !== undefined) return accepted(commit, earlier);
+
+    const failed = failedConditions(commit, current);
+    const claims = new Map<string, string | undefined>();
+    const unique = uniqueViolations(schema, commit, claims, current, (coll, index, key) => {
+      const slot = `${coll}/${index}/${key}`;
+      return claimed.has(slot) ? claimed.get(slot) : view.owner(coll, index, key);
+    });
+    if (failed.length > 0 || unique.length > 0) return { ok: false, failed, unique };
+
+    const seq = head.commit + 1;
+    head = { ...head, commit: seq };
+    applied.set(commit.commitId, seq);
+    for (const [slot, id] of claims) claimed.set(slot, id);
+    for (const { coll, id, text, keys } of commit.puts) write(coll, id, { version: seq, keys, text });
+    for (const { coll, id } of commit.dels) if (current(coll, id) !== undefined) write(coll, id, undefined);
+    for (const { stream, text } of commit.audit) {
+      const streamSeq = (streams.get(stream) ?? view.streamSeq(stream)) + 1;
+      streams.set(stream, streamSeq);
+      head = { ...head, audit: head.audit + 1 };
+      const doc = auditDocument(head.audit, stream, streamSeq, JSON.parse(text) as JsonObject);
+      audit.push({ seq: head.audit, stream, streamSeq, text, keys: indexKeys(schema.audit, auditKeyId(head.audit), doc) });
+    }
+    return accepted(commit, seq);
+  };
+
+  const results = commits.map(judge);
+  return {
+    results,
+    head,
+    documents: [...written.values()],
+    audit,
+    changes,
+    applied: [...applied].map(([commitId, seq]) => ({ commitId, seq })),
+  };
+}
+
+/** The id under which index keys carry an audit entry: padded, so that equal index values sort by sequence. */
+export function auditKeyId(seq: number): string {
+  return String(seq).padStart(16, "0");
+}
+
+function accepted(commit: PreparedCommit, seq: number): CommitResult {
+  return { ok: true, seq, versions: Object.fromEntries(commit.puts.map(({ coll, id }) => [name(coll, id), seq])) };
+}
+
+function failedConditions(
+  commit: PreparedCommit,
+  current: (coll: string, id: string) => IndexedVersion | undefined,
+): FailedCondition[] {
+  const conditions = [
+    ...[...commit.puts, ...commit.dels].map(({ coll, id, ifVersion }) => ({ coll, id, expected: ifVersion })),
+    ...commit.checks.map(({ coll, id, version }) => ({ coll, id, expected: version })),
+  ];
+  return conditions.flatMap(({ coll, id, expected }) => {
+    const actual = current(coll, id)?.version ?? 0;
+    return expected === undefined || expected === actual ? [] : [{ coll, id, expected, actual }];
+  });
+}
+
+/** Fills `claims` with the unique keys that the commit gives up (`undefined`) and takes (the id). */
+function uniqueViolations(
+  schema: CompiledSchema,
+  commit: PreparedCommit,
+  claims: Map<string, string | undefined>,
+  current: (coll: string, id: string) => IndexedVersion | undefined,
+  owner: (coll: string, index: string, key: string) => string | undefined,
+): UniqueViolation[] {
+  for (const { coll, id } of [...commit.puts, ...commit.dels])
+    for (const index of schema.collections.get(coll)?.uniques ?? []) {
+      const key = current(coll, id)?.keys[index];
+      if (key !== undefined) claims.set(`${coll}/${index}/${key}`, undefined);
+    }
+  const violations: UniqueViolation[] = [];
+  for (const { coll, id, keys } of commit.puts)
+    for (const index of schema.collections.get(coll)?.uniques ?? []) {
+      const key = keys[index];
+      if (key === undefined) continue;
+      const slot = `${coll}/${index}/${key}`;
+      const holder = claims.has(slot) ? claims.get(slot) : owner(coll, index, key);
+      if (holder === undefined || holder === id) claims.set(slot, id);
+      else violations.push({ coll, id, index });
+    }
+  return violations;
+}
+
+function name(coll: string, id: string): string {
+  return `${coll}/${id}`;
+}

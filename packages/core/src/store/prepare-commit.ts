@@ -1,0 +1,94 @@
+import { CodedError } from "../errors.ts";
+import type { JsonObject } from "../json.ts";
+import type { Check, Commit, StoreErrorCode } from "../ports/document-store.ts";
+import { utf8Length } from "./byte-string.ts";
+import { serialiseDocument, stringProblem } from "./check-json.ts";
+import { type CompiledCollection, type CompiledSchema, type IndexKeys, indexKeys, maxKeyBytes } from "./schema.ts";
+
+/** A put with its document serialised and its index keys encoded. */
+export interface PreparedPut {
+  readonly coll: string;
+  readonly id: string;
+  readonly text: string;
+  readonly keys: IndexKeys;
+  readonly ifVersion: number | undefined;
+}
+
+/** A commit that no longer depends on anything the caller can change. */
+export interface PreparedCommit {
+  readonly commitId: string;
+  readonly puts: readonly PreparedPut[];
+  readonly dels: readonly { readonly coll: string; readonly id: string; readonly ifVersion: number | undefined }[];
+  readonly checks: readonly Check[];
+  readonly audit: readonly { readonly stream: string; readonly text: string }[];
+  /** Characters of all texts; bounds merged batches. */
+  readonly size: number;
+}
+
+/** The document that an audit entry is indexed and listed as. */
+export function auditDocument(seq: number, stream: string, streamSeq: number, event: JsonObject): JsonObject {
+  return { seq, stream, stream_seq: streamSeq, event };
+}
+
+/**
+ * Checks a commit against the domain of the store (brief, value and key domain) and serialises it synchronously.
+ *
+ * @throws CodedError `invalid_document` (a value out of the domain) or `invalid_commit` (unknown collection, bad id or
+ *   version, the same id written twice). Nothing is queued then.
+ */
+export function prepareCommit(schema: CompiledSchema, commit: Commit): PreparedCommit {
+  checkId("commitId", commit.commitId);
+  const written = new Set<string>();
+  const puts = (commit.puts ?? []).map((put): PreparedPut => {
+    const collection = writable(schema, put.coll, put.id, put.ifVersion, written);
+    const text = serialiseDocument(put.doc, `${put.coll}/${put.id}`);
+    const keys = indexKeys(collection, put.id, JSON.parse(text) as JsonObject);
+    return { coll: put.coll, id: put.id, text, keys, ifVersion: put.ifVersion };
+  });
+  const dels = (commit.dels ?? []).map((del) => {
+    writable(schema, del.coll, del.id, del.ifVersion, written);
+    return { coll: del.coll, id: del.id, ifVersion: del.ifVersion };
+  });
+  const checks = (commit.checks ?? []).map(({ coll, id, version }) => {
+    writable(schema, coll, id, version, undefined);
+    return { coll, id, version };
+  });
+  const audit = (commit.audit ?? []).map(({ stream, event }) => {
+    checkId("stream", stream);
+    const text = serialiseDocument(event, `audit/${stream}`);
+    // Numbers come at commit; every number encodes to the same length, so that this check is final.
+    indexKeys(schema.audit, "0".repeat(16), auditDocument(1, stream, 1, JSON.parse(text) as JsonObject));
+    return { stream, text };
+  });
+  const size = [...puts, ...audit].reduce((sum, { text }) => sum + text.length, 0);
+  return { commitId: commit.commitId, puts, dels, checks, audit, size };
+}
+
+function writable(
+  schema: CompiledSchema,
+  coll: string,
+  id: string,
+  version: number | undefined,
+  written: Set<string> | undefined,
+): CompiledCollection {
+  const collection = schema.collections.get(coll);
+  if (collection === undefined) throw invalid(`unknown collection "${coll}"`, { coll });
+  checkId(`the id in ${coll}`, id);
+  if (version !== undefined && (!Number.isSafeInteger(version) || version < 0))
+    throw invalid(`the version expected of ${coll}/${id} is no integer from 0`, { coll, id });
+  const name = `${coll}/${id}`;
+  if (written?.has(name) === true) throw invalid(`${name} is written twice in one commit`, { coll, id });
+  written?.add(name);
+  return collection;
+}
+
+function checkId(what: string, id: string): void {
+  if (typeof id !== "string" || id.length === 0) throw invalid(`${what} is not a non-empty string`, {});
+  const problem = stringProblem(id);
+  if (problem !== undefined) throw invalid(`${what} ${problem}`, {});
+  if (utf8Length(id) > maxKeyBytes) throw invalid(`${what} takes more than ${maxKeyBytes} bytes`, {});
+}
+
+function invalid(message: string, details: Readonly<Record<string, unknown>>): CodedError<StoreErrorCode> {
+  return new CodedError("invalid_commit", message, details);
+}

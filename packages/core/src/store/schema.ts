@@ -1,0 +1,123 @@
+import { CodedError } from "../errors.ts";
+import type { JsonObject } from "../json.ts";
+import type { Collections, IndexSpec, IndexValue, StoreErrorCode } from "../ports/document-store.ts";
+import { utf8Length } from "./byte-string.ts";
+import { stringProblem } from "./check-json.ts";
+import { encodeIndexKey } from "./index-key.ts";
+
+/** What a store is opened with: its collections, and the indexes of the pseudo-collection `audit` beyond the built-in ones. */
+export interface StoreSchema {
+  readonly collections: Collections;
+  /** Functions of `{ seq, stream, stream_seq, event }`. `stream` and `seq` are built in; none may be unique. */
+  readonly auditIndexes?: Readonly<Record<string, IndexSpec>>;
+}
+
+/** Encoded index values by index name; an index that the document is not in is absent. */
+export type IndexKeys = Readonly<Record<string, string>>;
+
+/** One collection, ready to index documents. */
+export interface CompiledCollection {
+  readonly name: string;
+  readonly indexes: readonly { readonly name: string; readonly spec: IndexSpec }[];
+  readonly uniques: readonly string[];
+}
+
+/** A checked schema. */
+export interface CompiledSchema {
+  readonly collections: ReadonlyMap<string, CompiledCollection>;
+  readonly audit: CompiledCollection;
+}
+
+/** The name of the pseudo-collection of audit entries. */
+export const auditCollection = "audit";
+
+/** Encoded index key and id may take this many bytes together: far below what a PostgreSQL btree accepts (2,704). */
+export const maxKeyBytes = 1024;
+
+const namePattern = /^[a-z][a-z0-9_]{0,39}$/;
+
+const builtInAuditIndexes: Readonly<Record<string, IndexSpec>> = {
+  stream: { key: (doc) => [doc["stream"] as string, doc["stream_seq"] as number] },
+  seq: { key: (doc) => [doc["seq"] as number] },
+};
+
+/**
+ * Checks the names of a schema and makes it ready for use.
+ *
+ * @throws CodedError `invalid_schema` naming the collection or index.
+ */
+export function compileSchema(schema: StoreSchema): CompiledSchema {
+  const collections = new Map<string, CompiledCollection>();
+  for (const [name, { indexes }] of Object.entries(schema.collections)) {
+    if (name === auditCollection) throw invalid(`the collection name "${name}" is reserved`);
+    collections.set(name, compileCollection(name, indexes));
+  }
+  const own = schema.auditIndexes ?? {};
+  for (const [name, spec] of Object.entries(own)) {
+    if (Object.hasOwn(builtInAuditIndexes, name)) throw invalid(`the audit index "${name}" is built in`);
+    if (spec.unique === true) throw invalid(`the audit index "${name}" cannot be unique`);
+  }
+  return { collections, audit: compileCollection(auditCollection, { ...builtInAuditIndexes, ...own }) };
+}
+
+function compileCollection(name: string, specs: Readonly<Record<string, IndexSpec>>): CompiledCollection {
+  if (!namePattern.test(name)) throw invalid(`the collection name "${name}" does not match ${namePattern.source}`);
+  const indexes = Object.entries(specs).map(([index, spec]) => {
+    if (!namePattern.test(index)) throw invalid(`the index name "${name}.${index}" does not match ${namePattern.source}`);
+    return { name: index, spec };
+  });
+  return { name, indexes, uniques: indexes.filter(({ spec }) => spec.unique === true).map((index) => index.name) };
+}
+
+/** The collection by name, `audit` included. Throws CodedError `invalid_query` for an unknown one. */
+export function collectionOf(schema: CompiledSchema, name: string): CompiledCollection {
+  const found = name === auditCollection ? schema.audit : schema.collections.get(name);
+  if (found === undefined) throw new CodedError<StoreErrorCode>("invalid_query", `unknown collection "${name}"`, { coll: name });
+  return found;
+}
+
+/** Encodes the index keys of one document. Throws CodedError `invalid_document` for values out of the domain. */
+export function indexKeys(collection: CompiledCollection, id: string, doc: JsonObject): IndexKeys {
+  const keys: Record<string, string> = {};
+  const idBytes = utf8Length(id);
+  for (const { name, spec } of collection.indexes) {
+    const values = spec.key(doc);
+    if (values === undefined) continue;
+    const problem = valuesProblem(values);
+    if (problem !== undefined) throw keyError(collection.name, name, id, problem);
+    const key = encodeIndexKey(values);
+    if (key.length + idBytes + 1 > maxKeyBytes)
+      throw keyError(collection.name, name, id, `with the id takes ${key.length + idBytes + 1} bytes, more than ${maxKeyBytes}`);
+    keys[name] = key;
+  }
+  return keys;
+}
+
+/** What is wrong with index values, or `undefined`. */
+export function valuesProblem(values: readonly IndexValue[]): string | undefined {
+  for (const value of values) {
+    if (typeof value === "string") {
+      const problem = stringProblem(value);
+      if (problem !== undefined) return problem;
+    } else if (typeof value === "number") {
+      if (!Number.isFinite(value)) return "has a number that is not finite";
+    } else if (value !== null && typeof value !== "boolean") return "has a value that is no scalar";
+  }
+  return undefined;
+}
+
+/** A text that changes when an index must be rebuilt, by `<collection>.<index>`. */
+export function indexRevisions(schema: CompiledSchema): Readonly<Record<string, number>> {
+  const revisions: Record<string, number> = {};
+  for (const collection of [...schema.collections.values(), schema.audit])
+    for (const { name, spec } of collection.indexes) revisions[`${collection.name}.${name}`] = spec.revision ?? 1;
+  return revisions;
+}
+
+function invalid(message: string): CodedError<StoreErrorCode> {
+  return new CodedError("invalid_schema", message);
+}
+
+function keyError(coll: string, index: string, id: string, problem: string): CodedError<StoreErrorCode> {
+  return new CodedError("invalid_document", `the key of index ${coll}.${index} ${problem}`, { coll, index, id });
+}
