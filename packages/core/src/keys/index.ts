@@ -1,1 +1,120 @@
-export {};
+export { type AccessDecision, type AccessFacts, decideAccess, entrance, type PolicyVerdict } from "./access/decide-access.ts";
+export {
+  type Asking,
+  ask,
+  decideJoinRequest,
+  type JoinRequest,
+  type JoinRequestStatus,
+  joinRequestStatuses,
+  joinRequestTable,
+} from "./access-request/step.ts";
+export {
+  type Admin,
+  type AdminEffect,
+  type AdminInput,
+  type AdminNew,
+  adminTable,
+  createAdmin,
+  type EnrollmentStatus,
+  enrollmentStatuses,
+  isActiveSuperAdmin,
+  stepAdmin,
+} from "./admin/step.ts";
+export {
+  type Admission,
+  type AdmissionStatus,
+  admissionStatuses,
+  admissionTable,
+  admit,
+  type Grant,
+  revokeAdmission,
+} from "./admission/step.ts";
+export { type Authorization, authorize, type Subject } from "./authz/authorize.ts";
+export { authorizationMatrix, type GatewayAction, type Rule } from "./authz/matrix.ts";
+export {
+  type Ceremony,
+  type CeremonyEffect,
+  type CeremonyInput,
+  type CeremonyOperation,
+  type CeremonyStart,
+  type CeremonyStatus,
+  ceremonyOperations,
+  ceremonyStatus,
+  ceremonyStatuses,
+  ceremonyTable,
+  startCeremony,
+  stepCeremony,
+} from "./ceremony/step.ts";
+export { invalidField, type KeysCode, type KeysError, notFound, refusal } from "./codes.ts";
+export {
+  type Crk,
+  type CrkCreate,
+  type CrkInput,
+  type CrkStatus,
+  createCrk,
+  crkStatuses,
+  crkTable,
+  requireThreshold,
+  stepCrk,
+} from "./crk/step.ts";
+export {
+  type AdminRole,
+  type AuditResult,
+  adminRoles,
+  auditResults,
+  type Classification,
+  classifications,
+  type IdentityType,
+  identityTypes,
+  type Mode,
+  modes,
+} from "./enums.ts";
+export {
+  defaultKdf,
+  type GenerationCeremony,
+  type GenerationEffect,
+  type GenerationInput,
+  type GenerationStart,
+  type GenerationStatus,
+  generationStatus,
+  generationStatuses,
+  generationTable,
+  type KdfParams,
+  type SeedEntry,
+  startGeneration,
+  stepGeneration,
+} from "./generation-ceremony/step.ts";
+export {
+  type Invitation,
+  type InvitationInput,
+  type InvitationStatus,
+  invitationStatus,
+  invitationStatuses,
+  invitationTable,
+  invite,
+  requireInvited,
+  stepInvitation,
+} from "./invitation/step.ts";
+export { type Lifetimes, lifetimes, limits } from "./lifetimes.ts";
+export { isOrganizationId, type Organization } from "./organization/organization.ts";
+export { isPast, milliseconds, type Timestamp, timestamp } from "./time.ts";
+export { type Cell, nextStatus, type Step, type TransitionTable } from "./transition.ts";
+export { isUuid, uuid } from "./uuid.ts";
+export { requireWorkspace, type WorkspaceOperation, workspaceOperations, workspaceRefusal } from "./workspace/guard.ts";
+export {
+  createWorkspace,
+  lowersProtection,
+  stepWorkspace,
+  type WorkspaceChanges,
+  type WorkspaceCreate,
+  type WorkspaceEffect,
+  type WorkspaceInput,
+} from "./workspace/step.ts";
+export {
+  type Participant,
+  participates,
+  type Workspace,
+  type WorkspaceStatus,
+  workspaceStatus,
+  workspaceStatuses,
+} from "./workspace/workspace.ts";

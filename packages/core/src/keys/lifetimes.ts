@@ -1,0 +1,31 @@
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Default lifetimes of the gateway's nouns, in milliseconds. The configuration may replace each. */
+export const lifetimes = {
+  invitation: 7 * day,
+  enrollmentToken: 24 * hour,
+  ceremony: 24 * hour,
+  generationCeremony: 24 * hour,
+  recovery: 24 * hour,
+  signingRequest: 10 * minute,
+  signingRequestMax: 24 * hour,
+  certificate: 90 * day,
+  certificateMax: 365 * day,
+} as const;
+
+export type Lifetimes = { readonly [K in keyof typeof lifetimes]: number };
+
+/** Bounds on counts and sizes. */
+export const limits = {
+  shares: { min: 2, max: 255 },
+  name: 256,
+  text: 4096,
+  context: { entries: 32, key: 128, value: 1024 },
+  batch: 100,
+  page: { default: 50, auditDefault: 100, max: 1000 },
+  /** AES-GCM with random nonces: a DEK version is used fewer times than this. */
+  dekUses: 2 ** 32,
+} as const;

@@ -1,0 +1,162 @@
+import { invalidField, refusal } from "../codes.ts";
+import type { Classification, Mode } from "../enums.ts";
+import { isPast, milliseconds, type Timestamp, timestamp } from "../time.ts";
+import type { Step } from "../transition.ts";
+import { requireWorkspace } from "./guard.ts";
+import { participates, type Workspace } from "./workspace.ts";
+
+/** What can happen to a workspace. Signatures were verified before; `signed` says that one was there. */
+export type WorkspaceInput =
+  | { readonly kind: "update"; readonly changes: WorkspaceChanges; readonly signed: boolean }
+  | { readonly kind: "extend"; readonly expires_at: Timestamp }
+  | { readonly kind: "rotate" }
+  | { readonly kind: "archive" }
+  | { readonly kind: "join"; readonly org: string; readonly group_id: string | null }
+  | { readonly kind: "leave"; readonly org: string }
+  | { readonly kind: "delete"; readonly signed_by: readonly string[] };
+
+export interface WorkspaceChanges {
+  readonly purpose?: string;
+  readonly classification?: Classification;
+  readonly mode?: Mode;
+}
+
+/** What the caller carries out in the same transaction, in order. */
+export type WorkspaceEffect =
+  /** Make DEK `version` and wrap it for every organisation named. */
+  | { readonly kind: "mint_dek"; readonly version: number; readonly orgs: readonly string[] }
+  /** Wrap every existing DEK version for an organisation that joined. */
+  | { readonly kind: "wrap_deks"; readonly org: string }
+  | { readonly kind: "drop_deks"; readonly org: string }
+  | { readonly kind: "revoke_invitations" }
+  | { readonly kind: "revoke_admissions"; readonly org: string }
+  | { readonly kind: "destroy" };
+
+export interface WorkspaceCreate {
+  readonly id: string;
+  readonly org: string;
+  readonly by: string;
+  readonly name: string;
+  readonly classification: Classification;
+  readonly mode: Mode;
+  readonly purpose: string;
+  readonly group_id: string | null;
+  readonly crk_protected: boolean;
+}
+
+/** A new workspace: active, owned by the caller's organisation, DEK version 1. */
+export function createWorkspace(input: WorkspaceCreate, now: number): Step<Workspace, WorkspaceEffect> {
+  const at = timestamp(now);
+  const state: Workspace = {
+    id: input.id,
+    org_id: input.org,
+    name: input.name,
+    classification: input.classification,
+    mode: input.mode,
+    purpose: input.purpose,
+    group_bindings: input.group_id === null ? {} : { [input.org]: input.group_id },
+    participants: [{ org_id: input.org, role: "owner", joined_at: at }],
+    status: "active",
+    crk_protected: input.crk_protected,
+    dek_version: 1,
+    dek_created_at: at,
+    revision: 1,
+    created_by: input.by,
+    created_at: at,
+    updated_at: at,
+    expires_at: null,
+  };
+  return { state, effects: [{ kind: "mint_dek", version: 1, orgs: [input.org] }] };
+}
+
+/**
+ * One step of a workspace. Throws `WORKSPACE_ARCHIVED`, `WORKSPACE_EXPIRED`, `SIGNATURE_REQUIRED`, `CONFLICT` or
+ * `VALIDATION_ERROR`; archiving twice is no change.
+ */
+export function stepWorkspace(workspace: Workspace, input: WorkspaceInput, now: number): Step<Workspace, WorkspaceEffect> {
+  const changed = (changes: Partial<Workspace>): Workspace => ({
+    ...workspace,
+    ...changes,
+    revision: workspace.revision + 1,
+    updated_at: timestamp(now),
+  });
+  switch (input.kind) {
+    case "update": {
+      requireWorkspace(workspace, "update", now);
+      if (lowersProtection(workspace, input.changes) && !input.signed) {
+        throw refusal("SIGNATURE_REQUIRED", "lowering the protection of a workspace needs a signature", { field: "signature" });
+      }
+      return { state: changed(input.changes), effects: [] };
+    }
+    case "extend": {
+      requireWorkspace(workspace, "extend", now);
+      if (isPast(input.expires_at, now)) throw invalidField("expires_at", "must be in the future");
+      if (workspace.expires_at !== null && milliseconds(input.expires_at) <= milliseconds(workspace.expires_at)) {
+        throw invalidField("expires_at", "must be later than the current value");
+      }
+      return { state: changed({ expires_at: input.expires_at }), effects: [] };
+    }
+    case "rotate":
+      requireWorkspace(workspace, "rotate", now);
+      return rotated(workspace, changed({}), now);
+    case "archive":
+      if (workspace.status === "archived") return { state: workspace, effects: [] };
+      return { state: changed({ status: "archived" }), effects: [{ kind: "revoke_invitations" }] };
+    case "join": {
+      requireWorkspace(workspace, "accept", now);
+      if (participates(workspace, input.org)) throw refusal("CONFLICT", "the organisation already takes part");
+      const participant = { org_id: input.org, role: "participant" as const, joined_at: timestamp(now) };
+      const bindings =
+        input.group_id === null ? workspace.group_bindings : { ...workspace.group_bindings, [input.org]: input.group_id };
+      return {
+        state: changed({ participants: [...workspace.participants, participant], group_bindings: bindings }),
+        effects: [{ kind: "wrap_deks", org: input.org }],
+      };
+    }
+    case "leave": {
+      if (!participates(workspace, input.org)) return { state: workspace, effects: [] };
+      if (workspace.org_id === input.org) throw refusal("STATE_CONFLICT", "the owner cannot leave its workspace");
+      const { [input.org]: _gone, ...group_bindings } = workspace.group_bindings;
+      const rest = changed({
+        participants: workspace.participants.filter((participant) => participant.org_id !== input.org),
+        group_bindings,
+      });
+      const gone: readonly WorkspaceEffect[] = [
+        { kind: "drop_deks", org: input.org },
+        { kind: "revoke_admissions", org: input.org },
+      ];
+      // An organisation that left knows the old DEK: what is written from now on must not open with it.
+      const next = rotated(rest, rest, now);
+      return { state: next.state, effects: [...gone, ...next.effects] };
+    }
+    case "delete": {
+      requireWorkspace(workspace, "delete", now);
+      const missing = workspace.participants.map((p) => p.org_id).filter((org) => !input.signed_by.includes(org));
+      if (workspace.crk_protected && missing.length > 0) {
+        throw refusal("SIGNATURE_REQUIRED", "every participating organisation must sign the deletion", {
+          field: "signatures",
+          missing,
+        });
+      }
+      return { state: workspace, effects: [{ kind: "revoke_invitations" }, { kind: "destroy" }] };
+    }
+    default:
+      return input satisfies never;
+  }
+}
+
+/** SECRET to CONFIDENTIAL and airgap to standard are steps down. */
+export function lowersProtection(workspace: Workspace, changes: WorkspaceChanges): boolean {
+  return (
+    (workspace.classification === "SECRET" && changes.classification === "CONFIDENTIAL") ||
+    (workspace.mode === "airgap" && changes.mode === "standard")
+  );
+}
+
+function rotated(before: Workspace, base: Workspace, now: number): Step<Workspace, WorkspaceEffect> {
+  const version = before.dek_version + 1;
+  return {
+    state: { ...base, dek_version: version, dek_created_at: timestamp(now) },
+    effects: [{ kind: "mint_dek", version, orgs: base.participants.map((participant) => participant.org_id) }],
+  };
+}
