@@ -1,0 +1,1 @@
+export { type IdentityFetch, mtlsFetch, type TlsIdentity } from "./mtls-fetch.ts";

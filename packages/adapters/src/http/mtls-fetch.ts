@@ -1,0 +1,49 @@
+import { Agent, fetch as undiciFetch } from "undici";
+
+/** What a client shows and whom it trusts. All PEM. */
+export interface TlsIdentity {
+  /** Trust anchors for the server's certificate; without it the host's roots. */
+  readonly ca?: string;
+  /** Client certificate, with its chain behind it. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** Name that the server's certificate must carry when it differs from the host of the URL. */
+  readonly servername?: string;
+  /** Milliseconds until the head of the answer must be there. Default 30,000. */
+  readonly timeout?: number;
+}
+
+/** A `fetch` bound to one TLS identity. Connections are kept alive; `close` ends them. */
+export interface IdentityFetch {
+  readonly fetch: typeof globalThis.fetch;
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a `fetch` that presents a client certificate and trusts the given anchors only.
+ *
+ * @example
+ * ```ts
+ * import { mtlsFetch } from "@seneschal/adapters/http";
+ * const http = mtlsFetch({ ca: "-----BEGIN CERTIFICATE-----..." });
+ * await http.close();
+ * ```
+ */
+export function mtlsFetch(identity: TlsIdentity): IdentityFetch {
+  const timeout = identity.timeout ?? 30_000;
+  const agent = new Agent({
+    headersTimeout: timeout,
+    bodyTimeout: timeout,
+    connect: {
+      timeout,
+      minVersion: "TLSv1.2",
+      ...(identity.ca === undefined ? {} : { ca: identity.ca }),
+      ...(identity.cert === undefined ? {} : { cert: identity.cert }),
+      ...(identity.key === undefined ? {} : { key: identity.key }),
+      ...(identity.servername === undefined ? {} : { servername: identity.servername }),
+    },
+  });
+  const bound = (input: unknown, init?: object): unknown =>
+    undiciFetch(input as Parameters<typeof undiciFetch>[0], { ...init, dispatcher: agent } as Parameters<typeof undiciFetch>[1]);
+  return { fetch: bound as typeof globalThis.fetch, close: () => agent.close() };
+}
