@@ -1,6 +1,14 @@
+export { contract } from "./contract.ts";
+export { type Dispatch, dispatcher } from "./dispatcher.ts";
+export { type Endpoint, endpoints } from "./endpoints.ts";
+export { type ErrorRow, type ErrorTable, errorTable, type HttpSituation, situation } from "./error-table.ts";
+export { requireMatch, versionTag } from "./etag.ts";
+export type { AuthoriseInput, Hooks, Outcome, RateVerdict, RouteRef } from "./hooks.ts";
+export type { Idempotency, IdempotentRequest, StoredResponse } from "./idempotency.ts";
+export type { Issue } from "./issues.ts";
+export { flagParam, integerParam, limitParam, listParam, MAX_PAGE, offsetParam, timeParam } from "./query.ts";
 export {
   type Contract,
-  contract,
   type Handler,
   type HandlerInput,
   type Handlers,
@@ -13,4 +21,4 @@ export {
   type WithHeaders,
   withHeaders,
 } from "./route.ts";
-export type { PeerCertificate, WireRequest, WireResponse } from "./wire.ts";
+export type { BodyReader, Incoming, PeerCertificate, WireRequest, WireResponse } from "./wire.ts";

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { PeerCertificate } from "./wire.ts";
 
 /** What a caller must be to reach a route. `public`: anybody; `optional`: a credential is used if one is sent. */
 export type RouteAuth = "public" | "optional" | "principal";
@@ -23,6 +24,8 @@ export interface Route {
   readonly body?: z.ZodType;
   /** An empty body counts as `{}`. */
   readonly bodyOptional?: boolean;
+  /** Media type of a request body that is not JSON; the handler reads `request.rawBody`. Excludes `body`. */
+  readonly consumes?: string;
   /** Bytes; the service's default is 1 MiB. */
   readonly bodyLimit?: number;
   /** Success status. */
@@ -48,11 +51,6 @@ export interface Payload {
 
 /** The routes of one service by operation id. */
 export type Contract = Readonly<Record<string, Route>>;
-
-/** Keeps the literal types of the routes. */
-export function contract<const C extends Contract>(routes: C): C {
-  return routes;
-}
 
 /** Who calls, as authentication established it. Nothing in it comes from the request body or query. */
 export interface Principal {
@@ -86,26 +84,33 @@ export interface HandlerInput<R extends Route> {
 export interface RequestFacts {
   readonly remoteAddress: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Empty on a route that takes no body. */
   readonly rawBody: Uint8Array;
+  readonly peer?: PeerCertificate;
+  /** Calls back once when the caller is gone, for replies that stream without an end. */
+  readonly onClose?: (callback: () => void) => void;
 }
 
 type Reply<R extends Route> = R["produces"] extends string
   ? Payload
   : R["reply"] extends z.ZodType
     ? z.input<R["reply"]> | WithHeaders<z.input<R["reply"]>>
-    : void;
+    : // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a reply is an async function that returns nothing
+      void | WithHeaders<undefined>;
 
 /** A JSON reply with response headers, or with a success status that differs from the route's. Made by {@link withHeaders}. */
 export interface WithHeaders<T> {
   readonly [REPLY]: true;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: T;
+  readonly status?: number;
 }
 
 export const REPLY: unique symbol = Symbol.for("seneschal.reply");
 
-export function withHeaders<T>(headers: Readonly<Record<string, string>>, body: T): WithHeaders<T> {
-  return { [REPLY]: true, headers, body };
+/** A reply with response headers such as `ETag`, and optionally another success status such as 202. */
+export function withHeaders<T>(headers: Readonly<Record<string, string>>, body: T, status?: number): WithHeaders<T> {
+  return { [REPLY]: true, headers, body, ...(status === undefined ? {} : { status }) };
 }
 
 /** A handler returns the success body only; every failure is a thrown `CodedError`. */

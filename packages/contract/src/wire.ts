@@ -9,21 +9,34 @@ export interface PeerCertificate {
   readonly resumed: boolean;
 }
 
-/** A request as a server hands it over: bytes as received, nothing decoded but the path parameters. */
-export interface WireRequest {
+/** Reads the whole body, at most `limit` bytes; `undefined` when it is longer. Called at most once. */
+export type BodyReader = (limit: number) => Promise<Uint8Array | undefined>;
+
+/** What a server hands to the dispatcher: the request line and headers as received, nothing decoded, the body unread. */
+export interface Incoming {
   readonly method: string;
+  /** The request target as received: path and query, or the absolute form. */
+  readonly target: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Bytes, or a reader: then nothing is read before the caller is authenticated and authorised. */
+  readonly body: Uint8Array | BodyReader;
+  readonly remoteAddress: string;
+  readonly peer?: PeerCertificate;
+  /** Calls back once when the connection closes before the reply is complete. */
+  readonly onClose?: (callback: () => void) => void;
+}
+
+/** A request that found its route: path parameters and query are percent-decoded, not yet checked. */
+export interface WireRequest extends Omit<Incoming, "target"> {
   /** Path as received, without the query. */
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   /** A repeated key is an array. */
   readonly query: Readonly<Record<string, string | readonly string[]>>;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly body: Uint8Array;
-  readonly remoteAddress: string;
-  readonly peer?: PeerCertificate;
 }
 
+/** A reply ready to be written. Header names are lower-case. */
 export interface WireResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,0 +1,80 @@
+import type { z } from "zod";
+import type { Route } from "./route.ts";
+
+/** Throws `TypeError` naming the first route that could not be served safely; see `contract`. */
+export function checkRoutes(routes: Readonly<Record<string, Route>>): void {
+  const seen = new Map<string, string>();
+  for (const [id, route] of Object.entries(routes)) {
+    const fail = (reason: string): never => {
+      throw new TypeError(`route ${id}: ${reason}`);
+    };
+    if (!/^(\/(:[a-z][a-z0-9_]*|[A-Za-z0-9._~-]*))+$/.test(route.path)) fail(`path ${route.path} is malformed`);
+    const key = `${route.method} ${route.path.replace(/:[a-z0-9_]+/g, ":")}`;
+    const twin = seen.get(key);
+    if (twin !== undefined) fail(`clashes with ${twin}`);
+    seen.set(key, id);
+
+    const inPath = [...route.path.matchAll(/:([a-z0-9_]+)/g)].map((match) => match[1] ?? "").sort();
+    const inSchema = Object.keys(route.params?.shape ?? {}).sort();
+    if (inPath.join() !== inSchema.join()) fail(`path parameters [${inPath}] differ from params [${inSchema}]`);
+    if (route.auth !== "public" && route.action === undefined) fail("a guarded route needs an action");
+    if (route.consumes !== undefined && route.body !== undefined) fail("consumes excludes a JSON body");
+    if (route.produces !== undefined && route.reply !== undefined) fail("produces excludes a JSON reply");
+
+    for (const part of ["query", "body"] as const) {
+      const schema = route[part];
+      const loose = schema === undefined ? undefined : silentObject(schema, part, new Set());
+      if (loose !== undefined)
+        fail(`${loose} would drop unknown fields silently: use z.strictObject, or z.looseObject on purpose`);
+    }
+  }
+}
+
+/** The path of the first object in a request schema that strips unknown keys. */
+function silentObject(schema: z.core.$ZodType, path: string, seen: Set<z.core.$ZodType>): string | undefined {
+  if (seen.has(schema)) return undefined;
+  seen.add(schema);
+  const inside = (children: readonly (readonly [z.core.$ZodType, string])[]): string | undefined => {
+    for (const [child, name] of children) {
+      const found = silentObject(child, name, seen);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case "object":
+      if (def.catchall === undefined) return path;
+      return inside(Object.entries(def.shape).map(([key, child]) => [child, `${path}.${key}`]));
+    case "array":
+      return inside([[def.element, `${path}[]`]]);
+    case "record":
+      return inside([[def.valueType, `${path}.*`]]);
+    case "tuple":
+      return inside(def.items.map((child, i) => [child, `${path}[${i}]`]));
+    case "union":
+      return inside(def.options.map((child) => [child, path]));
+    case "intersection":
+      return inside([
+        [def.left, path],
+        [def.right, path],
+      ]);
+    case "pipe":
+      return inside([
+        [def.in, path],
+        [def.out, path],
+      ]);
+    case "lazy":
+      return inside([[def.getter(), path]]);
+    case "optional":
+    case "nullable":
+    case "default":
+    case "prefault":
+    case "readonly":
+    case "nonoptional":
+    case "catch":
+      return inside([[def.innerType, path]]);
+    default:
+      return undefined;
+  }
+}

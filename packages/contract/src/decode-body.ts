@@ -1,0 +1,49 @@
+import { decodeJson } from "./decode-json.ts";
+import { situation } from "./error-table.ts";
+import { invalid } from "./issues.ts";
+import type { Route } from "./route.ts";
+import type { WireRequest } from "./wire.ts";
+
+/** Bytes that a body may have where the route says nothing. */
+export const DEFAULT_BODY_LIMIT = 1024 * 1024;
+
+/** The body as received and, where the route takes JSON, parsed but not yet checked. */
+export interface DecodedBody {
+  readonly raw: Uint8Array;
+  readonly json: unknown;
+}
+
+/**
+ * Reads and decodes a body as its route asks. A route without a body schema ignores any body, unread. JSON comes as
+ * `application/json` or `application/*+json`, in UTF-8, unencoded; anything else is `unsupported_media_type`.
+ */
+export async function decodeBody(route: Route, wire: WireRequest, defaultLimit = DEFAULT_BODY_LIMIT): Promise<DecodedBody> {
+  if (route.body === undefined && route.consumes === undefined) return { raw: new Uint8Array(), json: undefined };
+  const limit = route.bodyLimit ?? defaultLimit;
+  const raw = await readAll(wire.body, limit);
+  if (raw === undefined) throw situation("payload_too_large", `the body is larger than ${limit} bytes`, { limit });
+  if (raw.length === 0 && route.body !== undefined) {
+    if (route.bodyOptional !== true) throw invalid([{ path: "body", message: "required" }]);
+    return { raw, json: {} };
+  }
+  const encoding = wire.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  if (encoding !== "identity") throw situation("unsupported_media_type", "content encodings are not supported");
+  const [media = "", ...parameters] = (wire.headers["content-type"] ?? "").split(";").map((part) => part.trim().toLowerCase());
+  if (route.consumes !== undefined) {
+    if (media !== route.consumes) throw situation("unsupported_media_type", `expected content-type ${route.consumes}`);
+    return { raw, json: undefined };
+  }
+  if (!/^application\/(json|[a-z0-9!#$&^_.+-]+\+json)$/.test(media)) {
+    throw situation("unsupported_media_type", "expected content-type application/json");
+  }
+  const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);
+  if (charset !== undefined && !/^"?utf-?8"?$/.test(charset)) {
+    throw situation("unsupported_media_type", "JSON is UTF-8: expected no charset, or utf-8");
+  }
+  return { raw, json: decodeJson(raw) };
+}
+
+async function readAll(body: WireRequest["body"], limit: number): Promise<Uint8Array | undefined> {
+  if (typeof body === "function") return body(limit);
+  return body.length > limit ? undefined : body;
+}

@@ -1,0 +1,167 @@
+import { decodeBody } from "./decode-body.ts";
+import { failure, situation } from "./error-table.ts";
+import { noneMatch } from "./etag.ts";
+import type { Hooks, RouteRef } from "./hooks.ts";
+import type { StoredResponse } from "./idempotency.ts";
+import { type Issue, invalid } from "./issues.ts";
+import { parsePart, parseQuery } from "./parse-input.ts";
+import { failureReply, reply } from "./respond.ts";
+import type { Contract, HandlerInput, Handlers, Principal, Route } from "./route.ts";
+import type { WireRequest, WireResponse } from "./wire.ts";
+
+/** A route bound to its handler: a request in, a response out, never a throw. */
+export interface Endpoint extends RouteRef {
+  handle(wire: WireRequest): Promise<WireResponse>;
+}
+
+type AnyHandler = (services: unknown, input: HandlerInput<Route>) => unknown;
+
+/**
+ * Binds handlers to a contract. Each endpoint does, in this order: request id, authenticate, rate limit, authorise, read and
+ * decode the body, check parameters, query and body (every issue at once), handle, check the reply against its schema,
+ * serialise. What is thrown leaves through the service's error table. So the precedence of answers is 401 and 429, 403 and 404,
+ * 413, 415 and 400, then what the handler says.
+ *
+ * Throws `TypeError` when a route is guarded and the hooks are not there: nothing is open by omission.
+ */
+export function endpoints<C extends Contract, Services>(
+  contract: C,
+  handlers: Handlers<C, Services>,
+  services: Services,
+  hooks: Hooks,
+): readonly Endpoint[] {
+  return Object.entries(contract).map(([id, route]) => {
+    if (route.auth !== "public" && (hooks.authenticate === undefined || hooks.authorise === undefined)) {
+      throw new TypeError(`route ${id} is guarded, but the service authenticates or authorises nobody`);
+    }
+    const handler = handlers[id] as AnyHandler | undefined;
+    if (handler === undefined) throw new TypeError(`route ${id} has no handler`);
+    return bind({ id, route }, handler, services, hooks);
+  });
+}
+
+/** One endpoint; the dispatcher makes its own for unknown routes with it. */
+export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hooks: Hooks): Endpoint {
+  const { route } = ref;
+
+  async function handle(wire: WireRequest): Promise<WireResponse> {
+    const requestId = sane(wire.headers["x-request-id"]) ?? hooks.requestId();
+    const done = hooks.observe?.(wire, ref, requestId);
+    const extra: Record<string, string> = {};
+    let principal: Principal | undefined;
+    let code: string | undefined;
+    let response: WireResponse;
+    try {
+      const now = hooks.now();
+      principal = await admit(wire, extra, now, requestId, (found) => {
+        principal = found;
+      });
+      response = conditional(wire, await answer(wire, principal, now, requestId));
+    } catch (error) {
+      const failed = failure(error, hooks.errors);
+      if (failed.ours) hooks.onError?.(error, ref, requestId);
+      code = failed.code;
+      response = failureReply(failed);
+    }
+    done?.({ status: response.status, principal, ...(code === undefined ? {} : { code }) });
+    return { ...response, headers: { ...STANDARD_HEADERS, ...response.headers, ...extra, "x-request-id": requestId } };
+  }
+
+  /** Establishes who calls and that they may; `identified` hears of the caller before the rest is decided. */
+  async function admit(
+    wire: WireRequest,
+    extra: Record<string, string>,
+    now: number,
+    requestId: string,
+    identified: (principal: Principal | undefined) => void,
+  ): Promise<Principal | undefined> {
+    const caller = route.auth === "public" ? undefined : await outcomeOf(() => hooks.authenticate?.(wire, ref));
+    const principal = caller?.ok === true ? caller.value : undefined;
+    identified(principal);
+    const verdict = await hooks.rateLimit?.(wire, ref, principal);
+    Object.assign(extra, verdict?.headers);
+    if (verdict?.allowed === false) throw situation("rate_limited", "too many requests", verdict.details);
+    if (caller?.ok === false) throw caller.error;
+    if (route.auth === "principal" && principal === undefined) throw situation("unauthenticated", "authentication required");
+    if (route.auth !== "public") {
+      await hooks.authorise?.({ ...ref, principal, params: wire.params, wire, now, requestId });
+    }
+    return principal;
+  }
+
+  async function answer(
+    wire: WireRequest,
+    principal: Principal | undefined,
+    now: number,
+    requestId: string,
+  ): Promise<WireResponse> {
+    const issues: Issue[] = [];
+    const params = parsePart("params", route.params, wire.params, issues);
+    if (issues.length > 0 && hooks.badParams !== "validation_failed") throw situation("not_found", "not found");
+    const { raw, json } = await decodeBody(route, wire, hooks.bodyLimit);
+    const query = parseQuery(route.query, wire.query, issues);
+    const body = parsePart("body", route.body, json, issues);
+    if (issues.length > 0) throw invalid(issues);
+
+    const { headers, remoteAddress, peer, onClose } = wire;
+    const request = { headers, remoteAddress, rawBody: raw, ...(peer && { peer }), ...(onClose && { onClose }) };
+    // The mapped type of Handlers ties each handler to its route; here the route is any.
+    const input = { params, query, body, principal, now, requestId, request } as unknown as HandlerInput<Route>;
+    const work = async (): Promise<WireResponse> => reply(route, await handler(services, input));
+
+    const key = wire.headers["idempotency-key"];
+    if (key === undefined || hooks.idempotency === undefined || route.method !== "POST" || principal === undefined) return work();
+    if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+      throw invalid([{ path: "headers.idempotency-key", message: "expected 1 to 255 printable ASCII characters" }]);
+    }
+    const asked = {
+      principal: `${principal.org}/${principal.type}/${principal.id}`,
+      routeId: ref.id,
+      key,
+      path: wire.path,
+      body: raw,
+      now,
+    };
+    return hooks.idempotency.run(asked, () => remembered(work));
+  }
+
+  /** A failure of the caller's is an answer too: it is kept and replayed like any other. Ours is thrown on. */
+  async function remembered(work: () => Promise<WireResponse>): Promise<StoredResponse> {
+    let response: WireResponse;
+    try {
+      response = await work();
+    } catch (error) {
+      const failed = failure(error, hooks.errors);
+      if (failed.ours) throw error;
+      response = failureReply(failed);
+    }
+    if (!(response.body instanceof Uint8Array)) throw new Error("a streamed reply cannot be repeated");
+    return { ...response, body: response.body };
+  }
+
+  return { ...ref, handle };
+}
+
+const STANDARD_HEADERS = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
+
+/** A caller's request id that is safe to echo and to log. */
+function sane(id: string | undefined): string | undefined {
+  return id !== undefined && /^[A-Za-z0-9._~-]{1,128}$/.test(id) ? id : undefined;
+}
+
+function conditional(wire: WireRequest, response: WireResponse): WireResponse {
+  const readOnly = wire.method === "GET" || wire.method === "HEAD";
+  if (!readOnly || response.status !== 200 || !noneMatch(wire.headers["if-none-match"], response.headers["etag"]))
+    return response;
+  return { ...response, status: 304, body: new Uint8Array() };
+}
+
+async function outcomeOf<T>(
+  work: () => T | Promise<T>,
+): Promise<{ readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown }> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}

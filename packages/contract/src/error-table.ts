@@ -1,0 +1,88 @@
+import { CodedError, isCoded } from "@seneschal/core";
+
+/** What the dispatcher itself can meet. A service's table gives each one its wire code. */
+export type HttpSituation =
+  | "invalid_request"
+  | "invalid_json"
+  | "validation_failed"
+  | "unauthenticated"
+  | "forbidden"
+  | "not_found"
+  | "method_not_allowed"
+  | "precondition_failed"
+  | "payload_too_large"
+  | "unsupported_media_type"
+  | "idempotency_conflict"
+  | "idempotency_mismatch"
+  | "rate_limited"
+  | "internal_error"
+  | "service_unavailable";
+
+/** Code and status that a thrown code leaves as. */
+export interface ErrorRow {
+  readonly code: string;
+  readonly status: number;
+}
+
+/** The only place where HTTP meets failures: thrown code -> wire code and status. */
+export interface ErrorTable {
+  /** `undefined`: not in the catalogue, to be answered as an opaque internal error. */
+  find(thrown: string): ErrorRow | undefined;
+  readonly internal: ErrorRow;
+  /** Wire code -> status, for documents. */
+  readonly codes: Readonly<Record<string, number>>;
+}
+
+/**
+ * Builds a service's error table from its catalogue (wire code -> status) and the names that the dispatcher's situations and
+ * the domain's codes have in it. A thrown wire code stands for itself. Throws `TypeError` when a name is not in the catalogue.
+ *
+ * @example
+ * ```ts
+ * const table = errorTable(
+ *   { NOT_FOUND: 404, INTERNAL_ERROR: 500, ...rest },
+ *   { not_found: "NOT_FOUND", internal_error: "INTERNAL_ERROR", ...others },
+ * );
+ * table.find("not_found"); // { code: "NOT_FOUND", status: 404 }
+ * ```
+ */
+export function errorTable(
+  codes: Readonly<Record<string, number>>,
+  names: Readonly<Record<HttpSituation, string>> & Readonly<Record<string, string>>,
+): ErrorTable {
+  const rows = new Map(Object.entries(codes).map(([code, status]) => [code, { code, status }]));
+  for (const [thrown, code] of Object.entries(names)) {
+    const row = rows.get(code);
+    if (row === undefined || codes[code] === undefined) throw new TypeError(`${thrown} is named ${code}, which has no status`);
+    rows.set(thrown, row);
+  }
+  const internal = rows.get("internal_error");
+  if (internal === undefined) throw new TypeError("a table needs internal_error");
+  return { find: (thrown) => rows.get(thrown), internal, codes };
+}
+
+/** A failure on its way out: what the caller may see, and whether the operator must look. */
+export interface Failure extends ErrorRow {
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  /** The error is ours: log it. */
+  readonly ours: boolean;
+}
+
+/** Maps what was thrown. Anything outside the table becomes the opaque internal error, without its text. */
+export function failure(error: unknown, table: ErrorTable): Failure {
+  const row = isCoded(error) ? table.find(error.code) : undefined;
+  if (row === undefined || !isCoded(error)) {
+    return { ...table.internal, message: "internal error", details: {}, ours: true };
+  }
+  return { ...row, message: error.message, details: error.details, ours: row.status >= 500 };
+}
+
+/** A failure of the dispatcher's own. */
+export function situation(
+  code: HttpSituation,
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+): CodedError<HttpSituation> {
+  return new CodedError(code, message, details);
+}

@@ -1,0 +1,32 @@
+import type { WireResponse } from "./wire.ts";
+
+/** A response in one piece, as it is kept for replay. */
+export interface StoredResponse extends WireResponse {
+  readonly body: Uint8Array;
+}
+
+/** Whose request it is and what it asked. */
+export interface IdempotentRequest {
+  readonly principal: string;
+  readonly routeId: string;
+  /** The `Idempotency-Key` header. */
+  readonly key: string;
+  /** Path and body as received: another request under the same key is a mistake of the caller. */
+  readonly path: string;
+  readonly body: Uint8Array;
+  readonly now: number;
+}
+
+/**
+ * Remembers answers by `Idempotency-Key`, per principal and route.
+ *
+ * Laws:
+ * - the first request with a key runs `work`; a later one with equal path and body gets the same answer, `work` is not run.
+ * - another path or body under the key throws `idempotency_mismatch`; one still running, or lost with its process, throws
+ *   `idempotency_conflict`.
+ * - a failure of ours (5xx, or `work` throws) is forgotten, so that the caller may retry.
+ * - answers are kept sealed: they may hold secrets.
+ */
+export interface Idempotency {
+  run(request: IdempotentRequest, work: () => Promise<StoredResponse>): Promise<StoredResponse>;
+}
