@@ -119,7 +119,8 @@ export function openMemoryStore(schema: StoreSchema): DocumentStore {
     },
     async count(coll, indexName, prefix, range) {
       open();
-      return index(coll, indexName).count(keyRange(compiled, coll, indexName, prefix, range));
+      const keys = keyRange(compiled, coll, indexName, prefix, range);
+      return index(coll, indexName).count(keys);
     },
     async commit(commit) {
       open();
