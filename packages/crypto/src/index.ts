@@ -1,1 +1,4 @@
-export {};
+export { base64, bytesEqual, concat, fromBase64, fromHex, fromUtf8, hex, utf8 } from "./bytes.ts";
+export { type CryptoErrorCode, cryptoError } from "./errors.ts";
+export { nobleCrypto } from "./provider/noble.ts";
+export { ARGON2_DEFAULT, ARGON2_FLOOR } from "./provider/policy.ts";

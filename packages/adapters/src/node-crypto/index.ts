@@ -1,1 +1,1 @@
-export {};
+export { nodeCrypto } from "./node-crypto.ts";

@@ -1,0 +1,12 @@
+import { cryptoProviderSuite } from "@seneschal/core/testing";
+import { nobleCrypto } from "@seneschal/crypto";
+import { describe, expect, test } from "vitest";
+
+const runner = {
+  test,
+  equal: (actual: unknown, expected: unknown, message?: string) => expect(actual, message).toEqual(expected),
+};
+
+describe("the noble provider", () => {
+  cryptoProviderSuite({ runner, provider: nobleCrypto, reference: nobleCrypto, rounds: 6 });
+});
