@@ -1,0 +1,150 @@
+import { auditResults } from "@seneschal/core/keys";
+import { z } from "zod";
+import { limitParam, offsetParam, timeParam } from "../query.ts";
+import type { Contract } from "../route.ts";
+import { idParam, inOrder, listOf, moment, organizationId, period, timestamp } from "./shapes.ts";
+
+export const auditEvent = z
+  .object({
+    id: z.uuid(),
+    org_id: organizationId,
+    /** Dense from 1 over the organisation's log. */
+    sequence: z.int(),
+    timestamp,
+    workspace: z.string(),
+    event_type: z.string(),
+    actor: z.string(),
+    actor_type: z.string(),
+    purpose: z.string(),
+    result: z.enum(auditResults),
+    data_hash: z.string().meta({ description: "SHA-256 leaf hash over the canonical form of all stored fields, hex" }),
+    prev_hash: z.string().meta({ description: "data_hash of the event before, empty for the first" }),
+    metadata: z.record(z.string(), z.json()),
+    request_id: z.string(),
+  })
+  .meta({ id: "AuditEvent" });
+
+const stats = z
+  .object({
+    total_events: z.int(),
+    success_count: z.int(),
+    error_count: z.int(),
+    denied_count: z.int(),
+    events_by_type: z.record(z.string(), z.int()),
+    events_by_org: z.record(z.string(), z.int()),
+    unique_actors: z.int(),
+    since: timestamp,
+    until: timestamp,
+  })
+  .meta({ id: "AuditStats" });
+
+const filters = {
+  org_id: organizationId.optional(),
+  workspace: z.string().max(256).optional(),
+  event_type: z.string().max(128).optional(),
+  actor: z.string().max(256).optional(),
+};
+
+const range = { since: moment.optional(), until: moment.optional() };
+const format = z.enum(["json", "csv"]).default("json");
+const route = { tag: "audit", auth: "principal", action: "audit:read", status: 200 } as const;
+const base = "/api/v1/audit";
+
+/** The audit trail of the caller's organisation, and its activity feed. */
+export const auditRoutes = {
+  listAudit: {
+    ...route,
+    method: "GET",
+    path: base,
+    summary: "Audit events, newest first",
+    query: z.strictObject({ ...filters, ...period, limit: limitParam(100), offset: offsetParam() }).refine(...inOrder),
+    reply: listOf("events", auditEvent),
+  },
+  auditStats: {
+    ...route,
+    method: "GET",
+    path: `${base}/stats`,
+    summary: "Figures over a period, by default the last 24 hours",
+    query: z.strictObject(period).refine(...inOrder),
+    reply: stats,
+  },
+  getAuditEvent: {
+    ...route,
+    method: "GET",
+    path: `${base}/:id`,
+    summary: "One audit event",
+    params: idParam,
+    reply: auditEvent,
+  },
+  exportAudit: {
+    ...route,
+    method: "POST",
+    path: `${base}/export`,
+    summary: "Audit events as a file, oldest first",
+    body: z.strictObject({ ...filters, ...range, format }).refine(...inOrder),
+    bodyOptional: true,
+    produces: "application/octet-stream",
+  },
+  verifyAudit: {
+    ...route,
+    method: "POST",
+    path: `${base}/verify`,
+    summary: "Whether the log is whole: no event edited, removed, reordered or cut off",
+    body: z.strictObject(range).refine(...inOrder),
+    bodyOptional: true,
+    reply: z
+      .object({ valid: z.boolean(), since: timestamp.nullable(), until: timestamp.nullable() })
+      .meta({ id: "AuditVerification" }),
+  },
+  auditCheckpoint: {
+    ...route,
+    method: "GET",
+    path: `${base}/checkpoint`,
+    summary: "The newest signed checkpoint of the organisation's log, for witnesses",
+    extension: true,
+    reply: z
+      .object({ org_id: organizationId, size: z.int(), root: z.string(), note: z.string(), public_key: z.string() })
+      .meta({ id: "AuditCheckpoint" }),
+  },
+  listActivity: {
+    ...route,
+    method: "GET",
+    path: "/api/v1/activity",
+    summary: "What happened around the caller; auditors see the organisation",
+    action: "activity:read",
+    query: z
+      .strictObject({
+        since: timeParam().optional(),
+        until: timeParam().optional(),
+        limit: limitParam(100),
+        offset: offsetParam(),
+      })
+      .refine(...inOrder),
+    reply: z.object({
+      events: z.array(
+        z.object({
+          id: z.uuid(),
+          timestamp,
+          event_type: z.string(),
+          actor: z.string(),
+          workspace: z.string(),
+          result: z.enum(auditResults),
+          summary: z.string(),
+        }),
+      ),
+      count: z.int(),
+      total: z.int(),
+      actor: z.string(),
+    }),
+  },
+  exportActivity: {
+    ...route,
+    method: "POST",
+    path: "/api/v1/activity/export",
+    summary: "The activity feed as a file",
+    action: "activity:read",
+    body: z.strictObject({ ...range, format }).refine(...inOrder),
+    bodyOptional: true,
+    produces: "application/octet-stream",
+  },
+} as const satisfies Contract;

@@ -1,0 +1,113 @@
+import { isOrganizationId, limits } from "@seneschal/core/keys";
+import { z } from "zod";
+import { limitParam, offsetParam, timeParam } from "../query.ts";
+
+/** RFC 3339 in a reply: UTC with milliseconds. */
+export const timestamp = z.string().meta({ format: "date-time" });
+
+/** RFC 3339 in a request; any offset is accepted, UTC with milliseconds comes out. */
+export const moment = z.iso
+  .datetime({ offset: true, message: "expected an RFC 3339 time" })
+  .transform((text) => new Date(text).toISOString());
+
+const base64Text = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+
+/** Base64 text of `min` to `max` bytes; padding may be left out. */
+export function base64(min = 0, max = 1 << 20): z.ZodString {
+  const chars = (bytes: number): number => Math.ceil((bytes * 4) / 3);
+  return z
+    .string()
+    .regex(base64Text, "expected base64")
+    .refine((text) => {
+      const bytes = Math.floor((text.replace(/=+$/, "").length * 3) / 4);
+      return bytes >= min && bytes <= max;
+    }, `expected base64 of ${min} to ${max} bytes`)
+    .max(chars(max) + 4) as z.ZodString;
+}
+
+/** A signature over the canonical message of the operation. */
+export const signature = base64(1, 1024).meta({ description: "Ed25519 signature by the organisation's CRK, base64" });
+
+/** The freshness of a signature made without a prepared signing request. Seconds since the epoch. */
+export const signatureParams = z.strictObject({
+  nonce: z.string().min(16).max(128),
+  iat: z.int().min(0),
+  exp: z.int().min(0),
+});
+
+/** What every signed body may carry. */
+export const signed = { signature: signature.optional(), signature_params: signatureParams.optional() };
+
+export const organizationId = z.string().refine(isOrganizationId, "expected 1 to 128 printable characters without /");
+
+/** A reference to something by its UUID in a body. A malformed one is a 400, unlike in a path. */
+export const reference = z.uuid("expected a UUID");
+
+/** An identity of any kind: a record's UUID, or the subject of a token. */
+export const identityId = z.string().min(1).max(256);
+
+export const name = z.string().trim().min(1).max(limits.name);
+export const text = z.string().max(limits.text);
+
+/** `{ id }` in a path; one that is no UUID cannot exist and is a 404. */
+export const idParam = z.strictObject({ id: z.uuid() });
+
+/** `limit` and `offset`. */
+export function page(fallback: number = limits.page.auditDefault): z.ZodObject<{
+  limit: ReturnType<typeof limitParam>;
+  offset: ReturnType<typeof offsetParam>;
+}> {
+  return z.strictObject({ limit: limitParam(fallback), offset: offsetParam() });
+}
+
+/** `since` and `until` of a query, milliseconds. */
+export const period = { since: timeParam().optional(), until: timeParam().optional() };
+
+interface Period {
+  readonly since?: number | string | undefined;
+  readonly until?: number | string | undefined;
+}
+
+/** Refinement for objects with {@link period}. */
+export const inOrder: [(value: Period) => boolean, { path: PropertyKey[]; message: string }] = [
+  ({ since, until }) => since === undefined || until === undefined || since <= until,
+  { path: ["since"], message: "must not be after until" },
+];
+
+/** `{ <plural>: [...], count, total }`: `count` here, `total` matching. */
+export function listOf<Name extends string, Item extends z.ZodType>(plural: Name, item: Item) {
+  const shape = { [plural]: z.array(item), count: z.int(), total: z.int() } as {
+    [K in Name]: z.ZodArray<Item>;
+  } & { count: z.ZodInt; total: z.ZodInt };
+  return z.object(shape);
+}
+
+/**
+ * Lets a request use other names for some fields: `{ alias: field }`. Naming a field twice is refused. What comes out has
+ * the schema's own names.
+ */
+export function aliased<S extends z.ZodObject>(schema: S, aliases: Readonly<Record<string, string>>) {
+  const shape: Record<string, z.ZodType> = { ...schema.shape } as Record<string, z.ZodType>;
+  for (const [alias, field] of Object.entries(aliases)) {
+    const type = (schema.shape as Record<string, z.ZodType>)[field];
+    if (type === undefined) throw new TypeError(`${alias} stands for ${field}, which is no field`);
+    shape[field] = z.unknown().optional();
+    shape[alias] = z
+      .unknown()
+      .optional()
+      .meta({ description: `alias of ${field}` });
+  }
+  const tolerant = z.strictObject(shape).superRefine((value, context) => {
+    for (const [alias, field] of Object.entries(aliases)) {
+      if (value[alias] !== undefined && value[field] !== undefined) {
+        context.addIssue({ code: "custom", path: [alias], message: `the same as ${field}: send one of them` });
+      }
+    }
+  });
+  const renamed = tolerant.transform((value) => {
+    const out: Record<string, unknown> = {};
+    for (const [key, item] of Object.entries(value)) if (item !== undefined) out[aliases[key] ?? key] = item;
+    return out;
+  });
+  return renamed.pipe(schema as unknown as z.ZodType<z.output<S>, Record<string, unknown>>);
+}

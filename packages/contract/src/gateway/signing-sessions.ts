@@ -1,0 +1,86 @@
+import { z } from "zod";
+import type { Contract } from "../route.ts";
+import { base64, idParam, organizationId, timestamp } from "./shapes.ts";
+
+const commitment = z.object({ index: z.int(), hiding: z.string(), binding: z.string() });
+
+export const signingSession = z
+  .object({
+    id: z.uuid(),
+    org_id: organizationId,
+    crk_id: z.uuid(),
+    crk_version: z.int(),
+    status: z.enum(["committing", "signing", "completed", "failed", "expired"]),
+    threshold: z.int(),
+    /** What is signed, base64. */
+    data: z.string(),
+    commitments: z.array(commitment),
+    signed_indexes: z.array(z.int()),
+    signature: z.string().nullable(),
+    /** Custodians whose signature share was wrong. */
+    cheaters: z.array(z.int()),
+    started_by: z.string(),
+    created_at: timestamp,
+    updated_at: timestamp,
+    expires_at: timestamp,
+  })
+  .meta({ id: "SigningSession" });
+
+const index = z.int().min(1).max(255);
+const route = { tag: "crk", auth: "principal", status: 200, errors: [409, 422], extension: true } as const;
+const base = "/api/v1/crk/signing-sessions";
+
+/**
+ * Beyond the interface: RFC 9591 signing in which no share ever leaves its custodian. The server only coordinates: it
+ * collects commitments, then signature shares, and adds them up.
+ */
+export const signingSessionRoutes = {
+  startSigningSession: {
+    ...route,
+    method: "POST",
+    path: base,
+    summary: "Start a FROST signing session",
+    action: "crk:ceremony",
+    body: z.strictObject({ data: base64(0, 512 * 1024) }),
+    status: 201,
+    reply: signingSession,
+  },
+  getSigningSession: {
+    ...route,
+    method: "GET",
+    path: `${base}/:id`,
+    summary: "One signing session",
+    action: "crk:submit",
+    params: idParam,
+    reply: signingSession,
+  },
+  commitToSigningSession: {
+    ...route,
+    method: "POST",
+    path: `${base}/:id/commit`,
+    summary: "Round 1: a custodian's nonce commitments; the threshold-th closes the round",
+    action: "crk:submit",
+    params: idParam,
+    body: z.strictObject({ index, hiding: base64(32, 32), binding: base64(32, 32) }),
+    reply: signingSession,
+  },
+  signInSigningSession: {
+    ...route,
+    method: "POST",
+    path: `${base}/:id/sign`,
+    summary: "Round 2: a custodian's signature share",
+    action: "crk:submit",
+    params: idParam,
+    body: z.strictObject({ index, signature_share: base64(32, 32) }),
+    reply: signingSession,
+  },
+  aggregateSigningSession: {
+    ...route,
+    method: "POST",
+    path: `${base}/:id/aggregate`,
+    summary: "Add the signature shares up; wrong ones are named",
+    action: "crk:ceremony",
+    params: idParam,
+    reply: signingSession,
+  },
+} as const satisfies Contract;

@@ -1,0 +1,362 @@
+import { classifications, invitationStatuses, joinRequestStatuses, limits, modes, workspaceStatuses } from "@seneschal/core/keys";
+import { z } from "zod";
+import { limitParam, offsetParam } from "../query.ts";
+import type { Contract } from "../route.ts";
+import {
+  aliased,
+  base64,
+  idParam,
+  listOf,
+  moment,
+  name,
+  organizationId,
+  reference,
+  signature,
+  signatureParams,
+  signed,
+  text,
+  timestamp,
+} from "./shapes.ts";
+
+export const workspace = z
+  .object({
+    id: z.uuid(),
+    org_id: organizationId,
+    name: z.string(),
+    group_id: z.string().nullable(),
+    classification: z.enum(classifications),
+    mode: z.enum(modes),
+    purpose: z.string(),
+    owner_org_id: organizationId,
+    group_bindings: z.record(z.string(), z.string()),
+    participant_orgs: z.array(organizationId),
+    participants: z.array(z.object({ org_id: organizationId, role: z.enum(["owner", "participant"]), joined_at: timestamp })),
+    status: z.enum(workspaceStatuses),
+    archived: z.boolean().meta({ deprecated: true }),
+    crk_protected: z.boolean(),
+    dek_version: z.int(),
+    revision: z.int(),
+    created_by: z.string(),
+    created_at: timestamp,
+    updated_at: timestamp,
+    expires_at: timestamp.nullable(),
+  })
+  .meta({ id: "Workspace" });
+
+export const invitation = z
+  .object({
+    id: z.uuid(),
+    org_id: organizationId,
+    workspace_id: z.uuid(),
+    invited_by: z.string(),
+    status: z.enum(invitationStatuses),
+    expires_at: timestamp,
+    responded_at: timestamp.nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "WorkspaceInvitation" });
+
+/** Access result and join request are one shape. */
+export const joinRequest = z
+  .object({
+    id: z.uuid(),
+    org_id: organizationId,
+    workspace_id: z.uuid().nullable(),
+    group_id: z.string(),
+    requester_id: z.string(),
+    reason: z.string(),
+    status: z.enum(joinRequestStatuses),
+    admission_id: z.uuid().nullable(),
+    reviewed_by: z.string().nullable(),
+    reviewed_at: timestamp.nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "JoinRequest" });
+
+const bundledPolicy = z.strictObject({
+  id: z.uuid(),
+  name: z.string().max(256),
+  rego: z.string().max(262_144),
+  version: z.int(),
+});
+
+/** The portable form of a workspace. `checksum` covers everything but itself and the signature. */
+export const workspaceBundle = z
+  .strictObject({
+    format_version: z.literal(1),
+    workspace: z.strictObject({
+      id: z.uuid(),
+      name,
+      owner_org_id: organizationId,
+      classification: z.enum(classifications),
+      mode: z.enum(modes),
+      purpose: text,
+      participants: z
+        .array(z.strictObject({ org_id: organizationId, role: z.enum(["owner", "participant"]), joined_at: z.iso.datetime() }))
+        .min(1)
+        .max(1000),
+      group_bindings: z.record(organizationId, z.string().max(256)),
+      status: z.enum(["active", "archived"]),
+      crk_protected: z.boolean(),
+      dek_version: z.int().min(1),
+      dek_created_at: z.iso.datetime(),
+      revision: z.int().min(1),
+      created_by: z.string().max(256),
+      created_at: z.iso.datetime(),
+      updated_at: z.iso.datetime(),
+      expires_at: z.iso.datetime().nullable(),
+    }),
+    policies: z.array(bundledPolicy).max(1000),
+    export_dek: z.record(organizationId, base64(1, 4 << 20)),
+    recipient_orgs: z.array(organizationId).max(1000),
+    exported_at: z.iso.datetime(),
+    exported_by: z.string().max(256),
+    exporter_org: organizationId,
+    checksum: base64(32, 32),
+    signature: signature.optional(),
+    signature_params: signatureParams.optional(),
+  })
+  .meta({ id: "WorkspaceBundle" });
+
+const context = z
+  .record(z.string().max(limits.context.key), z.string().max(limits.context.value))
+  .refine((entries) => Object.keys(entries).length <= limits.context.entries, "at most 32 entries")
+  .default({});
+
+const large = 8 << 20;
+const payload = base64(0, large);
+const encryptItem = z.strictObject({ plaintext: payload, context });
+const decryptItem = z.strictObject({ ciphertext: payload, context });
+
+const mode = z.preprocess((value) => (value === "connected" ? "standard" : value), z.enum(modes));
+
+const participant = z.union([
+  organizationId,
+  z.strictObject({ org_id: organizationId, role: z.literal("participant").optional() }).transform((entry) => entry.org_id),
+]);
+
+const route = { tag: "workspaces", auth: "principal", errors: [409] } as const;
+const one = { ...route, params: idParam } as const;
+const base = "/api/v1/workspaces";
+
+/** Workspaces: the main job. */
+export const workspaceRoutes = {
+  createWorkspace: {
+    ...route,
+    method: "POST",
+    path: base,
+    summary: "Create a workspace",
+    action: "workspace:create",
+    body: z.strictObject({
+      name,
+      group_id: reference.optional(),
+      classification: z.enum(classifications).default("CONFIDENTIAL"),
+      mode: mode.default("standard"),
+      purpose: text.default(""),
+      participants: z.array(participant).max(100).default([]).meta({ deprecated: true }),
+      crk_signature: signature.optional(),
+      signature_params: signatureParams.optional(),
+    }),
+    status: 201,
+    reply: workspace,
+  },
+  listWorkspaces: {
+    ...route,
+    method: "GET",
+    path: base,
+    summary: "Workspaces that the caller's organisation takes part in, newest first",
+    action: "workspace:read",
+    query: z.strictObject({ limit: limitParam(limits.page.default), offset: offsetParam() }),
+    status: 200,
+    reply: listOf("workspaces", workspace),
+  },
+  getWorkspace: {
+    ...one,
+    method: "GET",
+    path: `${base}/:id`,
+    summary: "One workspace",
+    action: "workspace:read",
+    status: 200,
+    reply: workspace,
+  },
+  updateWorkspace: {
+    ...one,
+    method: "PUT",
+    path: `${base}/:id`,
+    summary: "Change purpose, classification or mode",
+    action: "workspace:update",
+    body: z.strictObject({
+      purpose: text.optional(),
+      classification: z.enum(classifications).optional(),
+      mode: mode.optional(),
+      ...signed,
+    }),
+    bodyOptional: true,
+    status: 200,
+    reply: workspace,
+  },
+  deleteWorkspace: {
+    ...one,
+    method: "DELETE",
+    path: `${base}/:id`,
+    summary: "Delete a workspace and destroy its keys",
+    action: "workspace:delete",
+    body: z.strictObject({
+      signatures: z.record(organizationId, signature).default({}),
+      signature_params: signatureParams.optional(),
+    }),
+    bodyOptional: true,
+    status: 204,
+  },
+  encrypt: {
+    ...one,
+    method: "POST",
+    path: `${base}/:id/encrypt`,
+    summary: "Encrypt under the workspace's current key, bound to the context",
+    action: "workspace:encrypt",
+    body: aliased(encryptItem, { data: "plaintext" }),
+    bodyLimit: large,
+    status: 200,
+    reply: z.object({ ciphertext: z.string() }),
+  },
+  decrypt: {
+    ...one,
+    method: "POST",
+    path: `${base}/:id/decrypt`,
+    summary: "Decrypt what any version of the workspace's key encrypted",
+    action: "workspace:decrypt",
+    body: aliased(decryptItem, { data: "ciphertext" }),
+    bodyLimit: large,
+    status: 200,
+    reply: z.object({ plaintext: z.string() }),
+  },
+  encryptBatch: {
+    ...one,
+    method: "POST",
+    path: `${base}/:id/encrypt-batch`,
+    summary: "Encrypt up to 100 items",
+    action: "workspace:encrypt",
+    extension: true,
+    body: z.strictObject({ items: z.array(encryptItem).min(1).max(limits.batch) }),
+    bodyLimit: large,
+    status: 200,
+    reply: z.object({ items: z.array(z.object({ ciphertext: z.string() })), count: z.int() }),
+  },
+  decryptBatch: {
+    ...one,
+    method: "POST",
+    path: `${base}/:id/decrypt-batch`,
+    summary: "Decrypt up to 100 items, all or none",
+    action: "workspace:decrypt",
+    extension: true,
+    body: z.strictObject({ items: z.array(decryptItem).min(1).max(limits.batch) }),
+    bodyLimit: large,
+    status: 200,
+    reply: z.object({ items: z.array(z.object({ plaintext: z.string() })), count: z.int() }),
+  },
+  rotateDek: {
+    ...one,
+    method: "POST",
+    path: `${base}/:id/rotate-dek`,
+    summary: "Add a key version; every old ciphertext stays readable",
+    action: "workspace:rotate-dek",
+    body: z.strictObject(signed),
+    bodyOptional: true,
+    status: 204,
+  },
+  extendWorkspace: {
+    ...one,
+    method: "POST",
+    path: `${base}/:id/extend`,
+    summary: "Set a later expiry",
+    action: "workspace:extend",
+    body: z.strictObject({ expires_at: moment, ...signed }),
+    status: 204,
+  },
+  inviteOrganization: {
+    ...one,
+    method: "POST",
+    path: `${base}/:id/invite`,
+    summary: "Invite another organisation",
+    action: "workspace:invite",
+    body: z.strictObject({ org_id: organizationId, ...signed }),
+    status: 201,
+    reply: invitation,
+  },
+  acceptInvitation: {
+    ...one,
+    method: "POST",
+    path: `${base}/:id/accept-invitation`,
+    summary: "Join as the invited organisation",
+    action: "workspace:accept",
+    body: z.strictObject({ org_id: organizationId.optional(), group_id: reference.optional(), ...signed }),
+    bodyOptional: true,
+    status: 204,
+  },
+  declineInvitation: {
+    ...one,
+    method: "POST",
+    path: `${base}/:id/decline-invitation`,
+    summary: "Decline as the invited organisation",
+    action: "workspace:decline",
+    body: z.strictObject({ org_id: organizationId.optional() }),
+    bodyOptional: true,
+    status: 204,
+  },
+  listInvitations: {
+    ...one,
+    method: "GET",
+    path: `${base}/:id/invitations`,
+    summary: "Invitations of a workspace; an invited organisation sees its own",
+    action: "workspace:read",
+    extension: true,
+    query: z.strictObject({ limit: limitParam(limits.page.auditDefault), offset: offsetParam() }),
+    status: 200,
+    reply: listOf("invitations", invitation),
+  },
+  requestAccess: {
+    ...one,
+    method: "POST",
+    path: `${base}/:id/request-access`,
+    summary: "Ask to be let in through group membership",
+    action: "workspace:request-access",
+    body: z.strictObject({ group_id: reference.optional(), reason: text.default(""), justification: text.optional(), ...signed }),
+    bodyOptional: true,
+    status: 200,
+    reply: joinRequest,
+  },
+  archiveWorkspace: {
+    ...one,
+    method: "POST",
+    path: `${base}/:id/archive`,
+    summary: "Archive for good; decrypt, export and delete stay possible",
+    action: "workspace:archive",
+    body: z.strictObject(signed),
+    bodyOptional: true,
+    status: 204,
+  },
+  exportWorkspace: {
+    ...one,
+    method: "POST",
+    path: `${base}/:id/export`,
+    summary: "A portable bundle, its keys sealed to the participating organisations",
+    action: "workspace:export",
+    body: z.strictObject(signed),
+    bodyOptional: true,
+    status: 200,
+    reply: workspaceBundle,
+  },
+  importWorkspace: {
+    ...route,
+    method: "POST",
+    path: `${base}/import`,
+    summary: "Import a bundle; the id stays",
+    action: "workspace:import",
+    body: workspaceBundle,
+    bodyLimit: large,
+    status: 201,
+    reply: workspace,
+  },
+} as const satisfies Contract;
