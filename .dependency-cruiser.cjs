@@ -57,7 +57,7 @@ module.exports = {
       name: "servers-know-the-contract",
       severity: "error",
       from: { path: "^packages/(server-[a-z]+)/src/" },
-      to: { path: "^packages/(?!contract/|core/)", pathNot: "^packages/$1/" },
+      to: { path: "^packages/(?!contract/|core/|server-node/)", pathNot: "^packages/$1/" },
     },
     {
       name: "cross-package-by-name",

@@ -1,1 +1,2 @@
-export {};
+export type { RunningServer, ServeOptions, TlsOptions } from "@seneschal/server-node";
+export { middleware, serve } from "./serve.ts";

@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type BodyReader, type Dispatch, type Incoming, situation, type WireResponse } from "@seneschal/contract";
+import { peerOf } from "./peer.ts";
+
+/** Answers one request of a Node server through the dispatcher. Never rejects; a connection that breaks is let go. */
+export async function answer(dispatch: Dispatch, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    await write(await dispatch(incoming(request, response)), response);
+  } catch {
+    // Either the caller is gone or the reply broke off in the middle: the caller must not take it for a whole one.
+    response.destroy();
+  }
+}
+
+function incoming(request: IncomingMessage, response: ServerResponse): Incoming {
+  const peer = peerOf(request.socket);
+  return {
+    method: request.method ?? "GET",
+    target: request.url ?? "",
+    headers: headersOf(request),
+    body: bodyReader(request),
+    remoteAddress: request.socket.remoteAddress ?? "",
+    ...(peer === undefined ? {} : { peer }),
+    onClose: (callback) => {
+      response.once("close", () => {
+        if (!response.writableFinished) callback();
+      });
+    },
+  };
+}
+
+function headersOf(request: IncomingMessage): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]),
+  );
+}
+
+function bodyReader(request: IncomingMessage): BodyReader {
+  return (limit) =>
+    new Promise((resolve, reject) => {
+      if (Number(request.headers["content-length"] ?? 0) > limit) {
+        resolve(undefined);
+        return;
+      }
+      const chunks: Buffer[] = [];
+      let size = 0;
+      const stop = (): void => {
+        request.off("data", take).off("end", end).off("close", lost).off("error", lost);
+      };
+      const take = (chunk: Buffer): void => {
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size <= limit) return;
+        stop();
+        request.resume();
+        resolve(undefined);
+      };
+      const end = (): void => {
+        stop();
+        resolve(Buffer.concat(chunks, size));
+      };
+      const lost = (): void => {
+        stop();
+        reject(situation("invalid_request", "the body ended early"));
+      };
+      request.on("data", take).on("end", end).on("close", lost).on("error", lost);
+    });
+}
+
+async function write({ status, headers, body }: WireResponse, response: ServerResponse): Promise<void> {
+  response.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (body instanceof Uint8Array) {
+    const bodiless = status === 204 || status === 304;
+    if (!bodiless && !response.hasHeader("content-length")) response.setHeader("content-length", body.length);
+    response.end(body);
+    return;
+  }
+  response.flushHeaders();
+  await pipeline(Readable.from(body, { objectMode: false }), response);
+}

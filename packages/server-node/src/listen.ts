@@ -1,0 +1,153 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import type { SecureContextOptions } from "node:tls";
+import type { Dispatch, PeerCertificate } from "@seneschal/contract";
+import { peerOf } from "./peer.ts";
+
+/** PEM texts. */
+export interface TlsOptions {
+  readonly cert: string;
+  readonly key: string;
+  /** Trust store for client certificates. */
+  readonly ca?: readonly string[];
+  /** One list for **each** CA of the chain, or OpenSSL refuses everybody. */
+  readonly crl?: readonly string[];
+  /** Asks for a client certificate, but lets the handshake succeed without a good one: the application answers. */
+  readonly requestCert?: boolean;
+}
+
+export interface ServeOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly tls?: TlsOptions;
+  /** Milliseconds to receive a whole request; default 30,000. */
+  readonly requestTimeout?: number;
+  /** Milliseconds that a connection may be silent; default 120,000. */
+  readonly idleTimeout?: number;
+  /** Milliseconds that `close` waits for requests in flight; default 10,000. */
+  readonly grace?: number;
+}
+
+/** A listening server. */
+export interface RunningServer {
+  readonly address: string;
+  readonly port: number;
+  /** `https://127.0.0.1:8443` */
+  readonly url: string;
+  /** New certificate, trust store or revocation lists, for connections from now on; session tickets of before stop working. */
+  setSecureContext(tls: TlsOptions): void;
+  /** Drops the live connections whose peer the predicate names; returns how many. */
+  destroySockets(predicate: (peer: PeerCertificate | undefined, remoteAddress: string) => boolean): number;
+  /** Stops accepting, lets requests in flight finish within the grace, drops the rest. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** A server that is not listening yet, for a framework to fill. */
+export interface Listener {
+  readonly server: Server;
+  listen(): Promise<RunningServer>;
+}
+
+/**
+ * Makes the HTTP or HTTPS server (TLS 1.2 and up) below a framework: time-outs, answers to what is not HTTP, connection
+ * bookkeeping, graceful shutdown. `listen` rejects with Node's error, such as `EADDRINUSE`.
+ */
+export function listener(handler: RequestListener, dispatch: Dispatch, options: ServeOptions): Listener {
+  const { host = "127.0.0.1", port, tls, requestTimeout = 30_000, idleTimeout = 120_000, grace = 10_000 } = options;
+  const server: Server = tls === undefined ? createServer() : createTlsServer(secureOptions(tls));
+  const sockets = new Set<Socket>();
+  let closing: Promise<void> | undefined;
+
+  server.requestTimeout = requestTimeout;
+  server.headersTimeout = requestTimeout;
+  server.keepAliveTimeout = idleTimeout;
+  server.timeout = idleTimeout;
+  server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.on("request", (_request, response) => {
+    if (closing !== undefined) response.setHeader("connection", "close");
+  });
+  server.on("request", handler);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => void refuse(dispatch, error, socket));
+
+  const close = async (): Promise<void> => {
+    const timer = setTimeout(() => server.closeAllConnections(), grace);
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    clearTimeout(timer);
+  };
+
+  return {
+    server,
+    async listen() {
+      await new Promise<void>((resolve, reject) => {
+        server.once("error", reject);
+        server.listen({ host, port }, () => {
+          server.off("error", reject);
+          resolve();
+        });
+      });
+      const bound = server.address() as AddressInfo;
+      const name = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
+      return {
+        address: bound.address,
+        port: bound.port,
+        url: `${tls === undefined ? "http" : "https"}://${name}:${bound.port}`,
+        setSecureContext(next) {
+          if (tls === undefined) throw new TypeError("a server without TLS has no secure context");
+          (server as TlsServer).setSecureContext(secureOptions(next));
+        },
+        destroySockets(predicate) {
+          const chosen = [...sockets].filter((socket) => predicate(peerOf(socket), socket.remoteAddress ?? ""));
+          for (const socket of chosen) socket.destroy();
+          return chosen.length;
+        },
+        close() {
+          closing ??= close();
+          return closing;
+        },
+      };
+    },
+  };
+}
+
+function secureOptions(tls: TlsOptions): SecureContextOptions & { requestCert: boolean; rejectUnauthorized: false } {
+  return {
+    cert: tls.cert,
+    key: tls.key,
+    minVersion: "TLSv1.2",
+    requestCert: tls.requestCert ?? false,
+    rejectUnauthorized: false,
+    ...(tls.ca === undefined ? {} : { ca: [...tls.ca] }),
+    ...(tls.crl === undefined || tls.crl.length === 0 ? {} : { crl: [...tls.crl] }),
+  };
+}
+
+/** Answers bytes that are not an HTTP request in the service's error shape, then closes. */
+async function refuse(dispatch: Dispatch, error: NodeJS.ErrnoException, socket: Socket): Promise<void> {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { headers, body } = await dispatch({
+    method: "GET",
+    target: "",
+    headers: {},
+    body: new Uint8Array(),
+    remoteAddress: socket.remoteAddress ?? "",
+  });
+  const status =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? "431 Request Header Fields Too Large"
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "408 Request Timeout"
+        : "400 Bad Request";
+  const bytes = body instanceof Uint8Array ? body : new Uint8Array();
+  const lines = Object.entries({ ...headers, "content-length": String(bytes.length), connection: "close" });
+  const head = `HTTP/1.1 ${status}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+  socket.end(Buffer.concat([Buffer.from(head, "latin1"), bytes]));
+}
