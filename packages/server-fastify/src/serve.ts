@@ -33,8 +33,9 @@ export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<
       return below.server;
     },
     frameworkErrors: (_error, request, reply) => pass(dispatch)(request, reply),
+    // The listener below answers what is not HTTP, and shuts down gracefully.
+    clientErrorHandler: () => {},
     return503OnClosing: false,
-    // The server below is shut down gracefully by its own close.
     forceCloseConnections: false,
   });
   await app.register(plugin, { dispatch });

@@ -18,7 +18,8 @@ function incoming(request: IncomingMessage, response: ServerResponse): Incoming 
   const peer = peerOf(request.socket);
   return {
     method: request.method ?? "GET",
-    target: request.url ?? "",
+    // RFC 9112 section 3.2: HTTP/1.1 without a Host is a bad request; an empty target is refused as one.
+    target: request.headers.host === undefined && request.httpVersion === "1.1" ? "" : (request.url ?? ""),
     headers: headersOf(request),
     body: bodyReader(request),
     remoteAddress: request.socket.remoteAddress ?? "",

@@ -57,7 +57,11 @@ export interface Listener {
  */
 export function listener(handler: RequestListener, dispatch: Dispatch, options: ServeOptions): Listener {
   const { host = "127.0.0.1", port, tls, requestTimeout = 30_000, idleTimeout = 120_000, grace = 10_000 } = options;
-  const server: Server = tls === undefined ? createServer() : createTlsServer(secureOptions(tls));
+  const http = { requireHostHeader: false };
+  const server: Server =
+    tls === undefined
+      ? createServer(http)
+      : createTlsServer({ ...http, ...secureOptions(tls), handshakeTimeout: requestTimeout });
   const sockets = new Set<Socket>();
   let closing: Promise<void> | undefined;
 
