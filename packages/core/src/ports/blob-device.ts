@@ -1,10 +1,13 @@
 /**
- * One storage device: named, checksummed extents of bytes.
+ * One storage device: named, checksummed extents of bytes. Extent names are `[a-z0-9._-]{1,200}`, not starting with a dot.
  *
  * Laws:
  * - `write` is atomic and durable: after it resolves the extent reads back equal after `kill -9`; before, it is absent.
+ *   A name is written once; writing it again is refused (`extent_exists`).
  * - `read` verifies the checksum: damaged bytes throw `extent_corrupt`, never come back. Absent: `undefined`.
+ * - `delete` of an absent extent is no error. `list` gives every extent of that moment, in no particular order.
  * - a device that does not answer throws `device_unavailable`; a full one throws `device_full` with nothing written.
+ * - `inspect` checks what the device keeps about itself, mends what it can, and names every problem it found.
  */
 export interface BlobDevice {
   readonly id: string;
@@ -12,7 +15,17 @@ export interface BlobDevice {
   read(extent: string): Promise<Uint8Array | undefined>;
   has(extent: string): Promise<boolean>;
   delete(extent: string): Promise<void>;
-  list(after?: string): AsyncIterable<string>;
+  list(): AsyncIterable<string>;
+  /** `usedBytes` counts what is on disk, with the overhead of every extent. */
   usage(): Promise<{ readonly capacityBytes: number; readonly usedBytes: number }>;
+  inspect(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
+
+export type BlobDeviceErrorCode =
+  | "extent_corrupt"
+  | "extent_exists"
+  | "device_unavailable"
+  | "device_full"
+  | "device_mismatch"
+  | "invalid_extent_name";

@@ -1,1 +1,102 @@
-export {};
+export { type ClusterNode, type ClusterState, emptyCluster, isReadOnly, type NodeState, type Pool } from "./cluster/state.ts";
+export { type ClusterCommand, type ClusterStep, stepCluster } from "./cluster/step.ts";
+export { type SmartFlag, type SmartVerdict, smartLimits, smartVerdict } from "./device/smart.ts";
+export {
+  canTransition,
+  type DeviceEvent,
+  type DeviceStep,
+  type DeviceTransition,
+  readingWorsened,
+  stepDevice,
+} from "./device/step.ts";
+export {
+  type Device,
+  type DeviceClass,
+  type DeviceState,
+  deviceClasses,
+  deviceStates,
+  type SmartReading,
+} from "./device/types.ts";
+export {
+  type GrpcStatus,
+  grpcStatus,
+  type NfsError,
+  type StorageErrorClass,
+  type StorageErrorKind,
+  type StorageErrorName,
+  storageError,
+  storageErrorKind,
+  storageErrors,
+} from "./errors.ts";
+export { murmur3 } from "./placement/murmur3.ts";
+export { type Candidate, placeChunk, rankDevices } from "./placement/place.ts";
+export { type Admission, admitWrite, type PoolFill } from "./pool/admission.ts";
+export {
+  classDurability,
+  clusterDurability,
+  type Durability,
+  durabilityName,
+  durabilityProblem,
+  type Stripe,
+  stripeOf,
+} from "./pool/durability.ts";
+export {
+  classThresholds,
+  effectiveThresholds,
+  type PoolState,
+  type PoolThresholds,
+  poolState,
+  type ThresholdOverrides,
+  thresholdProblems,
+} from "./pool/thresholds.ts";
+export { inScope, nextScrubAt, orphanExpired, type ScrubScope, scopeKey } from "./scrub/plan.ts";
+export { type FragmentPlace, planRebuild, type Rebuild, type RepairRecord } from "./scrub/repair-plan.ts";
+export {
+  countVerdict,
+  emptyScrubReport,
+  type ScrubReport,
+  type ScrubVerdict,
+  scrubVerdict,
+  scrubVerdicts,
+} from "./scrub/verdict.ts";
+export {
+  type InlineFacts,
+  type InlineReason,
+  inlineLimits,
+  inlineThresholdFor,
+  isInline,
+  stepInlineThreshold,
+} from "./shard/inline-threshold.ts";
+export {
+  hashSpace,
+  initialShardCount,
+  initialShards,
+  needsSplit,
+  type Shard,
+  shardAt,
+  shardPoint,
+  splitShard,
+} from "./shard/map.ts";
+export { type MigrationStep, migrationInterval, migrationLimit, migrationRefusal, nextMigrationStep } from "./shard/migration.ts";
+export { defaultTuning, type Tuning, type TuningName, type TuningProblem, tuningProblems, tuningTable } from "./tuning.ts";
+export {
+  createEdges,
+  createEventLog,
+  type EventCategory,
+  type EventLog,
+  type EventQuery,
+  eventCategories,
+  type Severity,
+  type StorageEvent,
+  severities,
+} from "./watch/events.ts";
+export {
+  type Alert,
+  activeAlerts,
+  type ClusterHealth,
+  clusterHealth,
+  type HealthFacts,
+  type NodeStatus,
+} from "./watch/health.ts";
+export { createHistory, type History, type Sample } from "./watch/history.ts";
+export { createRing, type Ring } from "./watch/ring.ts";

@@ -1,3 +1,4 @@
+export { blobDeviceSuite, type DeviceUnderTest } from "./blob-device.ts";
 export { clockSuite } from "./clock.ts";
 export { cryptoProviderSuite } from "./crypto-provider.ts";
 export { documentStoreSuite, suiteSchema } from "./document-store.ts";

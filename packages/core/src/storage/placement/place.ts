@@ -1,0 +1,61 @@
+import { murmur3 } from "./murmur3.ts";
+
+/** A device that may take a fragment. `weight` is in any unit, usually capacity in bytes; 0 takes nothing. */
+export interface Candidate {
+  readonly id: string;
+  readonly node: string;
+  readonly weight: number;
+}
+
+/**
+ * All candidates in the chunk's order of preference: weighted rendezvous hashing (Schindelhauer & Schomaker 2005,
+ * score -w / ln h). Adding or removing a device moves only the chunks that prefer it.
+ */
+export function rankDevices<C extends Candidate>(chunkId: string, candidates: readonly C[]): readonly C[] {
+  return candidates
+    .filter((c) => c.weight > 0)
+    .map((c) => ({ c, score: -c.weight / Math.log(unit(`${chunkId}/${c.id}`)) }))
+    .sort((a, b) => b.score - a.score || (a.c.id < b.c.id ? -1 : 1))
+    .map((r) => r.c);
+}
+
+/**
+ * Picks `count` distinct devices, spread over nodes as evenly as the candidates allow: no node gets a second fragment
+ * while another could take its first. Returns `undefined` when there are fewer than `count` devices.
+ *
+ * @example
+ * ```ts
+ * import { placeChunk } from "@seneschal/core/storage";
+ * const devices = ["a", "b", "c"].map((id) => ({ id, node: "n1", weight: 1 }));
+ * console.log(placeChunk("0f".repeat(32), devices, 2)?.length); // 2
+ * ```
+ */
+export function placeChunk<C extends Candidate>(
+  chunkId: string,
+  candidates: readonly C[],
+  count: number,
+  /** Fragments that nodes already hold of this chunk. */
+  held: readonly { readonly node: string }[] = [],
+): readonly C[] | undefined {
+  const left = [...rankDevices(chunkId, candidates)];
+  if (left.length < count) return undefined;
+  const perNode = new Map<string, number>();
+  for (const { node } of held) perNode.set(node, (perNode.get(node) ?? 0) + 1);
+  const chosen: C[] = [];
+  while (chosen.length < count) {
+    const least = Math.min(...left.map((c) => perNode.get(c.node) ?? 0));
+    const index = left.findIndex((c) => (perNode.get(c.node) ?? 0) === least);
+    const [next] = left.splice(index, 1);
+    if (next === undefined) return undefined;
+    perNode.set(next.node, least + 1);
+    chosen.push(next);
+  }
+  return chosen;
+}
+
+/** 52 hash bits as a number strictly between 0 and 1. */
+function unit(text: string): number {
+  const high = murmur3(text, 0x5eed0001) >>> 6;
+  const low = murmur3(text, 0x5eed0002) >>> 6;
+  return (high * 2 ** 26 + low + 0.5) / 2 ** 52;
+}

@@ -1,0 +1,45 @@
+import type { Stripe } from "../pool/durability.ts";
+
+/** What a scrub found about one chunk. Critical: readable, but without any redundancy left. */
+export const scrubVerdicts = ["Healthy", "Repair", "Critical", "Lost"] as const;
+export type ScrubVerdict = (typeof scrubVerdicts)[number];
+
+export function scrubVerdict(stripe: Stripe, good: number): ScrubVerdict {
+  if (good < stripe.data) return "Lost";
+  if (good >= stripe.data + stripe.parity) return "Healthy";
+  return good === stripe.data ? "Critical" : "Repair";
+}
+
+/** The figures of one scrub. `repaired` counts chunks back at full redundancy; `repair_errors` those that could not be. */
+export interface ScrubReport {
+  readonly scanned: number;
+  readonly healthy: number;
+  readonly repaired: number;
+  readonly critical: number;
+  readonly lost: number;
+  readonly orphans: number;
+  readonly repair_errors: number;
+}
+
+export const emptyScrubReport: ScrubReport = {
+  scanned: 0,
+  healthy: 0,
+  repaired: 0,
+  critical: 0,
+  lost: 0,
+  orphans: 0,
+  repair_errors: 0,
+};
+
+/** Adds one chunk. `repair`: what came of the attempt, when one was made. */
+export function countVerdict(report: ScrubReport, verdict: ScrubVerdict, repair?: "repaired" | "failed"): ScrubReport {
+  return {
+    ...report,
+    scanned: report.scanned + 1,
+    healthy: report.healthy + (verdict === "Healthy" ? 1 : 0),
+    critical: report.critical + (verdict === "Critical" ? 1 : 0),
+    lost: report.lost + (verdict === "Lost" ? 1 : 0),
+    repaired: report.repaired + (repair === "repaired" ? 1 : 0),
+    repair_errors: report.repair_errors + (repair === "failed" ? 1 : 0),
+  };
+}

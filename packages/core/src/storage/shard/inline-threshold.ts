@@ -1,0 +1,49 @@
+/** Spec 3 A, Limits: 128 bytes is the floor; defaults and the admin range are the project's. */
+export const inlineLimits = { floor: 128, ceiling: 65_536, default: 4096, adminMin: 512, adminMax: 65_536 } as const;
+
+export type InlineReason = "Normal" | "SoftLimitApproaching" | "HardLimitBreached" | "EmergencyFloor";
+
+/** What the threshold of a shard depends on. */
+export interface InlineFacts {
+  /** The value in force, and the value that the admin set. */
+  readonly current: number;
+  /** Smallest budget for inline bytes over the voters of the shard. */
+  readonly smallFileBudgetBytes: number;
+  readonly fileCountEstimate: number;
+  /** Fill of the fullest system disk among the voters, percent. */
+  readonly systemDiskPercent: number;
+  readonly softLimitPercent: number;
+  readonly hardLimitPercent: number;
+  /** Inline bytes per second over the last 10 s. */
+  readonly inlineWriteRate: number;
+}
+
+/** `clamp(floor(budget / max(files, 1)), 128, 65536)`. */
+export function inlineThresholdFor(smallFileBudgetBytes: number, fileCountEstimate: number): number {
+  const share = Math.floor(smallFileBudgetBytes / Math.max(fileCountEstimate, 1));
+  return Math.min(inlineLimits.ceiling, Math.max(inlineLimits.floor, share));
+}
+
+/**
+ * The stored threshold (`value`, only ever lowered automatically) and the one to apply now (`effective`: 128 while
+ * inline writes exceed 10 MB/s).
+ */
+export function stepInlineThreshold(facts: InlineFacts): {
+  readonly value: number;
+  readonly effective: number;
+  readonly reason: InlineReason;
+} {
+  if (facts.systemDiskPercent > facts.hardLimitPercent)
+    return { value: inlineLimits.floor, effective: inlineLimits.floor, reason: "HardLimitBreached" };
+  const soft = facts.systemDiskPercent > facts.softLimitPercent;
+  const value = soft
+    ? Math.min(facts.current, inlineThresholdFor(facts.smallFileBudgetBytes, facts.fileCountEstimate))
+    : facts.current;
+  if (facts.inlineWriteRate > 10_000_000) return { value, effective: inlineLimits.floor, reason: "EmergencyFloor" };
+  return { value, effective: value, reason: soft ? "SoftLimitApproaching" : "Normal" };
+}
+
+/** A payload of exactly the threshold is still inline. */
+export function isInline(bytes: number, threshold: number): boolean {
+  return bytes <= threshold;
+}

@@ -1,0 +1,73 @@
+import { murmur3 } from "../placement/murmur3.ts";
+
+/** A shard: one range of the 32-bit key hash, `from` inclusive, `to` exclusive. */
+export interface Shard {
+  readonly id: string;
+  readonly from: number;
+  readonly to: number;
+  readonly leader: string;
+  readonly voters: readonly string[];
+  /** Set for this shard singly; the cluster's switch is beside it. */
+  readonly maintenance: boolean;
+  readonly inlineThreshold: number;
+  /** Grows with every split, so that a file handle from before it is stale. */
+  readonly generation: number;
+  /** Placement changes: when the last one was, and how many since the last reset. */
+  readonly lastMoveAt: number;
+  readonly moves: number;
+}
+
+export const hashSpace = 2 ** 32;
+
+/** `max(min(3 * nodes, 64), 3)`. */
+export function initialShardCount(nodes: number): number {
+  return Math.max(Math.min(3 * nodes, 64), 3);
+}
+
+/** Even ranges over the whole hash space; leaders and voters go round the nodes, at most three voters each. */
+export function initialShards(nodes: readonly string[], inlineThreshold: number): readonly Shard[] {
+  const count = initialShardCount(nodes.length);
+  return Array.from({ length: count }, (_, i) => {
+    const voters = Array.from({ length: Math.min(3, nodes.length) }, (_, j) => nodes[(i + j) % nodes.length] ?? "");
+    return {
+      id: `shard-${i}`,
+      from: Math.floor((i * hashSpace) / count),
+      to: Math.floor(((i + 1) * hashSpace) / count),
+      leader: voters[0] ?? "",
+      voters,
+      maintenance: false,
+      inlineThreshold,
+      generation: 1,
+      lastMoveAt: 0,
+      moves: 0,
+    };
+  });
+}
+
+/** The point of an object in the hash space. */
+export function shardPoint(bucket: string, key: string): number {
+  return murmur3(`${bucket}/${encodeURIComponent(key)}`, 0x5a4d);
+}
+
+/** The shard that owns a point. INVARIANT: ranges of a map cover the space without overlap. */
+export function shardAt(shards: readonly Shard[], point: number): Shard {
+  const shard = shards.find((s) => point >= s.from && point < s.to);
+  if (shard === undefined) throw new RangeError(`no shard covers ${point}`);
+  return shard;
+}
+
+/** Splits a shard in the middle; `undefined` when the range is a single point. */
+export function splitShard(shard: Shard, newId: string): readonly [Shard, Shard] | undefined {
+  const middle = Math.floor((shard.from + shard.to) / 2);
+  if (middle <= shard.from) return undefined;
+  const generation = shard.generation + 1;
+  return [
+    { ...shard, to: middle, generation },
+    { ...shard, id: newId, from: middle, generation },
+  ];
+}
+
+/** True at 10 M deltas or 10 GB. */
+export function needsSplit(deltas: number, bytes: number): boolean {
+  return deltas >= 10_000_000 || bytes >= 10_000_000_000;
+}

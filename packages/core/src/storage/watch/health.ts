@@ -1,0 +1,68 @@
+import type { DeviceState } from "../device/types.ts";
+import type { PoolState } from "../pool/thresholds.ts";
+
+export type ClusterHealth = "healthy" | "degraded" | "down";
+export type NodeStatus = "healthy" | "degraded" | "unreachable" | "draining";
+
+/** The facts that health and alerts are derived from; nothing else feeds them. */
+export interface HealthFacts {
+  readonly nodes: readonly { readonly id: string; readonly status: NodeStatus }[];
+  readonly devices: readonly { readonly id: string; readonly state: DeviceState; readonly flags: readonly string[] }[];
+  readonly pools: readonly { readonly id: string; readonly state: PoolState; readonly usedPercent: number }[];
+  readonly shardsWithoutQuorum: readonly string[];
+  readonly keyManagerReachable: boolean;
+  readonly unreachableTenantKms: number;
+  readonly lostChunks: number;
+  readonly scrubOverdueHours: number;
+}
+
+/**
+ * down: a shard without quorum or no node reachable. degraded: an unreachable node, a device that is not Healthy, a
+ * pool at or over warning, key manager unreachable, a lost chunk. Else healthy.
+ */
+export function clusterHealth(facts: HealthFacts): ClusterHealth {
+  if (facts.shardsWithoutQuorum.length > 0 || facts.nodes.every((n) => n.status === "unreachable")) return "down";
+  const degraded =
+    facts.nodes.some((n) => n.status === "unreachable") ||
+    facts.devices.some((d) => d.state !== "Healthy" && d.state !== "Removed") ||
+    facts.pools.some((p) => p.state !== "normal") ||
+    !facts.keyManagerReachable ||
+    facts.lostChunks > 0;
+  return degraded ? "degraded" : "healthy";
+}
+
+export interface Alert {
+  readonly severity: "warning" | "critical";
+  readonly subject: string;
+  readonly message: string;
+}
+
+/** Everything that wants a person's eye, most severe first. Derived from state, so it ends when the state does. */
+export function activeAlerts(facts: HealthFacts): readonly Alert[] {
+  const alerts: Alert[] = [];
+  const add = (severity: Alert["severity"], subject: string, message: string) => alerts.push({ severity, subject, message });
+  for (const shard of facts.shardsWithoutQuorum) add("critical", shard, "no quorum: writes fail");
+  if (!facts.keyManagerReachable) add("critical", "key manager", "unreachable: every chunk write fails, cached keys serve reads");
+  if (facts.lostChunks > 0) add("critical", "data", `${facts.lostChunks} chunks lost more fragments than parity covers`);
+  for (const node of facts.nodes) {
+    if (node.status === "unreachable") add("critical", node.id, "node unreachable");
+    else if (node.status === "draining") add("warning", node.id, "node draining");
+  }
+  for (const device of facts.devices) {
+    if (device.state === "Failed") add("critical", device.id, "device failed");
+    else if (device.state === "Degraded" || device.state === "Evacuating")
+      add("warning", device.id, `device ${device.state.toLowerCase()}`);
+    for (const flag of device.flags) add("warning", device.id, flag.replaceAll("_", " "));
+  }
+  for (const pool of facts.pools)
+    if (pool.state !== "normal")
+      add(
+        pool.state === "warning" ? "warning" : "critical",
+        pool.id,
+        `pool ${pool.state.replace("_", " ")} at ${pool.usedPercent}%`,
+      );
+  if (facts.unreachableTenantKms > 0)
+    add("warning", "tenant kms", `${facts.unreachableTenantKms} tenant key services unreachable`);
+  if (facts.scrubOverdueHours > 0) add("warning", "scrub", `periodic scrub overdue by ${facts.scrubOverdueHours} h`);
+  return alerts.sort((a, b) => Number(b.severity === "critical") - Number(a.severity === "critical"));
+}

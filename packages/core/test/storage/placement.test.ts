@@ -1,0 +1,81 @@
+import { murmur3, placeChunk, planRebuild, rankDevices } from "@seneschal/core/storage";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+const candidates = (n: number, nodes = 1) =>
+  Array.from({ length: n }, (_, i) => ({ id: `d${i}`, node: `n${i % nodes}`, weight: 100 }));
+const chunkId = fc.stringMatching(/^[0-9a-f]{64}$/);
+
+test("MurmurHash3 x86_32 verification vectors (SMHasher, widely published)", () => {
+  expect([murmur3("", 0), murmur3("", 1), murmur3("test", 0), murmur3("Hello, world!", 0), murmur3("aaa", 0x9747b28c)]).toEqual([
+    0, 0x514e28b7, 0xba6bd213, 0xc0363e43, 0x283e0130,
+  ]);
+});
+
+describe("placement", () => {
+  test("devices of a chunk are distinct and the choice is a function of the set, not of its order", () => {
+    fc.assert(
+      fc.property(chunkId, fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 12 }), (id, n, count) => {
+        const all = candidates(n, 3);
+        const placed = placeChunk(id, all, count);
+        if (count > n) {
+          expect(placed).toBeUndefined();
+          return;
+        }
+        expect(new Set(placed?.map((c) => c.id)).size).toBe(count);
+        expect(placeChunk(id, all.toReversed(), count)).toEqual(placed);
+      }),
+    );
+  });
+  test("removing a device moves only what it held", () => {
+    fc.assert(
+      fc.property(chunkId, fc.integer({ min: 0, max: 7 }), (id, gone) => {
+        const all = candidates(8);
+        const before = rankDevices(id, all).map((c) => c.id);
+        const after = rankDevices(
+          id,
+          all.filter((c) => c.id !== `d${gone}`),
+        ).map((c) => c.id);
+        expect(after).toEqual(before.filter((d) => d !== `d${gone}`));
+      }),
+    );
+  });
+  test("no node gets a second fragment while another could take its first", () => {
+    fc.assert(
+      fc.property(chunkId, fc.integer({ min: 1, max: 9 }), (id, count) => {
+        const perNode = new Map<string, number>();
+        for (const c of placeChunk(id, candidates(9, 3), count) ?? []) perNode.set(c.node, (perNode.get(c.node) ?? 0) + 1);
+        const counts = ["n0", "n1", "n2"].map((n) => perNode.get(n) ?? 0);
+        expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+  test("load follows weight", () => {
+    const all = [...candidates(3), { id: "big", node: "n0", weight: 300 }];
+    const first = Array.from({ length: 4000 }, (_, i) => rankDevices(`chunk-${i}`, all)[0]?.id);
+    const share = first.filter((d) => d === "big").length / first.length;
+    expect(share).toBeGreaterThan(0.45);
+    expect(share).toBeLessThan(0.55);
+  });
+});
+
+describe("rebuild plan", () => {
+  test("the fragments of a chunk stay on distinct devices, moving none that should stay", () => {
+    fc.assert(
+      fc.property(chunkId, fc.subarray([0, 1, 2, 3, 4, 5], { minLength: 1 }), fc.integer({ min: 6, max: 9 }), (id, moving, n) => {
+        const all = candidates(n);
+        const places = Array.from({ length: 6 }, (_, index) => ({ index, device: `d${index}`, node: "n0" }));
+        const plan = planRebuild(id, places, new Set(moving), all);
+        if (plan === undefined) throw new Error("own devices are candidates, so a plan exists");
+        expect(plan.map((p) => p.index)).toEqual([...moving].sort());
+        const final = new Map(places.map((p) => [p.index, p.device]));
+        for (const p of plan) final.set(p.index, p.target);
+        expect(new Set(final.values()).size).toBe(6);
+      }),
+    );
+  });
+  test("without a device that may take it there is no plan", () => {
+    const places = [0, 1].map((index) => ({ index, device: `d${index}`, node: "n0" }));
+    expect(planRebuild("aa", places, new Set([1]), [{ id: "d0", node: "n0", weight: 1 }])).toBeUndefined();
+  });
+});
