@@ -1,0 +1,1 @@
+export { openDirectoryDevice } from "./open-directory-device.ts";

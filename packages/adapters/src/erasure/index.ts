@@ -1,0 +1,1 @@
+export { createReedSolomon, type ReedSolomon } from "./reed-solomon.ts";
