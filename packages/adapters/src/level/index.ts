@@ -1,1 +1,1 @@
-export {};
+export { type LevelStoreOptions, openLevelStore } from "./open-level-store.ts";

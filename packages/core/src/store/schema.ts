@@ -106,11 +106,12 @@ export function valuesProblem(values: readonly IndexValue[]): string | undefined
   return undefined;
 }
 
-/** A text that changes when an index must be rebuilt, by `<collection>.<index>`. */
-export function indexRevisions(schema: CompiledSchema): Readonly<Record<string, number>> {
-  const revisions: Record<string, number> = {};
+/** Texts that differ when an index must be rebuilt, by `<collection>.<index>`. */
+export function indexRevisions(schema: CompiledSchema): Readonly<Record<string, string>> {
+  const revisions: Record<string, string> = {};
   for (const collection of [...schema.collections.values(), schema.audit])
-    for (const { name, spec } of collection.indexes) revisions[`${collection.name}.${name}`] = spec.revision ?? 1;
+    for (const { name, spec } of collection.indexes)
+      revisions[`${collection.name}.${name}`] = `${spec.revision ?? 1}${spec.unique === true ? " unique" : ""}`;
   return revisions;
 }
 

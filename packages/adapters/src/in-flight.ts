@@ -1,0 +1,35 @@
+import { CodedError } from "@seneschal/core";
+import type { StoreErrorCode } from "@seneschal/core/ports";
+
+/** The life of a store: calls run while it is open, and closing waits for those that run. */
+export class InFlight {
+  #running = 0;
+  #closed: Promise<void> | undefined;
+  #drained: () => void = () => {};
+
+  /** Throws CodedError `store_closed` after `close`. */
+  check(): void {
+    if (this.#closed !== undefined) throw new CodedError<StoreErrorCode>("store_closed", "the store is closed");
+  }
+
+  /** Runs one call; its synchronous part runs before this returns. */
+  async run<T>(call: () => Promise<T>): Promise<T> {
+    this.check();
+    this.#running += 1;
+    try {
+      return await call();
+    } finally {
+      this.#running -= 1;
+      if (this.#running === 0) this.#drained();
+    }
+  }
+
+  /** Refuses new calls at once; resolves when the running ones have ended. */
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      this.#drained = resolve;
+      if (this.#running === 0) resolve();
+    });
+    return this.#closed;
+  }
+}

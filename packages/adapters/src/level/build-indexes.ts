@@ -1,0 +1,92 @@
+import { CodedError, type JsonObject } from "@seneschal/core";
+import type { StoreErrorCode } from "@seneschal/core/ports";
+import {
+  auditCollection,
+  auditDocument,
+  auditKeyId,
+  type CompiledCollection,
+  type CompiledSchema,
+  collectionOf,
+  entryKey,
+  indexKeys,
+  indexRevisions,
+  successor,
+} from "@seneschal/core/store";
+import { bytes, layout } from "./layout.ts";
+import type { LevelDb } from "./open-level.ts";
+
+/**
+ * Brings the indexes on disk in line with the declared ones. What is not complete is not in `m/indexes`, so that a crash
+ * on the way only means building again.
+ *
+ * @throws CodedError `invalid_schema` when documents share a key of a unique index.
+ */
+export async function buildIndexes(db: LevelDb, schema: CompiledSchema): Promise<void> {
+  const declared = indexRevisions(schema);
+  const complete = JSON.parse((await db.get(bytes(layout.indexes))) ?? "{}") as Record<string, string>;
+  const stale = Object.keys(complete).filter((name) => declared[name] !== complete[name]);
+  const missing = Object.keys(declared).filter((name) => declared[name] !== complete[name]);
+  if (stale.length + missing.length === 0) return;
+
+  const kept = Object.fromEntries(Object.entries(complete).filter(([name]) => !stale.includes(name)));
+  await db.put(bytes(layout.indexes), JSON.stringify(kept), { sync: true });
+  for (const name of new Set([...stale, ...missing])) {
+    const [coll, index] = name.split(".") as [string, string];
+    await db.clear(rangeOf(layout.index(coll, index)));
+  }
+  for (const coll of new Set(missing.map((name) => name.split(".")[0] as string))) {
+    const names = missing.filter((name) => name.startsWith(`${coll}.`)).map((name) => name.slice(coll.length + 1));
+    await build(db, collectionOf(schema, coll), names);
+  }
+  await db.put(bytes(layout.indexes), JSON.stringify(declared), { sync: true });
+}
+
+/** The place of an index entry: a unique key holds one id, so that it is found without a scan. */
+export function entryPlace(collection: CompiledCollection, index: string, key: string, id: string): string {
+  return layout.index(collection.name, index) + (collection.uniques.includes(index) ? `${key}\0` : entryKey(key, id));
+}
+
+/** The range of all keys that start with a byte string. */
+export function rangeOf(prefix: string): { readonly gte: Buffer; readonly lt: Buffer } {
+  return { gte: bytes(prefix), lt: bytes(successor(prefix) as string) };
+}
+
+async function build(db: LevelDb, collection: CompiledCollection, names: readonly string[]): Promise<void> {
+  for await (const { id, keyId, doc } of documentsOf(db, collection.name)) {
+    const keys = indexKeys(collection, keyId, doc);
+    for (const index of names) {
+      const key = keys[index];
+      if (key === undefined) continue;
+      const place = bytes(entryPlace(collection, index, key, keyId));
+      if (collection.uniques.includes(index)) {
+        const holder = await db.get(place);
+        if (holder !== undefined)
+          throw new CodedError<StoreErrorCode>(
+            "invalid_schema",
+            `the index ${collection.name}.${index} cannot be unique: two documents share a key`,
+            { coll: collection.name, index, ids: [holder, id] },
+          );
+      }
+      await db.put(place, id);
+    }
+  }
+}
+
+async function* documentsOf(
+  db: LevelDb,
+  coll: string,
+): AsyncGenerator<{ readonly id: string; readonly keyId: string; readonly doc: JsonObject }> {
+  if (coll === auditCollection) {
+    for await (const [key, value] of db.iterator(rangeOf("a/"))) {
+      const seq = Number(key.subarray(2).toString("latin1"));
+      const [stream, streamSeq, event] = JSON.parse(value) as [string, number, JsonObject];
+      yield { id: String(seq), keyId: auditKeyId(seq), doc: auditDocument(seq, stream, streamSeq, event) };
+    }
+    return;
+  }
+  const prefix = layout.documents(coll);
+  for await (const [key, value] of db.iterator(rangeOf(prefix))) {
+    const id = key.subarray(prefix.length).toString("utf8");
+    yield { id, keyId: id, doc: JSON.parse(value.slice(value.indexOf(" ") + 1)) as JsonObject };
+  }
+}

@@ -1,0 +1,37 @@
+import { utf8 } from "@seneschal/core/store";
+
+/**
+ * Where things lie, as byte strings:
+ *
+ * | key | value |
+ * |---|---|
+ * | `d/<coll>/<id>` | version, space, JSON document |
+ * | `i/<coll>/<index>/<values> 0 <id>` | id; for a unique index the key ends behind the zero byte |
+ * | `a/<seq>` | JSON `[stream, streamSeq, event]` |
+ * | `c/<seq>` | JSON change |
+ * | `s/<stream>` | newest streamSeq |
+ * | `t/<commitId>`, `q/<commit>` | commit sequence, commit id: the window in which a retry is recognised |
+ * | `m/format`, `m/head`, `m/indexes` | layout version, sequences, revisions of the indexes that are complete |
+ */
+export const layout = {
+  document: (coll: string, id: string): string => `d/${coll}/${utf8(id)}`,
+  documents: (coll: string): string => `d/${coll}/`,
+  index: (coll: string, index: string): string => `i/${coll}/${index}/`,
+  audit: (seq: number): string => `a/${padded(seq)}`,
+  change: (seq: number): string => `c/${padded(seq)}`,
+  stream: (stream: string): string => `s/${utf8(stream)}`,
+  commitId: (commitId: string): string => `t/${utf8(commitId)}`,
+  commit: (seq: number): string => `q/${padded(seq)}`,
+  format: "m/format",
+  head: "m/head",
+  indexes: "m/indexes",
+} as const;
+
+/** A byte string as the engine takes it. */
+export function bytes(key: string): Buffer {
+  return Buffer.from(key, "latin1");
+}
+
+function padded(seq: number): string {
+  return String(seq).padStart(16, "0");
+}

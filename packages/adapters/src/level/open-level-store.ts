@@ -1,0 +1,208 @@
+import { CodedError, type JsonObject } from "@seneschal/core";
+import type { AuditEntry, Change, CommitResult, DocumentStore, Stored, StoreErrorCode } from "@seneschal/core/ports";
+import {
+  auditCollection,
+  auditDocument,
+  checkFeed,
+  collectionOf,
+  compileSchema,
+  keyRange,
+  listRequest,
+  type PreparedCommit,
+  planCommits,
+  prepareCommit,
+  type StoreHead,
+  type StoreSchema,
+} from "@seneschal/core/store";
+import { CommitQueue } from "../commit-queue.ts";
+import { InFlight } from "../in-flight.ts";
+import { buildIndexes } from "./build-indexes.ts";
+import { bytes, layout } from "./layout.ts";
+import { type LevelDb, openLevel } from "./open-level.ts";
+import { operationsOf, parseDocument, readView } from "./write-plan.ts";
+
+const format = "1";
+
+/** Options of {@link openLevelStore}. */
+export interface LevelStoreOptions extends StoreSchema {
+  /** The data directory; created when absent. */
+  readonly path: string;
+}
+
+/**
+ * A {@link DocumentStore} in a LevelDB directory, for one process. What was acknowledged survives `kill -9`, and a power
+ * loss as far as the disk honours flushes: all pending commits travel in one synchronous batch.
+ *
+ * A write that fails is `outcome_unknown`; from then on the store answers reads and refuses writes (`store_failed`)
+ * until it is opened again, which loses nothing that was acknowledged.
+ *
+ * @throws CodedError `store_locked` when another process has the directory open; `store_misconfigured` when it was
+ *   written in another layout; `invalid_schema`.
+ *
+ * @example
+ * ```ts
+ * import { openLevelStore } from "@seneschal/adapters/level";
+ * const store = await openLevelStore({ path: "./data/store", collections: { notes: { indexes: {} } } });
+ * await store.commit({ commitId: "c1", puts: [{ coll: "notes", id: "n1", doc: { text: "hello" } }] });
+ * await store.close();
+ * ```
+ */
+export async function openLevelStore(options: LevelStoreOptions): Promise<DocumentStore> {
+  const schema = compileSchema(options);
+  const db = await openLevel(options.path);
+  let head: StoreHead;
+  try {
+    head = await openLayout(db, options.path);
+    await buildIndexes(db, schema);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  const listeners = new Set<(seq: number) => void>();
+  const inFlight = new InFlight();
+  let failure: unknown;
+
+  const refuseAfterFailure = (): void => {
+    if (failure !== undefined)
+      throw new CodedError<StoreErrorCode>("store_failed", "an earlier write failed; open the store again", {}, failure);
+  };
+  const queue = new CommitQueue(async (batch: readonly PreparedCommit[]): Promise<readonly CommitResult[]> => {
+    refuseAfterFailure();
+    const view = await readView(db, schema, head, batch);
+    const plan = planCommits(schema, view, batch);
+    if (plan.applied.length === 0) return plan.results;
+    try {
+      await db.batch(operationsOf(schema, plan, view.expired), { sync: true });
+    } catch (error) {
+      failure = error;
+      throw new CodedError<StoreErrorCode>("outcome_unknown", "the write failed; its outcome is unknown", {}, error);
+    }
+    head = plan.head;
+    for (const listener of listeners) queueMicrotask(() => listener(head.change));
+    return plan.results;
+  });
+
+  type Reading = { readonly snapshot?: ReturnType<LevelDb["snapshot"]> };
+  const readMany = async (coll: string, ids: readonly string[], reading: Reading = {}): Promise<(Stored | undefined)[]> => {
+    collectionOf(schema, coll);
+    const audit = coll === auditCollection;
+    const keys = ids.map((id) => bytes(audit ? layout.audit(auditSeq(id)) : layout.document(coll, id)));
+    const values = await db.getMany(keys, reading);
+    return ids.map((id, at) => {
+      const value = values[at];
+      if (value === undefined) return undefined;
+      if (!audit) {
+        const { version, text } = parseDocument(value);
+        return { id, version, doc: JSON.parse(text) as JsonObject };
+      }
+      const { seq, stream, streamSeq, event } = auditEntry(auditSeq(id), value);
+      return { id, version: seq, doc: auditDocument(seq, stream, streamSeq, event) };
+    });
+  };
+  const bounds = (coll: string, index: string, range: { readonly gte: string; readonly lt: string | undefined }) => {
+    const place = layout.index(coll, index);
+    // "0" follows the "/" that ends the place: the end of the index.
+    return { gte: bytes(place + range.gte), lt: bytes(range.lt === undefined ? `${place.slice(0, -1)}0` : place + range.lt) };
+  };
+  const feed = async <T>(key: (seq: number) => string, afterSeq: number, limit: number, parse: (value: string) => T) => {
+    checkFeed(afterSeq, limit);
+    const range = { gte: bytes(key(afterSeq + 1)), lt: bytes(key(Number.MAX_SAFE_INTEGER)), limit };
+    return (await db.values(range).all()).map(parse);
+  };
+
+  return {
+    capabilities: { durable: true, multiProcess: false, subscribe: "push" },
+    get: (coll, id) => inFlight.run(async () => (await readMany(coll, [id]))[0]),
+    getMany: (coll, ids) => inFlight.run(() => readMany(coll, ids)),
+    list: (coll, index, prefix, listOptions) =>
+      inFlight.run(async () => {
+        const { range, limit, offset, reverse, cursorAt } = listRequest(schema, coll, index, prefix, listOptions);
+        const reach = bounds(coll, index, range);
+        if (Buffer.compare(reach.gte, reach.lt) >= 0) return { items: [] };
+        const snapshot = db.snapshot();
+        try {
+          const entries = (await db.iterator({ ...reach, reverse, limit: offset + limit + 1, snapshot }).all()).slice(offset);
+          const ids = entries.slice(0, limit).map(([, id]) => id);
+          const items = (await readMany(coll, ids, { snapshot })) as Stored[];
+          const last = entries[limit - 1];
+          if (entries.length <= limit || last === undefined) return { items };
+          return { items, cursor: cursorAt(last[0].subarray(layout.index(coll, index).length).toString("latin1")) };
+        } finally {
+          await snapshot.close();
+        }
+      }),
+    count: (coll, index, prefix, range) =>
+      inFlight.run(async () => {
+        const reach = bounds(coll, index, keyRange(schema, coll, index, prefix, range));
+        if (Buffer.compare(reach.gte, reach.lt) >= 0) return 0;
+        let count = 0;
+        const keys = db.keys(reach);
+        try {
+          for (let chunk = await keys.nextv(1000); chunk.length > 0; chunk = await keys.nextv(1000)) count += chunk.length;
+        } finally {
+          await keys.close();
+        }
+        return count;
+      }),
+    commit: (commit) =>
+      inFlight.run(() => {
+        refuseAfterFailure();
+        return queue.add(prepareCommit(schema, commit));
+      }),
+    auditRead: (afterSeq, limit) =>
+      inFlight.run(async () => {
+        let seq = afterSeq;
+        return feed(layout.audit, afterSeq, limit, (value) => {
+          seq += 1;
+          return auditEntry(seq, value);
+        });
+      }),
+    changes: (afterSeq, limit) =>
+      inFlight.run(() => feed(layout.change, afterSeq, limit, (value) => JSON.parse(value) as Change)),
+    subscribe: (callback) => {
+      inFlight.check();
+      listeners.add(callback);
+      return () => listeners.delete(callback);
+    },
+    close: async () => {
+      listeners.clear();
+      await inFlight.close();
+      await db.close();
+    },
+  };
+}
+
+async function openLayout(db: LevelDb, path: string): Promise<StoreHead> {
+  const found = await db.get(bytes(layout.format));
+  if (found === undefined) {
+    if ((await db.keys({ limit: 1 }).all()).length > 0)
+      throw new CodedError<StoreErrorCode>("store_misconfigured", `${path} holds something that is not a document store`, {
+        path,
+      });
+    const empty: StoreHead = { commit: 0, change: 0, audit: 0 };
+    await db.batch(
+      [
+        { type: "put", key: bytes(layout.format), value: format },
+        { type: "put", key: bytes(layout.head), value: JSON.stringify(empty) },
+      ],
+      { sync: true },
+    );
+    return empty;
+  }
+  const head = await db.get(bytes(layout.head));
+  if (found !== format || head === undefined)
+    throw new CodedError<StoreErrorCode>("store_misconfigured", `${path} has layout ${found}, this version reads ${format}`, {
+      path,
+    });
+  return JSON.parse(head) as StoreHead;
+}
+
+/** The sequence that an audit id names; 0, which no entry has, for any other text. */
+function auditSeq(id: string): number {
+  return /^[1-9][0-9]{0,15}$/.test(id) ? Number(id) : 0;
+}
+
+function auditEntry(seq: number, value: string): AuditEntry {
+  const [stream, streamSeq, event] = JSON.parse(value) as [string, number, JsonObject];
+  return { seq, stream, streamSeq, event };
+}

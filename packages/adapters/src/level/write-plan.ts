@@ -1,0 +1,116 @@
+import type { JsonObject } from "@seneschal/core";
+import {
+  auditKeyId,
+  type CommitPlan,
+  type CompiledCollection,
+  type CompiledSchema,
+  collectionOf,
+  commitIdWindow,
+  type IndexKeys,
+  indexKeys,
+  type PreparedCommit,
+  readsOf,
+  type StoreHead,
+  type StoreView,
+} from "@seneschal/core/store";
+import { entryPlace } from "./build-indexes.ts";
+import { bytes, layout } from "./layout.ts";
+import type { LevelDb } from "./open-level.ts";
+
+type Operation =
+  | { readonly type: "put"; readonly key: Buffer; readonly value: string }
+  | { readonly type: "del"; readonly key: Buffer };
+
+/** Reads all that a batch of commits is judged on, with one `getMany`. `expired` are the commit ids that leave the window. */
+export async function readView(
+  db: LevelDb,
+  schema: CompiledSchema,
+  head: StoreHead,
+  commits: readonly PreparedCommit[],
+): Promise<StoreView & { readonly expired: (seq: number) => string | undefined }> {
+  const reads = readsOf(schema, commits);
+  const firstExpired = head.commit + 1 - commitIdWindow;
+  const keys = [
+    ...reads.documents.map(({ coll, id }) => layout.document(coll, id)),
+    ...reads.owners.map(({ coll, index, key }) => entryPlace(collectionOf(schema, coll), index, key, "")),
+    ...reads.streams.map(layout.stream),
+    ...reads.commitIds.map(layout.commitId),
+    ...(firstExpired + commits.length > 1 ? commits.map((_, at) => layout.commit(Math.max(1, firstExpired + at))) : []),
+  ];
+  const values = await db.getMany(keys.map(bytes));
+  const found = new Map(keys.map((key, at) => [key, values[at]]));
+  const documents = new Map(
+    reads.documents.flatMap(({ coll, id }) => {
+      const key = layout.document(coll, id);
+      const value = found.get(key);
+      if (value === undefined) return [];
+      const { version, text } = parseDocument(value);
+      return [[key, { version, keys: keysOf(collectionOf(schema, coll), id, text) }]];
+    }),
+  );
+  return {
+    head,
+    document: (coll, id) => documents.get(layout.document(coll, id)),
+    owner: (coll, index, key) => found.get(entryPlace(collectionOf(schema, coll), index, key, "")),
+    streamSeq: (stream) => Number(found.get(layout.stream(stream)) ?? 0),
+    applied: (commitId) => {
+      const seq = found.get(layout.commitId(commitId));
+      return seq === undefined ? undefined : Number(seq);
+    },
+    expired: (seq) => (seq > commitIdWindow ? found.get(layout.commit(seq - commitIdWindow)) : undefined),
+  };
+}
+
+/** The plan as one batch. */
+export function operationsOf(
+  schema: CompiledSchema,
+  plan: CommitPlan,
+  expired: (seq: number) => string | undefined,
+): Operation[] {
+  const operations: Operation[] = [];
+  const put = (key: string, value: string): void => void operations.push({ type: "put", key: bytes(key), value });
+  const del = (key: string): void => void operations.push({ type: "del", key: bytes(key) });
+
+  // Deletes first: a unique key that one document gives up may be taken by another in the same batch.
+  for (const { coll, id, before, after } of plan.documents) {
+    const collection = collectionOf(schema, coll);
+    for (const [index, key] of Object.entries(before?.keys ?? {}))
+      if (after?.keys[index] !== key) del(entryPlace(collection, index, key, id));
+    if (after === undefined && before !== undefined) del(layout.document(coll, id));
+  }
+  for (const { coll, id, before, after } of plan.documents) {
+    if (after === undefined) continue;
+    const collection = collectionOf(schema, coll);
+    put(layout.document(coll, id), `${after.version} ${after.text}`);
+    for (const [index, key] of Object.entries(after.keys))
+      if (before?.keys[index] !== key) put(entryPlace(collection, index, key, id), id);
+  }
+  const streams = new Map<string, number>();
+  for (const { seq, stream, streamSeq, text, keys } of plan.audit) {
+    put(layout.audit(seq), `[${JSON.stringify(stream)},${streamSeq},${text}]`);
+    for (const [index, key] of Object.entries(keys)) put(entryPlace(schema.audit, index, key, auditKeyId(seq)), String(seq));
+    streams.set(stream, streamSeq);
+  }
+  for (const [stream, streamSeq] of streams) put(layout.stream(stream), String(streamSeq));
+  for (const change of plan.changes) put(layout.change(change.seq), JSON.stringify(change));
+  for (const { commitId, seq } of plan.applied) {
+    put(layout.commitId(commitId), String(seq));
+    put(layout.commit(seq), commitId);
+    const old = expired(seq);
+    if (old === undefined) continue;
+    del(layout.commitId(old));
+    del(layout.commit(seq - commitIdWindow));
+  }
+  put(layout.head, JSON.stringify(plan.head));
+  return operations;
+}
+
+/** Splits a stored document. */
+export function parseDocument(value: string): { readonly version: number; readonly text: string } {
+  const space = value.indexOf(" ");
+  return { version: Number(value.slice(0, space)), text: value.slice(space + 1) };
+}
+
+function keysOf(collection: CompiledCollection, id: string, text: string): IndexKeys {
+  return collection.indexes.length === 0 ? {} : indexKeys(collection, id, JSON.parse(text) as JsonObject);
+}

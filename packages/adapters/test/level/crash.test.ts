@@ -1,0 +1,113 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readdir, rm, stat, truncate } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { openLevelStore } from "@seneschal/adapters/level";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { faultSchema, writeOf } from "../store-faults/fault-schema.ts";
+import { wholeCommits } from "../store-faults/whole-commits.ts";
+import { rounds, seed } from "../suite-runner.ts";
+
+const repository = new URL("../../../..", import.meta.url).pathname;
+let path: string;
+beforeEach(async () => {
+  path = await mkdtemp(join(tmpdir(), "level-crash-"));
+});
+afterEach(() => rm(path, { recursive: true, force: true }));
+
+/** Runs the write loop, hands every line to `onLine`, and resolves at its end. `fileBlocks` limits the size of its files. */
+function writeLoop(first: number, onLine: (line: string, kill: () => void) => void, fileBlocks?: number): Promise<void> {
+  const script = new URL("write-loop.ts", import.meta.url).pathname;
+  const args = ["--import", "tsx", "--conditions=@seneschal/source", script, path, String(first)];
+  const child =
+    fileBlocks === undefined
+      ? spawn(process.execPath, args, { cwd: repository, stdio: ["ignore", "pipe", "inherit"] })
+      : spawn("/bin/sh", ["-c", `ulimit -f ${fileBlocks}; exec "$0" "$@"`, process.execPath, ...args], {
+          cwd: repository,
+          stdio: ["ignore", "pipe", "inherit"],
+        });
+  createInterface({ input: child.stdout }).on("line", (line) => onLine(line, () => child.kill("SIGKILL")));
+  return new Promise((resolve) => child.on("close", () => resolve()));
+}
+
+describe("level store under faults", () => {
+  test("kill -9 in a write loop loses nothing acknowledged, tears nothing and leaves audit and changes dense", async () => {
+    const acknowledged = new Set<number>();
+    let first = 1;
+    for (let round = 0; round < rounds(4); round += 1) {
+      const until = 50 + ((seed * 31 + round * 997) % 1500);
+      let seen = 0;
+      await writeLoop(first, (line, kill) => {
+        if (!line.startsWith("ack ")) return;
+        acknowledged.add(Number(line.slice(4)));
+        seen += 1;
+        if (seen === until) kill();
+      });
+      const store = await openLevelStore({ path, ...faultSchema });
+      const found = await wholeCommits(store);
+      expect([...acknowledged].filter((n) => !found.has(n))).toEqual([]);
+      expect(seen).toBeGreaterThanOrEqual(until);
+      first = Math.max(...found) + 1;
+      const again = await store.commit(writeOf(first - 1));
+      expect(again.ok, "a commit that may have been cut off is answered when repeated").toBe(true);
+      await store.close();
+    }
+  });
+
+  test("a torn tail of the engine's log costs at most the newest commits, never a part of one", async () => {
+    let store = await openLevelStore({ path, ...faultSchema });
+    for (let n = 1; n <= 100; n += 1) await store.commit(writeOf(n));
+    await store.close();
+    for (const cut of [1, 7, 100, 1000]) {
+      const logs = (await readdir(path)).filter((name) => /^[0-9]+\.log$/.test(name)).sort();
+      const log = join(path, logs.at(-1) as string);
+      await truncate(log, Math.max(0, (await stat(log)).size - cut));
+      store = await openLevelStore({ path, ...faultSchema });
+      const found = await wholeCommits(store);
+      expect([...found]).toEqual(Array.from({ length: found.size }, (_, at) => at + 1));
+      expect(found.size).toBeGreaterThan(0);
+      for (let n = found.size + 1; n <= 100; n += 1) expect((await store.commit(writeOf(n))).ok).toBe(true);
+      expect((await wholeCommits(store)).size).toBe(100);
+      await store.close();
+    }
+  });
+
+  test("a failed write is outcome_unknown, then writes are refused and reads answered; reopening loses nothing", async () => {
+    const acknowledged = new Set<number>();
+    const told: string[] = [];
+    await writeLoop(
+      1,
+      (line) => {
+        if (line.startsWith("ack ")) acknowledged.add(Number(line.slice(4)));
+        else told.push(line);
+      },
+      2048,
+    );
+    expect(told[0]).toBe("failed outcome_unknown");
+    expect(told.slice(-2)).toEqual(["later store_failed", "read 1"]);
+    const store = await openLevelStore({ path, ...faultSchema });
+    const found = await wholeCommits(store);
+    expect(acknowledged.size).toBeGreaterThan(0);
+    expect([...acknowledged].filter((n) => !found.has(n))).toEqual([]);
+    await store.close();
+  });
+
+  test("a second opener is refused with store_locked and the first works on", async () => {
+    const store = await openLevelStore({ path, ...faultSchema });
+    await expect(openLevelStore({ path, ...faultSchema })).rejects.toMatchObject({ code: "store_locked" });
+    expect((await store.commit(writeOf(1))).ok).toBe(true);
+    await store.close();
+  });
+
+  test("a directory with something else in it is refused and left alone", async () => {
+    const { Level } = await import("level");
+    const other = new Level<string, string>(path);
+    await other.put("precious", "1");
+    await other.close();
+    await expect(openLevelStore({ path, ...faultSchema })).rejects.toMatchObject({ code: "store_misconfigured" });
+    await other.open();
+    expect(await other.get("precious")).toBe("1");
+    await other.close();
+  });
+});

@@ -1,0 +1,32 @@
+/**
+ * Child process of the fault tests: eight callers write without end; each acknowledged number is printed. After an error
+ * it prints what later calls answer and ends.
+ *
+ * usage: write-loop.ts DIRECTORY FIRST
+ */
+import { openLevelStore } from "@seneschal/adapters/level";
+import { faultSchema, writeOf } from "../store-faults/fault-schema.ts";
+
+const [path = "", first = "1"] = process.argv.slice(2);
+const store = await openLevelStore({ path, ...faultSchema });
+let next = Number(first);
+let failed = false;
+
+async function caller(): Promise<void> {
+  while (!failed) {
+    const n = next;
+    next += 1;
+    try {
+      await store.commit(writeOf(n));
+      process.stdout.write(`ack ${n}\n`);
+    } catch (error) {
+      failed = true;
+      process.stdout.write(`failed ${(error as { code?: string }).code}\n`);
+    }
+  }
+}
+
+await Promise.all(Array.from({ length: 8 }, caller));
+const later = await store.commit(writeOf(next)).catch((error: { code?: string }) => error.code);
+const read = await store.get("things", first);
+process.stdout.write(`later ${String(later)}\nread ${read?.id}\n`);
