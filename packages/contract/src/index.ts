@@ -21,4 +21,5 @@ export {
   type WithHeaders,
   withHeaders,
 } from "./route.ts";
+export type { RunningServer, Serve, ServeOptions, TlsOptions } from "./serve.ts";
 export type { BodyReader, Incoming, PeerCertificate, WireRequest, WireResponse } from "./wire.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 export const MAX_PAGE = 1000;
 
 /** A whole number in a query: decimal digits only, in range; anything else is refused, never clamped. */
-export function integerParam(min: number, max: number): z.ZodType<number, string> {
+export function integerParam(min: number, max: number) {
   const message = `expected a whole number from ${min} to ${max}`;
   return z
     .string()
@@ -15,7 +15,7 @@ export function integerParam(min: number, max: number): z.ZodType<number, string
 }
 
 /** `limit` with the route's default, at most {@link MAX_PAGE}. */
-export function limitParam(fallback: number): z.ZodType<number, string | undefined> {
+export function limitParam(fallback: number) {
   return integerParam(1, MAX_PAGE)
     .optional()
     .transform((n) => n ?? fallback)
@@ -23,7 +23,7 @@ export function limitParam(fallback: number): z.ZodType<number, string | undefin
 }
 
 /** `offset`, default 0. */
-export function offsetParam(): z.ZodType<number, string | undefined> {
+export function offsetParam() {
   return integerParam(0, 1_000_000_000)
     .optional()
     .transform((n) => n ?? 0)
@@ -31,7 +31,7 @@ export function offsetParam(): z.ZodType<number, string | undefined> {
 }
 
 /** `true` or `false`. */
-export function flagParam(): z.ZodType<boolean, string> {
+export function flagParam() {
   return z
     .enum(["true", "false"])
     .transform((text) => text === "true")
@@ -39,7 +39,7 @@ export function flagParam(): z.ZodType<boolean, string> {
 }
 
 /** An RFC 3339 time with its offset; milliseconds since the epoch come out. */
-export function timeParam(): z.ZodType<number, string> {
+export function timeParam() {
   return z.iso
     .datetime({ offset: true, message: "expected an RFC 3339 time" })
     .transform((text) => Date.parse(text))

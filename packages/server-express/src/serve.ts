@@ -1,5 +1,5 @@
-import type { Dispatch } from "@seneschal/contract";
-import { answer, listener, type RunningServer, type ServeOptions } from "@seneschal/server-node";
+import type { Dispatch, RunningServer, ServeOptions } from "@seneschal/contract";
+import { answer, listener } from "@seneschal/server-node";
 import express, { type RequestHandler } from "express";
 
 /**

@@ -1,5 +1,5 @@
-import type { Dispatch } from "@seneschal/contract";
-import { answer, type Listener, listener, type RunningServer, type ServeOptions } from "@seneschal/server-node";
+import type { Dispatch, RunningServer, ServeOptions } from "@seneschal/contract";
+import { answer, type Listener, listener } from "@seneschal/server-node";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
 /**

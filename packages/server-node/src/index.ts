@@ -1,2 +1,2 @@
 export { answer } from "./answer.ts";
-export { type Listener, listener, type RunningServer, type ServeOptions, type TlsOptions } from "./listen.ts";
+export { type Listener, listener } from "./listen.ts";

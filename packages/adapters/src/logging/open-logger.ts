@@ -1,0 +1,34 @@
+import { type DestinationStream, pino } from "pino";
+import { redact } from "./redact.ts";
+
+/** Structured logging. Fields are snake_case; an error goes under `error`. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  /** The same log with fields on every line. */
+  child(fields: object): Logger;
+}
+
+export interface LoggerOptions {
+  readonly level?: "debug" | "info" | "warn" | "error" | "silent";
+  /** Where lines go; default standard output. */
+  readonly destination?: DestinationStream;
+}
+
+/** JSON lines, time in RFC 3339, level by name, every record through {@link redact}. */
+export function openLogger({ level = "info", destination }: LoggerOptions = {}): Logger {
+  const options = {
+    level,
+    base: null,
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: {
+      level: (label: string) => ({ level: label }),
+      log: (record: Record<string, unknown>) => redact(record) as Record<string, unknown>,
+    },
+    serializers: {},
+    messageKey: "message",
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}

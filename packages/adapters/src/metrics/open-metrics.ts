@@ -1,0 +1,56 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+/** The metrics of one service. A service adds its own to `registry`, under its prefix, with bounded labels only. */
+export interface Metrics {
+  readonly registry: Registry;
+  /** `route` is an operation id, never a path. */
+  request(method: string, route: string, status: number, seconds: number): void;
+  error(code: string): void;
+  /** `method`: how the caller tried to prove itself; `result`: `success` or `failure`. */
+  authAttempt(method: string, result: "success" | "failure"): void;
+  /** Prometheus text. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** Opens a registry with the HTTP metrics every service has and the process metrics. */
+export function openMetrics({ prefix, version }: { readonly prefix: string; readonly version: string }): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  new Gauge({ name: `${prefix}_info`, help: "Always 1; the version is the label", labelNames: ["version"], registers }).set(
+    { version },
+    1,
+  );
+  const requests = new Counter({
+    name: `${prefix}_http_requests_total`,
+    help: "HTTP requests by operation",
+    labelNames: ["method", "route", "status"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: `${prefix}_http_request_duration_seconds`,
+    help: "Time to answer, without sending the body",
+    labelNames: ["method", "route"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const errors = new Counter({ name: `${prefix}_errors_total`, help: "Error answers by code", labelNames: ["code"], registers });
+  const auths = new Counter({
+    name: `${prefix}_auth_attempts_total`,
+    help: "Credentials presented",
+    labelNames: ["method", "result"],
+    registers,
+  });
+  return {
+    registry,
+    request(method, route, status, seconds) {
+      requests.inc({ method, route, status: String(status) });
+      durations.observe({ method, route }, seconds);
+    },
+    error: (code) => errors.inc({ code }),
+    authAttempt: (method, result) => auths.inc({ method, result }),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}

@@ -1,0 +1,47 @@
+import type { z } from "zod";
+
+/** One setting of a configuration schema. */
+export interface Leaf {
+  /** `["auth", "jwt", "clock_skew"]` */
+  readonly path: readonly string[];
+  /** How a setting is written as text, in the environment or as a flag. */
+  readonly kind: "text" | "number" | "boolean" | "list" | "json";
+  readonly secret: boolean;
+}
+
+/** Every setting of a schema of nested objects, in order of declaration. */
+export function leaves(schema: z.core.$ZodType, path: readonly string[] = [], secret = false): readonly Leaf[] {
+  const hidden = secret || isSecret(schema);
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case "object":
+      return Object.entries(def.shape).flatMap(([key, child]) => leaves(child, [...path, key], hidden));
+    case "optional":
+    case "nullable":
+    case "default":
+    case "prefault":
+    case "readonly":
+    case "nonoptional":
+      return leaves(def.innerType, path, hidden);
+    case "pipe":
+      return leaves(def.in, path, hidden);
+    case "array": {
+      const { type } = (def.element as z.core.$ZodTypes)._zod.def;
+      return [{ path, kind: type === "string" || type === "enum" ? "list" : "json", secret: hidden }];
+    }
+    case "number":
+      return [{ path, kind: "number", secret: hidden }];
+    case "boolean":
+      return [{ path, kind: "boolean", secret: hidden }];
+    case "record":
+    case "union":
+    case "tuple":
+      return [{ path, kind: "json", secret: hidden }];
+    default:
+      return [{ path, kind: "text", secret: hidden }];
+  }
+}
+
+function isSecret(schema: z.core.$ZodType): boolean {
+  return (schema as z.ZodType).meta?.()?.["secret"] === true;
+}

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { duration } from "./duration.ts";
+
+/** Settings of a listening service. Paths are files in PEM. */
+export function serverSettings(port: number) {
+  return z
+    .strictObject({
+      instance_id: z.string().min(1).max(128).default("seneschal"),
+      host: z.string().min(1).default("127.0.0.1"),
+      port: z.int().min(0).max(65_535).default(port),
+      read_timeout: duration("30s"),
+      idle_timeout: duration("120s"),
+      shutdown_timeout: duration("10s"),
+      tls_cert: z.string().optional(),
+      tls_key: z.string().optional(),
+    })
+    .refine((server) => (server.tls_cert === undefined) === (server.tls_key === undefined), {
+      message: "tls_cert and tls_key belong together",
+    })
+    .prefault({});
+}
+
+/** How callers prove who they are; the names are those of the interface document. */
+export const authSettings = z
+  .strictObject({
+    mtls: z
+      .strictObject({
+        enabled: z.boolean().default(false),
+        /** A certificate is demanded even where a token is sent. */
+        required: z.boolean().default(false),
+        /** File with the CA certificates that client certificates are verified against. */
+        trusted_ca: z.string().optional(),
+        /** http(s) or file URL of revocation lists. */
+        crl_url: z.url().optional(),
+        crl_refresh: duration("1h"),
+      })
+      .refine((mtls) => !mtls.enabled || mtls.trusted_ca !== undefined, { message: "mtls needs trusted_ca" })
+      .prefault({}),
+    jwt: z
+      .strictObject({
+        enabled: z.boolean().default(false),
+        /** File: PEM public key or certificate, or a JWK set. */
+        public_key: z.string().optional(),
+        issuer: z.string().optional(),
+        audiences: z.array(z.string().min(1)).default([]),
+        clock_skew: duration("30s"),
+      })
+      .refine((jwt) => !jwt.enabled || (jwt.public_key !== undefined && jwt.issuer !== undefined && jwt.audiences.length > 0), {
+        message: "jwt needs public_key, issuer and audiences",
+      })
+      .prefault({}),
+    oidc: z
+      .strictObject({
+        enabled: z.boolean().default(false),
+        issuer_url: z.url().optional(),
+        client_id: z.string().optional(),
+        required_scopes: z.array(z.string().min(1)).default([]),
+        jwks_refresh: duration("24h"),
+        /** Accepts an issuer without TLS; for development. */
+        allow_http: z.boolean().default(false),
+      })
+      .refine((oidc) => !oidc.enabled || (oidc.issuer_url !== undefined && oidc.client_id !== undefined), {
+        message: "oidc needs issuer_url and client_id",
+      })
+      .prefault({}),
+  })
+  .prefault({});
+
+export type AuthSettings = z.output<typeof authSettings>;
+
+export const logSettings = z
+  .strictObject({ level: z.enum(["debug", "info", "warn", "error", "silent"]).default("info") })
+  .prefault({});
+
+/** So many requests in any span of `window`. */
+export function rateSettings(limit: number, window: string) {
+  return z.strictObject({ limit: z.int().min(1).default(limit), window: duration(window) }).prefault({});
+}

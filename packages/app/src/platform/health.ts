@@ -1,0 +1,51 @@
+/** One thing that a service needs. `check` rejects, or is late, when it is not there. */
+export interface HealthCheck {
+  readonly name: string;
+  check(): Promise<unknown>;
+  /** The service cannot work without it: not ready. Default true. */
+  readonly required?: boolean;
+}
+
+export interface Health {
+  readonly status: "healthy" | "degraded";
+  readonly ready: boolean;
+  readonly components: Readonly<Record<string, { readonly status: "healthy" | "unhealthy"; readonly message?: string }>>;
+}
+
+/** Asks every component at once, each at most `timeoutMs`. Causes are for the log (`onFailure`), never for the answer. */
+export async function checkHealth(
+  checks: readonly HealthCheck[],
+  onFailure: (name: string, error: unknown) => void,
+  timeoutMs = 2000,
+): Promise<Health> {
+  const results = await Promise.all(
+    checks.map(async ({ name, check, required = true }) => {
+      try {
+        await within(check(), timeoutMs);
+        return { name, ok: true, required };
+      } catch (error) {
+        onFailure(name, error);
+        return { name, ok: false, required };
+      }
+    }),
+  );
+  return {
+    status: results.every((result) => result.ok) ? "healthy" : "degraded",
+    ready: results.every((result) => result.ok || !result.required),
+    components: Object.fromEntries(
+      results.map(({ name, ok }) => [name, ok ? { status: "healthy" } : { status: "unhealthy", message: "not available" }]),
+    ),
+  };
+}
+
+async function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,18 @@
+export { describeConfig } from "./config/describe-config.ts";
+export { duration, parseDuration } from "./config/duration.ts";
+export { type ConfigSources, envName, loadConfig } from "./config/load-config.ts";
+export { type AuthSettings, authSettings, logSettings, rateSettings, serverSettings } from "./config/schema.ts";
+export { secret } from "./config/secret.ts";
+export { checkHealth, type Health, type HealthCheck } from "./health.ts";
+export { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
+export type { Rate } from "./rate-limit/sliding-window.ts";
+export {
+  type BuiltService,
+  defineService,
+  type Platform,
+  type RunningService,
+  type ServiceDefinition,
+  type ServiceHooks,
+  type StartOptions,
+  startService,
+} from "./service.ts";
