@@ -1,1 +1,36 @@
-export {};
+export { type Accepted, apply, type Outcome } from "./apply/apply.ts";
+export { auditHash } from "./apply/work.ts";
+export { canonicalJson } from "./canonical-json.ts";
+export type * from "./command.ts";
+export type { QuotaErrorCode, Rejection, RejectionCode } from "./errors.ts";
+export { checkQuotas, type Demand } from "./hard-quota.ts";
+export { type Plan, type PlanOptions, type Proposal, plan } from "./plan/plan.ts";
+export type { Reason } from "./plan/reason.ts";
+export { preemptionCost } from "./plan/victims.ts";
+export { budgetCrossings } from "./soft/crossings.ts";
+export { burstAllocations, effectiveShare, shareDeficit } from "./soft/fair-share.ts";
+export {
+  type BudgetStatus,
+  budgetStatus,
+  DAY_MS,
+  tenantsOfUser,
+  tenantUsage,
+  type Usage,
+  userUsage,
+} from "./soft/ledger.ts";
+export { budgetPenalty } from "./soft/penalty.ts";
+export { checkWeights, PROFILES, type Score, TERMS, type Term, type Weights } from "./soft/score.ts";
+export {
+  ALLOCATION_STATES,
+  type Allocation,
+  type AllocationRequest,
+  type AllocationState,
+  isTerminal,
+  TRANSITIONS,
+} from "./state/allocation.ts";
+export { decodeState, encodeState, stateHash } from "./state/encoding.ts";
+export { holdingOf } from "./state/holdings.ts";
+export { type ComputeNode, NODE_STATES, type NodeInventory, type NodeState } from "./state/node.ts";
+export { SortedMap } from "./state/sorted-map.ts";
+export { type AuditRecord, emptyState, type QuotaEvent, type QuotaState } from "./state/state.ts";
+export type { Tenant, TenantSettings } from "./state/tenant.ts";

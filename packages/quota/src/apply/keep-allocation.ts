@@ -1,0 +1,123 @@
+import { type Rejection, reject } from "../errors.ts";
+import {
+  type Allocation,
+  type AllocationState,
+  type Attempt,
+  canMove,
+  holdsNodes,
+  isActive,
+  isTerminal,
+} from "../state/allocation.ts";
+import { addHolding } from "../state/holdings.ts";
+import type { ComputeNode } from "../state/node.ts";
+import { userKey } from "../state/state.ts";
+import { Timeline } from "../state/timeline.ts";
+import { tell, type Work } from "./work.ts";
+
+/** What may change beside the state when an allocation moves. */
+export type AllocationPatch = Partial<
+  Pick<
+    Allocation,
+    "statusReason" | "assigned" | "perNodeGpus" | "gpusByType" | "startedAt" | "exitCode" | "requeues" | "preemptedFor"
+  >
+>;
+
+/** Moves an allocation along the transition table, releasing its nodes when the new state holds none. */
+export function moveAllocation(
+  work: Work,
+  before: Allocation,
+  to: AllocationState,
+  patch: AllocationPatch = {},
+): Allocation | Rejection {
+  if (!canMove(before.state, to)) {
+    return reject("invalid_transition", `allocation ${before.id} is ${before.state} and cannot become ${to}`, {
+      allocation: before.id,
+      from: before.state,
+      to,
+    });
+  }
+  const keeps = holdsNodes(to);
+  const after: Allocation = {
+    ...before,
+    ...(keeps ? {} : { assigned: [], perNodeGpus: [], gpusByType: {} }),
+    statusReason: null,
+    ...(keeps && holdsNodes(before.state) ? {} : { attempts: turnAttempts(work, before, keeps, patch) }),
+    ...patch,
+    state: to,
+    since: work.at,
+    completedAt: isTerminal(to) ? work.at : null,
+    version: before.version + 1,
+  };
+  keepAllocation(work, before, after);
+  const last = after.attempts.at(-1);
+  tell(work, `allocation.${to}`, after.tenant, {
+    allocation_id: after.id,
+    user: after.user,
+    from: before.state,
+    to,
+    reason: after.statusReason,
+    nodes: last?.nodes ?? 0,
+    gpus: last?.gpus ?? 0,
+    started_at: last?.startedAt ?? null,
+    ended_at: last?.endedAt ?? null,
+  });
+  return after;
+}
+
+function turnAttempts(work: Work, before: Allocation, opens: boolean, patch: AllocationPatch): readonly Attempt[] {
+  const last = before.attempts.at(-1);
+  const closed =
+    last !== undefined && last.endedAt === null ? before.attempts.with(-1, { ...last, endedAt: work.at }) : before.attempts;
+  if (!opens) return closed;
+  const gpus = (patch.perNodeGpus ?? []).reduce<number>((sum, n) => sum + (n ?? 1), 0);
+  return [...closed, { startedAt: work.at, endedAt: null, nodes: patch.assigned?.length ?? 0, gpus }];
+}
+
+/**
+ * Puts the new version of an allocation into the state, and with it everything that follows from it: owners of nodes,
+ * holdings, usage over time, the live set.
+ * INVARIANT: every change of an allocation goes through here, so the derived maps never drift.
+ */
+export function keepAllocation(work: Work, before: Allocation | undefined, after: Allocation): void {
+  const { draft } = work;
+  draft.allocations = draft.allocations.set(after.id, after);
+  if (before === undefined || isTerminal(before.state) !== isTerminal(after.state)) {
+    draft.live = isTerminal(after.state) ? draft.live.delete(after.id) : draft.live.set(after.id, true);
+  }
+  const held = before === undefined || !holdsNodes(before.state) ? 0 : before.assigned.length;
+  const holds = holdsNodes(after.state) ? after.assigned.length : 0;
+  const active = Number(isActive(after.state)) - Number(before !== undefined && isActive(before.state));
+  if (held === holds && active === 0) return;
+  const gpus: Record<string, number> = { ...after.gpusByType };
+  for (const [type, n] of Object.entries(before?.gpusByType ?? {})) gpus[type] = (gpus[type] ?? 0) - n;
+  addHolding(draft, after.tenant, after.user, { nodes: holds - held, allocations: active, gpus });
+  if (held === holds) return;
+  const gained = countGpus(after) - (before === undefined ? 0 : countGpus(before));
+  const user = userKey(after.user, after.tenant);
+  draft.tenantUsage = draft.tenantUsage.set(
+    after.tenant,
+    (draft.tenantUsage.get(after.tenant) ?? Timeline.empty).step(work.at, holds - held, gained),
+  );
+  draft.userUsage = draft.userUsage.set(user, (draft.userUsage.get(user) ?? Timeline.empty).step(work.at, holds - held, gained));
+  const released = holds === 0 ? (before?.assigned ?? []) : [];
+  const taken = held === 0 ? after.assigned : [];
+  draft.nodes = draft.nodes.setAll([
+    ...released.map((id) => [id, freed(draft.nodes.get(id) as ComputeNode)] as const),
+    ...taken.map((id) => [id, owned(draft.nodes.get(id) as ComputeNode, after.id)] as const),
+  ]);
+}
+
+/** GPUs as the ledger counts them. */
+function countGpus(allocation: Allocation): number {
+  return allocation.perNodeGpus.reduce<number>((sum, n) => sum + (n ?? 1), 0);
+}
+
+function owned(node: ComputeNode, allocation: string): ComputeNode {
+  return { ...node, owner: allocation, version: node.version + 1 };
+}
+
+/** A node that was waiting for its work to end is drained with it. */
+function freed(node: ComputeNode): ComputeNode {
+  const state = node.state === "draining" ? "drained" : node.state;
+  return { ...node, owner: null, state, version: node.version + 1 };
+}

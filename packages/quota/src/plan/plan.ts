@@ -1,0 +1,341 @@
+import { apply } from "../apply/apply.ts";
+import { fits } from "../apply/assign.ts";
+import type { AssignAllocation, PreemptAllocations } from "../command.ts";
+import type { Rejection } from "../errors.ts";
+import { checkQuotas } from "../hard-quota.ts";
+import { burstAllocations, effectiveShare, shareDeficit } from "../soft/fair-share.ts";
+import { budgetStatus } from "../soft/ledger.ts";
+import { budgetPenalty, PENALTY_FLOOR } from "../soft/penalty.ts";
+import { backlogTerm, checkpointTerm, PROFILES, type Score, scoreOf, UNKNOWN, type Weights, waitTerm } from "../soft/score.ts";
+import { type Allocation, holdsNodes, isSensitive } from "../state/allocation.ts";
+import { holdingOf } from "../state/holdings.ts";
+import { type ComputeNode, isSchedulable } from "../state/node.ts";
+import type { QuotaState } from "../state/state.ts";
+import { FreePool } from "./free-pool.ts";
+import { because, type Reason } from "./reason.ts";
+import { type Candidate, chooseVictims, compareCandidates, mayPreempt, preemptionCost } from "./victims.ts";
+
+/** What the planner cannot read from the state. */
+export interface PlanOptions {
+  /** Weights by virtual cluster; one that is not named uses the profile of its name, else the default profile. */
+  readonly weights?: Readonly<Record<string, Weights>>;
+  /** Weight of the number of groups against tightness in the topology term, 0..1. */
+  readonly topologyBlend?: number;
+  /** Present energy price, normalised to 0..1. */
+  readonly energyPrice?: number;
+  /** How much of an allocation's data is in place, 0..1. */
+  readonly dataReadiness?: (allocation: Allocation) => number | undefined;
+  /** Pending allocations per cycle that may make others give way. */
+  readonly maxPreemptions?: number;
+}
+
+export type Proposal =
+  | Pick<AssignAllocation, "kind" | "allocation" | "nodes" | "to" | "expected">
+  | Pick<PreemptAllocations, "kind" | "victims" | "for">;
+
+/** What one cycle would do, and why the rest waits. */
+export interface Plan {
+  /** To be proposed in this order. */
+  readonly proposals: readonly Proposal[];
+  /** One per pending allocation that is not proposed. */
+  readonly reasons: readonly Reason[];
+  /** Reasons that differ from what the state says: the payload of `allocation.reasons`. */
+  readonly changed: readonly (readonly [string, string])[];
+  readonly scores: ReadonlyMap<string, Score>;
+  /** Running allocations beyond their tenant's share. */
+  readonly burst: ReadonlySet<string>;
+  readonly schedulable: number;
+  readonly busy: number;
+}
+
+/**
+ * One scheduling cycle: scores what waits, gives it nodes in that order, and says why the rest must wait. Pure; nothing
+ * is decided here: the proposals name the versions they were planned on, and `apply` judges them again. What a proposal
+ * would be refused for is held back and not proposed (quota brief, section 5).
+ *
+ * @example
+ * ```ts
+ * const { proposals, reasons } = plan(state, Date.parse("2026-01-01T00:00:00Z"));
+ * ```
+ */
+export function plan(state: QuotaState, now: number, options: PlanOptions = {}): Plan {
+  const cycle = survey(state, now, options);
+  const queue = cycle.pending
+    .map((allocation) => ({ allocation, score: cycle.score(allocation) }))
+    .sort(
+      (a, b) =>
+        b.score.score - a.score.score ||
+        a.allocation.createdAt - b.allocation.createdAt ||
+        (a.allocation.id < b.allocation.id ? -1 : 1),
+    );
+  const proposals: Proposal[] = [];
+  const reasons: Reason[] = [];
+  for (const { allocation, score } of queue) {
+    const found = place(cycle, allocation, score);
+    if ("code" in found) reasons.push(found);
+    else proposals.push(found);
+  }
+  return {
+    proposals: [...proposals, ...cycle.preemptions],
+    reasons,
+    changed: reasons
+      .filter(({ allocation, text }) => state.allocations.get(allocation)?.statusReason !== text)
+      .map(({ allocation, text }) => [allocation, text]),
+    scores: new Map(queue.map(({ allocation, score }) => [allocation.id, score])),
+    burst: cycle.burst,
+    schedulable: cycle.schedulable,
+    busy: cycle.busy,
+  };
+}
+
+interface Cycle {
+  /** The state as it would be with the proposals so far. */
+  spec: QuotaState;
+  readonly now: number;
+  readonly pool: FreePool;
+  readonly pending: readonly Allocation[];
+  readonly running: readonly Allocation[];
+  readonly burst: ReadonlySet<string>;
+  readonly schedulable: number;
+  readonly busy: number;
+  readonly score: (allocation: Allocation) => Score;
+  /** In the order of compareCandidates; made when first needed. */
+  candidates: readonly Candidate[] | undefined;
+  readonly gone: Set<string>;
+  readonly preemptions: Proposal[];
+  preemptionsLeft: number;
+}
+
+/** Reads from the state what every decision of the cycle needs. */
+function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
+  const pending: Allocation[] = [];
+  const running: Allocation[] = [];
+  for (const id of state.live.keys()) {
+    const allocation = state.allocations.get(id) as Allocation;
+    if (allocation.state === "pending") pending.push(allocation);
+    else if (holdsNodes(allocation.state)) running.push(allocation);
+  }
+  let schedulable = 0;
+  let busy = 0;
+  let declared = 0;
+  const fingerprints = new Map<string, number>();
+  const free: ComputeNode[] = [];
+  for (const node of state.nodes.values()) {
+    if (isSchedulable(node)) {
+      schedulable++;
+      if (node.owner !== null) busy++;
+    }
+    if (node.state === "ready" && node.owner === null) {
+      free.push(node);
+      if (node.conformance !== null) {
+        declared++;
+        fingerprints.set(node.conformance, (fingerprints.get(node.conformance) ?? 0) + 1);
+      }
+    }
+  }
+  const pool = new FreePool(free);
+  const alike = Math.max(0, ...fingerprints.values());
+  const utilisation = schedulable === 0 ? 1 : busy / schedulable;
+  const shareOf = (tenant: string): number => (schedulable === 0 ? 0 : holdingOf(state, tenant).nodes / schedulable);
+  const tenants = new Map<string, { readonly fairShare: number; readonly penalty: number }>();
+  const standing = (id: string): { readonly fairShare: number; readonly penalty: number } => {
+    const known = tenants.get(id);
+    if (known !== undefined) return known;
+    const tenant = state.tenants.get(id);
+    const fresh =
+      tenant === undefined
+        ? { fairShare: UNKNOWN, penalty: 1 }
+        : {
+            fairShare: shareDeficit(shareOf(id), effectiveShare(tenant.fairShareTarget, tenant.burstAllowance, utilisation)),
+            penalty: budgetPenalty(budgetStatus(state, tenant, now).fraction),
+          };
+    tenants.set(id, fresh);
+    return fresh;
+  };
+  const blend = options.topologyBlend ?? 0.7;
+  const topologies = new Map<string, number>();
+  const topology = (a: Allocation): number => {
+    const key = `${a.nodes}\u0000${a.gpuType}\u0000${a.gpusPerNode}\u0000${isSensitive(a) ? a.user : ""}`;
+    let value = topologies.get(key);
+    if (value === undefined) {
+      const { groups, tightness, free } = pool.fit(a, a.nodes);
+      value = free < a.nodes || groups === 0 ? 0 : blend / groups + (1 - blend) * tightness;
+      topologies.set(key, value);
+    }
+    return value;
+  };
+  const backlog = backlogTerm(pending.length, running.length);
+  const energy = options.energyPrice === undefined ? UNKNOWN : 1 - options.energyPrice;
+  const score = (a: Allocation): Score => {
+    const { fairShare, penalty } = standing(a.tenant);
+    return scoreOf(
+      {
+        priority: a.priorityClass / 10,
+        wait: waitTerm(a.createdAt, now),
+        fairShare,
+        topology: topology(a),
+        data: options.dataReadiness?.(a) ?? UNKNOWN,
+        backlog,
+        energy,
+        checkpoint: checkpointTerm(a.checkpoint),
+        conformance: declared === 0 ? UNKNOWN : Math.min(1, alike / a.nodes),
+      },
+      weightsOf(a.vcluster, options),
+      isSensitive(a) ? 1 : penalty,
+    );
+  };
+  const burst = new Set<string>();
+  const byTenant = new Map<string, Allocation[]>();
+  for (const allocation of running) {
+    const mine = byTenant.get(allocation.tenant);
+    if (mine === undefined) byTenant.set(allocation.tenant, [allocation]);
+    else mine.push(allocation);
+  }
+  for (const [id, mine] of byTenant) {
+    const target = state.tenants.get(id)?.fairShareTarget ?? 0;
+    if (target > 0) for (const allocation of burstAllocations(mine, target, schedulable)) burst.add(allocation);
+  }
+  return {
+    spec: state,
+    now,
+    pool,
+    pending,
+    running,
+    burst,
+    schedulable,
+    busy,
+    score,
+    candidates: undefined,
+    gone: new Set(),
+    preemptions: [],
+    preemptionsLeft: options.maxPreemptions ?? 64,
+  };
+}
+
+function weightsOf(vcluster: string, options: PlanOptions): Weights {
+  const named = options.weights;
+  if (named !== undefined && Object.hasOwn(named, vcluster)) return named[vcluster] as Weights;
+  return Object.hasOwn(PROFILES, vcluster) ? PROFILES[vcluster as keyof typeof PROFILES] : PROFILES.default;
+}
+
+/** Nodes for one allocation, or why not. */
+function place(cycle: Cycle, allocation: Allocation, score: Score): Proposal | Reason {
+  const { pool } = cycle;
+  const tenant = cycle.spec.tenants.get(allocation.tenant);
+  if (tenant === undefined) return because(allocation.id, "tenant_missing", { tenant: allocation.tenant });
+  const headroom = largestWithin(cycle, allocation);
+  if (typeof headroom !== "number") return held(allocation, headroom);
+  const { free } = pool.fit(allocation, headroom);
+  if (free < allocation.minNodes) return makeRoom(cycle, allocation, score, free);
+  const nodes = pool.take(allocation, Math.min(headroom, free));
+  const proposal = {
+    kind: "allocation.assign" as const,
+    allocation: allocation.id,
+    nodes: nodes.map(({ id }) => id),
+    to: "running" as const,
+    expected: {
+      tenant: tenant.version,
+      allocation: allocation.version,
+      nodes: nodes.map(({ version }) => version),
+    },
+  };
+  const outcome = apply(cycle.spec, { ...proposal, id: `plan:${allocation.id}`, by: "system" }, cycle.now);
+  if (!outcome.ok) return held(allocation, outcome);
+  cycle.spec = outcome.state;
+  return proposal;
+}
+
+/** The most nodes, from minNodes to nodes, that the quotas leave room for; else the refusal. */
+function largestWithin(cycle: Cycle, allocation: Allocation): number | Rejection {
+  const { tenant, user, gpuType, gpusPerNode } = allocation;
+  const claims = cycle.pool.claimedFor(allocation);
+  const refusal = (nodes: number): Rejection | undefined =>
+    checkQuotas(cycle.spec, {
+      tenant,
+      user,
+      nodes,
+      allocations: 1,
+      sensitive: isSensitive(allocation) ? Math.max(0, nodes - claims) : 0,
+      gpus: gpuType === null ? {} : { [gpuType]: nodes * (gpusPerNode ?? 1) },
+    });
+  if (refusal(allocation.nodes) === undefined) return allocation.nodes;
+  const refused = refusal(allocation.minNodes);
+  if (refused !== undefined) return refused;
+  let low = allocation.minNodes;
+  let high = allocation.nodes - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (refusal(middle) === undefined) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function held(allocation: Allocation, refusal: Rejection): Reason {
+  const { quota, current, requested, limit, tenant } = refusal.details as Record<string, string | number>;
+  const details = quota === undefined ? { code: refusal.code } : { tenant, quota, current, requested, limit };
+  return because(
+    allocation.id,
+    quota === "sensitive_pool_size" ? "sensitive_pool" : "quota_headroom",
+    details as Reason["details"],
+  );
+}
+
+/** There are too few free nodes: see whether others must give way, or are doing so already. */
+function makeRoom(cycle: Cycle, pending: Allocation, score: Score, free: number): Reason {
+  const need = pending.minNodes;
+  const coming = cycle.running
+    .filter(({ state, preemptedFor }) => state === "checkpointing" && preemptedFor === pending.id)
+    .reduce((sum, { assigned }) => sum + assigned.length, 0);
+  if (coming > 0 && free + coming >= need) {
+    cycle.pool.take(pending, free); // keeps its place
+    return because(pending.id, "nodes_being_freed", { free, coming, need });
+  }
+  const victims = cycle.preemptionsLeft > 0 ? findVictims(cycle, pending, need - free - coming) : [];
+  if (victims.length > 0) {
+    cycle.preemptionsLeft--;
+    cycle.pool.take(pending, free);
+    for (const { allocation } of victims) cycle.gone.add(allocation.id);
+    cycle.preemptions.push({
+      kind: "allocation.preempt",
+      victims: victims.map(({ allocation: { id, version } }) => ({ allocation: id, version })),
+      for: pending.id,
+    });
+    return because(pending.id, "nodes_being_freed", {
+      free,
+      need,
+      victims: victims.map(({ allocation }) => allocation.id),
+    });
+  }
+  const starved = score.penalty <= PENALTY_FLOOR;
+  return because(pending.id, starved ? "budget_exhausted" : "nodes", { free, need });
+}
+
+function findVictims(cycle: Cycle, pending: Allocation, need: number): readonly Candidate[] {
+  const { spec, now } = cycle;
+  cycle.candidates ??= cycle.running
+    .filter(({ state }) => state === "running")
+    .map((allocation) => ({
+      allocation,
+      burst: cycle.burst.has(allocation.id),
+      cost: preemptionCost(allocation, now),
+      frees: allocation.assigned.length,
+    }))
+    .sort(compareCandidates);
+  const target = spec.tenants.get(pending.tenant)?.fairShareTarget ?? 0;
+  const belowShare = holdingOf(spec, pending.tenant).nodes < target * cycle.schedulable;
+  const eligible = cycle.candidates
+    .filter(({ allocation, burst }) => !cycle.gone.has(allocation.id) && mayPreempt(pending, allocation, { burst, belowShare }))
+    .map((candidate) => ({ ...candidate, frees: usable(spec, pending, candidate.allocation) }));
+  return chooseVictims(eligible, need);
+}
+
+/** How many of an allocation's nodes the pending one could use. */
+function usable(state: QuotaState, pending: Allocation, running: Allocation): number {
+  let count = 0;
+  for (const id of running.assigned) {
+    const node = state.nodes.get(id);
+    if (node?.state === "ready" && node.claim === null && fits(node, pending)) count++;
+  }
+  return count;
+}

@@ -1,0 +1,23 @@
+import type { JsonObject } from "@seneschal/core";
+
+/** Why an allocation waits: `code` for machines, `text` is the status reason on the wire. */
+export interface Reason {
+  readonly allocation: string;
+  readonly code: "quota_headroom" | "sensitive_pool" | "nodes" | "budget_exhausted" | "nodes_being_freed" | "tenant_missing";
+  readonly text: string;
+  readonly details: JsonObject;
+}
+
+/** The published texts; the first is word for word that of the specification. */
+export const REASON_TEXT: Readonly<Record<Reason["code"], string>> = {
+  quota_headroom: "waiting for quota headroom",
+  sensitive_pool: "waiting for sensitive pool",
+  nodes: "waiting for nodes",
+  budget_exhausted: "low priority: budget exhausted",
+  nodes_being_freed: "waiting for nodes: others are giving way",
+  tenant_missing: "waiting for its tenant",
+};
+
+export function because(allocation: string, code: Reason["code"], details: JsonObject = {}): Reason {
+  return { allocation, code, text: REASON_TEXT[code], details };
+}

@@ -1,0 +1,267 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { CodedError, type JsonObject } from "@seneschal/core";
+import { canonicalJson } from "../canonical-json.ts";
+import type { QuotaErrorCode } from "../errors.ts";
+import { type Allocation, isActive, isTerminal } from "./allocation.ts";
+import { addHolding, carryGuarantee, lineage } from "./holdings.ts";
+import type { ComputeNode } from "./node.ts";
+import { SortedMap } from "./sorted-map.ts";
+import {
+  type AuditRecord,
+  type BudgetLevel,
+  type Draft,
+  type ExternalBudget,
+  emptyState,
+  type QuotaEvent,
+  type QuotaState,
+  type Receipt,
+  type SystemQuotas,
+  seqKey,
+} from "./state.ts";
+import type { Tenant } from "./tenant.ts";
+import { Timeline } from "./timeline.ts";
+
+/** The form below. Another number is refused: a replica must not guess. */
+export const STATE_FORMAT = 1;
+
+/**
+ * The state as bytes: one line of JSON per object, in a fixed order of sections and of keys. Equal states give equal
+ * bytes, whatever commands led to them; what is derived is left out. Fields are arrays in the order of the lists below.
+ */
+export function encodeState(state: QuotaState): Uint8Array {
+  const lines: string[] = [
+    JSON.stringify([
+      "state",
+      STATE_FORMAT,
+      state.at,
+      pick(state.system, SYSTEM),
+      state.receipts.since,
+      state.nextEvent,
+      state.nextAudit,
+      state.auditHead,
+    ]),
+  ];
+  for (const tenant of state.tenants.values()) lines.push(JSON.stringify(["tenant", ...pick(tenant, TENANT)]));
+  for (const node of state.nodes.values()) lines.push(JSON.stringify(["node", ...pick(node, NODE)]));
+  for (const allocation of state.allocations.values())
+    lines.push(JSON.stringify(["allocation", ...pick(allocation, ALLOCATION)]));
+  for (const [key, line] of state.tenantUsage.entries())
+    lines.push(JSON.stringify(["tenantUsage", key, ...encodeTimeline(line)]));
+  for (const [key, line] of state.userUsage.entries()) lines.push(JSON.stringify(["userUsage", key, ...encodeTimeline(line)]));
+  for (const [key, level] of state.budgetMarks.entries()) lines.push(JSON.stringify(["mark", key, level]));
+  for (const [key, { gpuHours, nodeHours, at }] of state.external.entries())
+    lines.push(JSON.stringify(["external", key, gpuHours, nodeHours, at]));
+  for (const [key, receipt] of state.receipts.old.entries())
+    lines.push(`["old",${JSON.stringify(key)},${JSON.stringify(receipt.digest)},${canonicalJson(receipt.result)}]`);
+  for (const [key, receipt] of state.receipts.young.entries())
+    lines.push(`["young",${JSON.stringify(key)},${JSON.stringify(receipt.digest)},${canonicalJson(receipt.result)}]`);
+  for (const event of state.events.values()) lines.push(`["event",${canonicalJson({ ...event })}]`);
+  for (const entry of state.audit.values()) lines.push(`["audit",${canonicalJson({ ...entry })}]`);
+  return utf8ToBytes(lines.join("\n"));
+}
+
+/** Hex SHA-256 of {@link encodeState}: equal on every replica that applied the same log. */
+export function stateHash(state: QuotaState): string {
+  return bytesToHex(sha256(encodeState(state)));
+}
+
+/** The state that was encoded, with everything derived rebuilt. Throws `snapshot_invalid`. */
+export function decodeState(bytes: Uint8Array): QuotaState {
+  try {
+    return decodeLines(new TextDecoder("utf-8", { fatal: true }).decode(bytes).split("\n"));
+  } catch (cause) {
+    throw new CodedError<QuotaErrorCode>("snapshot_invalid", "the snapshot is not a quota state of this version", {}, cause);
+  }
+}
+
+function decodeLines(lines: readonly string[]): QuotaState {
+  const rows = new Map<string, unknown[][]>();
+  for (const line of lines) {
+    const [section, ...row] = JSON.parse(line) as [string, ...unknown[]];
+    const known = rows.get(section);
+    if (known === undefined) rows.set(section, [row]);
+    else known.push(row);
+  }
+  const section = (name: string): readonly unknown[][] => rows.get(name) ?? [];
+  const keyed = <V>(name: string, value: (row: unknown[]) => V): SortedMap<V> =>
+    SortedMap.from(section(name).map((row) => [row[0] as string, value(row)] as const));
+  const numbered = <V extends { readonly seq: number }>(name: string): SortedMap<V> =>
+    SortedMap.from(section(name).map((row) => [seqKey((row[0] as V).seq), row[0] as V] as const));
+  const head = section("state")[0];
+  if (head === undefined || head[0] !== STATE_FORMAT) throw new TypeError("unknown format");
+  const objects = <T extends { readonly id: string }>(name: string, fields: readonly (keyof T)[]): SortedMap<T> =>
+    SortedMap.from(
+      section(name).map((row) => {
+        const object = unpick(row, fields);
+        return [object.id, object] as const;
+      }),
+    );
+  const receipt = (row: unknown[]): Receipt => ({ digest: row[1] as string | null, result: row[2] as JsonObject });
+  const draft: Draft = {
+    ...emptyState(),
+    at: head[1] as number,
+    system: unpick<SystemQuotas>(head[2] as unknown[], SYSTEM),
+    nextEvent: head[4] as number,
+    nextAudit: head[5] as number,
+    auditHead: head[6] as string,
+    tenants: objects<Tenant>("tenant", TENANT),
+    nodes: objects<ComputeNode>("node", NODE),
+    allocations: objects<Allocation>("allocation", ALLOCATION),
+    tenantUsage: keyed("tenantUsage", decodeTimeline),
+    userUsage: keyed("userUsage", decodeTimeline),
+    budgetMarks: keyed("mark", (row) => row[1] as BudgetLevel),
+    external: keyed(
+      "external",
+      (row): ExternalBudget => ({
+        gpuHours: row[1] as number | null,
+        nodeHours: row[2] as number | null,
+        at: row[3] as number,
+      }),
+    ),
+    receipts: { since: head[3] as number, old: keyed("old", receipt), young: keyed("young", receipt) },
+    events: numbered<QuotaEvent>("event"),
+    audit: numbered<AuditRecord>("audit"),
+  };
+  derive(draft);
+  return draft;
+}
+
+/** Rebuilds the derived maps from the encoded ones. */
+function derive(draft: Draft): void {
+  const fromTheTop = [...draft.tenants.values()].sort((a, b) => depth(draft, a) - depth(draft, b));
+  for (const tenant of fromTheTop) carryGuarantee(draft, tenant, 0);
+  const live: [string, true][] = [];
+  for (const allocation of draft.allocations.values()) {
+    if (!isTerminal(allocation.state)) live.push([allocation.id, true]);
+    if (!isActive(allocation.state)) continue;
+    const { tenant, user, assigned, gpusByType } = allocation;
+    addHolding(draft, tenant, user, { nodes: assigned.length, allocations: 1, gpus: gpusByType });
+  }
+  draft.live = SortedMap.from(live);
+  for (const node of draft.nodes.values()) if (node.claim !== null) draft.claimed++;
+}
+
+function depth(draft: Draft, tenant: Tenant): number {
+  return [...lineage(draft, tenant.id)].length;
+}
+
+/** Times as differences: they stay short. */
+function encodeTimeline(line: Timeline): number[] {
+  const out: number[] = [];
+  let before = 0;
+  for (const [at, nodes, gpus] of line.steps()) {
+    out.push(at - before, nodes, gpus);
+    before = at;
+  }
+  return out;
+}
+
+function decodeTimeline(row: unknown[]): Timeline {
+  const numbers = row.slice(1) as number[];
+  const steps: [number, number, number][] = [];
+  let at = 0;
+  for (let i = 0; i < numbers.length; i += 3) {
+    at += numbers[i] as number;
+    steps.push([at, numbers[i + 1] as number, numbers[i + 2] as number]);
+  }
+  return Timeline.from(steps);
+}
+
+function pick<T extends object>(object: T, fields: readonly (keyof T)[]): unknown[] {
+  return fields.map((field) => object[field]);
+}
+
+function unpick<T extends object>(row: readonly unknown[], fields: readonly (keyof T)[]): T {
+  if (row.length !== fields.length) throw new TypeError("wrong number of fields");
+  return Object.fromEntries(fields.map((field, i) => [field, row[i]])) as T;
+}
+
+/** Every field of T, once: a field that is added to T and forgotten here does not compile. */
+function fieldsOf<T>() {
+  return <const F extends readonly (keyof T)[]>(
+    ...fields: Exclude<keyof T, F[number]> extends never ? F : [never, Exclude<keyof T, F[number]>]
+  ): readonly (keyof T)[] => fields as unknown as readonly (keyof T)[];
+}
+
+const SYSTEM = fieldsOf<SystemQuotas>()(
+  "sensitivePoolSize",
+  "budgetPeriodDays",
+  "version",
+  "updatedAt",
+  "updatedBy",
+  "updateReason",
+);
+const TENANT = fieldsOf<Tenant>()(
+  "id",
+  "parent",
+  "maxNodes",
+  "maxConcurrentAllocations",
+  "gpuHoursBudget",
+  "nodeHoursBudget",
+  "fairShareTarget",
+  "burstAllowance",
+  "isolationLevel",
+  "borrowingLimit",
+  "lendingLimit",
+  "maxGpus",
+  "userMaxNodes",
+  "userMaxConcurrentAllocations",
+  "version",
+  "createdAt",
+  "updatedAt",
+  "updatedBy",
+  "updateReason",
+);
+const NODE = fieldsOf<ComputeNode>()(
+  "id",
+  "group",
+  "gpuType",
+  "gpuCount",
+  "cpuCores",
+  "memoryGb",
+  "agentAddress",
+  "conformance",
+  "state",
+  "stateReason",
+  "agent",
+  "lastHeartbeat",
+  "owner",
+  "claim",
+  "version",
+);
+const ALLOCATION = fieldsOf<Allocation>()(
+  "id",
+  "tenant",
+  "user",
+  "project",
+  "vcluster",
+  "entrypoint",
+  "nodes",
+  "minNodes",
+  "walltimeHours",
+  "lifecycle",
+  "requeuePolicy",
+  "maxRequeue",
+  "image",
+  "sensitive",
+  "priorityClass",
+  "checkpoint",
+  "gpuType",
+  "gpusPerNode",
+  "labels",
+  "state",
+  "statusReason",
+  "assigned",
+  "perNodeGpus",
+  "gpusByType",
+  "createdAt",
+  "startedAt",
+  "completedAt",
+  "exitCode",
+  "requeues",
+  "attempts",
+  "since",
+  "preemptedFor",
+  "version",
+);

@@ -1,0 +1,118 @@
+import { expect } from "vitest";
+import { type Accepted, apply, type Outcome } from "../src/apply/apply.ts";
+import type { Command } from "../src/command.ts";
+import type { Rejection } from "../src/errors.ts";
+import type { Allocation, AllocationRequest, AllocationState } from "../src/state/allocation.ts";
+import type { NodeInventory } from "../src/state/node.ts";
+import { emptyState, type QuotaEvent, type QuotaState } from "../src/state/state.ts";
+import type { TenantSettings } from "../src/state/tenant.ts";
+
+/** A command without what {@link Scenario} fills in. */
+export type Draft = Command extends infer C
+  ? C extends Command
+    ? Omit<C, "id" | "by"> & { id?: string; by?: string }
+    : never
+  : never;
+
+export const INVENTORY: NodeInventory = {
+  group: "g1",
+  gpuType: null,
+  gpuCount: 0,
+  cpuCores: 8,
+  memoryGb: 32,
+  agentAddress: null,
+  conformance: null,
+};
+
+export const REQUEST: AllocationRequest = {
+  tenant: "physics",
+  user: "ada",
+  project: null,
+  vcluster: "default",
+  entrypoint: "true",
+  nodes: 1,
+  minNodes: 1,
+  walltimeHours: 1,
+  lifecycle: "bounded",
+  requeuePolicy: "never",
+  maxRequeue: 3,
+  image: null,
+  sensitive: false,
+  priorityClass: 5,
+  checkpoint: "none",
+  gpuType: null,
+  gpusPerNode: null,
+  labels: {},
+};
+
+/** A state with a clock in the test's hand. */
+export class Scenario {
+  state: QuotaState = emptyState();
+  at = 1_000_000;
+  events: QuotaEvent[] = [];
+  #next = 1;
+
+  send(command: Draft): Outcome {
+    const outcome = apply(this.state, { id: `c${this.#next++}`, by: "root", ...command } as Command, this.at);
+    if (outcome.ok) {
+      this.state = outcome.state;
+      this.events.push(...outcome.events);
+    }
+    return outcome;
+  }
+
+  ok(command: Draft): Accepted {
+    const outcome = this.send(command);
+    expect(outcome).toMatchObject({ ok: true });
+    return outcome as Accepted;
+  }
+
+  refused(command: Draft): Rejection {
+    const before = this.state;
+    const outcome = this.send(command);
+    expect(outcome.ok).toBe(false);
+    expect(this.state).toBe(before);
+    return outcome as Rejection;
+  }
+
+  tenant(id: string, settings: Partial<TenantSettings> = {}, parent?: string): this {
+    this.ok({ kind: "tenant.create", tenant: id, settings, ...(parent === undefined ? {} : { parent }) });
+    return this;
+  }
+
+  nodes(count: number, inventory: Partial<NodeInventory> = {}, prefix = "n"): this {
+    for (let i = 0; i < count; i++)
+      this.ok({
+        kind: "node.register",
+        node: `${prefix}${String(i).padStart(4, "0")}`,
+        inventory: { ...INVENTORY, ...inventory },
+        agent: "agent-1",
+      });
+    return this;
+  }
+
+  submit(id: string, request: Partial<AllocationRequest> = {}): this {
+    this.ok({ kind: "allocation.submit", allocation: id, request: { ...REQUEST, ...request } });
+    return this;
+  }
+
+  assign(id: string, ...nodes: string[]): this {
+    this.ok({ kind: "allocation.assign", allocation: id, nodes, to: "running", expected: {} });
+    return this;
+  }
+
+  move(id: string, to: AllocationState, more: { exitCode?: number; expectedRequeues?: number } = {}): this {
+    this.ok({ kind: "allocation.move", allocation: id, to, ...more });
+    return this;
+  }
+
+  /** Lets `hours` pass. */
+  wait(hours: number): this {
+    this.at += Math.round(hours * 3_600_000);
+    return this;
+  }
+
+  allocation(id: string): Allocation {
+    return this.state.allocations.get(id) as Allocation;
+  }
+}
