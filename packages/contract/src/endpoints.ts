@@ -2,7 +2,7 @@ import { decodeBody } from "./decode-body.ts";
 import { failure, situation } from "./error-table.ts";
 import { noneMatch } from "./etag.ts";
 import type { Hooks, RouteRef } from "./hooks.ts";
-import type { StoredResponse } from "./idempotency.ts";
+import type { Idempotency, IdempotentRequest } from "./idempotency.ts";
 import { type Issue, invalid } from "./issues.ts";
 import { parsePart, parseQuery } from "./parse-input.ts";
 import { failureReply, reply } from "./respond.ts";
@@ -122,21 +122,30 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
       body: raw,
       now,
     };
-    return hooks.idempotency.run(asked, () => remembered(work));
+    return once(hooks.idempotency, asked, work);
   }
 
-  /** A failure of the caller's is an answer too: it is kept and replayed like any other. Ours is thrown on. */
-  async function remembered(work: () => Promise<WireResponse>): Promise<StoredResponse> {
-    let response: WireResponse;
-    try {
-      response = await work();
-    } catch (error) {
-      const failed = failure(error, hooks.errors);
-      if (failed.ours) throw error;
-      response = failureReply(failed);
-    }
-    if (!(response.body instanceof Uint8Array)) throw new Error("a streamed reply cannot be repeated");
-    return { ...response, body: response.body };
+  /** A failure of the caller's is an answer too: it is kept and replayed like any other. Ours is forgotten and thrown on. */
+  async function once(
+    idempotency: Idempotency,
+    asked: IdempotentRequest,
+    work: () => Promise<WireResponse>,
+  ): Promise<WireResponse> {
+    let refused: unknown;
+    const response = await idempotency.run(asked, async () => {
+      try {
+        const { body, ...head } = await work();
+        if (body instanceof Uint8Array) return { ...head, body };
+        throw new Error("a streamed reply cannot be repeated");
+      } catch (error) {
+        const failed = failure(error, hooks.errors);
+        if (failed.ours) throw error;
+        refused = error;
+        return failureReply(failed);
+      }
+    });
+    if (refused !== undefined) throw refused;
+    return response;
   }
 
   return { ...ref, handle };

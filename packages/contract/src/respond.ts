@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Failure } from "./error-table.ts";
+import type { StoredResponse } from "./idempotency.ts";
 import { type Payload, REPLY, type Route, type WithHeaders } from "./route.ts";
 import { utf8Encode } from "./utf8.ts";
 import type { WireResponse } from "./wire.ts";
@@ -21,7 +22,7 @@ export function reply(route: Route, returned: unknown): WireResponse {
 }
 
 /** Every failure's shape: `{ error: { code, message, details } }`. */
-export function failureReply(failure: Failure): WireResponse {
+export function failureReply(failure: Failure): StoredResponse {
   const headers: Record<string, string> = { "content-type": JSON_TYPE };
   if (failure.status === 401) headers["www-authenticate"] = "Bearer";
   const retryAfter = failure.details["retry_after"];

@@ -4,6 +4,10 @@ export { type ConfigSources, envName, loadConfig } from "./config/load-config.ts
 export { type AuthSettings, authSettings, logSettings, rateSettings, serverSettings } from "./config/schema.ts";
 export { secret } from "./config/secret.ts";
 export { checkHealth, type Health, type HealthCheck } from "./health.ts";
+export { type IdempotencyOptions, idempotencyCollections, type Sealer, storeIdempotency } from "./idempotency.ts";
+export { jobCollections } from "./jobs/collections.ts";
+export { isOver, type Job, type JobState } from "./jobs/job.ts";
+export { type JobContext, type JobRequest, type JobRunner, type Jobs, type JobsOptions, openJobs } from "./jobs/open-jobs.ts";
 export { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
 export type { Rate } from "./rate-limit/sliding-window.ts";
 export {

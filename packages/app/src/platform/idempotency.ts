@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import type { Idempotency, StoredResponse } from "@seneschal/contract";
+import { CodedError, type JsonObject } from "@seneschal/core";
+import type { Collections, DocumentStore, Random } from "@seneschal/core/ports";
+
+/** What idempotency needs of a store: merge it into the collections that the service opens its store with. */
+export const idempotencyCollections: Collections = {
+  idempotency: { indexes: { expires: { key: (doc) => [doc["expires_at"] as number] } } },
+};
+
+/** Seals what is stored; an answer may hold secrets. A vault's `encrypt` and `decrypt` with a key of its own serve well. */
+export interface Sealer {
+  seal(plaintext: Uint8Array, aad: Uint8Array): Promise<string>;
+  /** Rejects when the text cannot be opened any more. */
+  open(sealed: string, aad: Uint8Array): Promise<Uint8Array>;
+}
+
+/** How long answers are kept: a day. */
+const KEEP_MS = 24 * 3_600_000;
+
+/** A document holds at most 1 MiB; a longer answer is not kept. */
+const MAX_ANSWER = 900_000;
+
+export interface IdempotencyOptions {
+  readonly store: DocumentStore;
+  readonly sealer: Sealer;
+  readonly random: Random;
+  /** The work was done and answered, but its answer could not be kept. */
+  readonly onLost: (error: unknown) => void;
+}
+
+/**
+ * Idempotency keys on the document store; the laws are the port's. A record holds hashes of who asked what, and the answer sealed.
+ * A record whose process died while the work ran answers `idempotency_conflict` until it expires: whether the work was
+ * done is not known here, so it is not done twice.
+ */
+export function storeIdempotency({ store, sealer, random, onLost }: IdempotencyOptions): Idempotency {
+  const commitId = (): string => Buffer.from(random(16)).toString("hex");
+
+  async function forget(id: string, version: number): Promise<void> {
+    await store.commit({ commitId: commitId(), dels: [{ coll: "idempotency", id, ifVersion: version }] });
+  }
+
+  /** A few at a time, with every new key: the collection stays as small as a day's keys. */
+  async function prune(now: number): Promise<void> {
+    const { items } = await store.list("idempotency", "expires", [], { to: [now], limit: 8 });
+    if (items.length === 0) return;
+    await store.commit({ commitId: commitId(), dels: items.map(({ id }) => ({ coll: "idempotency", id })) });
+  }
+
+  async function replay(doc: JsonObject, id: string, fingerprint: string): Promise<StoredResponse> {
+    if (doc["fingerprint"] !== fingerprint) {
+      throw new CodedError("idempotency_mismatch", "the idempotency key was used for another request");
+    }
+    if (typeof doc["answer"] !== "string") {
+      throw new CodedError(
+        "idempotency_conflict",
+        "a request with this idempotency key is still running, or its answer was not kept",
+      );
+    }
+    const kept = JSON.parse(Buffer.from(await sealer.open(doc["answer"], Buffer.from(id))).toString()) as {
+      status: number;
+      headers: Record<string, string>;
+      body: string;
+    };
+    return { ...kept, body: new Uint8Array(Buffer.from(kept.body, "base64")) };
+  }
+
+  async function keep(id: string, record: JsonObject, version: number, answer: StoredResponse): Promise<void> {
+    const { status, headers, body } = answer;
+    const plain = JSON.stringify({ status, headers, body: Buffer.from(body).toString("base64") });
+    const sealed = await sealer.seal(Buffer.from(plain), Buffer.from(id));
+    if (sealed.length > MAX_ANSWER) return;
+    const doc = { ...record, answer: sealed };
+    await store.commit({ commitId: commitId(), puts: [{ coll: "idempotency", id, doc, ifVersion: version }] });
+  }
+
+  return {
+    async run(request, work) {
+      const id = digest(request.principal, request.routeId, request.key);
+      const fingerprint = digest(request.path, request.body);
+      const found = await store.get("idempotency", id);
+      const live = found !== undefined && (found.doc["expires_at"] as number) > request.now;
+      if (live) return replay(found.doc, id, fingerprint);
+
+      await prune(request.now);
+      const record = { fingerprint, answer: null, expires_at: request.now + KEEP_MS };
+      const current = await store.get("idempotency", id);
+      const taken = await store.commit({
+        commitId: commitId(),
+        puts: [{ coll: "idempotency", id, doc: record, ifVersion: current?.version ?? 0 }],
+      });
+      if (!taken.ok) throw new CodedError("idempotency_conflict", "a request with this idempotency key is still running");
+      const version = taken.versions[`idempotency/${id}`] ?? 0;
+
+      let answer: StoredResponse;
+      try {
+        answer = await work();
+      } catch (error) {
+        await forget(id, version);
+        throw error;
+      }
+      // The work is done: whatever happens to the record, the caller gets the answer. A repeat is then a conflict, never done twice.
+      await keep(id, record, version, answer).catch(onLost);
+      return answer;
+    },
+  };
+}
+
+/** SHA-256 over length-prefixed parts, so that no two lists of parts run together. */
+function digest(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) {
+    const bytes = Buffer.from(part);
+    hash.update(`${bytes.length}:`).update(bytes);
+  }
+  return hash.digest("hex");
+}
