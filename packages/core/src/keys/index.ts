@@ -32,6 +32,16 @@ export {
 export { type Authorization, authorize, type Subject } from "./authz/authorize.ts";
 export { authorizationMatrix, type GatewayAction, type Rule } from "./authz/matrix.ts";
 export {
+  type Backup,
+  type BackupInput,
+  type BackupStatus,
+  backupStatuses,
+  backupTable,
+  requireRestorable,
+  startBackup,
+  stepBackup,
+} from "./backup/step.ts";
+export {
   type Ceremony,
   type CeremonyEffect,
   type CeremonyInput,
@@ -45,6 +55,15 @@ export {
   startCeremony,
   stepCeremony,
 } from "./ceremony/step.ts";
+export {
+  type CertificateStatus,
+  certificateStatus,
+  certificateStatuses,
+  type IssuedCertificate,
+  isTidy,
+  parseSerial,
+  revokeCertificate,
+} from "./certificate/certificate.ts";
 export { invalidField, type KeysCode, type KeysError, notFound, refusal } from "./codes.ts";
 export {
   type Crk,
@@ -58,6 +77,29 @@ export {
   stepCrk,
 } from "./crk/step.ts";
 export {
+  type Device,
+  type DeviceEffect,
+  type DeviceNew,
+  type DeviceStatus,
+  deviceStatuses,
+  deviceTable,
+  enrollDevice,
+  isActiveDevice,
+  revokeDevice,
+} from "./device/step.ts";
+export {
+  type EmergencyAccess,
+  type EmergencyEffect,
+  type EmergencyInput,
+  type EmergencyNew,
+  type EmergencyStatus,
+  emergencyStatus,
+  emergencyStatuses,
+  emergencyTable,
+  requestEmergency,
+  stepEmergency,
+} from "./emergency/step.ts";
+export {
   type AdminRole,
   type AuditResult,
   adminRoles,
@@ -69,6 +111,18 @@ export {
   type Mode,
   modes,
 } from "./enums.ts";
+export {
+  establishFederation,
+  type Federation,
+  type FederationEffect,
+  type FederationInput,
+  type FederationNew,
+  type FederationStatus,
+  federationStatuses,
+  federationTable,
+  type SignedForPartner,
+  stepFederation,
+} from "./federation/step.ts";
 export {
   defaultKdf,
   type GenerationCeremony,
@@ -96,7 +150,33 @@ export {
   stepInvitation,
 } from "./invitation/step.ts";
 export { type Lifetimes, lifetimes, limits } from "./lifetimes.ts";
+export {
+  type Message,
+  type MessageDirection,
+  type MessageInput,
+  type MessageStatus,
+  messageStatuses,
+  messageTable,
+  nextDelivery,
+  stepMessage,
+} from "./message/step.ts";
+export { freshMfa, type Mfa, mfaFailureLimit, verifyMfa } from "./mfa/verify-code.ts";
 export { isOrganizationId, type Organization } from "./organization/organization.ts";
+export {
+  initiateRecovery,
+  type Recovery,
+  type RecoveryEffect,
+  type RecoveryInput,
+  type RecoveryNew,
+  type RecoveryStatus,
+  type RecoveryType,
+  recoveryStatus,
+  recoveryStatuses,
+  recoveryTable,
+  recoveryTypes,
+  stepRecovery,
+} from "./recovery/step.ts";
+export { isRotationDue, nextRotation, type RotationPolicy, requireRotationAge, rotationAge } from "./rotation/policy.ts";
 export { isPast, milliseconds, type Timestamp, timestamp } from "./time.ts";
 export { type Cell, nextStatus, type Step, type TransitionTable } from "./transition.ts";
 export { isUuid, uuid } from "./uuid.ts";

@@ -14,6 +14,12 @@ export const lifetimes = {
   signingRequestMax: 24 * hour,
   certificate: 90 * day,
   certificateMax: 365 * day,
+  emergencyRequest: 24 * hour,
+  emergencyToken: hour,
+  mfaLock: 15 * minute,
+  message: 30 * day,
+  messageMax: 365 * day,
+  tidyBuffer: 72 * hour,
 } as const;
 
 export type Lifetimes = { readonly [K in keyof typeof lifetimes]: number };
