@@ -1,0 +1,9 @@
+export {
+  type OperationDecision,
+  type OperationExpectation,
+  type OperationPayload,
+  type OperationRefusal,
+  operationBytes,
+  verifyOperation,
+} from "./operation.ts";
+export { bodyHash, SIGNING_PREFIXES, type SigningPurpose, signingBytes } from "./signing-bytes.ts";

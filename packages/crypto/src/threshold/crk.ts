@@ -1,0 +1,177 @@
+import { ed25519, ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
+import type { Random } from "@seneschal/core/ports";
+import { base64, bytesEqual, fromBase64, hex } from "../bytes.ts";
+import { cryptoError } from "../errors.ts";
+import type { ShareSet } from "./inspect-shares.ts";
+import { basePoint, evaluateCommitments, readPoint, readScalar, scalars } from "./scalar-field.ts";
+import { assertThreshold, Share } from "./share.ts";
+
+/**
+ * The public half of a customer root key: an Ed25519 key that exists only as FROST shares (RFC 9591). Signatures made
+ * with it are ordinary Ed25519 (RFC 8032). `setId` and `publicKey` never change; `epoch` grows with refresh and reshare.
+ */
+export interface CrkPublic {
+  readonly setId: Uint8Array;
+  readonly epoch: number;
+  readonly threshold: number;
+  readonly total: number;
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /** Commitments to the sharing polynomial, `threshold` points; the first is the public key. */
+  readonly commitments: readonly Uint8Array[];
+  /** Verifying share of index i + 1: its signing share times the base point. */
+  readonly verifyingShares: readonly Uint8Array[];
+}
+
+/** A public half with its secret shares, as a dealer or a reshare hands them out. */
+export interface CrkWithShares {
+  readonly crk: CrkPublic;
+  readonly shares: readonly Share[];
+}
+
+/** {@link CrkPublic} as JSON: for storage and for clients that take part in signing. */
+export interface CrkPublicJson {
+  readonly set_id: string;
+  readonly epoch: number;
+  readonly threshold: number;
+  readonly total_shares: number;
+  readonly public_key: string;
+  readonly commitments: readonly string[];
+  readonly verifying_shares: readonly string[];
+  readonly [key: string]: string | number | readonly string[];
+}
+
+/**
+ * Makes a new root key as a trusted dealer: the key exists for the time of this call. `total` shares come back once.
+ * Throws `invalid_threshold`.
+ *
+ * @example
+ * ```ts
+ * import { systemRandom } from "@seneschal/adapters/system";
+ * import { dealCrk, signWithShares } from "@seneschal/crypto/threshold";
+ * const { crk, shares } = dealCrk({ threshold: 3, total: 5, random: systemRandom });
+ * const three = shares.slice(0, 3).map((share) => ({ index: share.index, data: share.encode() }));
+ * console.log(signWithShares(crk, three, Uint8Array.of(1), systemRandom).length); // 64
+ * ```
+ */
+export function dealCrk(options: { readonly threshold: number; readonly total: number; readonly random: Random }): CrkWithShares {
+  return deal(options, undefined);
+}
+
+/**
+ * Takes over an Ed25519 key: the public key and all earlier signatures stay valid. `key` is the 32-byte seed, or the
+ * 64-byte form seed || public key. Throws `crypto_invalid`, `invalid_threshold`.
+ */
+export function importCrk(
+  key: Uint8Array,
+  options: { readonly threshold: number; readonly total: number; readonly random: Random },
+): CrkWithShares {
+  if (key.length !== 32 && key.length !== 64) throw cryptoError("crypto_invalid", "Ed25519 key must be 32 or 64 bytes");
+  const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(key.subarray(0, 32));
+  if (key.length === 64 && !bytesEqual(pointBytes, key.subarray(32))) {
+    throw cryptoError("crypto_invalid", "public key does not belong to the seed");
+  }
+  return deal(options, scalars.toBytes(scalar));
+}
+
+function deal(
+  { threshold, total, random }: { readonly threshold: number; readonly total: number; readonly random: Random },
+  secret: Uint8Array | undefined,
+): CrkWithShares {
+  assertThreshold(threshold, total);
+  const ids = Array.from({ length: total }, (_, i) => identifier(i + 1));
+  const dealt = FROST.trustedDealer({ min: threshold, max: total }, ids, secret, (length = 32) => random(length) as never);
+  const crk = publicHalf(random(16), 1, threshold, total, dealt.public.commitments);
+  const shares = ids.map((id, i) => crkShare(crk, i + 1, dealt.secretShares[id]?.signingShare ?? new Uint8Array()));
+  return { crk, shares };
+}
+
+/** Assembles the public half from commitments; computes every verifying share from them. */
+export function publicHalf(
+  setId: Uint8Array,
+  epoch: number,
+  threshold: number,
+  total: number,
+  commitments: readonly Uint8Array[],
+): CrkPublic {
+  const points = commitments.map((c) => readPoint(c));
+  const publicKey = commitments[0];
+  if (publicKey === undefined || commitments.length !== threshold) {
+    throw cryptoError("protocol_invalid", "a commitment per coefficient is required");
+  }
+  const verifyingShares = Array.from({ length: total }, (_, i) => evaluateCommitments(points, i + 1).toBytes());
+  return {
+    setId: Uint8Array.from(setId),
+    epoch,
+    threshold,
+    total,
+    publicKey: Uint8Array.from(publicKey),
+    commitments: commitments.map((c) => Uint8Array.from(c)),
+    verifyingShares,
+  };
+}
+
+/** A signing share of this key in its envelope. */
+export function crkShare(crk: CrkPublic, index: number, signingShare: Uint8Array): Share {
+  const { setId, epoch, threshold, total } = crk;
+  return new Share({ scheme: "frost-ed25519", setId, epoch, threshold, total, index }, signingShare);
+}
+
+/** The {@link ShareSet} of a root key: a share is right when it times the base point is its verifying share. */
+export function crkSet(crk: CrkPublic): ShareSet {
+  const { setId, epoch, threshold, total } = crk;
+  return { scheme: "frost-ed25519", setId, epoch, threshold, total, accepts: (share) => holds(crk, share) };
+}
+
+function holds(crk: CrkPublic, share: Share): boolean {
+  const expected = crk.verifyingShares[share.index - 1];
+  try {
+    return expected !== undefined && bytesEqual(basePoint(readScalar(share.payload())).toBytes(), expected);
+  } catch {
+    return false;
+  }
+}
+
+/** FROST's name of an index. */
+export function identifier(index: number): string {
+  return hex(scalars.toBytes(BigInt(index)));
+}
+
+/** The FROST library's shape of the public half. */
+export function frostPublic(crk: CrkPublic) {
+  return {
+    signers: { min: crk.threshold, max: crk.total },
+    commitments: crk.commitments.map((c) => Uint8Array.from(c)),
+    verifyingShares: Object.fromEntries(crk.verifyingShares.map((v, i) => [identifier(i + 1), Uint8Array.from(v)])),
+  };
+}
+
+export function crkToJson(crk: CrkPublic): CrkPublicJson {
+  return {
+    set_id: base64(crk.setId),
+    epoch: crk.epoch,
+    threshold: crk.threshold,
+    total_shares: crk.total,
+    public_key: base64(crk.publicKey),
+    commitments: crk.commitments.map(base64),
+    verifying_shares: crk.verifyingShares.map(base64),
+  };
+}
+
+/** Reads {@link crkToJson} back and checks that its parts fit each other. Throws `protocol_invalid`, `crypto_invalid`. */
+export function crkFromJson(json: CrkPublicJson): CrkPublic {
+  assertThreshold(json.threshold, json.total_shares);
+  const crk = publicHalf(
+    fromBase64(json.set_id),
+    json.epoch,
+    json.threshold,
+    json.total_shares,
+    json.commitments.map(fromBase64),
+  );
+  const same =
+    base64(crk.publicKey) === json.public_key &&
+    crk.verifyingShares.length === json.verifying_shares.length &&
+    crk.verifyingShares.every((v, i) => base64(v) === json.verifying_shares[i]);
+  if (!same) throw cryptoError("protocol_invalid", "public key or verifying shares do not follow from the commitments");
+  return crk;
+}

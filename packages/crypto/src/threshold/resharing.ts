@@ -1,0 +1,226 @@
+import type { Random } from "@seneschal/core/ports";
+import { bytesEqual } from "../bytes.ts";
+import { cryptoError } from "../errors.ts";
+import { type CrkPublic, type CrkWithShares, crkSet, crkShare, publicHalf } from "./crk.ts";
+import { acceptedShares, type SubmittedShare } from "./inspect-shares.ts";
+import {
+  basePoint,
+  evaluate,
+  evaluateCommitments,
+  type GroupPoint,
+  lagrange,
+  Point,
+  randomScalar,
+  readPoint,
+  readScalar,
+  scalars,
+} from "./scalar-field.ts";
+import { assertThreshold, type Share } from "./share.ts";
+
+/**
+ * One dealer's contribution to new shares of the same key: commitments for everybody, and for each new holder one secret
+ * value, its polynomial at that holder's index.
+ */
+export interface Deal {
+  readonly from: number;
+  /** One point per coefficient, constant term first. */
+  readonly commitments: readonly Uint8Array[];
+  /** Secret: `values[i]` goes to the holder of index i + 1 only. */
+  readonly values: readonly Uint8Array[];
+}
+
+/** A deal as one receiver sees it. */
+export interface ReceivedDeal {
+  readonly from: number;
+  readonly commitments: readonly Uint8Array[];
+  readonly value: Uint8Array;
+}
+
+/**
+ * Proactive refresh, dealer's part: a random polynomial that is zero at zero, so that every share changes and the key
+ * does not. Any holder may deal; several make it independent of each one's randomness.
+ */
+export function dealRefresh(crk: CrkPublic, from: number, random: Random): Deal {
+  return deal(from, [0n, ...randomScalars(crk.threshold - 1, random)], crk.total);
+}
+
+/** The public half after a refresh. Throws `cheating` naming dealers whose constant term is not zero or whose degree is wrong. */
+export function refreshedPublic(crk: CrkPublic, deals: readonly Pick<Deal, "from" | "commitments">[]): CrkPublic {
+  const polynomials = readDeals(deals, (points) => points.length === crk.threshold && points[0]?.is0() === true);
+  const old = crk.commitments.map((c) => readPoint(c));
+  const sums = polynomials.reduce<readonly GroupPoint[]>((sum, points) => addPoints(sum, points), old);
+  return successor(crk, crk.threshold, crk.total, sums);
+}
+
+/** Refresh, holder's part: the new share of `share`'s index. Throws `cheating` naming dealers of wrong values. */
+export function refreshShare(crk: CrkPublic, share: Share, deals: readonly ReceivedDeal[]): Share {
+  const next = refreshedPublic(crk, deals);
+  const delta = receive(deals, share.index);
+  return finish(next, share.index, scalars.add(readScalar(share.payload()), delta));
+}
+
+/**
+ * Resharing, dealer's part: an old holder deals its share, weighted for the set of dealers, under a new threshold. At
+ * least the old threshold of holders must deal, all with the same `dealers`. The only safe way to change a threshold.
+ */
+export function dealReshare(
+  crk: CrkPublic,
+  share: Share,
+  to: { readonly dealers: readonly number[]; readonly threshold: number; readonly total: number; readonly random: Random },
+): Deal {
+  assertThreshold(to.threshold, to.total);
+  assertDealers(crk, to.dealers);
+  if (!crkSet(crk).accepts(share) || share.epoch !== crk.epoch) {
+    throw cryptoError("share_invalid", "the share is not one of this key and epoch", { indexes: [share.index] });
+  }
+  const constant = scalars.mul(lagrange(to.dealers, share.index), readScalar(share.payload()));
+  return deal(share.index, [constant, ...randomScalars(to.threshold - 1, to.random)], to.total);
+}
+
+/**
+ * The public half after a reshare. Throws `cheating` naming dealers whose constant term is not their weighted old share
+ * or whose degree is wrong; `protocol_invalid` when dealers are missing.
+ */
+export function resharedPublic(
+  crk: CrkPublic,
+  deals: readonly Pick<Deal, "from" | "commitments">[],
+  to: { readonly threshold: number; readonly total: number },
+): CrkPublic {
+  const dealers = deals.map((d) => d.from);
+  assertDealers(crk, dealers);
+  const polynomials = readDeals(deals, (points, from) => {
+    const old = crk.verifyingShares[from - 1];
+    const constant = old && readPoint(old).multiplyUnsafe(lagrange(dealers, from));
+    return points.length === to.threshold && constant !== undefined && points[0]?.equals(constant) === true;
+  });
+  const sums = polynomials.reduce((sum, points) => addPoints(sum, points));
+  return successor(crk, to.threshold, to.total, sums);
+}
+
+/** Resharing, new holder's part. Throws as {@link resharedPublic}, and `cheating` naming dealers of wrong values. */
+export function receiveReshare(
+  crk: CrkPublic,
+  index: number,
+  deals: readonly ReceivedDeal[],
+  to: { readonly threshold: number; readonly total: number },
+): Share {
+  return finish(resharedPublic(crk, deals, to), index, receive(deals, index));
+}
+
+/**
+ * Resharing in one process, for a ceremony in which holders hand their shares over: judges each by index, then deals and
+ * receives for everybody. The public key stays, the epoch grows, old shares stop working. Throws `share_invalid`,
+ * `threshold_not_met`, `invalid_threshold`.
+ *
+ * @example
+ * ```ts
+ * import { systemRandom } from "@seneschal/adapters/system";
+ * import { dealCrk, reshareWithShares } from "@seneschal/crypto/threshold";
+ * const { crk, shares } = dealCrk({ threshold: 3, total: 5, random: systemRandom });
+ * const three = shares.slice(2).map((share) => ({ index: share.index, data: share.encode() }));
+ * const next = reshareWithShares(crk, three, { threshold: 4, total: 7, random: systemRandom });
+ * console.log(next.crk.epoch, next.shares.length, String(next.crk.publicKey) === String(crk.publicKey)); // 2 7 true
+ * ```
+ */
+export function reshareWithShares(
+  crk: CrkPublic,
+  submitted: readonly SubmittedShare[],
+  to: { readonly threshold: number; readonly total: number; readonly random: Random },
+): CrkWithShares {
+  assertThreshold(to.threshold, to.total);
+  const olds = acceptedShares(crkSet(crk), submitted).slice(0, crk.threshold);
+  const dealers = olds.map((share) => share.index);
+  const deals = olds.map((share) => dealReshare(crk, share, { dealers, ...to }));
+  const next = resharedPublic(crk, deals, to);
+  const shares = Array.from({ length: to.total }, (_, i) => finish(next, i + 1, receive(seenBy(deals, i + 1), i + 1)));
+  for (const share of olds) share.erase();
+  return { crk: next, shares };
+}
+
+/** What the holder of `index` receives of these deals. */
+export function seenBy(deals: readonly Deal[], index: number): readonly ReceivedDeal[] {
+  return deals.map((d) => ({ from: d.from, commitments: d.commitments, value: d.values[index - 1] ?? new Uint8Array() }));
+}
+
+function deal(from: number, coefficients: readonly bigint[], total: number): Deal {
+  return {
+    from,
+    commitments: coefficients.map((c) => basePoint(c).toBytes()),
+    values: Array.from({ length: total }, (_, i) => scalars.toBytes(evaluate(coefficients, i + 1))),
+  };
+}
+
+function randomScalars(count: number, random: Random): bigint[] {
+  return Array.from({ length: count }, () => randomScalar(random));
+}
+
+function assertDealers(crk: CrkPublic, dealers: readonly number[]): void {
+  const fits = dealers.every((i) => Number.isInteger(i) && i >= 1 && i <= crk.total);
+  if (!fits || new Set(dealers).size !== dealers.length || dealers.length < crk.threshold) {
+    throw cryptoError("protocol_invalid", "dealers must be distinct holders, at least the old threshold of them");
+  }
+}
+
+/** Parses all commitments and names every dealer whose polynomial does not keep the key. */
+function readDeals(
+  deals: readonly Pick<Deal, "from" | "commitments">[],
+  keepsKey: (points: readonly GroupPoint[], from: number) => boolean,
+): readonly (readonly GroupPoint[])[] {
+  if (deals.length === 0 || new Set(deals.map((d) => d.from)).size !== deals.length) {
+    throw cryptoError("protocol_invalid", "one deal per dealer is required");
+  }
+  const indexes: number[] = [];
+  const polynomials = deals.map(({ from, commitments }) => {
+    try {
+      const points = commitments.map((c, k) => readPoint(c, k === 0 ? "allowed" : "refused"));
+      if (keepsKey(points, from)) return points;
+    } catch {
+      // Named below with the others.
+    }
+    indexes.push(from);
+    return [];
+  });
+  if (indexes.length > 0) throw cryptoError("cheating", `wrong commitments of dealers: ${indexes.join(", ")}`, { indexes });
+  return polynomials;
+}
+
+/** Sum of the dealt values for one index, each checked against its dealer's commitments. */
+function receive(deals: readonly ReceivedDeal[], index: number): bigint {
+  const indexes: number[] = [];
+  let sum = 0n;
+  for (const { from, commitments, value } of deals) {
+    try {
+      const scalar = readScalar(value);
+      const points = commitments.map((c, k) => readPoint(c, k === 0 ? "allowed" : "refused"));
+      if (!basePoint(scalar).equals(evaluateCommitments(points, index))) indexes.push(from);
+      sum = scalars.add(sum, scalar);
+    } catch {
+      indexes.push(from);
+    }
+  }
+  if (indexes.length > 0) throw cryptoError("cheating", `wrong values of dealers: ${indexes.join(", ")}`, { indexes });
+  return sum;
+}
+
+function addPoints(a: readonly GroupPoint[], b: readonly GroupPoint[]): readonly GroupPoint[] {
+  return a.map((point, k) => point.add(b[k] ?? Point.ZERO));
+}
+
+function successor(crk: CrkPublic, threshold: number, total: number, commitments: readonly GroupPoint[]): CrkPublic {
+  const next = publicHalf(
+    crk.setId,
+    crk.epoch + 1,
+    threshold,
+    total,
+    commitments.map((c) => c.toBytes()),
+  );
+  // INVARIANT: whatever the dealers did, the key that others trust stays the same.
+  if (!bytesEqual(next.publicKey, crk.publicKey)) throw cryptoError("protocol_invalid", "the public key would change");
+  return next;
+}
+
+function finish(next: CrkPublic, index: number, signingShare: bigint): Share {
+  const share = crkShare(next, index, scalars.toBytes(signingShare));
+  if (!crkSet(next).accepts(share)) throw cryptoError("protocol_invalid", "the new share does not fit the new public half");
+  return share;
+}

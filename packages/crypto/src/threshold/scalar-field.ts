@@ -1,0 +1,76 @@
+import { mulAddUnsafe } from "@noble/curves/abstract/curve.js";
+import { mapHashToField } from "@noble/curves/abstract/modular.js";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import type { Random } from "@seneschal/core/ports";
+import { cryptoError } from "../errors.ts";
+
+/** Points and scalars of the prime-order group that Ed25519 signs in. Scalars are little endian, 32 bytes. */
+export const Point = ed25519.Point;
+export type GroupPoint = InstanceType<typeof ed25519.Point>;
+const { Fn } = Point;
+
+/** Scalar arithmetic modulo the group order L. */
+export const scalars = Fn;
+
+/** Reads a canonical scalar. Throws `protocol_invalid`. */
+export function readScalar(bytes: Uint8Array): bigint {
+  try {
+    return Fn.fromBytes(bytes);
+  } catch (cause) {
+    throw cryptoError("protocol_invalid", "not a scalar", {}, cause);
+  }
+}
+
+/** A uniform scalar in 1..L-1, from 48 random bytes (bias below 2^-128). */
+export function randomScalar(random: Random): bigint {
+  return Fn.fromBytes(mapHashToField(random(48), Fn.ORDER, true));
+}
+
+/**
+ * Reads a point and refuses what is outside the prime-order subgroup: such a point passes equations it should not.
+ * The identity is allowed only where a constant term must be zero. Throws `protocol_invalid`.
+ */
+export function readPoint(bytes: Uint8Array, identity: "refused" | "allowed" = "refused"): GroupPoint {
+  let point: GroupPoint;
+  try {
+    point = Point.fromBytes(bytes);
+  } catch (cause) {
+    throw cryptoError("protocol_invalid", "not a point", {}, cause);
+  }
+  if (!point.isTorsionFree()) throw cryptoError("protocol_invalid", "point outside the prime-order group");
+  if (identity === "refused" && point.is0()) throw cryptoError("protocol_invalid", "point is the identity");
+  return point;
+}
+
+/** `scalar * B`, also for zero. In constant time: scalars here are secrets. */
+export function basePoint(scalar: bigint): GroupPoint {
+  return scalar === 0n ? Point.ZERO : Point.BASE.multiply(scalar);
+}
+
+/** Value at x of the polynomial with these coefficients, constant term first. */
+export function evaluate(coefficients: readonly bigint[], x: number): bigint {
+  return coefficients.reduceRight((sum, c) => Fn.add(Fn.mul(sum, BigInt(x)), c), 0n);
+}
+
+/** Lagrange coefficient of `index` among `indexes` for the value at `x` (0: the secret). */
+export function lagrange(indexes: readonly number[], index: number, x = 0): bigint {
+  let numerator = 1n;
+  let denominator = 1n;
+  for (const other of indexes) {
+    if (other === index) continue;
+    numerator = Fn.mul(numerator, Fn.create(BigInt(x - other)));
+    denominator = Fn.mul(denominator, Fn.create(BigInt(index - other)));
+  }
+  return Fn.div(numerator, denominator);
+}
+
+/** Point at x of a committed polynomial: `sum x^k C_k`. Public input, variable time. */
+export function evaluateCommitments(commitments: readonly GroupPoint[], x: number): GroupPoint {
+  const powers: bigint[] = [];
+  let power = 1n;
+  for (let k = 0; k < commitments.length; k++) {
+    powers.push(power);
+    power = Fn.mul(power, BigInt(x));
+  }
+  return mulAddUnsafe(Point, [...commitments], powers);
+}
