@@ -1,9 +1,9 @@
 export { type Accepted, apply, type Outcome } from "./apply/apply.ts";
 export { auditHash } from "./apply/work.ts";
-export { canonicalJson } from "./canonical-json.ts";
 export type * from "./command.ts";
 export type { QuotaErrorCode, Rejection, RejectionCode } from "./errors.ts";
 export { checkQuotas, type Demand } from "./hard-quota.ts";
+export { quotaMachine, type Verdict } from "./machine.ts";
 export { type Plan, type PlanOptions, type Proposal, plan } from "./plan/plan.ts";
 export type { Reason } from "./plan/reason.ts";
 export { preemptionCost } from "./plan/victims.ts";

@@ -92,7 +92,7 @@ export class Scenario {
   }
 
   submit(id: string, request: Partial<AllocationRequest> = {}): this {
-    this.ok({ kind: "allocation.submit", allocation: id, request: { ...REQUEST, ...request } });
+    this.ok({ kind: "allocation.submit", allocation: id, request: { ...REQUEST, minNodes: request.nodes ?? 1, ...request } });
     return this;
   }
 

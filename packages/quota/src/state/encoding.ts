@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { CodedError, type JsonObject } from "@seneschal/core";
-import { canonicalJson } from "../canonical-json.ts";
+import { canonicalJson } from "@seneschal/core/log";
 import type { QuotaErrorCode } from "../errors.ts";
 import { type Allocation, isActive, isTerminal } from "./allocation.ts";
 import { addHolding, carryGuarantee, lineage } from "./holdings.ts";

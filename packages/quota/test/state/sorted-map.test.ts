@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SortedMap } from "../../src/state/sorted-map.ts";
+import { runs } from "../runs.ts";
 
 const key = fc.string({ maxLength: 3 });
 const edits = fc.array(
@@ -9,7 +10,7 @@ const edits = fc.array(
     fc.tuple(fc.constant("delete" as const), key, fc.nat()),
     fc.tuple(fc.constant("many" as const), key, fc.integer({ min: 0, max: 80 })),
   ),
-  { maxLength: 120 },
+  { maxLength: 120, size: "max" },
 );
 
 test("after any edits it holds what a plain map holds, in key order, and every old version is unchanged", () => {
@@ -43,7 +44,7 @@ test("after any edits it holds what a plain map holds, in key order, and every o
       for (const [k, v] of all) expect(map.get(k)).toBe(v);
       expect(map.get(from)).toBe(model.get(from));
     }),
-    { numRuns: 60 },
+    runs(60),
   );
 });
 

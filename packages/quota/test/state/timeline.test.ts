@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Timeline } from "../../src/state/timeline.ts";
+import { runs } from "../runs.ts";
 
 interface Step {
   readonly gap: number;
@@ -25,7 +26,7 @@ const step = fc.record({ gap: fc.integer({ min: 0, max: 50 }), nodes: fc.integer
 test("the usage in any window equals the sum over all steps, in every version of every branch", () => {
   fc.assert(
     fc.property(
-      fc.array(step, { maxLength: 700 }),
+      fc.array(step, { maxLength: 700, size: "max" }),
       fc.array(fc.tuple(fc.nat(30_000), fc.nat(30_000)), { minLength: 1, maxLength: 8 }),
       fc.nat(),
       (steps: Step[], windows, cut) => {
@@ -47,7 +48,7 @@ test("the usage in any window equals the sum over all steps, in every version of
         expect([...Timeline.from(line.steps()).steps()]).toEqual([...line.steps()]);
       },
     ),
-    { numRuns: 40 },
+    runs(40),
   );
 });
 
