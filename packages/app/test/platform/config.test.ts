@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import {
+  authSettings,
+  describeConfig,
+  duration,
+  envName,
+  loadConfig,
+  logSettings,
+  parseDuration,
+  secret,
+  serverSettings,
+} from "../../src/platform/index.ts";
+
+const schema = z.strictObject({
+  server: serverSettings(8443),
+  auth: authSettings,
+  log: logSettings,
+  database: z.strictObject({ url: secret().optional() }).prefault({}),
+  scrub_interval_h: z.int().min(1).default(24),
+});
+
+const file = (text: string) => ({ file: { name: "seneschal.yaml", text } });
+
+describe("configuration", () => {
+  test("without any source the defaults are in force", () => {
+    const config = loadConfig(schema, {});
+    expect(config.server).toMatchObject({ host: "127.0.0.1", port: 8443, read_timeout: 30_000, idle_timeout: 120_000 });
+    expect(config.auth.jwt.clock_skew).toBe(30_000);
+  });
+
+  test("flags win over the environment, which wins over the file", () => {
+    const env = { SENESCHAL_SERVER_PORT: "2", SENESCHAL_SERVER_HOST: "::1", PATH: "/bin" };
+    const config = loadConfig(schema, { ...file("server: {port: 1, instance_id: a}"), env, flags: { "server.port": "3" } });
+    expect(config.server).toMatchObject({ port: 3, host: "::1", instance_id: "a" });
+  });
+
+  test("a JSON file is a YAML file", () => {
+    expect(loadConfig(schema, file('{"scrub_interval_h": 7}')).scrub_interval_h).toBe(7);
+  });
+
+  test("the names of the interface documents are settings", () => {
+    const config = loadConfig(schema, {
+      ...file(
+        "auth:\n  mtls: {enabled: true, required: true, trusted_ca: ca.pem, crl_url: 'https://crl.test/x'}\n" +
+          "  jwt: {enabled: true, public_key: k.pem, issuer: i, audiences: [a], clock_skew: 1m}\n" +
+          "  oidc: {enabled: true, issuer_url: 'https://idp.test', client_id: c, required_scopes: [openid, profile]}\n",
+      ),
+      env: { SENESCHAL_AUTH_OIDC_REQUIRED_SCOPES: "openid, email" },
+    });
+    expect(config.auth.mtls.required).toBe(true);
+    expect(config.auth.jwt.clock_skew).toBe(60_000);
+    expect(config.auth.oidc.required_scopes).toEqual(["openid", "email"]);
+  });
+
+  test.each([
+    ["a mistyped key of the file", file("servr: {}"), "servr: unknown setting"],
+    ["a mistyped nested key", file("server: {prt: 1}"), "server.prt: unknown setting"],
+    [
+      "a mistyped environment name",
+      { env: { SENESCHAL_SERVER_PROT: "1" } },
+      "environment SENESCHAL_SERVER_PROT: unknown setting",
+    ],
+    ["a mistyped flag", { flags: { "server.prot": "1" } }, "flag server.prot: unknown setting"],
+    ["a number that is none", { env: { SENESCHAL_SERVER_PORT: "x" } }, "environment SENESCHAL_SERVER_PORT: expected a number"],
+    ["a switch that is none", { env: { SENESCHAL_AUTH_JWT_ENABLED: "yes" } }, "expected true or false"],
+    ["a duration that is none", file("server: {read_timeout: 30}"), "server.read_timeout"],
+    ["a duration without a unit", file("server: {read_timeout: '30'}"), "expected a duration"],
+    ["a port out of range", file("server: {port: 70000}"), "server.port"],
+    ["a certificate without its key", file("server: {tls_cert: a.pem}"), "tls_cert and tls_key belong together"],
+    ["mtls without its CA", file("auth: {mtls: {enabled: true}}"), "mtls needs trusted_ca"],
+    ["text that is no YAML", file("a: [1"), "seneschal.yaml"],
+    ["a list instead of settings", file("[1]"), "expected settings by name"],
+    ["a key given twice", file("log: {}\nlog: {}"), "seneschal.yaml"],
+  ])("%s stops the start", (_, sources, problem) => {
+    expect(() => loadConfig(schema, sources)).toThrow(expect.objectContaining({ code: "config_invalid" }));
+    expect(() => loadConfig(schema, sources)).toThrow(problem);
+  });
+
+  test("every problem is named at once", () => {
+    const sources = { ...file("servr: 1\nlog: {level: loud}"), env: { SENESCHAL_NOPE: "1" } };
+    expect(() => loadConfig(schema, sources)).toThrow(/NOPE.*log\.level.*servr/);
+  });
+
+  test("no value appears in an error", () => {
+    const sources = { ...file("database: {url: [hunter2]}\nbad: hunter2"), env: { SENESCHAL_SERVER_PORT: "hunter2" } };
+    expect(() => loadConfig(schema, sources)).toThrow(expect.not.stringContaining("hunter2"));
+    expect(() => loadConfig(schema, file("a: hunter2\n  b: hunter2"))).toThrow(expect.not.stringContaining("hunter2"));
+  });
+
+  test("secrets are masked in print, everything else is shown", () => {
+    const lines = describeConfig(schema, loadConfig(schema, { env: { SENESCHAL_DATABASE_URL: "postgres://u:hunter2@h/d" } }));
+    expect(lines).toContain("database.url: ********");
+    expect(lines).toContain("server.port: 8443");
+    expect(lines).toContain("server.tls_key: (unset)");
+    expect(lines.join("\n")).not.toContain("hunter2");
+  });
+
+  test("an ambiguous environment name is a mistake of the schema", () => {
+    const ambiguous = z.strictObject({ a_b: z.string().optional(), a: z.strictObject({ b: z.string().optional() }).optional() });
+    expect(() => loadConfig(ambiguous, {})).toThrow(TypeError);
+    expect(envName(["a", "b"])).toBe("SENESCHAL_A_B");
+  });
+});
+
+describe("durations", () => {
+  test.each([
+    ["0s", 0],
+    ["250ms", 250],
+    ["30s", 30_000],
+    ["15m", 900_000],
+    ["720h", 2_592_000_000],
+    ["90d", 7_776_000_000],
+  ])("%s", (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+    expect(duration("1s").parse(text)).toBe(ms);
+  });
+
+  test.each(["", "5", "-1s", "1.5h", "1 h", "1w", "01s", "1h30m", "99999999999h"])("%j is none", (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  });
+});
