@@ -1,0 +1,113 @@
+import { certificateStatuses } from "@seneschal/core/keys";
+import { z } from "zod";
+import type { Contract } from "../route.ts";
+import { listOf, page, timestamp } from "./shapes.ts";
+
+export const certificate = z
+  .object({
+    serial_number: z.string().meta({ description: "colon hex" }),
+    common_name: z.string(),
+    status: z.enum(certificateStatuses),
+    certificate: z.string(),
+    issuing_ca: z.string(),
+    ca_chain: z.array(z.string()),
+    not_before: timestamp,
+    expiration: timestamp,
+    revoked_at: timestamp.nullable(),
+  })
+  .meta({ id: "Certificate" });
+
+const serial = z.string().min(1).max(64);
+const ttl = z.string().max(32).meta({ description: "a duration such as 720h" });
+const route = { tag: "certificates", auth: "principal" } as const;
+const base = "/api/v1/certificates";
+
+/** The organisation's certificate authority. */
+export const certificateRoutes = {
+  issueCertificate: {
+    ...route,
+    method: "POST",
+    path: `${base}/issue`,
+    summary: "A certificate with its private key, shown once",
+    action: "certificate:write",
+    body: z.strictObject({
+      common_name: z.string().trim().min(1).max(64),
+      alt_names: z.array(z.string().min(1).max(253)).max(64).default([]),
+      ttl: ttl.optional(),
+    }),
+    status: 200,
+    reply: certificate.extend({ private_key: z.string(), private_key_type: z.string() }).meta({ id: "IssuedCertificate" }),
+    errors: [503],
+  },
+  revokeCertificate: {
+    ...route,
+    method: "POST",
+    path: `${base}/revoke`,
+    summary: "Refuse a serial from the next request on; a repeat changes nothing",
+    action: "certificate:write",
+    body: z.strictObject({ serial_number: serial }),
+    status: 204,
+  },
+  listCertificates: {
+    ...route,
+    method: "GET",
+    path: base,
+    summary: "Certificates, newest first",
+    action: "certificate:read",
+    query: page(),
+    status: 200,
+    reply: listOf("certificates", certificate),
+  },
+  caChain: {
+    ...route,
+    method: "GET",
+    path: `${base}/ca-chain`,
+    summary: "The organisation's CA certificates",
+    action: "certificate:ca-chain",
+    status: 200,
+    reply: z.object({ ca_chain: z.string().meta({ description: "PEM" }) }),
+  },
+  getCertificate: {
+    ...route,
+    method: "GET",
+    path: `${base}/:serial`,
+    summary: "One certificate",
+    action: "certificate:read",
+    params: z.strictObject({ serial }),
+    status: 200,
+    reply: certificate,
+  },
+  tidyCertificates: {
+    ...route,
+    method: "POST",
+    path: `${base}/tidy`,
+    summary: "Drop records that ended longer ago than the safety buffer",
+    action: "certificate:tidy",
+    body: z.strictObject({ safety_buffer: ttl.optional() }),
+    bodyOptional: true,
+    status: 200,
+    reply: z.object({ message: z.string() }),
+  },
+  certificateRevocationList: {
+    tag: "certificates",
+    auth: "public",
+    method: "GET",
+    path: "/api/v1/crl/:org",
+    summary: "The CRL of an organisation's CA, DER",
+    params: z.strictObject({ org: z.string().min(1).max(128) }),
+    status: 200,
+    produces: "application/pkix-crl",
+    extension: true,
+  },
+  ocsp: {
+    tag: "certificates",
+    auth: "public",
+    method: "POST",
+    path: "/api/v1/ocsp/:org",
+    summary: "OCSP (RFC 6960) of an organisation's CA",
+    params: z.strictObject({ org: z.string().min(1).max(128) }),
+    status: 200,
+    produces: "application/ocsp-response",
+    extension: true,
+  },
+} as const satisfies Contract;

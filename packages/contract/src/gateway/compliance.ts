@@ -1,0 +1,55 @@
+import { z } from "zod";
+import type { Contract } from "../route.ts";
+import { inOrder, moment, organizationId, timestamp } from "./shapes.ts";
+
+export const reportTypes = ["summary", "gdpr-dsar", "access-review"] as const;
+
+export const complianceReport = z
+  .object({
+    id: z.uuid(),
+    org_id: organizationId,
+    type: z.enum(reportTypes),
+    generated_at: timestamp,
+    generated_by: z.string(),
+    period: z.object({ since: timestamp, until: timestamp }),
+    data: z.record(z.string(), z.json()),
+    digest: z.string().meta({ description: "hex SHA-256 of the canonical JSON of type, org_id, period and data" }),
+    digest_signature: z.string().meta({ description: "signed note over the digest by the organisation's log key" }),
+  })
+  .meta({ id: "ComplianceReport" });
+
+const format = z.enum(["json", "csv", "html"]).default("json");
+const range = { org_id: organizationId.optional(), since: moment.optional(), until: moment.optional(), format };
+const route = {
+  tag: "compliance",
+  auth: "principal",
+  method: "POST",
+  action: "compliance:report",
+  status: 200,
+  reply: complianceReport,
+} as const;
+const base = "/api/v1/compliance/reports";
+
+/** Reports computed from the records themselves. `format` csv or html answers with a file. */
+export const complianceRoutes = {
+  summaryReport: {
+    ...route,
+    path: `${base}/summary`,
+    summary: "What happened in a period, by default 30 days",
+    body: z.strictObject(range).refine(...inOrder),
+    bodyOptional: true,
+  },
+  subjectAccessReport: {
+    ...route,
+    path: `${base}/gdpr-dsar`,
+    summary: "Everything held about one person (GDPR Art. 15)",
+    body: z.strictObject({ org_id: organizationId.optional(), subject_id: z.string().min(1).max(256), format }),
+  },
+  accessReviewReport: {
+    ...route,
+    path: `${base}/access-review`,
+    summary: "Who can reach which workspace, and when they last did",
+    body: z.strictObject(range).refine(...inOrder),
+    bodyOptional: true,
+  },
+} as const satisfies Contract;

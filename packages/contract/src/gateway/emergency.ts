@@ -1,0 +1,111 @@
+import { emergencyStatuses } from "@seneschal/core/keys";
+import { z } from "zod";
+import type { Contract } from "../route.ts";
+import { aliased, idParam, listOf, organizationId, page, signature, signatureParams, text, timestamp } from "./shapes.ts";
+
+export const accessRequest = z
+  .object({
+    id: z.uuid(),
+    org_id: organizationId,
+    reason: z.string(),
+    requested_by: z.string(),
+    status: z.enum(emergencyStatuses),
+    approved_by: z.array(z.string()),
+    denied_by: z.string().nullable(),
+    required_approvals: z.int(),
+    requested_at: timestamp,
+    expires_at: timestamp,
+    resolved_at: timestamp.nullable(),
+    token_expiry: timestamp.nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "AccessRequest" });
+
+const reason = z.strictObject({ reason: text.optional() });
+const route = { tag: "emergency access", auth: "principal" } as const;
+const base = "/api/v1/emergency-access";
+
+/** Break-glass: two other persons, or the root key, let one act as super admin for an hour. */
+export const emergencyRoutes = {
+  requestEmergencyAccess: {
+    ...route,
+    method: "POST",
+    path: `${base}/request`,
+    summary: "Ask for emergency access",
+    action: "emergency:request",
+    body: aliased(z.strictObject({ org_id: organizationId.optional(), reason: text.min(1) }), { justification: "reason" }),
+    status: 201,
+    reply: accessRequest,
+  },
+  listEmergencyAccess: {
+    ...route,
+    method: "GET",
+    path: base,
+    summary: "Requests, newest first; those who may not read all see their own",
+    action: "emergency:read",
+    query: page().extend({ org_id: organizationId.optional() }),
+    status: 200,
+    reply: listOf("requests", accessRequest),
+  },
+  getEmergencyAccess: {
+    ...route,
+    method: "GET",
+    path: `${base}/:id`,
+    summary: "One request; the requester is shown the token once after approval",
+    action: "emergency:read",
+    params: idParam,
+    status: 200,
+    reply: accessRequest.extend({ token: z.string().optional() }).meta({ id: "AccessRequestRead" }),
+  },
+  approveEmergencyAccess: {
+    ...route,
+    method: "POST",
+    path: `${base}/:id/approve`,
+    summary: "One person's approval; never the requester's, each person's once",
+    action: "emergency:decide",
+    params: idParam,
+    body: reason,
+    bodyOptional: true,
+    status: 200,
+    reply: accessRequest,
+    errors: [409],
+  },
+  denyEmergencyAccess: {
+    ...route,
+    method: "POST",
+    path: `${base}/:id/deny`,
+    summary: "One refusal ends the request",
+    action: "emergency:decide",
+    params: idParam,
+    body: reason,
+    bodyOptional: true,
+    status: 200,
+    reply: accessRequest,
+    errors: [409],
+  },
+  completeEmergencyAccess: {
+    ...route,
+    method: "POST",
+    path: `${base}/:id/complete`,
+    summary: "End it before its time: the token stops working",
+    action: "emergency:complete",
+    params: idParam,
+    body: reason,
+    bodyOptional: true,
+    status: 200,
+    reply: accessRequest,
+    errors: [409],
+  },
+  verifyEmergencyAccess: {
+    ...route,
+    method: "POST",
+    path: `${base}/:id/verify`,
+    summary: "The root key's signature in place of all approvals",
+    action: "emergency:decide",
+    params: idParam,
+    body: z.strictObject({ signature, signature_params: signatureParams.optional() }),
+    status: 204,
+    errors: [409],
+  },
+} as const satisfies Contract;
