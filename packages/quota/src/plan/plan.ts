@@ -158,8 +158,8 @@ function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
     const key = `${a.nodes}\u0000${a.gpuType}\u0000${a.gpusPerNode}\u0000${isSensitive(a) ? a.user : ""}`;
     let value = topologies.get(key);
     if (value === undefined) {
-      const { groups, tightness, free } = pool.fit(a, a.nodes);
-      value = free < a.nodes || groups === 0 ? 0 : blend / groups + (1 - blend) * tightness;
+      const { groups, tightness } = pool.fit(a, a.nodes);
+      value = groups === 0 ? 0 : blend / groups + (1 - blend) * tightness;
       topologies.set(key, value);
     }
     return value;
@@ -225,7 +225,7 @@ function place(cycle: Cycle, allocation: Allocation, score: Score): Proposal | R
   if (tenant === undefined) return because(allocation.id, "tenant_missing", { tenant: allocation.tenant });
   const headroom = largestWithin(cycle, allocation);
   if (typeof headroom !== "number") return held(allocation, headroom);
-  const { free } = pool.fit(allocation, headroom);
+  const free = pool.free(allocation);
   if (free < allocation.minNodes) return makeRoom(cycle, allocation, score, free);
   const nodes = pool.take(allocation, Math.min(headroom, free));
   const proposal = {

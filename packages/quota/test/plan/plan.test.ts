@@ -139,7 +139,7 @@ test("nobody gives way for quota or budget reasons", () => {
 });
 
 test("work prefers one group that holds it, the smallest that does, and leaves GPUs to those who asked", () => {
-  const s = new Scenario().tenant("physics").nodes(4, { group: "big" }, "b").nodes(2, { group: "small" }, "s");
+  const s = new Scenario().tenant("physics").nodes(5, { group: "big" }, "b").nodes(2, { group: "small" }, "s");
   s.nodes(2, { group: "small", gpuType: "a100", gpuCount: 8 }, "g");
   s.submit("plain", { nodes: 2, priorityClass: 9 }).submit("gpu", { nodes: 2, gpuType: "a100", gpusPerNode: 8 });
   cycle(s);
