@@ -107,7 +107,7 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
     const request = { headers, remoteAddress, rawBody: raw, ...(peer && { peer }), ...(onClose && { onClose }) };
     // The mapped type of Handlers ties each handler to its route; here the route is any.
     const input = { params, query, body, principal, now, requestId, request } as unknown as HandlerInput<Route>;
-    const work = async (): Promise<WireResponse> => reply(route, await handler(services, input));
+    const work = async (): Promise<WireResponse> => watched(reply(route, await handler(services, input)), requestId);
 
     const key = wire.headers["idempotency-key"];
     if (key === undefined || hooks.idempotency === undefined || route.method !== "POST" || principal === undefined) return work();
@@ -123,6 +123,21 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
       now,
     };
     return once(hooks.idempotency, asked, work);
+  }
+
+  /** Reports a stream that breaks: its head is sent, so nobody else can tell. */
+  function watched(response: WireResponse, requestId: string): WireResponse {
+    const { body } = response;
+    if (body instanceof Uint8Array) return response;
+    const pieces = async function* (): AsyncGenerator<Uint8Array> {
+      try {
+        yield* body;
+      } catch (error) {
+        hooks.onError?.(error, ref, requestId);
+        throw error;
+      }
+    };
+    return { ...response, body: pieces() };
   }
 
   /** A failure of the caller's is an answer too: it is kept and replayed like any other. Ours is forgotten and thrown on. */

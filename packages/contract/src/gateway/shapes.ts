@@ -30,7 +30,7 @@ export const signature = base64(1, 1024).meta({ description: "Ed25519 signature 
 
 /** The freshness of a signature made without a prepared signing request. Seconds since the epoch. */
 export const signatureParams = z.strictObject({
-  nonce: z.string().min(16).max(128),
+  nonce: z.string().min(22).max(128),
   iat: z.int().min(0),
   exp: z.int().min(0),
 });

@@ -12,8 +12,18 @@ export const signingSession = z
     crk_version: z.int(),
     status: z.enum(["committing", "signing", "completed", "failed", "expired"]),
     threshold: z.int(),
-    /** What is signed, base64. */
-    data: z.string(),
+    /** What every custodian commits to before signing. `message` is the exact bytes, base64. */
+    round: z.object({ id: z.string(), set_id: z.string(), epoch: z.int(), message: z.string() }),
+    /** The public half of the key: what a custodian's client computes with. */
+    crk: z.object({
+      set_id: z.string(),
+      epoch: z.int(),
+      threshold: z.int(),
+      total_shares: z.int(),
+      public_key: z.string(),
+      commitments: z.array(z.string()),
+      verifying_shares: z.array(z.string()),
+    }),
     commitments: z.array(commitment),
     signed_indexes: z.array(z.int()),
     signature: z.string().nullable(),
@@ -71,7 +81,7 @@ export const signingSessionRoutes = {
     summary: "Round 2: a custodian's signature share",
     action: "crk:submit",
     params: idParam,
-    body: z.strictObject({ index, signature_share: base64(32, 32) }),
+    body: z.strictObject({ index, share: base64(32, 32) }),
     reply: signingSession,
   },
   aggregateSigningSession: {

@@ -1,0 +1,45 @@
+import type { Dispatch } from "./dispatcher.ts";
+import type { PeerCertificate } from "./wire.ts";
+
+/** PEM texts. */
+export interface TlsOptions {
+  readonly cert: string;
+  readonly key: string;
+  /** Trust store for client certificates. */
+  readonly ca?: readonly string[];
+  /** One list for **each** CA of the chain, or OpenSSL refuses everybody. */
+  readonly crl?: readonly string[];
+  /** Asks for a client certificate, but lets the handshake succeed without a good one: the application answers. */
+  readonly requestCert?: boolean;
+}
+
+export interface ServeOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly tls?: TlsOptions;
+  /** Milliseconds to receive a whole request; default 30,000. */
+  readonly requestTimeout?: number;
+  /** Milliseconds that a connection may be silent; default 120,000. */
+  readonly idleTimeout?: number;
+  /** Milliseconds that `close` waits for requests in flight; default 10,000. */
+  readonly grace?: number;
+}
+
+/** A listening server. */
+export interface RunningServer {
+  readonly address: string;
+  readonly port: number;
+  /** `https://127.0.0.1:8443` */
+  readonly url: string;
+  /** New certificate, trust store or revocation lists, for connections from now on; session tickets of before stop working. */
+  setSecureContext(tls: TlsOptions): void;
+  /** Drops the live connections whose peer the predicate names; returns how many. */
+  destroySockets(predicate: (peer: PeerCertificate | undefined, remoteAddress: string) => boolean): number;
+  /** Stops accepting, lets requests in flight finish within the grace, drops the rest. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What every server package exports as `serve`. */
+export type Serve = (dispatch: Dispatch, options: ServeOptions) => Promise<RunningServer>;
