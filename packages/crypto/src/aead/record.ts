@@ -1,0 +1,88 @@
+import type { JsonObject } from "@seneschal/core";
+import type { CryptoProvider, Random } from "@seneschal/core/ports";
+import { concat, readU32, u32, utf8 } from "../bytes.ts";
+import { cryptoError } from "../errors.ts";
+import { canonicalJson } from "../json/canonical-json.ts";
+
+/** Suite AES-256-GCM with a 12-byte nonce and a 16-byte tag. */
+const FORMAT = 1;
+const HEADER = 1 + 4 + 12;
+
+/** What a sealed record is bound to. */
+export interface RecordBinding {
+  /** Kind of data, for example `seneschal/workspace-data/v1`. */
+  readonly domain: string;
+  readonly workspaceId: string;
+  /** The caller's context; it must be given again, equal as JSON, to open. Absent is `{}`. */
+  readonly context?: JsonObject;
+}
+
+/**
+ * Seals data under a versioned key: `format 0x01 | key version u32 | nonce 12 | ciphertext | tag 16`. The associated data
+ * is `domain || 0x00 || JCS({context, key_version, workspace_id})`, so that a record opens for no other workspace, context
+ * or key version. `key` is 32 bytes; use one key for less than 2^32 records. Throws `crypto_invalid`, `not_canonical`.
+ *
+ * @example
+ * ```ts
+ * import { systemRandom } from "@seneschal/adapters/system";
+ * import { nobleCrypto, openRecord, sealRecord } from "@seneschal/crypto";
+ * const binding = { domain: "seneschal/workspace-data/v1", workspaceId: "w1", context: { purpose: "billing" } };
+ * const key = systemRandom(32);
+ * const sealed = sealRecord(nobleCrypto, { key, version: 3 }, binding, Uint8Array.of(1, 2), systemRandom);
+ * console.log(openRecord(nobleCrypto, (version) => (version === 3 ? key : undefined), binding, sealed).length); // 2
+ * ```
+ */
+export function sealRecord(
+  provider: Pick<CryptoProvider, "seal">,
+  key: { readonly key: Uint8Array; readonly version: number },
+  binding: RecordBinding,
+  plaintext: Uint8Array,
+  random: Random,
+): Uint8Array {
+  assertKey(key.key);
+  const nonce = random(12);
+  const sealed = provider.seal(key.key, nonce, plaintext, associatedData(binding, key.version));
+  const out = new Uint8Array(HEADER + sealed.length);
+  out[0] = FORMAT;
+  out.set(u32(key.version), 1);
+  out.set(nonce, 5);
+  out.set(sealed, HEADER);
+  return out;
+}
+
+/** The key version that a sealed record names. Throws `decryption_failed` when it is no record. */
+export function recordKeyVersion(sealed: Uint8Array): number {
+  if (sealed[0] !== FORMAT || sealed.length < HEADER + 16) throw cryptoError("decryption_failed", "decryption failed");
+  return readU32(sealed, 1);
+}
+
+/**
+ * Opens a sealed record with the key of its version. Throws `decryption_failed` for anything that does not fit: unknown
+ * version, other workspace, other context, changed bytes; the reasons are not told apart.
+ */
+export function openRecord(
+  provider: Pick<CryptoProvider, "open">,
+  keyOf: (version: number) => Uint8Array | undefined,
+  binding: RecordBinding,
+  sealed: Uint8Array,
+): Uint8Array {
+  const version = recordKeyVersion(sealed);
+  const key = keyOf(version);
+  if (key === undefined) throw cryptoError("decryption_failed", "decryption failed");
+  assertKey(key);
+  return provider.open(key, sealed.subarray(5, HEADER), sealed.subarray(HEADER), associatedData(binding, version));
+}
+
+function assertKey(key: Uint8Array): void {
+  if (key.length !== 32) throw cryptoError("crypto_invalid", "data key must be 32 bytes");
+}
+
+function associatedData({ domain, workspaceId, context = {} }: RecordBinding, version: number): Uint8Array {
+  // The domain ends at the zero byte, so it may not hold one.
+  if (domain.includes("\0")) throw cryptoError("crypto_invalid", "domain holds a zero character");
+  return concat(
+    utf8(domain),
+    Uint8Array.of(0),
+    utf8(canonicalJson({ workspace_id: workspaceId, key_version: version, context })),
+  );
+}

@@ -1,0 +1,12 @@
+export {
+  HPKE_AEADS,
+  type HpkeAead,
+  type HpkeContext,
+  type HpkeOptions,
+  type HpkePsk,
+  hpkeDeriveSecret,
+  hpkeOpen,
+  hpkeReceiver,
+  hpkeSeal,
+  hpkeSender,
+} from "./hpke.ts";

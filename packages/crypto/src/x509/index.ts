@@ -1,0 +1,1 @@
+export { ecdsaSignatureFromDer, ecdsaSignatureToDer } from "./ecdsa-signature.ts";
