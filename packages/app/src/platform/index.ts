@@ -1,3 +1,4 @@
+export { type AuthenticatorOptions, authenticator } from "./auth/authenticator.ts";
 export { describeConfig } from "./config/describe-config.ts";
 export { duration, parseDuration } from "./config/duration.ts";
 export { type ConfigSources, envName, loadConfig } from "./config/load-config.ts";

@@ -1,0 +1,11 @@
+export { type OidcKeys, type OidcOptions, type OidcProvider, oidcKeys } from "./oidc-keys.ts";
+export { staticKeys } from "./static-keys.ts";
+export {
+  claimedIssuer,
+  TOKEN_ALGORITHMS,
+  type TokenClaims,
+  type TokenErrorCode,
+  type TokenVerifier,
+  type TokenVerifierOptions,
+  tokenVerifier,
+} from "./token-verifier.ts";

@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import { CodedError } from "@seneschal/core";
+import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
+
+/** What a token says of its bearer, checked. Times in milliseconds since the epoch. */
+export interface TokenClaims {
+  readonly subject: string;
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  readonly organization: string;
+  readonly roles: readonly string[];
+  readonly scopes: readonly string[];
+  readonly expiresAt: number;
+  /** Identifies the token for revocation, where the issuer sets it. */
+  readonly tokenId?: string;
+}
+
+export type TokenErrorCode = "invalid_token" | "token_expired" | "invalid_issuer" | "service_unavailable";
+
+/** The algorithms of the interface document. No symmetric one: a public key must never serve as a shared secret. */
+export const TOKEN_ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512"] as const;
+
+export interface TokenVerifierOptions {
+  readonly keys: JWTVerifyGetKey;
+  readonly issuer: string;
+  /** The token's audience must include one of them. */
+  readonly audiences: readonly string[];
+  readonly clockSkewMs: number;
+  readonly now: () => number;
+  /** Verified tokens remembered by hash; default 10,000. */
+  readonly cacheSize?: number;
+}
+
+/** Verifies bearer tokens of one issuer. */
+export interface TokenVerifier {
+  readonly issuer: string;
+  /**
+   * Throws `invalid_token`, `token_expired`, `invalid_issuer` with the texts of the interface document and a `reason` in the
+   * details, or `service_unavailable` when the keys cannot be had. The token never appears in an error.
+   */
+  verify(token: string): Promise<TokenClaims>;
+  /** Drops remembered tokens, when keys or bearers were revoked. */
+  forget(predicate?: (claims: TokenClaims) => boolean): void;
+}
+
+/** A remembered token is verified afresh after this time, so that a withdrawn key stops working. */
+const REMEMBER_MS = 300_000;
+
+/**
+ * A verifier by `jose`: signature and algorithm, then issuer, audience, times within the skew, and the claims that a bearer must
+ * have. What it verified is remembered by hash in a bounded, least-recently-used cache until the token expires.
+ */
+export function tokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const { keys, issuer, audiences, clockSkewMs, now, cacheSize = 10_000 } = options;
+  const remembered = new Map<string, { readonly claims: TokenClaims; readonly until: number }>();
+
+  async function verifyAfresh(token: string, at: number): Promise<TokenClaims> {
+    const rules: JWTVerifyOptions = {
+      issuer,
+      audience: [...audiences],
+      algorithms: [...TOKEN_ALGORITHMS],
+      clockTolerance: clockSkewMs / 1000,
+      currentDate: new Date(at),
+      requiredClaims: ["sub", "iss", "aud", "exp", "org"],
+    };
+    let payload: JWTPayload;
+    try {
+      ({ payload } = await jwtVerify(token, keys, rules));
+    } catch (error) {
+      throw refusal(error);
+    }
+    return claimsOf(payload, at + clockSkewMs);
+  }
+
+  return {
+    issuer,
+    async verify(token) {
+      const at = now();
+      const hash = createHash("sha256").update(token).digest("base64");
+      const known = remembered.get(hash);
+      remembered.delete(hash);
+      if (known !== undefined && known.until > at) {
+        remembered.set(hash, known);
+        return known.claims;
+      }
+      const claims = await verifyAfresh(token, at);
+      remembered.set(hash, { claims, until: Math.min(claims.expiresAt + clockSkewMs, at + REMEMBER_MS) });
+      if (remembered.size > cacheSize) remembered.delete(remembered.keys().next().value ?? "");
+      return claims;
+    },
+    forget(predicate = () => true) {
+      for (const [hash, { claims }] of remembered) if (predicate(claims)) remembered.delete(hash);
+    },
+  };
+}
+
+/** What jose accepts and we do not: claims of the wrong type, a token from the future. */
+function claimsOf(payload: JWTPayload, latestIssue: number): TokenClaims {
+  const { sub, iss, aud, exp, iat, jti, org, roles, scope } = payload as Readonly<Record<string, unknown>>;
+  const text = (claim: string, value: unknown): string => {
+    if (typeof value !== "string" || value === "") throw invalidToken(`claim ${claim}`);
+    return value;
+  };
+  const list = (claim: string, value: unknown): readonly string[] => {
+    if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
+    throw invalidToken(`claim ${claim}`);
+  };
+  if (typeof iat === "number" && iat * 1000 > latestIssue) throw invalidToken("claim iat");
+  return {
+    subject: text("sub", sub),
+    issuer: text("iss", iss),
+    organization: text("org", org),
+    audiences: typeof aud === "string" ? [aud] : list("aud", aud),
+    roles: roles === undefined ? [] : typeof roles === "string" ? [roles] : list("roles", roles),
+    scopes: scope === undefined ? [] : typeof scope === "string" ? scope.split(" ").filter(Boolean) : list("scope", scope),
+    expiresAt: (exp as number) * 1000,
+    ...(jti === undefined ? {} : { tokenId: text("jti", jti) }),
+  };
+}
+
+/** Whom a token claims to be from, unverified: good for choosing a verifier, for nothing else. */
+export function claimedIssuer(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The refusal of a token, with its stable reason. */
+export function invalidToken(reason: string): CodedError<TokenErrorCode> {
+  return new CodedError("invalid_token", "invalid token", { reason });
+}
+
+function refusal(error: unknown): CodedError {
+  if (error instanceof CodedError) return error;
+  if (error instanceof errors.JWTExpired) return new CodedError("token_expired", "token expired");
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.claim === "iss" && error.reason === "check_failed") return new CodedError("invalid_issuer", "invalid issuer");
+    return invalidToken(`claim ${error.claim}`);
+  }
+  if (error instanceof errors.JWTInvalid || error instanceof errors.JWSInvalid) return invalidToken("format");
+  if (error instanceof errors.JWSSignatureVerificationFailed) return invalidToken("signature");
+  if (error instanceof errors.JOSEAlgNotAllowed) return invalidToken("algorithm");
+  if (error instanceof errors.JOSENotSupported) return invalidToken("not supported");
+  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) return invalidToken("key");
+  if (error instanceof TypeError) return invalidToken("key");
+  // What is left are the ways in which a key set cannot be fetched.
+  return new CodedError("service_unavailable", "the issuer's keys cannot be fetched", { retry_after: 5 }, error);
+}
