@@ -1,0 +1,18 @@
+import { z } from "zod";
+
+/** Names that callers choose: letters, digits, `.`, `_`, `-`, `@`, `:`; no path separators, no blanks. */
+export const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@:-]{0,127}$/, "expected 1 to 128 of A-Z a-z 0-9 . _ @ : -");
+export const idParams = z.strictObject({ id: name });
+export const time = z.iso.datetime();
+export const count = z.int().min(0).max(1_000_000_000);
+export const hours = z.number().min(0).max(1e12);
+/** Free text that is shown again. */
+export const text = (max: number) => z.string().max(max);
+export const labels = z.record(z.string().min(1).max(128), z.string().max(512)).refine((map) => Object.keys(map).length <= 64, {
+  message: "expected at most 64 entries",
+});
+export const state = z.enum(["pending", "staging", "running", "checkpointing", "suspended", "completed", "failed", "cancelled"]);
+/** The reason that is written into the audit log beside the change. */
+export const why = z.string().min(1).max(512);
+
+export const success = z.strictObject({ success: z.literal(true) });

@@ -1,0 +1,241 @@
+import { z } from "zod";
+import { integerParam, limitParam, offsetParam, timeParam } from "../query.ts";
+import type { Contract } from "../route.ts";
+import { name, time, why } from "./nouns.ts";
+
+const systemQuotas = z
+  .strictObject({
+    sensitive_pool_size: z.int(),
+    sensitive_claimed: z.int(),
+    budget_period_days: z.int(),
+    version: z.int(),
+    updated_at: time.nullable(),
+    updated_by: z.string(),
+    update_reason: z.string().nullable(),
+  })
+  .meta({ id: "SystemQuotas" });
+
+const event = z
+  .strictObject({
+    id: z.string(),
+    seq: z.int(),
+    type: z.string(),
+    tenant: z.string().nullable(),
+    timestamp: time,
+    payload: z.record(z.string(), z.json()),
+  })
+  .meta({ id: "Event" });
+
+const audit = z
+  .strictObject({
+    id: z.string(),
+    timestamp: time,
+    action: z.string(),
+    user_id: z.string(),
+    resource_type: z.string(),
+    resource_id: z.string(),
+    details: z.record(z.string(), z.json()),
+    hash: z.string(),
+  })
+  .meta({ id: "AuditEntry" });
+
+const backup = z.strictObject({ success: z.boolean(), message: z.string(), backup_id: z.string(), timestamp: time });
+const of = { tag: "system", auth: "principal" } as const;
+const open = { tag: "system", auth: "public", method: "GET", status: 200 } as const;
+
+/** The service itself. */
+export const systemRoutes = {
+  healthz: {
+    ...open,
+    path: "/healthz",
+    summary: "Liveness, as JSON",
+    reply: z.strictObject({ status: z.literal("ok") }),
+  },
+  health: {
+    ...open,
+    path: "/health",
+    summary: "Health of the service and its components",
+    reply: z.strictObject({
+      status: z.enum(["healthy", "degraded"]),
+      version: z.string(),
+      components: z.record(
+        z.string(),
+        z.strictObject({ status: z.enum(["healthy", "unhealthy"]), message: z.string().optional() }),
+      ),
+    }),
+    errors: [503],
+  },
+  metrics: { ...open, path: "/metrics", summary: "Metrics, Prometheus text format", produces: "text/plain" },
+  authDiscovery: {
+    ...open,
+    path: "/api/v1/auth/discovery",
+    summary: "How to get a token",
+    reply: z.strictObject({ issuer: z.string(), audiences: z.array(z.string()), schemes: z.array(z.string()) }),
+  },
+  raftStatus: {
+    ...of,
+    method: "GET",
+    path: "/api/v1/raft/status",
+    summary: "Who leads, how far the log has come and how far this process has applied it",
+    action: "system:status",
+    status: 200,
+    reply: z.strictObject({
+      node_id: z.string(),
+      role: z.enum(["leader", "follower", "candidate"]),
+      term: z.int(),
+      leader_id: z.string(),
+      members: z.array(z.string()),
+      commit_index: z.int(),
+      last_applied: z.int(),
+      available: z.boolean(),
+      leader: z.string(),
+      state: z.string(),
+      storage: z.enum(["memory only", "durable"]),
+      state_hash: z.string(),
+    }),
+  },
+  getSystemQuotas: {
+    ...of,
+    method: "GET",
+    path: "/api/v1/system/quotas",
+    summary: "System-wide quotas",
+    action: "system:status",
+    status: 200,
+    reply: systemQuotas,
+    extension: true,
+  },
+  updateSystemQuotas: {
+    ...of,
+    method: "PUT",
+    path: "/api/v1/system/quotas",
+    summary: "Change system-wide quotas; a smaller pool only blocks new claims",
+    action: "system:update",
+    body: z.strictObject({
+      sensitive_pool_size: z.int().min(0).max(1_000_000).optional(),
+      budget_period_days: z.int().min(1).max(3660).optional(),
+      reason: why.optional(),
+    }),
+    status: 200,
+    reply: systemQuotas,
+    errors: [412, 503],
+    extension: true,
+  },
+  listEvents: {
+    ...of,
+    method: "GET",
+    path: "/api/v1/events",
+    summary: "Budget, quota, node and preemption events that are kept, oldest first",
+    action: "event:list",
+    query: z.strictObject({
+      tenant: name.optional(),
+      since: timeParam().optional(),
+      after: integerParam(0, 1_000_000_000_000).optional(),
+      type: z.string().max(64).optional(),
+      limit: limitParam(100),
+    }),
+    status: 200,
+    reply: z.array(event),
+    extension: true,
+  },
+  watchEvents: {
+    ...of,
+    method: "GET",
+    path: "/api/v1/events/stream",
+    summary: "Server-sent events from now on, those of allocations included",
+    action: "event:list",
+    query: z.strictObject({ tenant: name.optional(), type: z.string().max(64).optional() }),
+    status: 200,
+    produces: "text/event-stream",
+    extension: true,
+  },
+  listAudit: {
+    ...of,
+    method: "GET",
+    path: "/api/v1/audit",
+    summary: "The audit chain, newest first",
+    action: "audit:read",
+    query: z.strictObject({ limit: limitParam(100), offset: offsetParam() }),
+    status: 200,
+    reply: z.array(audit),
+  },
+  auditCheckpoint: {
+    ...of,
+    method: "GET",
+    path: "/api/v1/audit/checkpoint",
+    summary: "The head of the audit chain, signed (Ed25519)",
+    action: "audit:read",
+    status: 200,
+    reply: z.strictObject({ entries: z.int(), head: z.string(), timestamp: time, signature: z.string(), public_key: z.string() }),
+    extension: true,
+  },
+  runCycle: {
+    ...of,
+    method: "POST",
+    path: "/api/v1/admin/cycle",
+    summary: "Run a scheduling cycle now",
+    action: "system:cycle",
+    body: z.strictObject({}),
+    bodyOptional: true,
+    status: 200,
+    reply: z.strictObject({
+      proposed: z.int(),
+      started: z.int(),
+      refused: z.int(),
+      waiting: z.array(
+        z.strictObject({
+          allocation_id: z.string(),
+          code: z.string(),
+          reason: z.string(),
+          details: z.record(z.string(), z.json()),
+        }),
+      ),
+    }),
+    errors: [503],
+    extension: true,
+  },
+  advanceClock: {
+    ...of,
+    method: "POST",
+    path: "/api/v1/admin/clock",
+    summary: "Advance time; only where the test control is switched on",
+    action: "system:clock",
+    body: z.strictObject({ advance_seconds: z.number().positive().max(400_000_000) }),
+    status: 200,
+    reply: z.strictObject({ now: time }),
+    extension: true,
+  },
+  backup: {
+    ...of,
+    method: "POST",
+    path: "/api/v1/admin/backup",
+    summary: "Write the state, with its hash, into the backup directory",
+    action: "system:backup",
+    body: z.strictObject({}),
+    bodyOptional: true,
+    status: 200,
+    reply: backup,
+    errors: [501, 503],
+  },
+  verifyBackup: {
+    ...of,
+    method: "POST",
+    path: "/api/v1/admin/backup/verify",
+    summary: "Read a backup and recompute its hash",
+    action: "system:backup",
+    body: z.strictObject({ backup_id: name }),
+    status: 200,
+    reply: backup,
+    errors: [501],
+  },
+  restoreBackup: {
+    ...of,
+    method: "POST",
+    path: "/api/v1/admin/backup/restore",
+    summary: "Not offered over HTTP: a backup is restored into an empty log while the service is stopped",
+    action: "system:backup",
+    body: z.strictObject({ backup_id: name }),
+    status: 200,
+    reply: backup,
+    errors: [501],
+  },
+} as const satisfies Contract;
