@@ -1,15 +1,19 @@
 import { CodedError } from "@seneschal/core";
-import type { StoreErrorCode } from "@seneschal/core/ports";
 
-/** The life of a store: calls run while it is open, and closing waits for those that run. */
+/** The life of a store or a log: calls run while it is open, and closing waits for those that run. */
 export class InFlight {
+  readonly #what: "store" | "log";
   #running = 0;
   #closed: Promise<void> | undefined;
   #drained: () => void = () => {};
 
-  /** Throws CodedError `store_closed` after `close`. */
+  constructor(what: "store" | "log") {
+    this.#what = what;
+  }
+
+  /** Throws CodedError `store_closed` or `log_closed` after `close`. */
   check(): void {
-    if (this.#closed !== undefined) throw new CodedError<StoreErrorCode>("store_closed", "the store is closed");
+    if (this.#closed !== undefined) throw new CodedError(`${this.#what}_closed`, `the ${this.#what} is closed`);
   }
 
   /** Runs one call; its synchronous part runs before this returns. */

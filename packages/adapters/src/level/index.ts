@@ -1,1 +1,2 @@
+export { openLevelLog } from "./open-level-log.ts";
 export { type LevelStoreOptions, openLevelStore } from "./open-level-store.ts";

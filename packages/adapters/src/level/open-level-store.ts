@@ -59,7 +59,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     throw error;
   }
   const listeners = new Set<(seq: number) => void>();
-  const inFlight = new InFlight();
+  const inFlight = new InFlight("store");
   let failure: unknown;
 
   const refuseAfterFailure = (): void => {

@@ -1,1 +1,1 @@
-export {};
+export { newId, sha256 } from "./identity.ts";

@@ -1,3 +1,4 @@
+export { createMemoryLog, type MemoryLog } from "./create-memory-log.ts";
 export { openMemoryStore } from "./open-memory-store.ts";
 export { seededRandom } from "./seeded-random.ts";
 export { type SettableClock, settableClock } from "./settable-clock.ts";

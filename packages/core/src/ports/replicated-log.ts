@@ -17,6 +17,10 @@ export interface LogEntry {
   readonly commands: readonly JsonObject[];
 }
 
+/**
+ * What an append came to. Not ok: nothing was written; `tail` holds entries behind the expected head, contiguous and in
+ * order, maybe not all of them (read on), and none where they are truncated.
+ */
 export type AppendResult =
   | { readonly ok: true; readonly head: LogHead }
   | { readonly ok: false; readonly head: LogHead; readonly tail: readonly LogEntry[] };
@@ -39,17 +43,48 @@ export interface LogStatus {
 }
 
 /**
+ * Why a log, or a replica on it, could not do something.
+ *
+ * - `invalid_entry`, `invalid_query`, `invalid_command`: the caller's mistake, nothing was sent.
+ * - `outcome_unknown`: the append may or may not be applied; propose the same commands with the same ids again.
+ * - `no_quorum`: the log cannot be reached or has no majority; nothing was decided.
+ * - `log_full`: the log's storage is exhausted; reads, truncation and releases still work where the engine allows.
+ * - `log_truncated`: the entries asked for are only in the snapshot. `snapshot_missing`, `snapshot_invalid`.
+ * - `log_diverged`, `log_version`: a replica cannot reproduce the log and must stop.
+ * - `log_closed`: `close` was called. `log_failed`: an earlier write failed; open the log again.
+ * - `log_misconfigured`: the engine cannot keep the laws, or refuses the credentials.
+ */
+export type LogErrorCode =
+  | "invalid_entry"
+  | "invalid_query"
+  | "invalid_command"
+  | "outcome_unknown"
+  | "no_quorum"
+  | "log_full"
+  | "log_truncated"
+  | "snapshot_missing"
+  | "snapshot_invalid"
+  | "log_diverged"
+  | "log_version"
+  | "log_closed"
+  | "log_failed"
+  | "log_misconfigured";
+
+/**
  * An ordered log that several processes agree on. Hard quotas and cluster state ride on it.
  *
- * Laws:
+ * Laws (each is a test of the exported conformance suite):
  * - `append(expectHead, entry)` succeeds only if the head is still `expectHead` (compared by seq **and** batchId);
- *   otherwise nothing is written and the tail behind `expectHead` comes back. At most once, whatever is lost on the way.
+ *   otherwise nothing is written and the tail behind `expectHead` comes back. At most once, whatever is lost on the way;
+ *   an append whose batch already is the entry behind `expectHead` is answered ok.
  * - an append whose outcome cannot be settled within the total time-out throws code `outcome_unknown`.
  * - `read` is linearizable: it sees every append that was acknowledged anywhere before it began. Without a quorum it
- *   throws `no_quorum`; it never answers from stale state.
+ *   throws `no_quorum`; it never answers from stale state. It may give fewer entries than `limit`, at least one if any.
  * - seq is dense from 1; an entry is never rewritten. A reader below the truncation gets `log_truncated` and starts
  *   from the snapshot.
- * - `subscribe` is a wake-up only; read by sequence.
+ * - `loadSnapshot` gives the newest saved snapshot, whole, or `undefined`; an older one never replaces it. A snapshot
+ *   beyond the head is refused (`invalid_query`).
+ * - `subscribe` calls back at least once after an append behind `afterSeq`; it is a wake-up only: read by sequence.
  */
 export interface ReplicatedLog {
   read(

@@ -1,8 +1,11 @@
 export { blobDeviceSuite, type DeviceUnderTest } from "./blob-device.ts";
+export { type AppendFault, chaosLog } from "./chaos-log.ts";
 export { clockSuite } from "./clock.ts";
 export { cryptoProviderSuite } from "./crypto-provider.ts";
 export { documentStoreSuite, suiteSchema } from "./document-store.ts";
+export type { LogPlace, LogUnderTest } from "./log-under-test.ts";
 export { randomSuite } from "./random.ts";
+export { replicatedLogSuite } from "./replicated-log.ts";
 export { seededIntegers } from "./seeded-integers.ts";
 export type { StorePlace, StoreUnderTest, SuiteSchema } from "./store-under-test.ts";
 export { refuses, type SuiteRunner } from "./suite.ts";

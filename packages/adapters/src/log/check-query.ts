@@ -1,0 +1,37 @@
+import { CodedError } from "@seneschal/core";
+import type { LogErrorCode, LogHead } from "@seneschal/core/ports";
+
+/** Checks the arguments of `read`. Throws CodedError `invalid_query`. */
+export function checkRead(afterSeq: number, limit: number): void {
+  if (!Number.isSafeInteger(afterSeq) || afterSeq < 0) throw invalid("afterSeq is no integer from 0");
+  if (!Number.isSafeInteger(limit) || limit < 1) throw invalid("limit is no integer from 1");
+}
+
+/** Checks that a snapshot is of something that the log holds. Throws CodedError `invalid_query`. */
+export function checkSnapshotSeq(seq: number, head: LogHead): void {
+  if (!Number.isSafeInteger(seq) || seq < 1 || seq > head.seq)
+    throw invalid(`no snapshot can be at ${seq}: the head is ${head.seq}`);
+}
+
+/** The failure of a reader below the truncation. */
+export function truncated(afterSeq: number, firstSeq: number): CodedError<LogErrorCode> {
+  return new CodedError("log_truncated", `entry ${afterSeq + 1} is truncated, the log starts at ${firstSeq}`, { firstSeq });
+}
+
+/** The failure of a truncation that no snapshot covers. */
+export function uncovered(throughSeq: number, snapshotSeq: number): CodedError<LogErrorCode> {
+  return new CodedError(
+    "snapshot_missing",
+    `nothing covers entries up to ${throughSeq}: the newest snapshot is at ${snapshotSeq}`,
+    {
+      snapshotSeq,
+    },
+  );
+}
+
+function invalid(message: string): CodedError<LogErrorCode> {
+  return new CodedError("invalid_query", message);
+}
+
+/** How many snapshots a log keeps. */
+export const keptSnapshots = 3;

@@ -1,0 +1,37 @@
+import type { Json } from "../json.ts";
+
+const step = 8192;
+
+/** JSON as bytes, everything beyond ASCII escaped, so that bytes and characters are one to one. */
+export function encodeAsciiJson(value: Json): Uint8Array {
+  const text = JSON.stringify(value).replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+/** The inverse of {@link encodeAsciiJson}. Throws SyntaxError. */
+export function decodeAsciiJson(bytes: Uint8Array): Json {
+  let text = "";
+  for (let i = 0; i < bytes.length; i += step) text += String.fromCharCode(...bytes.subarray(i, i + step));
+  return JSON.parse(text) as Json;
+}
+
+const newline = 10;
+
+/** A header line of ASCII JSON in front of other bytes. */
+export function joinHeader(header: Json, body: Uint8Array): Uint8Array {
+  const line = encodeAsciiJson(header);
+  const bytes = new Uint8Array(line.length + 1 + body.length);
+  bytes.set(line);
+  bytes[line.length] = newline;
+  bytes.set(body, line.length + 1);
+  return bytes;
+}
+
+/** The inverse of {@link joinHeader}. Throws SyntaxError. */
+export function splitHeader(bytes: Uint8Array): { readonly header: Json; readonly body: Uint8Array } {
+  const end = bytes.indexOf(newline);
+  if (end < 0) throw new SyntaxError("no header line");
+  return { header: decodeAsciiJson(bytes.subarray(0, end)), body: bytes.subarray(end + 1) };
+}

@@ -1,0 +1,71 @@
+import { CodedError } from "../errors.ts";
+import type { Json, JsonObject } from "../json.ts";
+import type { LogEntry, LogErrorCode, LogHead } from "../ports/replicated-log.ts";
+
+/** The version of entries that this code writes and understands. */
+export const entryVersion = 1;
+
+/** The head of an empty log. */
+export const emptyHead: LogHead = { seq: 0, batchId: "" };
+
+/** Gives the lower-case hex SHA-256 of a text's UTF-8 bytes. */
+export type Sha256 = (text: string) => string;
+
+const texts = new WeakMap<LogEntry, string>();
+
+/**
+ * The stored form of an entry: canonical JSON (keys sorted, no white space) with snake_case names. Its SHA-256 is the
+ * `prev_hash` of the next entry, so that it must be kept as text, byte for byte.
+ */
+export function encodeEntry(entry: LogEntry): string {
+  const known = texts.get(entry);
+  if (known !== undefined) return known;
+  const { v, seq, batchId, prevHash, at, commands } = entry;
+  const text = canonicalJson({ v, seq, batch_id: batchId, prev_hash: prevHash, at, commands });
+  texts.set(entry, text);
+  return text;
+}
+
+/** Reads a stored entry. Throws CodedError `log_diverged` when the text is no entry. */
+export function decodeEntry(text: string): LogEntry {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new CodedError<LogErrorCode>("log_diverged", "a log entry is not JSON", {}, error);
+  }
+  const { v, seq, batch_id: batchId, prev_hash: prevHash, at, commands } = value as Readonly<Record<string, unknown>>;
+  if (
+    typeof v !== "number" ||
+    typeof seq !== "number" ||
+    typeof batchId !== "string" ||
+    typeof prevHash !== "string" ||
+    typeof at !== "number" ||
+    !Array.isArray(commands)
+  )
+    throw new CodedError<LogErrorCode>("log_diverged", "a log entry has the wrong shape", {});
+  const entry: LogEntry = { v, seq, batchId, prevHash, at, commands: commands as readonly JsonObject[] };
+  texts.set(entry, text);
+  return entry;
+}
+
+/** Checks that an entry continues the head it is appended to. Throws CodedError `invalid_entry`. */
+export function checkEntry(expectHead: LogHead, entry: LogEntry): void {
+  if (entry.seq !== expectHead.seq + 1 || entry.batchId === "" || entry.batchId === expectHead.batchId)
+    throw new CodedError<LogErrorCode>(
+      "invalid_entry",
+      `entry ${entry.seq} "${entry.batchId}" does not continue head ${expectHead.seq} "${expectHead.batchId}"`,
+    );
+}
+
+/** JSON with sorted keys and no white space; members that are undefined are left out. */
+export function canonicalJson(value: Json): string {
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const object = value as JsonObject;
+  const members = Object.keys(object)
+    .sort()
+    .filter((key) => object[key] !== undefined)
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`);
+  return `{${members.join(",")}}`;
+}

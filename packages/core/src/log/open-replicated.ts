@@ -1,0 +1,367 @@
+import { CodedError, isCoded } from "../errors.ts";
+import type { JsonObject } from "../json.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "../ports/replicated-log.ts";
+import { utf8Length } from "../store/byte-string.ts";
+import { canonicalJson, type Sha256 } from "./entry.ts";
+import type { Machine } from "./machine.ts";
+import { type Applied, type Judgement, type Position, replicaOf } from "./replica.ts";
+
+/** Options of {@link openReplicated}. */
+export interface ReplicatedOptions<State, Command, Result> {
+  readonly log: ReplicatedLog;
+  readonly machine: Machine<State, Command, Result>;
+  readonly clock: Clock;
+  /** Hex SHA-256 of a text's UTF-8 bytes, for the chain of entries. */
+  readonly sha256: Sha256;
+  /** A fresh, unique id per call, for batches. */
+  readonly newId: () => string;
+  /** A snapshot is taken at every multiple of this many entries. Default 10,000. */
+  readonly snapshotEvery?: number;
+  /** Entries that are never truncated: this many newest ones (default 10,000) and those younger than this (default 10 min). */
+  readonly keepEntries?: number;
+  readonly keepMs?: number;
+}
+
+/** What became of a proposed command. `accepted`: it is in the log; else it was refused or is a repeat. */
+export interface Proposed<Result> {
+  readonly result: Result;
+  readonly accepted: boolean;
+  /** The sequence of the log at which the answer holds. */
+  readonly seq: number;
+}
+
+/** Why a replica no longer works, or that it does. */
+export interface ReplicatedHealth {
+  readonly ready: boolean;
+  readonly seq: number;
+  readonly reason?: string;
+}
+
+/** A state machine on a replicated log. */
+export interface Replicated<State, Command, Result> {
+  /**
+   * Proposes commands in this order, each judged by itself; resolves when every one is answered, refusals included.
+   * Commands are serialised inside the call. Throws CodedError `invalid_command` (not JSON, or larger than a batch),
+   * `outcome_unknown` (propose the same commands with the same ids again), `no_quorum`, `log_full`, `log_diverged`,
+   * `log_version`, `log_closed`, or what the machine threw.
+   */
+  propose(commands: readonly Command[]): Promise<readonly Proposed<Result>[]>;
+  /** The state with every command in it that was acknowledged anywhere before this call. Throws like `propose`. */
+  read(): Promise<State>;
+  /** The state as far as this process has seen the log: committed, maybe not the newest. */
+  state(): State;
+  health(): ReplicatedHealth;
+  /** Calls back for every entry, own or foreign, in order, once. A gap in `seq` means that a snapshot was loaded. */
+  subscribe(callback: (applied: Applied<State, Result>) => void): () => void;
+  /** Takes a snapshot now and truncates what it makes dispensable. */
+  snapshot(): Promise<void>;
+  /** Waits for proposals in flight. Does not close the log. */
+  close(): Promise<void>;
+}
+
+/** The most that one entry carries. */
+export const maxBatch = { commands: 512, bytes: 800_000 } as const;
+
+const page = 256;
+
+interface Waiting<Result> {
+  readonly command: JsonObject;
+  readonly bytes: number;
+  readonly resolve: (proposed: Proposed<Result>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Opens a state machine on a log: loads the newest snapshot, replays what follows, and proposes by group commit.
+ *
+ * One batch is in flight at a time; what arrives meanwhile (up to 512 commands, 800 KB) travels in the next one. A batch
+ * is judged speculatively on the newest known state with the machine's own `apply`; only what it accepts is appended, on
+ * the condition that the head of the log is the one it was judged on. If another process was faster, everything is
+ * undone, its entries are applied and the whole batch is judged again. A batch without an accepted command costs no
+ * write but one linearizable read. Safety depends on nothing but the log's conditional append: any number of processes
+ * may propose at once.
+ *
+ * A replica that meets an entry which it cannot reproduce stops for good (`health().ready` is false).
+ *
+ * @example
+ * ```ts
+ * import { openReplicated } from "@seneschal/core/log";
+ * import { createMemoryLog } from "@seneschal/adapters/memory";
+ * import { newId, sha256 } from "@seneschal/adapters/log";
+ * const machine = {
+ *   initial: { total: 0 },
+ *   apply: (state: { total: number }, command: { add: number }) =>
+ *     state.total + command.add > 10 ? { state, result: "full" } : { state: { total: state.total + command.add }, result: "ok" },
+ *   encode: (state: { total: number }) => new Uint8Array([state.total]),
+ *   decode: (bytes: Uint8Array) => ({ total: bytes[0] ?? 0 }),
+ *   hash: (state: { total: number }) => String(state.total),
+ * };
+ * const counter = await openReplicated({ log: createMemoryLog().open(), machine, clock: { now: () => 0 }, sha256, newId });
+ * const answers = await counter.propose([{ add: 7 }, { add: 7 }]);
+ * console.log(answers.map((answer) => answer.result)); // [ 'ok', 'full' ]
+ * ```
+ */
+export async function openReplicated<State, Command, Result>(
+  options: ReplicatedOptions<State, Command, Result>,
+): Promise<Replicated<State, Command, Result>> {
+  const { log, clock, newId, snapshotEvery = 10_000, keepEntries = 10_000, keepMs = 600_000 } = options;
+  const replica = replicaOf(options.machine, options.sha256);
+  const listeners = new Set<(applied: Applied<State, Result>) => void>();
+  /** Sequence and time of the entries at which snapshots are due: what truncation may lean on. */
+  const marks: { readonly seq: number; readonly at: number }[] = [];
+  const waiting: Waiting<Result>[] = [];
+  let position = replica.start;
+  let stopped: unknown;
+  let closed = false;
+  let turn: Promise<unknown> = Promise.resolve();
+  let nextCatchUp: Promise<void> | undefined;
+  let draining = false;
+  let drained: Promise<void> = Promise.resolve();
+  let saving: Promise<void> | undefined;
+
+  /** Everything that moves the position runs one after the other. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = turn.then(work);
+    turn = result.catch(() => {});
+    return result;
+  };
+
+  const check = (): void => {
+    if (closed) throw new CodedError<LogErrorCode>("log_closed", "the replica is closed");
+    if (stopped !== undefined) throw stopped;
+  };
+
+  const moveTo = (next: Position<State>, applied: Applied<State, Result>): void => {
+    position = next;
+    if (applied.seq % snapshotEvery === 0) marks.push({ seq: applied.seq, at: applied.at });
+    if (marks.length > 1000) marks.shift();
+    for (const listener of listeners) listener(applied);
+  };
+
+  const applyAll = (entries: readonly LogEntry[]): void => {
+    for (const entry of entries) {
+      if (entry.seq <= position.head.seq) continue;
+      try {
+        const next = replica.apply(position, entry);
+        moveTo(next.position, next.applied);
+      } catch (error) {
+        stopped = error;
+        throw error;
+      }
+    }
+  };
+
+  const reload = async (): Promise<void> => {
+    const snapshot = await log.loadSnapshot();
+    if (snapshot === undefined || snapshot.seq <= position.head.seq)
+      throw new CodedError<LogErrorCode>("snapshot_missing", "the log is truncated and no snapshot covers the gap");
+    position = replica.load(snapshot.bytes);
+  };
+
+  /** Applies everything up to the head of the log at the time of the call. */
+  const catchUp = async (): Promise<void> => {
+    for (;;) {
+      let found: { readonly head: LogHead; readonly entries: readonly LogEntry[] };
+      try {
+        found = await log.read(position.head.seq, { limit: page });
+      } catch (error) {
+        if (!isCoded(error, "log_truncated")) throw error;
+        await reload();
+        continue;
+      }
+      applyAll(found.entries);
+      agreeWith(found.head);
+      if (position.head.seq >= found.head.seq) return;
+    }
+  };
+
+  /** The log may be ahead of this replica, never behind it or beside it. */
+  const agreeWith = (head: LogHead): void => {
+    const same = head.seq === position.head.seq && head.batchId === position.head.batchId;
+    if (head.seq > position.head.seq || same) return;
+    stopped = new CodedError<LogErrorCode>("log_diverged", `the log has head ${head.seq}, this replica ${position.head.seq}`, {
+      log: head,
+      replica: position.head,
+    });
+    throw stopped;
+  };
+
+  /** A catch-up that begins after this call; calls that wait for the same one share it. */
+  const freshCatchUp = (): Promise<void> => {
+    nextCatchUp ??= inTurn(() => {
+      nextCatchUp = undefined;
+      check();
+      return catchUp();
+    });
+    return nextCatchUp;
+  };
+
+  const answer = (batch: readonly Waiting<Result>[], judgements: readonly Judgement<Result>[]): void => {
+    for (const [at, { resolve, reject }] of batch.entries()) {
+      const judgement = judgements[at] as Judgement<Result>;
+      if (judgement.kind === "threw") reject(judgement.error);
+      else resolve({ result: judgement.result, accepted: judgement.accepted, seq: position.head.seq });
+    }
+  };
+
+  /** Carries one batch to its answers; throws when it cannot. */
+  const settle = async (batch: readonly Waiting<Result>[]): Promise<void> => {
+    const commands = batch.map(({ command }) => command);
+    for (;;) {
+      const base = position;
+      const at = Math.max(clock.now(), base.at);
+      const judged = replica.judge(base, commands, at);
+      if (judged.accepted.length === 0) {
+        await catchUp();
+        if (position === base) return answer(batch, judged.judgements);
+        continue;
+      }
+      const entry = replica.entry(base, judged.accepted, newId(), at);
+      const outcome = await append(base.head, entry);
+      if (outcome === "moved") continue;
+      const { seq } = entry;
+      const results = judged.judgements.flatMap((j) => (j.kind === "judged" && j.accepted ? [j.result] : []));
+      moveTo(replica.adopt(entry, judged.state), { seq, at, commands: judged.accepted, results, state: judged.state });
+      answer(batch, judged.judgements);
+      if (seq % snapshotEvery === 0) saving ??= snapshotInBackground();
+      return;
+    }
+  };
+
+  /**
+   * "moved": another entry took the place and is applied; judge again. An error is passed on only if the head did not
+   * move: then an earlier attempt may still arrive. If it moved, that attempt is either applied (its commands are now
+   * repeats) or can no longer succeed.
+   */
+  const append = async (head: LogHead, entry: LogEntry): Promise<"appended" | "moved"> => {
+    try {
+      const result = await log.append(head, entry);
+      if (result.ok) return "appended";
+      applyAll(result.tail);
+      if (position.head.seq < result.head.seq) await catchUp();
+      return "moved";
+    } catch (error) {
+      if (stopped !== undefined) throw error;
+      await catchUp().catch((second) => {
+        if (stopped !== undefined) throw second;
+        throw error;
+      });
+      if (position.head.seq === head.seq) throw error;
+      return "moved";
+    }
+  };
+
+  const take = (): Waiting<Result>[] => {
+    let count = 0;
+    let bytes = 0;
+    for (const item of waiting) {
+      bytes += item.bytes;
+      if (count === maxBatch.commands || (count > 0 && bytes > maxBatch.bytes)) break;
+      count += 1;
+    }
+    return waiting.splice(0, count);
+  };
+
+  const drain = async (): Promise<void> => {
+    draining = true;
+    while (waiting.length > 0) {
+      let batch: readonly Waiting<Result>[] = [];
+      await inTurn(async () => {
+        batch = take();
+        if (stopped !== undefined) throw stopped;
+        await settle(batch);
+      }).catch((error: unknown) => {
+        for (const { reject } of batch) reject(error);
+      });
+    }
+    draining = false;
+  };
+
+  const snapshotNow = async (): Promise<void> => {
+    const { head, at } = position;
+    if (head.seq === 0) return;
+    await log.saveSnapshot(head.seq, replica.save(position));
+    const last = marks.filter((mark) => mark.seq <= head.seq - keepEntries && mark.at <= at - keepMs).at(-1);
+    if (last !== undefined) await log.truncate(last.seq);
+  };
+
+  /** A snapshot that fails costs nothing but log: the next multiple tries again. */
+  const snapshotInBackground = (): Promise<void> =>
+    snapshotNow()
+      .catch(() => {})
+      .finally(() => {
+        saving = undefined;
+      });
+
+  await inTurn(async () => {
+    const snapshot = await log.loadSnapshot();
+    if (snapshot !== undefined) position = replica.load(snapshot.bytes);
+    await catchUp();
+  });
+  const unsubscribe = log.subscribe(position.head.seq, () => {
+    // A failure here is met again, and told, by the next call that needs the log.
+    if (!closed && stopped === undefined) freshCatchUp().catch(() => {});
+  });
+
+  return {
+    propose: (commands) => {
+      try {
+        check();
+        const prepared = commands.map(prepareCommand);
+        const answers = prepared.map(
+          (item) => new Promise<Proposed<Result>>((resolve, reject) => waiting.push({ ...item, resolve, reject })),
+        );
+        if (!draining) drained = drain();
+        return Promise.all(answers);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+    read: async () => {
+      check();
+      await freshCatchUp();
+      return position.state;
+    },
+    state: () => position.state,
+    health: () => ({
+      ready: stopped === undefined && !closed,
+      seq: position.head.seq,
+      ...(stopped === undefined ? {} : { reason: stopped instanceof Error ? stopped.message : String(stopped) }),
+    }),
+    subscribe: (callback) => {
+      listeners.add(callback);
+      return () => listeners.delete(callback);
+    },
+    snapshot: async () => {
+      check();
+      await saving;
+      await snapshotNow();
+    },
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      unsubscribe();
+      await drained;
+      await turn;
+      await saving;
+      listeners.clear();
+    },
+  };
+}
+
+function prepareCommand(command: unknown): { readonly command: JsonObject; readonly bytes: number } {
+  let text: string;
+  try {
+    text = canonicalJson(command as JsonObject);
+  } catch (error) {
+    throw new CodedError<LogErrorCode>("invalid_command", "the command is not JSON", {}, error);
+  }
+  const bytes = utf8Length(text);
+  if (!text.startsWith("{")) throw new CodedError<LogErrorCode>("invalid_command", "the command is not an object");
+  if (bytes > maxBatch.bytes)
+    throw new CodedError<LogErrorCode>("invalid_command", `the command takes ${bytes} bytes, more than ${maxBatch.bytes}`, {
+      bytes,
+    });
+  return { command: JSON.parse(text) as JsonObject, bytes };
+}

@@ -1,0 +1,152 @@
+import { CodedError } from "../errors.ts";
+import type { JsonObject } from "../json.ts";
+import type { LogEntry, LogErrorCode, LogHead } from "../ports/replicated-log.ts";
+import { emptyHead, encodeEntry, entryVersion, type Sha256 } from "./entry.ts";
+import type { Machine } from "./machine.ts";
+import { decodeSnapshot, encodeSnapshot } from "./snapshot.ts";
+
+/** Where a replica stands: an immutable value, so that speculation is undone by forgetting the new one. */
+export interface Position<State> {
+  readonly head: LogHead;
+  /** Time of the last entry, milliseconds. */
+  readonly at: number;
+  /** SHA-256 of the last entry, "" before the first. */
+  readonly hash: string;
+  readonly state: State;
+}
+
+/** The answer of the machine to one command. A command that throws is answered with its error and left out. */
+export type Judgement<Result> =
+  | { readonly kind: "judged"; readonly result: Result; readonly accepted: boolean }
+  | { readonly kind: "threw"; readonly error: unknown };
+
+/** A batch judged on a position: what each caller is told, and what the log must hold for it to become true. */
+export interface Judged<State, Result> {
+  readonly judgements: readonly Judgement<Result>[];
+  readonly accepted: readonly JsonObject[];
+  readonly state: State;
+}
+
+/** One entry and what its commands gave. */
+export interface Applied<State, Result> {
+  readonly seq: number;
+  readonly at: number;
+  readonly commands: readonly JsonObject[];
+  readonly results: readonly Result[];
+  readonly state: State;
+}
+
+/** The deterministic part of a replica: judging, applying and snapshots, without any I/O. */
+export interface Replica<State, Result> {
+  readonly start: Position<State>;
+  /** Judges commands in order with the machine's own `apply`, each on the outcome of those before it. */
+  judge(position: Position<State>, commands: readonly JsonObject[], at: number): Judged<State, Result>;
+  /** The entry that would carry a judged batch. */
+  entry(position: Position<State>, accepted: readonly JsonObject[], batchId: string, at: number): LogEntry;
+  /** The position behind an entry whose outcome is already known to be `state`. */
+  adopt(entry: LogEntry, state: State): Position<State>;
+  /**
+   * Applies an entry of the log.
+   *
+   * @throws CodedError `log_diverged` when the entry does not continue the position, or when a command is not accepted
+   *   again as it was by its proposer; `log_version` for an entry or a command that this version does not know. The
+   *   replica must then stop.
+   */
+  apply(
+    position: Position<State>,
+    entry: LogEntry,
+  ): { readonly position: Position<State>; readonly applied: Applied<State, Result> };
+  save(position: Position<State>): Uint8Array;
+  /** @throws CodedError `snapshot_invalid`. */
+  load(bytes: Uint8Array): Position<State>;
+}
+
+/** Makes the deterministic part of a replica of `machine`. */
+export function replicaOf<State, Command, Result>(
+  machine: Machine<State, Command, Result>,
+  sha256: Sha256,
+): Replica<State, Result> {
+  const adopt = (entry: LogEntry, state: State): Position<State> => ({
+    head: { seq: entry.seq, batchId: entry.batchId },
+    at: entry.at,
+    hash: sha256(encodeEntry(entry)),
+    state,
+  });
+  return {
+    start: { head: emptyHead, at: 0, hash: "", state: machine.initial },
+    judge(position, commands, at) {
+      let { state } = position;
+      const accepted: JsonObject[] = [];
+      const judgements = commands.map((command): Judgement<Result> => {
+        try {
+          const next = machine.apply(state, command as Command, at);
+          const changed = next.state !== state;
+          if (changed) accepted.push(command);
+          state = next.state;
+          return { kind: "judged", result: next.result, accepted: changed };
+        } catch (error) {
+          return { kind: "threw", error };
+        }
+      });
+      return { judgements, accepted, state };
+    },
+    entry: ({ head, hash }, accepted, batchId, at) => ({
+      v: entryVersion,
+      seq: head.seq + 1,
+      batchId,
+      prevHash: hash,
+      at,
+      commands: accepted,
+    }),
+    adopt,
+    apply(position, entry) {
+      if (entry.v !== entryVersion)
+        throw stop("log_version", `entry ${entry.seq} has version ${entry.v}, this code knows ${entryVersion}`, entry);
+      if (entry.seq !== position.head.seq + 1 || entry.prevHash !== position.hash || entry.at < position.at)
+        throw stop("log_diverged", `entry ${entry.seq} does not continue entry ${position.head.seq}`, entry);
+      let { state } = position;
+      const results = entry.commands.map((command, at) => {
+        const next = applyKnown(machine, state, command, entry);
+        if (next.state === state) throw stop("log_diverged", `command ${at} of entry ${entry.seq} is not accepted again`, entry);
+        state = next.state;
+        return next.result;
+      });
+      const { seq, at, commands } = entry;
+      return { position: adopt(entry, state), applied: { seq, at, commands, results, state } };
+    },
+    save: ({ head, at, hash, state }) =>
+      encodeSnapshot({ head, at, hash, stateHash: machine.hash(state) }, machine.encode(state)),
+    load(bytes) {
+      const { header, body } = decodeSnapshot(bytes);
+      const state = decodeState(machine, body);
+      if (machine.hash(state) !== header.stateHash)
+        throw new CodedError<LogErrorCode>("snapshot_invalid", `the snapshot at ${header.head.seq} does not have its state hash`);
+      return { head: header.head, at: header.at, hash: header.hash, state };
+    },
+  };
+}
+
+function decodeState<State, Command, Result>(machine: Machine<State, Command, Result>, body: Uint8Array): State {
+  try {
+    return machine.decode(body);
+  } catch (error) {
+    throw new CodedError<LogErrorCode>("snapshot_invalid", "the machine cannot read its part of the snapshot", {}, error);
+  }
+}
+
+function applyKnown<State, Command, Result>(
+  machine: Machine<State, Command, Result>,
+  state: State,
+  command: JsonObject,
+  entry: LogEntry,
+): { readonly state: State; readonly result: Result } {
+  try {
+    return machine.apply(state, command as Command, entry.at);
+  } catch (error) {
+    throw stop("log_version", `a command of entry ${entry.seq} cannot be applied by this version`, entry, error);
+  }
+}
+
+function stop(code: LogErrorCode, message: string, { seq, batchId }: LogEntry, cause?: unknown): CodedError<LogErrorCode> {
+  return new CodedError(code, message, { seq, batchId }, cause);
+}
