@@ -1,0 +1,17 @@
+/** What a command may touch of the machine it runs on; tests bring their own. */
+export interface Host {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** One line of result. */
+  out(line: string): void;
+  /** One line for the person, never parsed. */
+  err(line: string): void;
+  /** All of standard input. */
+  stdin(): Promise<string>;
+  /** Asks without echo. */
+  askSecret(question: string): Promise<string>;
+  /** Resolves when the process is told to end. */
+  readonly interrupted: Promise<void>;
+  /** Shows progress in place; does nothing where standard error is no terminal. */
+  progress(text: string): void;
+}

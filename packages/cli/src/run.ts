@@ -1,0 +1,88 @@
+import { isCoded } from "@seneschal/core";
+import { Command, CommanderError } from "commander";
+import type { CommandContext } from "./command-context.ts";
+import { commands } from "./commands/index.ts";
+import { type ExitCode, exitCode } from "./exit-code.ts";
+import type { Host } from "./host.ts";
+import { renderText } from "./render-text.ts";
+
+/**
+ * Runs one command line and says with which code the process should end. Never throws.
+ *
+ * @example
+ * ```ts
+ * process.exitCode = await run(["policy", "check", "policy.rego"], processHost());
+ * ```
+ */
+export async function run(argv: readonly string[], host: Host): Promise<ExitCode> {
+  let code: ExitCode = exitCode.ok;
+  const program = new Command("seneschal")
+    .description("Key governance, data governance, storage administration and quotas")
+    .option("--json", "write results as JSON")
+    .configureOutput({ writeOut: (text) => host.out(text.trimEnd()), writeErr: (text) => host.err(text.trimEnd()) })
+    .exitOverride()
+    .showHelpAfterError("(--help shows what there is)");
+
+  const context: CommandContext = {
+    host,
+    get json() {
+      return program.opts<{ json?: boolean }>().json === true;
+    },
+    result(value, text) {
+      host.out(context.json ? JSON.stringify(value) : (text ?? renderText(value)));
+    },
+    exit(next) {
+      code = next;
+    },
+  };
+  for (const add of commands) add(program, context);
+  inherit(program);
+
+  try {
+    await program.parseAsync(argv, { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage;
+    code = codeOf(error);
+    const told = tell(error);
+    if (context.json) host.out(JSON.stringify({ error: told }));
+    else host.err(`seneschal: ${told.message}`);
+  }
+  return code;
+}
+
+/** Sub-commands answer to `--json`, write and fail as the program does. */
+function inherit(parent: Command): void {
+  for (const command of parent.commands) {
+    command.copyInheritedSettings(parent);
+    command.option("--json", "write results as JSON");
+    command.on("option:json", () => {
+      let root: Command = command;
+      while (root.parent !== null) root = root.parent;
+      root.setOptionValue("json", true);
+    });
+    inherit(command);
+  }
+}
+
+const unavailable = ["unreachable", "outcome_unknown", "no_quorum", "store_locked", "vault_unavailable"];
+const refused = new Set([
+  "FORBIDDEN",
+  "MTLS_REQUIRED",
+  "CERT_EXPIRED",
+  "CERT_UNTRUSTED",
+  "INVALID_TOKEN",
+  "TOKEN_EXPIRED",
+  "UNAUTHORIZED",
+]);
+
+function codeOf(error: unknown): ExitCode {
+  if (!isCoded(error)) return exitCode.unavailable;
+  if (refused.has(error.code)) return exitCode.refused;
+  if (unavailable.includes(error.code)) return exitCode.unavailable;
+  return exitCode.usage;
+}
+
+function tell(error: unknown): { readonly code: string; readonly message: string; readonly details?: unknown } {
+  if (isCoded(error)) return { code: error.code, message: error.message, details: error.details };
+  return { code: "internal", message: error instanceof Error ? error.message : String(error) };
+}
