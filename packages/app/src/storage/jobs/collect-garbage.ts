@@ -1,0 +1,96 @@
+import type { Put } from "@seneschal/core/ports";
+import { commit } from "../context.ts";
+import { fragmentLength } from "../data/stripes.ts";
+import type { ChunkDoc, ChunkRef, PartDoc } from "../documents.ts";
+import { dropParts } from "../objects/multipart.ts";
+import { unstage } from "../objects/store-body.ts";
+import type { MaintenanceParts } from "./parts.ts";
+
+const stagedMs = 24 * 3_600_000;
+
+/** What one collection did. */
+export interface GarbageReport {
+  readonly trash: number;
+  readonly chunks: number;
+  readonly bytes: number;
+}
+
+/**
+ * One garbage collection: gives back the references of deleted objects, then deletes chunks that nothing refers to.
+ * A chunk's record goes first, conditionally, so that a writer who takes a reference meanwhile keeps the chunk; extents
+ * go after it and are never named again.
+ */
+export async function collectGarbage(parts: MaintenanceParts, signal?: AbortSignal): Promise<GarbageReport> {
+  const { context, io } = parts;
+  const { store, clock, metrics } = context;
+  for (;;) {
+    const page = await store.list("storage_staged", "by_time", [], { to: [clock.now() - stagedMs], limit: 100 });
+    for (const { id } of page.items) await unstage({ context, id });
+    if (page.items.length < 100) break;
+  }
+  let trash = 0;
+  for (;;) {
+    const page = await store.list("storage_trash", "by_due", [], { to: [clock.now()], limit: 100 });
+    for (const { id, doc } of page.items) {
+      signal?.throwIfAborted();
+      await emptyTrash(parts, id, doc["body"] as unknown as TrashBody);
+      trash += 1;
+    }
+    if (page.items.length === 0) break;
+  }
+  let chunks = 0;
+  let bytes = 0;
+  for (;;) {
+    const page = await store.list("storage_chunks", "unreferenced", [], { limit: 100 });
+    for (const { id, doc, version } of page.items) {
+      signal?.throwIfAborted();
+      const result = await commit(store, { dels: [{ coll: "storage_chunks", id, ifVersion: version }] });
+      if (!result.ok) continue;
+      const chunk = doc as ChunkDoc;
+      await Promise.all(chunk.fragments.map(io.drop));
+      chunks += 1;
+      bytes += fragmentLength(chunk.sealed, chunk.data) * chunk.fragments.length;
+    }
+    if (page.items.length < 100) break;
+  }
+  for (const id of parts.devices.ids()) await parts.devices.measure(id).catch(() => undefined);
+  metrics.gcRuns.inc();
+  metrics.gcReclaimed.inc(bytes);
+  return { trash, chunks, bytes };
+}
+
+type TrashBody =
+  | { readonly kind: "chunks"; readonly chunks: readonly ChunkRef[] }
+  | { readonly kind: "parts"; readonly parts: readonly { readonly id: string }[] }
+  | { readonly kind: "upload"; readonly upload: string };
+
+async function emptyTrash(parts: MaintenanceParts, id: string, body: TrashBody): Promise<void> {
+  if (body.kind === "upload") await dropParts(parts.objects, body.upload);
+  if (body.kind === "parts") {
+    for (const part of body.parts) {
+      const found = await parts.context.store.get("storage_parts", part.id);
+      if (found !== undefined) await release(parts, (found.doc as PartDoc).chunks, "storage_parts", part.id);
+    }
+  }
+  await release(parts, body.kind === "chunks" ? body.chunks : [], "storage_trash", id);
+}
+
+/** Drops one reference per mention and the record that held them, in one commit: never twice, never half. */
+async function release({ context }: MaintenanceParts, refs: readonly ChunkRef[], coll: string, id: string): Promise<void> {
+  const mentions = new Map<string, number>();
+  for (const ref of refs) mentions.set(ref.id, (mentions.get(ref.id) ?? 0) + 1);
+  const ids = [...mentions.keys()];
+  for (;;) {
+    const record = await context.store.get(coll, id);
+    if (record === undefined) return;
+    const found = await context.store.getMany("storage_chunks", ids);
+    const puts = found.flatMap((chunk): Put[] => {
+      if (chunk === undefined) return [];
+      const doc = chunk.doc as ChunkDoc;
+      const refsLeft = Math.max(0, doc.refs - (mentions.get(chunk.id) ?? 0));
+      return [{ coll: "storage_chunks", id: chunk.id, doc: { ...doc, refs: refsLeft }, ifVersion: chunk.version }];
+    });
+    const result = await commit(context.store, { puts, dels: [{ coll, id, ifVersion: record.version }] });
+    if (result.ok) return;
+  }
+}

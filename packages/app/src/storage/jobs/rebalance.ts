@@ -1,0 +1,40 @@
+import type { JsonObject } from "@seneschal/core";
+import { placeChunk } from "@seneschal/core/storage";
+import type { JobContext } from "../../platform/index.ts";
+import { fragmentLength } from "../data/stripes.ts";
+import { chunkPage } from "./chunk-pages.ts";
+import type { MaintenanceParts } from "./parts.ts";
+
+/** Moves fragments of a pool to the devices that placement prefers today, for example after a device was added. */
+export async function runRebalance({ context, io, repair, throttle }: MaintenanceParts, job: JobContext): Promise<JsonObject> {
+  const pool = job.params["pool"] as string;
+  const total = await context.store.count("storage_chunks", "by_pool", [pool]);
+  const saved = job.checkpoint as {
+    readonly cursor?: string;
+    readonly done: number;
+    readonly moved: number;
+    readonly bytes: number;
+  } | null;
+  let { done, moved, bytes } = saved ?? { done: 0, moved: 0, bytes: 0 };
+  let cursor = saved?.cursor;
+  let first = saved === null;
+  while (first || cursor !== undefined) {
+    first = false;
+    const page = await chunkPage(context.store, cursor);
+    for (const { id, doc } of page.chunks) {
+      if (doc.pool !== pool) continue;
+      done += 1;
+      const holders = new Set(doc.fragments.flatMap((f) => (f === null ? [] : [f.device])));
+      const ideal = placeChunk(id, io.candidates(pool, fragmentLength(doc.sealed, doc.data)), doc.fragments.length);
+      if (ideal === undefined || ideal.every((c) => holders.has(c.id))) continue;
+      const wanted = new Set(ideal.map((c) => c.id));
+      const outcome = await repair.move(id, (device) => holders.has(device) && !wanted.has(device));
+      if (outcome.repair === "repaired") moved += 1;
+      bytes += outcome.written;
+      await throttle(outcome.written, job.signal);
+    }
+    cursor = page.cursor;
+    await job.progress(done / Math.max(total, 1), { done, total, moved, bytes, ...(cursor === undefined ? {} : { cursor }) });
+  }
+  return { pool, moved, bytes };
+}

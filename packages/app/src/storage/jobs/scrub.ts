@@ -1,0 +1,132 @@
+import type { JsonObject } from "@seneschal/core";
+import {
+  countVerdict,
+  emptyScrubReport,
+  inScope,
+  orphanExpired,
+  type ScrubReport,
+  type ScrubScope,
+  scopeKey,
+} from "@seneschal/core/storage";
+import type { JobContext } from "../../platform/index.ts";
+import { commit, nodeActor } from "../context.ts";
+import type { ChunkDoc } from "../documents.ts";
+import { chunkPage } from "./chunk-pages.ts";
+import type { MaintenanceParts } from "./parts.ts";
+
+/** The scope in a job's parameters. */
+export function scopeOf(params: JsonObject): ScrubScope {
+  const kind = params["scope"];
+  return kind === "pool" || kind === "device" ? { kind, id: params["id"] as string } : { kind: "cluster" };
+}
+
+/**
+ * Reads and checksums every fragment in scope, rebuilds what parity allows, reports the rest; then compares what the
+ * devices hold with the placement records. Resumes at the chunk page it had reached.
+ */
+export async function runScrub(parts: MaintenanceParts, job: JobContext): Promise<JsonObject> {
+  const { context, cluster, repair, devices } = parts;
+  const scope = scopeOf(job.params);
+  const trigger = job.params["trigger"] === "under_replication" ? "under_replication" : "scrub";
+  const total = await context.store.count("storage_chunks", "by_id", []);
+  const saved = job.checkpoint as { readonly cursor?: string; readonly done: number; readonly report: ScrubReport } | null;
+  let report = saved?.report ?? emptyScrubReport;
+  let cursor = saved?.cursor;
+  let done = saved?.done ?? 0;
+  if (saved === null) context.emit("info", "device", `scrub started: ${scopeKey(scope)}`, { job: job.job.id });
+
+  let first = saved === null;
+  while (first || cursor !== undefined) {
+    first = false;
+    const page = await chunkPage(context.store, cursor);
+    const wanted = page.chunks.filter(({ doc }) =>
+      inScope(scope, { pool: doc.pool, devices: doc.fragments.flatMap((f) => (f === null ? [] : [f.device])) }),
+    );
+    await Promise.all(
+      wanted.map(async ({ id }) => {
+        const outcome = await repair.check(id, { trigger, repair: true });
+        if (outcome.verdict === "Gone") return;
+        report = countVerdict(report, outcome.verdict, outcome.repair);
+        context.metrics.scrubChunks.inc({ verdict: outcome.verdict });
+        if (outcome.verdict === "Lost")
+          context.emit("critical", "device", "chunk lost more fragments than parity covers", { chunk: id });
+        else if (outcome.verdict !== "Healthy")
+          context.emit("warning", "device", `chunk had bad fragments: ${outcome.repair ?? "left as it is"}`, {
+            chunk: id,
+            verdict: outcome.verdict,
+          });
+      }),
+    );
+    cursor = page.cursor;
+    done += page.chunks.length;
+    await job.progress(Math.min(0.95, done / Math.max(total, 1)), {
+      done,
+      total,
+      report: { ...report },
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+  }
+
+  for (const device of Object.values(cluster.state.devices)) {
+    if (scope.kind === "device" && device.id !== scope.id) continue;
+    if (scope.kind === "pool" && device.pool !== scope.id) continue;
+    if (devices.get(device.id) === undefined || device.state === "Failed" || device.state === "Removed") continue;
+    job.signal.throwIfAborted();
+    try {
+      report = { ...report, orphans: report.orphans + (await checkDevice(parts, device.id)) };
+    } catch (error) {
+      context.emit("error", "device", "device could not be checked", { device: device.id, error: (error as Error).message });
+    }
+  }
+  if (scope.kind === "cluster") {
+    context.metrics.scrubLastSuccess.set(context.clock.now() / 1000);
+    if (job.params["periodic"] === true) await cluster.propose({ kind: "scrub.periodic", at: context.clock.now() }, nodeActor);
+  }
+  const bad = report.lost + report.repair_errors;
+  context.emit(bad > 0 ? "error" : "info", "device", `scrub finished: ${scopeKey(scope)}`, { job: job.job.id, ...report });
+  return { ...report };
+}
+
+/** The device's own records, then every extent against the placement: counts orphans, deletes those seen 24 h ago. */
+async function checkDevice({ context, devices }: MaintenanceParts, id: string): Promise<number> {
+  const { store, clock } = context;
+  const device = devices.get(id);
+  if (device === undefined) return 0;
+  for (const problem of await device.inspect()) context.emit("warning", "device", problem, { device: id });
+  let orphans = 0;
+  const sighted = new Set<string>();
+  let batch: string[] = [];
+  const settle = async () => {
+    const chunks = await store.getMany(
+      "storage_chunks",
+      batch.map((extent) => extent.split(".")[0] ?? ""),
+    );
+    for (const [i, extent] of batch.entries()) {
+      const chunk = chunks[i]?.doc as ChunkDoc | undefined;
+      if (chunk?.fragments.some((f) => f?.device === id && f.extent === extent)) continue;
+      orphans += 1;
+      const key = `${id}/${extent}`;
+      sighted.add(key);
+      const seen = await store.get("storage_orphans", key);
+      if (seen === undefined) {
+        const doc = { device: id, extent, first_seen: clock.now() };
+        await commit(store, { puts: [{ coll: "storage_orphans", id: key, doc, ifVersion: 0 }] });
+      } else if (orphanExpired(seen.doc["first_seen"] as number, clock.now())) {
+        await device.delete(extent);
+        await commit(store, { dels: [{ coll: "storage_orphans", id: key }] });
+      }
+    }
+    batch = [];
+  };
+  for await (const extent of device.list()) {
+    batch.push(extent);
+    if (batch.length >= 200) await settle();
+  }
+  await settle();
+  // A sighting that turned out to be a write in flight, or is gone, must not age on.
+  const known = await store.list("storage_orphans", "by_device", [id], { limit: 1000 });
+  for (const { id: key } of known.items)
+    if (!sighted.has(key)) await commit(store, { dels: [{ coll: "storage_orphans", id: key }] });
+  await devices.measure(id);
+  return orphans;
+}

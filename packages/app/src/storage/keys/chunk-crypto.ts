@@ -1,0 +1,95 @@
+import type { CryptoProvider, Random } from "@seneschal/core/ports";
+import { storageError } from "@seneschal/core/storage";
+import type { MasterKey } from "./key-manager.ts";
+
+const dekLabel = Buffer.from("seneschal/storage/chunk/v1");
+const secretLabel = Buffer.from("seneschal/storage/secret/v1");
+const dedupLabel = Buffer.from("seneschal/storage/dedup/v1");
+const none = new Uint8Array(0);
+
+/** A chunk, named and sealed. `id` is 64 hex digits. */
+export interface SealedChunk {
+  readonly id: string;
+  readonly epoch: number;
+  readonly nonce: Uint8Array;
+  readonly sealed: Uint8Array;
+}
+
+/** What a tenant must know of a chunk to open it: wrapped under its key, bound to the chunk's id. */
+export interface ChunkParameters {
+  readonly epoch: number;
+  readonly secret: Uint8Array;
+}
+
+/**
+ * The content address: SHA-256 of the plaintext, or an HMAC of it under a key of the tenant when the tenant opted out of
+ * deduplication across tenants.
+ */
+export function chunkId(crypto: CryptoProvider, plaintext: Uint8Array, optOutKek?: Uint8Array): string {
+  if (optOutKek === undefined) return Buffer.from(crypto.hash("sha256", plaintext)).toString("hex");
+  const key = crypto.hkdf("sha256", optOutKek, none, dedupLabel, 32);
+  return Buffer.from(crypto.hmac("sha256", key, plaintext)).toString("hex");
+}
+
+/**
+ * A second digest of the plaintext. It is stored only wrapped under tenants' keys and enters the chunk's key, so that
+ * master key and chunk id together open nothing: without a tenant's key the chunk stays shut, which is what makes
+ * crypto-shred real on deduplicated data.
+ */
+export function chunkSecret(crypto: CryptoProvider, plaintext: Uint8Array): Uint8Array {
+  return crypto.hmac("sha256", secretLabel, plaintext);
+}
+
+/** DEK = HKDF-SHA256(master, salt = chunk id, info = label || secret). */
+function dataKey(crypto: CryptoProvider, master: Uint8Array, id: string, secret: Uint8Array): Uint8Array {
+  return crypto.hkdf("sha256", master, Buffer.from(id, "hex"), Buffer.concat([dekLabel, secret]), 32);
+}
+
+/** AES-256-GCM with a fresh nonce; the id is associated data. */
+export function sealChunk(
+  crypto: CryptoProvider,
+  random: Random,
+  master: MasterKey,
+  id: string,
+  secret: Uint8Array,
+  plaintext: Uint8Array,
+): SealedChunk {
+  const nonce = random(12);
+  const sealed = crypto.seal(dataKey(crypto, master.bytes, id, secret), nonce, plaintext, Buffer.from(id, "hex"));
+  return { id, epoch: master.epoch, nonce, sealed };
+}
+
+/** Throws `DataCorruption` unless the bytes are those that were sealed. */
+export function openChunk(crypto: CryptoProvider, master: MasterKey, secret: Uint8Array, chunk: SealedChunk): Uint8Array {
+  try {
+    return crypto.open(dataKey(crypto, master.bytes, chunk.id, secret), chunk.nonce, chunk.sealed, Buffer.from(chunk.id, "hex"));
+  } catch (error) {
+    throw storageError("DataCorruption", `chunk ${chunk.id} does not authenticate`, { chunk: chunk.id }, error);
+  }
+}
+
+/** Wraps the derivation parameters for one tenant; a blob moved to another chunk does not open. Base64. */
+export function wrapParameters(
+  crypto: CryptoProvider,
+  random: Random,
+  kek: Uint8Array,
+  id: string,
+  { epoch, secret }: ChunkParameters,
+): string {
+  const nonce = random(12);
+  const plaintext = Buffer.alloc(4 + secret.length);
+  plaintext.writeUInt32BE(epoch, 0);
+  plaintext.set(secret, 4);
+  return Buffer.concat([nonce, crypto.seal(kek, nonce, plaintext, Buffer.from(id, "hex"))]).toString("base64");
+}
+
+/** Throws `DataCorruption` when the blob is not of this tenant and chunk. */
+export function unwrapParameters(crypto: CryptoProvider, kek: Uint8Array, id: string, wrapped: string): ChunkParameters {
+  const bytes = Buffer.from(wrapped, "base64");
+  try {
+    const plaintext = Buffer.from(crypto.open(kek, bytes.subarray(0, 12), bytes.subarray(12), Buffer.from(id, "hex")));
+    return { epoch: plaintext.readUInt32BE(0), secret: plaintext.subarray(4) };
+  } catch (error) {
+    throw storageError("DataCorruption", `the key of chunk ${id} does not open`, { chunk: id }, error);
+  }
+}

@@ -1,0 +1,136 @@
+import { isCoded } from "@seneschal/core";
+import type { Vault } from "@seneschal/core/ports";
+import { storageError } from "@seneschal/core/storage";
+import { commit, type StorageContext } from "../context.ts";
+import { within } from "../within.ts";
+
+/** A master key of one epoch. Never logged, never stored but sealed by the vault. */
+export interface MasterKey {
+  readonly epoch: number;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Keeps the master keys, one per epoch. Cached epochs serve reads while the vault is away; every write needs the vault to
+ * have answered within the last second, so that an unreachable key manager stops all chunk writes of the cluster.
+ */
+export interface KeyManager {
+  readonly reachable: boolean;
+  /** Throws `KeyManagerUnavailable`. */
+  forWrite(): Promise<MasterKey>;
+  /** Throws `KeyManagerUnavailable` when the epoch is not cached and the vault is away. */
+  forRead(epoch: number): Promise<MasterKey>;
+  /** Makes the next epoch; old ones stay readable. */
+  rotate(): Promise<number>;
+  /** Asks the vault once; emits an event when the answer changed. */
+  probe(): Promise<boolean>;
+}
+
+const keyName = "storage-masters";
+const freshMs = 1000;
+const timeoutMs = 2000;
+
+export function createKeyManager(context: StorageContext, vault: Vault): KeyManager {
+  const cache = new Map<number, Uint8Array>();
+  let newest = 0;
+  let lastContact = Number.NEGATIVE_INFINITY;
+  let reachable = true;
+  let probing: Promise<boolean> | undefined;
+
+  const note = (answered: boolean): boolean => {
+    if (answered) lastContact = context.clock.now();
+    else lastContact = Number.NEGATIVE_INFINITY;
+    if (answered !== reachable) {
+      reachable = answered;
+      context.emit(
+        answered ? "info" : "critical",
+        "security",
+        answered ? "key manager reachable again" : "key manager unreachable: chunk writes fail, cached master keys serve reads",
+      );
+    }
+    context.metrics.keyManagerReachable.set(answered ? 1 : 0);
+    return answered;
+  };
+
+  const ask = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      const value = await within(timeoutMs, "the key manager", work());
+      note(true);
+      return value;
+    } catch (error) {
+      // A definite answer (wrong key, bad ciphertext) is contact; only silence and a sealed vault are not.
+      if (isCoded(error, "key_not_found", "decryption_failed", "deletion_not_allowed")) throw error;
+      note(false);
+      throw storageError("KeyManagerUnavailable", "the key manager does not answer", {}, error);
+    }
+  };
+
+  const probe = (): Promise<boolean> => {
+    probing ??= ask(async () => {
+      if ((await vault.health()).sealed) throw new Error("the vault is sealed");
+      return true;
+    })
+      .catch(() => false)
+      .finally(() => {
+        probing = undefined;
+      });
+    return probing;
+  };
+
+  const unseal = async (epoch: number, sealed: string): Promise<Uint8Array> => {
+    const bytes = await ask(() => vault.decrypt(keyName, sealed, aad(epoch)));
+    cache.set(epoch, bytes);
+    return bytes;
+  };
+
+  const load = async (epoch: number): Promise<Uint8Array> => {
+    const cached = cache.get(epoch);
+    if (cached !== undefined) return cached;
+    const found = await context.store.get("storage_masters", String(epoch));
+    if (found === undefined) throw storageError("InvariantViolation", `no master key of epoch ${epoch}`);
+    return unseal(epoch, found.doc["sealed"] as string);
+  };
+
+  const latest = async (): Promise<number> => {
+    const page = await context.store.list("storage_masters", "by_epoch", [], { limit: 1, reverse: true });
+    return (page.items[0]?.doc["epoch"] as number | undefined) ?? 0;
+  };
+
+  const create = async (epoch: number): Promise<number> => {
+    await ask(async () => {
+      if ((await vault.keyInfo(keyName)) === undefined) await vault.createKey(keyName);
+    });
+    const bytes = context.random(32);
+    const sealed = await ask(() => vault.encrypt(keyName, bytes, aad(epoch)));
+    const doc = { epoch, sealed, created_at: context.clock.now() };
+    const result = await commit(context.store, { puts: [{ coll: "storage_masters", id: String(epoch), doc, ifVersion: 0 }] });
+    // Another node made this epoch first: its key is the one.
+    if (result.ok) cache.set(epoch, bytes);
+    return epoch;
+  };
+
+  return {
+    get reachable() {
+      return reachable;
+    },
+    async forWrite() {
+      if (context.clock.now() - lastContact >= freshMs && !(await probe()))
+        throw storageError("KeyManagerUnavailable", "the key manager does not answer");
+      if (newest === 0) newest = (await latest()) || (await create(1));
+      return { epoch: newest, bytes: await load(newest) };
+    },
+    async forRead(epoch) {
+      return { epoch, bytes: await load(epoch) };
+    },
+    async rotate() {
+      newest = await create((await latest()) + 1);
+      context.metrics.keyRotations.inc();
+      return newest;
+    },
+    probe,
+  };
+}
+
+function aad(epoch: number): Uint8Array {
+  return Buffer.from(`seneschal/storage/master/v1/${epoch}`);
+}

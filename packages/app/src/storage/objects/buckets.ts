@@ -1,0 +1,98 @@
+import { CodedError } from "@seneschal/core";
+import { storageError } from "@seneschal/core/storage";
+import { commit } from "../context.ts";
+import type { BucketDoc } from "../documents.ts";
+import type { ObjectServices } from "./services.ts";
+
+/** Failures that only an object gateway meets; the S3 gateway answers them under these names. */
+export type ObjectErrorCode =
+  | "NoSuchBucket"
+  | "NoSuchUpload"
+  | "BucketNotEmpty"
+  | "BucketAlreadyExists"
+  | "InvalidBucketName"
+  | "InvalidPart"
+  | "InvalidPartOrder"
+  | "EntityTooSmall"
+  | "PreconditionFailed"
+  | "NotModified"
+  | "KeyTooLongError"
+  | "InvalidArgument"
+  | "OperationAborted";
+
+export function objectError(
+  code: ObjectErrorCode,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): CodedError<ObjectErrorCode> {
+  return new CodedError(code, message, details);
+}
+
+const validName = /^(?!\d+\.\d+\.\d+\.\d+$)(?!xn--)[a-z0-9](?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]$/;
+
+/** A bucket of the tenant with the version to guard commits by. Throws `NoSuchBucket`, `TenantAccessDenied`. */
+export async function openBucket(
+  { context }: ObjectServices,
+  tenant: string,
+  name: string,
+): Promise<{ readonly bucket: BucketDoc; readonly version: number }> {
+  const found = await context.store.get("storage_buckets", name);
+  if (found === undefined || found.doc["deleting"] === true)
+    throw objectError("NoSuchBucket", "the bucket does not exist", { bucket: name });
+  const bucket = found.doc as BucketDoc;
+  if (bucket.tenant !== tenant) throw storageError("TenantAccessDenied", "the bucket belongs to another tenant");
+  return { bucket, version: found.version };
+}
+
+/** Creates a bucket; an own existing one is no error. `created` tells which it was. */
+export async function createBucket(services: ObjectServices, tenant: string, name: string, region: string): Promise<boolean> {
+  if (!validName.test(name))
+    throw objectError("InvalidBucketName", "a bucket name is 3-63 of a-z, 0-9, dot and hyphen", { bucket: name });
+  const { context, cluster } = services;
+  if (cluster.state.maintenance) throw storageError("MaintenanceMode", "the cluster is in maintenance: reads work, writes wait");
+  const doc: BucketDoc = { name, tenant, region, created_at: context.clock.now(), deleting: false };
+  const result = await commit(context.store, {
+    puts: [{ coll: "storage_buckets", id: name, doc, ifVersion: 0 }],
+    audit: [{ stream: "storage", event: { action: "bucket.create", tenant, bucket: name } }],
+  });
+  if (result.ok) return true;
+  const found = await context.store.get("storage_buckets", name);
+  if (found?.doc["tenant"] === tenant) return false;
+  throw objectError("BucketAlreadyExists", "the bucket name is taken", { bucket: name });
+}
+
+/** Deletes an empty bucket. Two steps: no write may commit once the first is done, so the look is safe. */
+export async function deleteBucket(services: ObjectServices, tenant: string, name: string): Promise<void> {
+  const { context, cluster } = services;
+  if (cluster.state.maintenance) throw storageError("MaintenanceMode", "the cluster is in maintenance: reads work, writes wait");
+  const { bucket, version } = await openBucket(services, tenant, name);
+  const marked = await commit(context.store, {
+    puts: [{ coll: "storage_buckets", id: name, doc: { ...bucket, deleting: true }, ifVersion: version }],
+  });
+  if (!marked.ok) throw objectError("OperationAborted", "the bucket changed meanwhile, try again", { bucket: name });
+  const ifVersion = marked.versions[`storage_buckets/${name}`] as number;
+  const objects = await context.store.list("storage_objects", "by_key", [name], { limit: 1 });
+  const uploads = await context.store.list("storage_uploads", "by_key", [name], { limit: 1 });
+  if (objects.items.length > 0 || uploads.items.length > 0) {
+    await commit(context.store, {
+      puts: [{ coll: "storage_buckets", id: name, doc: { ...bucket, deleting: false }, ifVersion }],
+    });
+    throw objectError("BucketNotEmpty", "the bucket is not empty", { bucket: name });
+  }
+  await commit(context.store, {
+    dels: [{ coll: "storage_buckets", id: name, ifVersion }],
+    audit: [{ stream: "storage", event: { action: "bucket.delete", tenant, bucket: name } }],
+  });
+}
+
+/** The tenant's buckets by name. */
+export async function listBuckets({ context }: ObjectServices, tenant: string): Promise<readonly BucketDoc[]> {
+  const buckets: BucketDoc[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await context.store.list("storage_buckets", "by_tenant", [tenant], { limit: 1000, ...(cursor && { cursor }) });
+    buckets.push(...page.items.map((i) => i.doc as BucketDoc));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return buckets;
+}

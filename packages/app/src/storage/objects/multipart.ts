@@ -1,0 +1,211 @@
+import { createHash, randomUUID } from "node:crypto";
+import { storageError } from "@seneschal/core/storage";
+import { commit } from "../context.ts";
+import type { Body, ObjectDoc, PartDoc, UploadDoc, UploadDraft } from "../documents.ts";
+import { objectError, openBucket } from "./buckets.ts";
+import { checkKey } from "./object-id.ts";
+import { type Conditions, commitObject, trashPuts } from "./put-object.ts";
+import { type ObjectServices, writableShard } from "./services.ts";
+import { storeBody } from "./store-body.ts";
+
+/** Limits of multipart uploads: parts 1-10,000, at least 5 MiB each but the last. */
+export const partLimits = { maxNumber: 10_000, minBytes: 5 * 1024 * 1024 } as const;
+
+/** Begins an upload; returns its id. */
+export async function createUpload(services: ObjectServices, draft: UploadDraft): Promise<string> {
+  checkKey(draft.key);
+  writableShard(services, draft.bucket, draft.key);
+  const { version } = await openBucket(services, draft.tenant, draft.bucket);
+  const id = randomUUID().replaceAll("-", "");
+  const doc: UploadDoc = { ...draft, started_at: services.context.clock.now() };
+  const result = await commit(services.context.store, {
+    puts: [{ coll: "storage_uploads", id, doc, ifVersion: 0 }],
+    checks: [{ coll: "storage_buckets", id: draft.bucket, version }],
+  });
+  if (!result.ok) throw objectError("OperationAborted", "the bucket changed meanwhile, try again");
+  return id;
+}
+
+export interface UploadTarget {
+  readonly tenant: string;
+  readonly bucket: string;
+  readonly key: string;
+  readonly upload: string;
+}
+
+async function openUpload(
+  services: ObjectServices,
+  target: UploadTarget,
+): Promise<{ readonly doc: UploadDoc; readonly version: number }> {
+  await openBucket(services, target.tenant, target.bucket);
+  const found = await services.context.store.get("storage_uploads", target.upload);
+  const doc = found?.doc as UploadDoc | undefined;
+  if (found === undefined || doc === undefined || doc.bucket !== target.bucket || doc.key !== target.key)
+    throw objectError("NoSuchUpload", "the upload does not exist", { upload: target.upload });
+  return { doc, version: found.version };
+}
+
+/** Stores one part; sending a number again replaces it. */
+export async function uploadPart(
+  services: ObjectServices,
+  target: UploadTarget,
+  number: number,
+  body: AsyncIterable<Uint8Array>,
+): Promise<PartDoc> {
+  const { store, clock } = services.context;
+  await openUpload(services, target);
+  writableShard(services, target.bucket, target.key);
+  // Parts are never inline: their records would grow with the object.
+  const stored = await storeBody(services, target.tenant, body, -1);
+  const id = `${target.upload}.${number}`;
+  try {
+    for (let attempt = 0; attempt < 50; attempt++) {
+      let part: PartDoc | undefined;
+      const outcome = await stored.finish(async (made) => {
+        const upload = await openUpload(services, target);
+        const before = await store.get("storage_parts", id);
+        const chunks = made.kind === "chunks" ? made.chunks : [];
+        part = { upload: target.upload, number, size: stored.size, etag: stored.md5, modified_at: clock.now(), chunks };
+        const old = before?.doc as PartDoc | undefined;
+        const trash = old === undefined ? [] : trashPuts(services, { body: { kind: "chunks", chunks: old.chunks } } as ObjectDoc);
+        return {
+          puts: [{ coll: "storage_parts", id, doc: part, ifVersion: before?.version ?? 0 }, ...trash],
+          checks: [{ coll: "storage_uploads", id: target.upload, version: upload.version }],
+        };
+      });
+      if (outcome === "committed" && part !== undefined) return part;
+    }
+    throw storageError("ShardUnavailable", "too many writers of one part, try again");
+  } catch (error) {
+    await stored.abandon();
+    throw error;
+  }
+}
+
+/** The parts of an upload by number. */
+export async function listParts(
+  services: ObjectServices,
+  target: UploadTarget,
+  after: number,
+  limit: number,
+): Promise<{ readonly upload: UploadDoc; readonly parts: readonly PartDoc[]; readonly more: boolean }> {
+  const { doc: upload } = await openUpload(services, target);
+  const page = await services.context.store.list("storage_parts", "by_upload", [target.upload], {
+    from: [after + 1],
+    limit: limit + 1,
+  });
+  const parts = page.items.map((i) => i.doc as PartDoc);
+  return { upload, parts: parts.slice(0, limit), more: parts.length > limit };
+}
+
+/** Joins the named parts into the object without copying a byte; parts that are not named go to the trash. */
+export async function completeUpload(
+  services: ObjectServices,
+  target: UploadTarget,
+  named: readonly { readonly number: number; readonly etag: string }[],
+  conditions?: Conditions,
+): Promise<ObjectDoc> {
+  const { store, clock } = services.context;
+  const { doc: upload, version } = await openUpload(services, target);
+  if (named.length === 0) throw objectError("InvalidPart", "no part is named");
+  for (let i = 1; i < named.length; i++)
+    if ((named[i]?.number ?? 0) <= (named[i - 1]?.number ?? 0))
+      throw objectError("InvalidPartOrder", "parts must be in ascending order");
+  const found = await store.getMany(
+    "storage_parts",
+    named.map((n) => `${target.upload}.${n.number}`),
+  );
+  const parts = named.map((n, i) => {
+    const part = found[i]?.doc as PartDoc | undefined;
+    if (part === undefined || part.etag !== n.etag)
+      throw objectError("InvalidPart", `part ${n.number} was not uploaded with this ETag`);
+    if (part.size < partLimits.minBytes && i < named.length - 1)
+      throw objectError("EntityTooSmall", `part ${n.number} is below 5 MiB`);
+    return part;
+  });
+  const used = new Set(named.map((n) => n.number));
+  const spare: PartDoc[] = [];
+  for (let after = 0; ; ) {
+    const page = await listParts(services, target, after, 1000);
+    spare.push(...page.parts.filter((p) => !used.has(p.number)));
+    if (!page.more) break;
+    after = page.parts.at(-1)?.number ?? after;
+  }
+  const body: Body = { kind: "parts", parts: parts.map((p) => ({ id: `${target.upload}.${p.number}`, size: p.size })) };
+  const digest = createHash("md5");
+  for (const p of parts) digest.update(Buffer.from(p.etag, "hex"));
+  const etag = `${digest.digest("hex")}-${parts.length}`;
+  let uploadGone = false;
+  const doc = await commitObject(
+    services,
+    { ...target, ...(conditions === undefined ? {} : { conditions }) },
+    {
+      async finish(build) {
+        const draft = await build(body);
+        const trash = spare.flatMap((p) => trashPuts(services, { body: { kind: "chunks", chunks: p.chunks } } as ObjectDoc));
+        const result = await commit(store, {
+          puts: [...draft.puts, ...trash],
+          dels: [
+            { coll: "storage_uploads", id: target.upload, ifVersion: version },
+            ...spare.map((p) => ({ coll: "storage_parts", id: `${target.upload}.${p.number}` })),
+          ],
+          // A part that was replaced since it was looked at must not slip in under the old ETag.
+          checks: [
+            ...(draft.checks ?? []),
+            ...found.map((f, i) => ({
+              coll: "storage_parts",
+              id: `${target.upload}.${named[i]?.number}`,
+              version: f?.version ?? 0,
+            })),
+          ],
+        });
+        if (result.ok) return "committed";
+        uploadGone = result.failed.some((f) => f.coll === "storage_uploads" || f.coll === "storage_parts");
+        if (uploadGone) throw objectError("NoSuchUpload", "the upload changed meanwhile", { upload: target.upload });
+        return "conflict";
+      },
+    },
+    (made) => ({
+      bucket: target.bucket,
+      key: target.key,
+      tenant: target.tenant,
+      size: parts.reduce((n, p) => n + p.size, 0),
+      etag,
+      content_type: upload.content_type,
+      headers: upload.headers,
+      meta: upload.meta,
+      modified_at: clock.now(),
+      body: made as ObjectDoc["body"],
+    }),
+  );
+  return doc;
+}
+
+/** Gives an upload up; garbage collection takes back what its parts held. */
+export async function abortUpload(services: ObjectServices, target: UploadTarget): Promise<void> {
+  const { version } = await openUpload(services, target);
+  const { store, clock } = services.context;
+  const gone = await commit(store, {
+    puts: [
+      { coll: "storage_trash", id: randomUUID(), doc: { body: { kind: "upload", upload: target.upload }, due: clock.now() } },
+    ],
+    dels: [{ coll: "storage_uploads", id: target.upload, ifVersion: version }],
+  });
+  if (!gone.ok) throw objectError("NoSuchUpload", "the upload does not exist", { upload: target.upload });
+}
+
+/** Moves all parts of an ended upload to the trash. Parts of a completed one are not asked for here. */
+export async function dropParts(services: ObjectServices, upload: string): Promise<void> {
+  const { store } = services.context;
+  for (;;) {
+    const page = await store.list("storage_parts", "by_upload", [upload], { limit: 100 });
+    if (page.items.length === 0) return;
+    for (const { id, doc, version } of page.items) {
+      const body = { kind: "chunks", chunks: (doc as PartDoc).chunks } as const;
+      await commit(store, {
+        puts: trashPuts(services, { body } as unknown as ObjectDoc),
+        dels: [{ coll: "storage_parts", id, ifVersion: version }],
+      });
+    }
+  }
+}

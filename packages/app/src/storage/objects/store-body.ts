@@ -1,0 +1,162 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { Del, Put } from "@seneschal/core/ports";
+import { isInline, storageError } from "@seneschal/core/storage";
+import { commit } from "../context.ts";
+import type { PreparedChunk } from "../data/chunk-store.ts";
+import { createKeyedLock } from "../data/keyed-lock.ts";
+import type { Body, ChunkRef } from "../documents.ts";
+import { chunkBytes, cutChunks } from "./cut-chunks.ts";
+import type { ObjectServices } from "./services.ts";
+
+/** Bytes that are stored, waiting for the commit that makes them part of something. */
+export interface StoredBody {
+  readonly size: number;
+  /** Hex MD5, the ETag of a single put. */
+  readonly md5: string;
+  readonly inline: boolean;
+  /**
+   * Commits `build(body)` together with the references; `build` may be called again after a conflict on a chunk. Returns
+   * the failed conditions when one of `build`'s own failed.
+   */
+  finish(build: (body: Body) => Draft | Promise<Draft>): Promise<"committed" | "conflict">;
+  /** Gives everything back. */
+  abandon(): Promise<void>;
+}
+
+export interface Draft {
+  readonly puts: readonly Put[];
+  readonly dels?: readonly Del[];
+  readonly checks?: readonly { readonly coll: string; readonly id: string; readonly version: number }[];
+}
+
+const locked = createKeyedLock();
+
+/**
+ * Streams a body into chunks. All but the last chunk are committed on the way as staged (so that a crash leaves a record
+ * to collect); the last one, the object and the end of the staging are one commit. Memory: one chunk and its fragments.
+ */
+export async function storeBody(
+  { context, chunks }: ObjectServices,
+  tenant: string,
+  source: AsyncIterable<Uint8Array>,
+  inlineThreshold: number,
+): Promise<StoredBody> {
+  const { store, clock } = context;
+  const stage = randomUUID();
+  const refs: ChunkRef[] = [];
+  const staged: string[] = [];
+  const md5 = createHash("md5");
+  let size = 0;
+  let held: Uint8Array | undefined;
+
+  const takeAndCommit = async (chunk: PreparedChunk, draft: () => Draft | Promise<Draft>): Promise<"committed" | "conflict"> =>
+    // Writers of one chunk in this process queue up instead of racing on its record.
+    locked(chunk.ref.id, async () => {
+      for (let attempt = 0; attempt < 50; attempt++) {
+        const take = await chunk.take();
+        const { puts, dels = [], checks = [] } = await draft();
+        const result = await commit(store, { puts: [...puts, take], dels, checks });
+        if (result.ok) return "committed";
+        if (result.failed.some((f) => f.coll !== "storage_chunks")) return "conflict";
+      }
+      throw storageError("ShardUnavailable", "too many writers of one chunk, try again");
+    });
+
+  const settleAfter = async (
+    chunk: PreparedChunk,
+    work: Promise<"committed" | "conflict">,
+  ): Promise<"committed" | "conflict"> => {
+    let outcome: "committed" | "conflict" = "conflict";
+    try {
+      outcome = await work;
+      return outcome;
+    } finally {
+      await chunk.settle(outcome === "committed");
+    }
+  };
+
+  const stageChunk = async (plaintext: Uint8Array): Promise<void> => {
+    const chunk = await chunks.prepare(tenant, plaintext);
+    const id = `${stage}.${staged.length}`;
+    const doc = { stage, chunk: chunk.ref.id, at: clock.now() };
+    await settleAfter(
+      chunk,
+      takeAndCommit(chunk, () => ({ puts: [{ coll: "storage_staged", id, doc, ifVersion: 0 }] })),
+    );
+    staged.push(id);
+    refs.push(chunk.ref);
+  };
+
+  const abandon = async (): Promise<void> => {
+    for (const id of staged) await unstage({ context, id });
+  };
+
+  try {
+    for await (const piece of cutChunks(source, chunkBytes)) {
+      if (held !== undefined) await stageChunk(held);
+      md5.update(piece);
+      size += piece.length;
+      held = piece;
+    }
+  } catch (error) {
+    await abandon();
+    throw error;
+  }
+
+  const last = held;
+  const inline = refs.length === 0 && isInline(size, inlineThreshold);
+  return {
+    size,
+    inline,
+    md5: md5.digest("hex"),
+    async finish(build) {
+      const dels = staged.map((id) => ({ coll: "storage_staged", id }));
+      if (last === undefined || inline) {
+        const { id, epoch, nonce, sealed, key } = await chunks.sealInline(tenant, last ?? new Uint8Array(0));
+        const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+        const draft = await build({ kind: "inline", id, key, epoch, nonce: base64(nonce), sealed: base64(sealed) });
+        const result = await commit(store, draft);
+        return result.ok ? "committed" : "conflict";
+      }
+      const chunk = await chunks.prepare(tenant, last);
+      return settleAfter(
+        chunk,
+        takeAndCommit(chunk, async () => {
+          const draft = await build({ kind: "chunks", chunks: [...refs, chunk.ref] });
+          return { ...draft, dels: [...(draft.dels ?? []), ...dels] };
+        }),
+      );
+    },
+    abandon,
+  };
+}
+
+/** Ends the staging of one chunk that became part of nothing: its reference goes. */
+export async function unstage({
+  context,
+  id,
+}: {
+  readonly context: ObjectServices["context"];
+  readonly id: string;
+}): Promise<void> {
+  const { store } = context;
+  for (;;) {
+    const record = await store.get("storage_staged", id);
+    if (record === undefined) return;
+    const chunkId = record.doc["chunk"] as string;
+    const chunk = await store.get("storage_chunks", chunkId);
+    const puts: Put[] =
+      chunk === undefined
+        ? []
+        : [
+            {
+              coll: "storage_chunks",
+              id: chunkId,
+              doc: { ...chunk.doc, refs: (chunk.doc["refs"] as number) - 1 },
+              ifVersion: chunk.version,
+            },
+          ];
+    const result = await commit(store, { puts, dels: [{ coll: "storage_staged", id, ifVersion: record.version }] });
+    if (result.ok) return;
+  }
+}

@@ -1,0 +1,44 @@
+import type { Json } from "@seneschal/core";
+import type { StoreSchema } from "@seneschal/core/store";
+import { jobCollections } from "../platform/index.ts";
+
+/** Keys are indexed by their first bytes only: index key and id share 1 KiB, an S3 key alone may take it all. */
+export const indexedKeyBytes = 600;
+
+/** The leading part of a key that the store sorts by: at most {@link indexedKeyBytes} of UTF-8, whole characters. */
+export function indexedKey(key: string): string {
+  if (Buffer.byteLength(key) <= indexedKeyBytes) return key;
+  const cut = Buffer.from(key).subarray(0, indexedKeyBytes);
+  let end = cut.length;
+  while (end > 0 && ((cut[end] ?? Buffer.from(key)[end]) as number) >> 6 === 2) end--;
+  return cut.toString("utf8", 0, end);
+}
+
+const text = (value: Json | undefined): string => value as string;
+const number = (value: Json | undefined): number => value as number;
+
+/** The collections of a storage node on the DocumentStore port. */
+export const storageSchema: StoreSchema = {
+  collections: {
+    storage_cluster: { indexes: {} },
+    storage_masters: { indexes: { by_epoch: { key: (d) => [number(d["epoch"])] } } },
+    storage_tenants: { indexes: { by_id: { key: () => [] } } },
+    storage_credentials: { indexes: { by_tenant: { key: (d) => [text(d["tenant"])] } } },
+    storage_buckets: { indexes: { by_tenant: { key: (d) => [text(d["tenant"]), text(d["name"])] } } },
+    storage_objects: { indexes: { by_key: { key: (d) => [text(d["bucket"]), indexedKey(text(d["key"]))] } } },
+    storage_uploads: { indexes: { by_key: { key: (d) => [text(d["bucket"]), indexedKey(text(d["key"]))] } } },
+    storage_parts: { indexes: { by_upload: { key: (d) => [text(d["upload"]), number(d["number"])] } } },
+    storage_chunks: {
+      indexes: {
+        by_id: { key: () => [] },
+        by_pool: { key: (d) => [text(d["pool"])] },
+        unreferenced: { key: (d) => (d["refs"] === 0 ? [] : undefined) },
+      },
+    },
+    storage_staged: { indexes: { by_time: { key: (d) => [number(d["at"])] }, by_stage: { key: (d) => [text(d["stage"])] } } },
+    storage_trash: { indexes: { by_due: { key: (d) => [number(d["due"])] } } },
+    storage_orphans: { indexes: { by_device: { key: (d) => [text(d["device"])] } } },
+    storage_counters: { indexes: {} },
+    ...jobCollections,
+  },
+};

@@ -1,0 +1,325 @@
+import {
+  type Alert,
+  activeAlerts,
+  type ClusterHealth,
+  clusterHealth,
+  createEdges,
+  createHistory,
+  type HealthFacts,
+  type History,
+  type NodeStatus,
+  nextScrubAt,
+  type PoolState,
+  poolState,
+  type SmartReading,
+  type SmartVerdict,
+  smartVerdict,
+  stepInlineThreshold,
+} from "@seneschal/core/storage";
+import type { ClusterControl } from "../cluster/cluster-control.ts";
+import { nodeActor, type StorageContext } from "../context.ts";
+import { type DeviceSet, poolFill } from "../data/device-set.ts";
+import type { ChunkRepair } from "../data/rebuild-chunk.ts";
+import type { KeyManager } from "../keys/key-manager.ts";
+import type { TenantKeys } from "../keys/tenant-keys.ts";
+import type { ShardStats } from "./shard-stats.ts";
+
+/** The six figures that every node reports. */
+export interface NodeFigures {
+  readonly raft_entries: number;
+  readonly chunk_write_bytes: number;
+  readonly chunk_read_bytes: number;
+  readonly gateway_requests: number;
+  readonly transport_connections: number;
+  readonly shard_deltas: number;
+}
+
+/** One sample of the cluster. */
+export interface ClusterSample {
+  readonly timestamp_ms: number;
+  readonly capacity_bytes: number;
+  readonly used_bytes: number;
+  readonly healthy_nodes: number;
+  readonly total_nodes: number;
+  readonly summary: NodeFigures;
+}
+
+export interface PeerView {
+  readonly status: NodeStatus;
+  readonly lastSeen: number;
+  readonly figures: NodeFigures;
+}
+
+export interface MonitorParts {
+  readonly context: StorageContext;
+  readonly cluster: ClusterControl;
+  readonly devices: DeviceSet;
+  readonly repair: ChunkRepair;
+  readonly keys: KeyManager;
+  readonly tenants: TenantKeys;
+  readonly shards: ShardStats;
+  readonly readSmart: (device: string) => Promise<SmartReading | undefined>;
+  /** Begins the evacuation of a device that its readings condemn. */
+  readonly evacuate: (device: string, reason: string, reading: SmartReading) => Promise<void>;
+  /** A device stopped answering: its fragments must be rebuilt. */
+  readonly onLost: (device: string) => Promise<void>;
+  readonly transportConnections: () => number;
+  /** Fill of the disk that keeps metadata, percent; soft and hard limit. */
+  readonly systemDisk: () => Promise<{
+    readonly percent: number;
+    readonly soft: number;
+    readonly hard: number;
+    readonly freeBytes: number;
+  }>;
+  /** Other nodes as last seen, by id. */
+  readonly peers: () => ReadonlyMap<string, PeerView>;
+}
+
+/** Samples the node and its devices, keeps history, and turns changes into events and automatic actions. */
+export interface Monitor {
+  readonly history: History<ClusterSample>;
+  sample(): Promise<void>;
+  facts(): HealthFacts;
+  health(): ClusterHealth;
+  alerts(): readonly Alert[];
+  figures(): NodeFigures;
+  reading(device: string): SmartReading;
+  flags(device: string): readonly string[];
+  pools(): readonly {
+    readonly id: string;
+    readonly state: PoolState;
+    readonly usedBytes: number;
+    readonly capacityBytes: number;
+  }[];
+  nodeStatus(id: string): NodeStatus;
+}
+
+/** Silent measurements in a row that make a device lost. */
+const lostAfter = 2;
+
+export function createMonitor(parts: MonitorParts): Monitor {
+  const { context, cluster, devices, metrics } = { ...parts, metrics: parts.context.metrics };
+  const history = createHistory<ClusterSample>();
+  const edges = createEdges<string>();
+  const readings = new Map<string, SmartReading>();
+  const verdicts = new Map<string, SmartVerdict>();
+  const silent = new Map<string, number>();
+  let deltas = 0;
+
+  const pools: Monitor["pools"] = () =>
+    Object.keys(cluster.state.pools).map((id) => {
+      const fill = poolFill(cluster.state, devices, id);
+      return {
+        id,
+        state: poolState(fill.usedBytes, fill.capacityBytes, fill.thresholds),
+        usedBytes: fill.usedBytes,
+        capacityBytes: fill.capacityBytes,
+      };
+    });
+
+  const nodeStatus: Monitor["nodeStatus"] = (id) => {
+    const node = cluster.state.nodes[id];
+    if (node?.state === "Draining") return "draining";
+    if (id !== context.nodeId) return parts.peers().get(id)?.status ?? "unreachable";
+    const own = Object.values(cluster.state.devices).filter((d) => d.node === id);
+    return own.some((d) => d.state !== "Healthy" && d.state !== "Removed") ? "degraded" : "healthy";
+  };
+
+  const facts: Monitor["facts"] = () => {
+    const due = nextScrubAt(cluster.state.lastPeriodicScrubAt, cluster.state.tuning.scrub_interval_h);
+    const overdue = cluster.state.lastPeriodicScrubAt === 0 ? 0 : Math.floor((context.clock.now() - due) / 3_600_000);
+    return {
+      nodes: Object.keys(cluster.state.nodes).map((id) => ({ id, status: nodeStatus(id) })),
+      devices: Object.values(cluster.state.devices).map((d) => ({
+        id: d.id,
+        state: d.state,
+        flags: verdicts.get(d.id)?.flags ?? [],
+      })),
+      pools: pools().map((p) => ({
+        id: p.id,
+        state: p.state,
+        usedPercent: p.capacityBytes === 0 ? 100 : Math.round((100 * p.usedBytes) / p.capacityBytes),
+      })),
+      shardsWithoutQuorum: cluster.state.shards
+        .filter((s) => s.voters.filter((v) => nodeStatus(v) !== "unreachable").length * 2 <= s.voters.length)
+        .map((s) => s.id),
+      keyManagerReachable: parts.keys.reachable,
+      unreachableTenantKms: parts.tenants.unreachable().length,
+      lostChunks: parts.repair.lost.size,
+      scrubOverdueHours: Math.max(0, overdue),
+    };
+  };
+
+  const figures: Monitor["figures"] = () => ({
+    raft_entries: cluster.status().entries,
+    chunk_write_bytes: counterValue(metrics.chunkWriteBytes),
+    chunk_read_bytes: counterValue(metrics.chunkReadBytes),
+    gateway_requests: counterValue(metrics.gatewayRequests),
+    transport_connections: parts.transportConnections(),
+    shard_deltas: deltas,
+  });
+
+  const watchDevices = async (): Promise<void> => {
+    for (const device of Object.values(cluster.state.devices)) {
+      if (device.node !== context.nodeId || device.state === "Failed" || device.state === "Removed") continue;
+      try {
+        await devices.measure(device.id);
+        if (devices.get(device.id) === undefined) throw new Error("not open");
+        silent.delete(device.id);
+      } catch {
+        const times = (silent.get(device.id) ?? 0) + 1;
+        silent.set(device.id, times);
+        if (times >= lostAfter) await parts.onLost(device.id);
+        continue;
+      }
+      await watchSmart(device.id);
+    }
+  };
+
+  const watchSmart = async (id: string): Promise<void> => {
+    const device = cluster.state.devices[id];
+    let reading: SmartReading | undefined;
+    try {
+      reading = await parts.readSmart(id);
+    } catch (error) {
+      if (edges.observe(`smart/${id}`, "unreadable") !== undefined)
+        context.emit("warning", "device", "SMART data cannot be read", { device: id, error: (error as Error).message });
+      return;
+    }
+    edges.observe(`smart/${id}`, "read");
+    if (reading === undefined || device === undefined) return;
+    readings.set(id, reading);
+    const verdict = smartVerdict(device.class, reading);
+    verdicts.set(id, verdict);
+    if (reading.wearPercent !== undefined) metrics.deviceWear.set({ device: id }, reading.wearPercent);
+    if (reading.badSectors !== undefined) metrics.deviceBadSectors.set({ device: id }, reading.badSectors);
+    if (reading.temperatureCelsius !== undefined) metrics.deviceTemperature.set({ device: id }, reading.temperatureCelsius);
+    const flags = verdict.flags.join(",");
+    const before = edges.observe(`flags/${id}`, flags);
+    if (before !== undefined || (flags !== "" && history.query(24, context.clock.now()).length === 0))
+      context.emit(
+        flags === "" ? "info" : "warning",
+        "device",
+        flags === "" ? "device flags cleared" : `device flags: ${flags}`,
+        { device: id },
+      );
+    if (verdict.action !== "evacuate" || (device.state !== "Healthy" && device.state !== "Degraded")) return;
+    if (device.state === "Healthy")
+      await cluster.propose(
+        { kind: "device.event", id, event: { kind: "degrade", reason: verdict.reasons.join("; ") } },
+        nodeActor,
+      );
+    await parts.evacuate(id, verdict.reasons.join("; "), reading);
+  };
+
+  const watchShards = async (): Promise<void> => {
+    const disk = await parts.systemDisk();
+    for (const shard of cluster.state.shards) {
+      const { objects } = parts.shards.of(shard.id);
+      const step = stepInlineThreshold({
+        current: shard.inlineThreshold,
+        smallFileBudgetBytes: Math.floor(disk.freeBytes / 10 / Math.max(1, cluster.state.shards.length)),
+        fileCountEstimate: objects,
+        systemDiskPercent: disk.percent,
+        softLimitPercent: disk.soft,
+        hardLimitPercent: disk.hard,
+        inlineWriteRate: parts.shards.inlineRate(shard.id),
+      });
+      metrics.shardInlineThreshold.set({ shard: shard.id }, step.effective);
+      if (edges.observe(`inline/${shard.id}`, step.reason) !== undefined)
+        // Reported outside consensus as well: a full disk may be unable to write the log.
+        context.emit(step.reason === "Normal" ? "info" : "warning", "shard", `inline threshold: ${step.reason}`, {
+          shard: shard.id,
+        });
+      if (step.value < shard.inlineThreshold)
+        await cluster.propose({ kind: "shard.inline", id: shard.id, threshold: step.value, automatic: true }, nodeActor);
+    }
+  };
+
+  const publish = (): void => {
+    for (const pool of pools()) {
+      metrics.poolCapacity.set({ pool: pool.id }, pool.capacityBytes);
+      metrics.poolUsed.set({ pool: pool.id }, pool.usedBytes);
+      metrics.poolFree.set({ pool: pool.id }, Math.max(0, pool.capacityBytes - pool.usedBytes));
+      for (const state of ["normal", "warning", "critical", "read_only", "full"] as const)
+        metrics.poolState.set({ pool: pool.id, state }, state === pool.state ? 1 : 0);
+      const before = edges.observe(`pool/${pool.id}`, pool.state)?.before;
+      if (before !== undefined)
+        context.emit(
+          pool.state === "normal" ? "info" : pool.state === "warning" ? "warning" : "critical",
+          "device",
+          `pool ${pool.id}: ${before} to ${pool.state}`,
+          {
+            pool: pool.id,
+          },
+        );
+    }
+    metrics.deviceState.reset();
+    for (const device of Object.values(cluster.state.devices))
+      metrics.deviceState.set({ device: device.id, state: device.state }, 1);
+    const { role } = cluster.status();
+    deltas = 0;
+    for (const shard of cluster.state.shards) {
+      const f = parts.shards.of(shard.id);
+      deltas += f.deltas;
+      metrics.shardDeltas.set({ shard: shard.id }, f.deltas);
+      metrics.shardBytes.set({ shard: shard.id }, f.bytes);
+      metrics.maintenanceMode.set({ shard: shard.id }, cluster.state.maintenance || shard.maintenance ? 1 : 0);
+      for (const state of ["leader", "follower", "candidate"] as const)
+        metrics.raftState.set({ shard: shard.id, state }, state === role ? 1 : 0);
+      const leader = edges.observe(`leader/${shard.id}`, shard.leader);
+      if (leader !== undefined) {
+        metrics.raftLeaderChanges.inc({ shard: shard.id });
+        context.emit("info", "shard", `leader changed from ${leader.before} to ${shard.leader}`, { shard: shard.id });
+      }
+    }
+    for (const id of Object.keys(cluster.state.nodes)) {
+      const status = nodeStatus(id);
+      const before = edges.observe(`node/${id}`, status)?.before;
+      if (before === undefined) continue;
+      if (status === "unreachable" || before === "unreachable" || status === "draining")
+        context.emit(
+          status === "healthy" || status === "degraded" ? "info" : "warning",
+          "node",
+          `node ${id}: ${before} to ${status}`,
+          { node: id },
+        );
+    }
+    metrics.viewLag.set({ view: "cluster" }, 0);
+  };
+
+  return {
+    history,
+    facts,
+    pools,
+    nodeStatus,
+    figures,
+    health: () => clusterHealth(facts()),
+    alerts: () => activeAlerts(facts()),
+    reading: (device) => readings.get(device) ?? {},
+    flags: (device) => verdicts.get(device)?.flags ?? [],
+    async sample() {
+      await cluster.refresh();
+      await parts.keys.probe();
+      await watchDevices();
+      await watchShards();
+      publish();
+      const all = pools();
+      const nodes = facts().nodes;
+      history.add({
+        timestamp_ms: context.clock.now(),
+        capacity_bytes: all.reduce((n, p) => n + p.capacityBytes, 0),
+        used_bytes: all.reduce((n, p) => n + p.usedBytes, 0),
+        healthy_nodes: nodes.filter((n) => n.status === "healthy" || n.status === "degraded").length,
+        total_nodes: nodes.length,
+        summary: figures(),
+      });
+    },
+  };
+}
+
+/** Sum over all label sets of a counter. prom-client keeps them in `hashMap`, its only synchronous door. */
+function counterValue(counter: unknown): number {
+  const { hashMap } = counter as { readonly hashMap: Readonly<Record<string, { readonly value: number }>> };
+  return Object.values(hashMap).reduce((n, { value }) => n + value, 0);
+}

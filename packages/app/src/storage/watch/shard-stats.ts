@@ -1,0 +1,84 @@
+import type { JsonObject } from "@seneschal/core";
+import { type ClusterState, shardAt, shardPoint } from "@seneschal/core/storage";
+import { commit, type StorageContext } from "../context.ts";
+import type { ObjectDoc } from "../documents.ts";
+
+export interface ShardFigures {
+  readonly deltas: number;
+  readonly bytes: number;
+  readonly objects: number;
+}
+
+/** Live figures per shard. Objects and bytes are counted from the store at start; deltas are kept across restarts. */
+export interface ShardStats {
+  /** One committed metadata change. */
+  changed(shard: string, bytes: number, objects: number): void;
+  /** Inline bytes written now, for the rate that raises the emergency floor. */
+  inlined(shard: string, bytes: number): void;
+  /** Inline bytes per second over the last 10 s. */
+  inlineRate(shard: string): number;
+  of(shard: string): ShardFigures;
+  /** Counts everything again; run at start and after a split. */
+  recount(state: ClusterState): Promise<void>;
+  save(): Promise<void>;
+}
+
+const rateWindowMs = 10_000;
+
+export function createShardStats(context: StorageContext): ShardStats {
+  const figures = new Map<string, { deltas: number; bytes: number; objects: number }>();
+  const recent = new Map<string, { at: number; bytes: number }[]>();
+  const of = (shard: string) => {
+    const found = figures.get(shard) ?? { deltas: 0, bytes: 0, objects: 0 };
+    figures.set(shard, found);
+    return found;
+  };
+  const id = `shards-${context.nodeId}`;
+  return {
+    changed(shard, bytes, objects) {
+      const f = of(shard);
+      f.deltas += 1;
+      f.bytes += bytes;
+      f.objects += objects;
+    },
+    inlined(shard, bytes) {
+      const list = recent.get(shard) ?? [];
+      list.push({ at: context.clock.now(), bytes });
+      recent.set(shard, list);
+    },
+    inlineRate(shard) {
+      const since = context.clock.now() - rateWindowMs;
+      const list = (recent.get(shard) ?? []).filter((r) => r.at > since);
+      recent.set(shard, list);
+      return list.reduce((n, r) => n + r.bytes, 0) / (rateWindowMs / 1000);
+    },
+    of,
+    async recount(state) {
+      const saved = (await context.store.get("storage_counters", id))?.doc["deltas"] as Record<string, number> | undefined;
+      const counted = new Map<string, { deltas: number; bytes: number; objects: number }>();
+      for (const shard of state.shards)
+        counted.set(shard.id, { deltas: figures.get(shard.id)?.deltas ?? saved?.[shard.id] ?? 0, bytes: 0, objects: 0 });
+      let cursor: string | undefined;
+      do {
+        const page = await context.store.list("storage_objects", "by_key", [], {
+          limit: 500,
+          ...(cursor === undefined ? {} : { cursor }),
+        });
+        for (const { doc } of page.items) {
+          const object = doc as ObjectDoc;
+          const f = counted.get(shardAt(state.shards, shardPoint(object.bucket, object.key)).id);
+          if (f === undefined) continue;
+          f.bytes += object.size;
+          f.objects += 1;
+        }
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      figures.clear();
+      for (const [shard, f] of counted) figures.set(shard, f);
+    },
+    async save() {
+      const deltas = Object.fromEntries([...figures].map(([shard, f]) => [shard, f.deltas])) as JsonObject;
+      await commit(context.store, { puts: [{ coll: "storage_counters", id, doc: { deltas } }] });
+    },
+  };
+}
