@@ -1,0 +1,151 @@
+import { contextOf } from "./context.ts";
+import { normalise } from "./normalise.ts";
+import type { Finding, Recogniser } from "./recogniser.ts";
+
+/** How a text is searched. */
+export interface RecogniseOptions {
+  /** Only these entities; absent: all. */
+  readonly entities?: ReadonlySet<string>;
+  /** Country that the data is known to be from: its ids count more. */
+  readonly country?: string;
+  /** Lowest score reported. Default 0.3. */
+  readonly minScore?: number;
+  /** Drops what a validator could not confirm. Default false. */
+  readonly strict?: boolean;
+  /** Words that stand for the place of the text: column name, JSON path, `context` fields. */
+  readonly hints?: readonly string[];
+}
+
+/** Below this a shape alone says nothing. */
+export const REPORTED_FROM = 0.3;
+
+/** What a country hint adds, and what context adds and at least gives. The last two are Presidio's. */
+const COUNTRY_DELTA = 0.3;
+const CONTEXT_DELTA = 0.35;
+const CONTEXT_FLOOR = 0.4;
+/** Matches of one recogniser that are looked at per text: beyond it the text is data of that kind anyway. */
+const MAX_MATCHES = 20_000;
+
+interface Candidate extends Finding {
+  readonly rank: readonly number[];
+}
+
+/**
+ * Finds entities in a text. Every pattern is bounded and every match is judged in constant time, so the work is linear in the
+ * text. Where matches overlap the best evidence wins: check digit, then context, then the hinted country, longer span, base score, and at last how
+ * common the entity is. Findings are in text order and do not overlap.
+ *
+ * @example
+ * ```ts
+ * import { DEFAULT_RECOGNISERS, recognise } from "@seneschal/core/governance";
+ * const found = recognise("card 4111 1111 1111 1111", DEFAULT_RECOGNISERS);
+ * console.log(found[0]?.entity, found[0]?.validator); // CREDIT_CARD passed
+ * ```
+ */
+export function recognise(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
+  return resolveOverlaps(candidates(text, recognisers, options));
+}
+
+/** Every match with enough evidence, overlapping ones too, best first within equal spans. */
+export function candidates(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Candidate[] {
+  const folded = normalise(text);
+  const digits = countDigits(folded.text);
+  const found: Candidate[] = [];
+  const minScore = options.minScore ?? REPORTED_FROM;
+  const lowered = folded.text.toLowerCase();
+  for (const recogniser of recognisers) {
+    if (options.entities !== undefined && !options.entities.has(recogniser.entity)) continue;
+    if (digits < (recogniser.digits ?? 0)) continue;
+    if (recogniser.needs !== undefined && !folded.text.includes(recogniser.needs)) continue;
+    const hinted = options.country !== undefined && recogniser.country === options.country;
+    for (const pattern of recogniser.patterns) {
+      pattern.regex.lastIndex = 0;
+      let count = 0;
+      for (let match = pattern.regex.exec(folded.text); match !== null; match = pattern.regex.exec(folded.text)) {
+        const value = recogniser.fit?.(match[0]) ?? trimmed(match[0]);
+        if (value === "") {
+          pattern.regex.lastIndex++;
+          continue;
+        }
+        if (++count > MAX_MATCHES) break;
+        const verdict = recogniser.validate?.(value);
+        if (verdict === false || (options.strict === true && verdict === undefined && recogniser.validate !== undefined))
+          continue;
+        const context = contextOf(lowered, match.index, match.index + value.length, recogniser.context, options.hints);
+        let score = verdict === true ? 1 : pattern.score;
+        if (hinted) score = Math.min(1, score + COUNTRY_DELTA);
+        const raised = context === undefined ? score : Math.min(1, Math.max(score + CONTEXT_DELTA, CONTEXT_FLOOR));
+        if (raised < minScore) continue;
+        const start = folded.start(match.index);
+        const end = folded.end(match.index + value.length);
+        found.push({
+          entity: recogniser.entity,
+          start,
+          end,
+          score: raised,
+          validator: verdict === true ? "passed" : "none",
+          pattern: pattern.name,
+          ...(recogniser.country === undefined ? {} : { country: recogniser.country }),
+          ...(context === undefined ? {} : { contextWord: context, contextDelta: raised - score }),
+          rank: [
+            verdict === true ? 1 : 0,
+            context === undefined ? 0 : 1,
+            hinted ? 1 : 0,
+            end - start,
+            verdict === true ? 0 : pattern.score,
+            recogniser.prior ?? 0.5,
+          ],
+        });
+      }
+    }
+  }
+  return found;
+}
+
+/** A match never ends in the punctuation of its sentence. */
+function trimmed(match: string): string {
+  return match.replace(/[\s.,;]+$/, "").replace(/([^:]):$/, "$1");
+}
+
+function countDigits(text: string): number {
+  let n = 0;
+  for (let i = 0; i < text.length && n < 64; i++) {
+    const c = text.charCodeAt(i);
+    if (c >= 48 && c <= 57) n++;
+  }
+  return n;
+}
+
+/** Greedy choice by evidence over an interval list kept sorted by start. */
+export function resolveOverlaps(found: readonly Candidate[]): Finding[] {
+  const best = [...found].sort(byEvidence);
+  const taken: Candidate[] = [];
+  for (const candidate of best) {
+    const at = lowerBound(taken, candidate.start);
+    const before = taken[at - 1];
+    const after = taken[at];
+    if ((before !== undefined && before.end > candidate.start) || (after !== undefined && after.start < candidate.end)) continue;
+    taken.splice(at, 0, candidate);
+  }
+  return taken.map(({ rank: _, ...finding }) => finding);
+}
+
+function byEvidence(a: Candidate, b: Candidate): number {
+  // A whole address outranks what is found inside it (a card number in a web address is still found by its own check digit).
+  for (let i = 0; i < a.rank.length; i++) {
+    const difference = (b.rank[i] ?? 0) - (a.rank[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return a.start - b.start || (a.entity < b.entity ? -1 : a.entity > b.entity ? 1 : 0);
+}
+
+function lowerBound(taken: readonly Candidate[], start: number): number {
+  let low = 0;
+  let high = taken.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((taken[middle]?.start ?? 0) < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,48 @@
+/** A bounded regular expression (flag `g`) with the score that its shape alone deserves. */
+export interface Pattern {
+  readonly name: string;
+  /** Must carry the flag `g`; quantifiers are bounded, so that a scan is linear in the text. */
+  readonly regex: RegExp;
+  /** 0..1. Under 0.3: weak, reported only with context or a country hint. */
+  readonly score: number;
+}
+
+/**
+ * What a checksum or structure rule says about a match: `true` valid, `false` impossible (the match is dropped),
+ * `undefined` no decision (the base score stands).
+ */
+export type Verdict = boolean | undefined;
+
+/** How one entity is found: data, so that deployments add their own. */
+export interface Recogniser {
+  readonly entity: string;
+  /** ISO 3166-1 alpha-2 in lower case (`uk` for the United Kingdom); absent for entities of no country. */
+  readonly country?: string;
+  readonly languages?: readonly string[];
+  readonly patterns: readonly Pattern[];
+  /** Cuts a match that reached too far; the result is a prefix of it. */
+  readonly fit?: (match: string) => string;
+  readonly validate?: (match: string) => Verdict;
+  /** Words that make a match more likely, lower case. From four letters on they also count inside longer words. */
+  readonly context: readonly string[];
+  /** Fewest digits in the whole text for any match: a cheap prefilter. */
+  readonly digits?: number;
+  /** A character without which there is no match: another prefilter. */
+  readonly needs?: string;
+  /** How often the entity is meant when rules cannot decide, 0..1. Default 0.5. */
+  readonly prior?: number;
+}
+
+/** One occurrence found in a text. Offsets are UTF-16 code units, `end` exclusive. */
+export interface Finding {
+  readonly entity: string;
+  readonly start: number;
+  readonly end: number;
+  /** 0..1 */
+  readonly score: number;
+  readonly validator: "passed" | "none";
+  readonly pattern: string;
+  readonly country?: string;
+  readonly contextWord?: string;
+  readonly contextDelta?: number;
+}

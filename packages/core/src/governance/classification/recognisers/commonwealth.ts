@@ -1,0 +1,117 @@
+import { digitsOf, isDayOfAnyCentury, luhn, repeats, verhoeff, weighted } from "../checksums.ts";
+import type { Recogniser } from "../recogniser.ts";
+
+/** Australia, Canada, Nigeria, South Africa. Sources: ATO, ASIC, Services Australia, ESDC, NIMC, DHA. */
+export const commonwealth: readonly Recogniser[] = [
+  {
+    entity: "AU_ABN",
+    country: "au",
+    patterns: [
+      { name: "two-three-three-three", regex: /(?<![\w-])\d{2} \d{3} \d{3} \d{3}(?![\w-])/g, score: 0.1 },
+      { name: "eleven digits", regex: /(?<![\w.-])\d{11}(?![\w-])/g, score: 0.01 },
+    ],
+    validate: (match) => {
+      const d = digitsOf(match);
+      return d[0] !== "0" && (weighted(d, [10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19]) - 10) % 89 === 0;
+    },
+    context: ["australian business number", "abn"],
+    digits: 11,
+    prior: 0.5,
+  },
+  {
+    entity: "AU_ACN",
+    country: "au",
+    patterns: [
+      { name: "groups of three", regex: /(?<![\w-])\d{3} \d{3} \d{3}(?![\w-])/g, score: 0.1 },
+      { name: "nine digits", regex: /(?<![\w.-])\d{9}(?![\w-])/g, score: 0.01 },
+    ],
+    validate: (match) => {
+      const d = digitsOf(match);
+      return !repeats(d) && (10 - (weighted(d, [8, 7, 6, 5, 4, 3, 2, 1]) % 10)) % 10 === Number(d[8]);
+    },
+    context: ["australian company number", "acn"],
+    digits: 9,
+    prior: 0.42,
+  },
+  {
+    entity: "AU_TFN",
+    country: "au",
+    patterns: [
+      { name: "groups of three", regex: /(?<![\w-])\d{3} \d{3} \d{3}(?![\w-])/g, score: 0.1 },
+      { name: "nine digits", regex: /(?<![\w.-])\d{9}(?![\w-])/g, score: 0.01 },
+    ],
+    validate: (match) => {
+      const d = digitsOf(match);
+      return !repeats(d) && weighted(d, [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0;
+    },
+    context: ["australian tax file number", "tfn", "tax file"],
+    digits: 9,
+    prior: 0.48,
+  },
+  {
+    entity: "AU_MEDICARE",
+    country: "au",
+    patterns: [
+      { name: "four-five-one", regex: /(?<![\w-])[2-6]\d{3} \d{5} \d(?![\w-])/g, score: 0.1 },
+      { name: "ten digits", regex: /(?<![\w.-])[2-6]\d{9}(?![\w-])/g, score: 0.01 },
+    ],
+    validate: (match) => {
+      const d = digitsOf(match);
+      return weighted(d, [1, 3, 7, 9, 1, 3, 7, 9]) % 10 === Number(d[8]);
+    },
+    context: ["medicare"],
+    digits: 10,
+    prior: 0.5,
+  },
+  {
+    entity: "CA_SIN",
+    country: "ca",
+    patterns: [
+      { name: "groups of three", regex: /(?<![\w-])[1-79]\d{2}[- ]\d{3}[- ]\d{3}(?![\w-])/g, score: 0.5 },
+      { name: "nine digits", regex: /(?<![\w.-])[1-79]\d{8}(?![\w-])/g, score: 0.05 },
+    ],
+    validate: (match) => {
+      const d = digitsOf(match);
+      return !repeats(d) && luhn(d);
+    },
+    context: ["sin", "social insurance", "numéro d'assurance sociale", "nas", "canada", "canadian"],
+    digits: 9,
+    prior: 0.55,
+  },
+  {
+    entity: "NG_NIN",
+    country: "ng",
+    patterns: [{ name: "eleven digits", regex: /(?<![\w.-])\d{11}(?![\w-])/g, score: 0.01 }],
+    validate: (match) => verhoeff(match) && !repeats(match),
+    context: ["nin", "national identification number", "nigeria", "nimc", "national id"],
+    digits: 11,
+    prior: 0.4,
+  },
+  {
+    entity: "NG_VEHICLE_REGISTRATION",
+    country: "ng",
+    patterns: [{ name: "area, serial, year", regex: /(?<![\dA-Za-z])[A-Z]{3}[- ]?\d{3}[A-Z]{2}(?![\dA-Za-z])/gi, score: 0.5 }],
+    context: ["plate", "vehicle", "registration", "nigeria", "plate number"],
+    digits: 3,
+    prior: 0.6,
+  },
+  {
+    entity: "ZA_ID_NUMBER",
+    country: "za",
+    patterns: [
+      {
+        name: "birth date, citizenship",
+        regex: /(?<![\w.-])\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{4}[012][089]\d(?![\w-])/g,
+        score: 0.3,
+      },
+    ],
+    validate: (match) =>
+      /^\d{13}$/.test(match) &&
+      isDayOfAnyCentury(match.slice(0, 2), match.slice(2, 4), match.slice(4, 6)) &&
+      /[012]/.test(match[10] ?? "") &&
+      luhn(match),
+    context: ["south africa", "id number", "rsa id", "sa id", "identity number", "resident number", "said"],
+    digits: 13,
+    prior: 0.7,
+  },
+];

@@ -1,0 +1,90 @@
+import type { Recogniser } from "../recogniser.ts";
+
+const secretContext = ["secret", "token", "key", "credential", "password", "api"];
+
+/** Secrets: named tokens of vendors, keys in PEM, JSON web tokens, passwords beside their name or inside an address. */
+export const credentials: readonly Recogniser[] = [
+  {
+    entity: "PRIVATE_KEY",
+    patterns: [
+      {
+        name: "PEM",
+        regex:
+          /-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s\\:,.-]{0,8192}-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----)?/g,
+        score: 0.95,
+      },
+    ],
+    context: [],
+    needs: "-----BEGIN",
+    prior: 1,
+  },
+  {
+    entity: "JWT",
+    patterns: [
+      {
+        name: "three parts",
+        regex: /(?<![\w-])eyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{2,4096}\.[A-Za-z0-9_-]{0,1024}/g,
+        score: 0.9,
+      },
+    ],
+    context: secretContext,
+    needs: "eyJ",
+    prior: 1,
+  },
+  {
+    entity: "VENDOR_TOKEN",
+    patterns: [
+      { name: "AWS access key id", regex: /(?<![\dA-Za-z])(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![\dA-Za-z])/g, score: 0.95 },
+      { name: "GitHub", regex: /(?<![\w])(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60,90})(?![\w])/g, score: 0.95 },
+      { name: "GitLab", regex: /(?<![\w])glpat-[A-Za-z0-9_-]{20}(?![\w-])/g, score: 0.95 },
+      { name: "Slack", regex: /(?<![\w])xox[abposr]-[A-Za-z0-9-]{10,120}/g, score: 0.95 },
+      { name: "Google", regex: /(?<![\w])AIza[A-Za-z0-9_-]{35}(?![\w-])/g, score: 0.95 },
+      { name: "Stripe", regex: /(?<![\w])(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,120}(?![\w])/g, score: 0.95 },
+      { name: "SendGrid", regex: /(?<![\w])SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}(?![\w-])/g, score: 0.9 },
+      { name: "npm", regex: /(?<![\w])npm_[A-Za-z0-9]{36}(?![\w])/g, score: 0.95 },
+      { name: "OpenAI and alike", regex: /(?<![\w-])sk-(?:proj-|ant-)?[A-Za-z0-9_-]{20,160}(?![\w-])/g, score: 0.85 },
+      { name: "Twilio", regex: /(?<![\dA-Za-z])SK[0-9a-f]{32}(?![\dA-Za-z])/g, score: 0.8 },
+    ],
+    context: secretContext,
+    prior: 1,
+  },
+  {
+    entity: "API_KEY",
+    patterns: [
+      {
+        name: "named value",
+        regex:
+          /(?<![A-Za-z])(?:api[_-]?key|apikey|access[_-]?key|secret[_-]?key|client[_-]?secret|auth[_-]?token|access[_-]?token|bearer)["']?(?: is)? ?[:= ] ?["']?(?=[A-Za-z0-9_/+.-]{0,64}\d)[A-Za-z0-9_/+.-]{16,256}={0,2}/gi,
+        score: 0.75,
+      },
+    ],
+    context: secretContext,
+    prior: 0.9,
+  },
+  {
+    entity: "PASSWORD",
+    patterns: [
+      {
+        name: "in an address",
+        regex: /\b[A-Za-z][A-Za-z0-9+.-]{1,30}:\/\/[^\s:/@"']{1,64}:[^\s/@"']{1,128}@[A-Za-z0-9.-]{1,253}/g,
+        score: 0.9,
+      },
+      {
+        name: "named value",
+        regex: /(?<![A-Za-z])(?:password|passwd|pwd|passphrase)["']?(?: is)? ?[:=] ?["']?[^\s"',;&]{4,128}/gi,
+        score: 0.75,
+      },
+      {
+        name: "in words",
+        regex: /(?<![A-Za-z])(?:password|passphrase) is (?=[^\s"',;&]{0,64}[\d!#$%&*@^])[^\s"',;&]{4,64}/gi,
+        score: 0.7,
+      },
+    ],
+    validate: (match) =>
+      /[:=] ?["']?(?:\*{3,}|x{3,}|null|none|undefined|<[^>]{1,40}>?|\$\{?[\w.]{1,60}\}?|\?|:\w+)$/i.test(match)
+        ? false
+        : undefined,
+    context: secretContext,
+    prior: 1,
+  },
+];

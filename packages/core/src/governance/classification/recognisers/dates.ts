@@ -1,0 +1,69 @@
+import type { Recogniser } from "../recogniser.ts";
+
+const month =
+  "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)";
+
+/** Dates and times. Shapes that a version number or a fraction could have are weak. */
+export const dates: readonly Recogniser[] = [
+  {
+    entity: "DATE_TIME",
+    patterns: [
+      {
+        name: "ISO 8601",
+        regex: /(?<![\w-])\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?(?![\w:])/g,
+        score: 0.8,
+      },
+      {
+        name: "year first",
+        regex:
+          /(?<![\w./-])[12]\d{3}(?:-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])|\/(?:0?[1-9]|1[0-2])\/(?:0?[1-9]|[12]\d|3[01])|\.(?:0?[1-9]|1[0-2])\.(?:0?[1-9]|[12]\d|3[01]))(?![\w/-])/g,
+        score: 0.6,
+      },
+      {
+        name: "day or month first",
+        regex:
+          /(?<![\w./-])(?:0?[1-9]|[12]\d|3[01])(?:-(?:0?[1-9]|[12]\d|3[01])-|\/(?:0?[1-9]|[12]\d|3[01])\/|\.(?:0?[1-9]|[12]\d|3[01])\.)(?:[12]\d{3}|\d{2})(?![\w/-])(?!\.\d)/g,
+        score: 0.6,
+      },
+      {
+        name: "month name",
+        regex: new RegExp(`(?<![\\w-])(?:0?[1-9]|[12]\\d|3[01])-${month}-(?:[12]\\d{3}|\\d{2})(?![\\w-])`, "gi"),
+        score: 0.6,
+      },
+      {
+        name: "month and day",
+        regex: new RegExp(`(?<![\\w-])(?:${month}-(?:0?[1-9]|[12]\\d|3[01])|(?:0?[1-9]|[12]\\d|3[01])-${month})(?![\\w-])`, "gi"),
+        score: 0.6,
+      },
+      {
+        name: "month, day, year",
+        regex: new RegExp(`(?<![\\w-])${month}\\.? (?:0?[1-9]|[12]\\d|3[01])(?:st|nd|rd|th)?(?:,? [12]\\d{3})?(?![\\w-])`, "gi"),
+        score: 0.6,
+      },
+      {
+        name: "day, month, year",
+        regex: new RegExp(
+          `(?<![\\w-])(?:0?[1-9]|[12]\\d|3[01])(?:st|nd|rd|th|\\.)? (?:of )?${month}\\.?(?:,? [12]\\d{3})?(?![\\w-])`,
+          "gi",
+        ),
+        score: 0.6,
+      },
+      { name: "month and year", regex: new RegExp(`(?<![\\w-])${month},? [12]\\d{3}(?![\\w-])`, "gi"), score: 0.6 },
+      { name: "weekday", regex: /(?<![\w])(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?![\w])/gi, score: 0.5 },
+      {
+        name: "year",
+        regex:
+          /(?<=\b(?:in|since|during|of|by|from|until|till|before|after|around|circa|year|early|late|mid|founded|dated|a|\d{4} to|\d{4} and) )(?:1[6-9]|20)\d{2}(?![\w%$-])(?!\.\d)(?! \d)/gi,
+        score: 0.4,
+      },
+      { name: "time", regex: /(?<![\w:.])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)? ?(?:am|pm)(?![\w:])/gi, score: 0.4 },
+      {
+        name: "month and day in digits",
+        regex: /(?<![\w./-])(?:0?[1-9]|1[0-2])\/(?:0?[1-9]|[12]\d|3[01])(?![\w/-])/g,
+        score: 0.1,
+      },
+    ],
+    context: ["date", "birthday", "born", "dob", "today", "when", "day"],
+    prior: 0.7,
+  },
+];

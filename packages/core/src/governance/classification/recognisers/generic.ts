@@ -1,0 +1,193 @@
+import { countrySpecs, validateIBAN } from "ibantools";
+import { parse as parseHost } from "tldts";
+import { digitsOf, luhn, repeats } from "../checksums.ts";
+import type { Recogniser } from "../recogniser.ts";
+import { isBitcoinAddress } from "../validators/bitcoin.ts";
+import { isCardNumber } from "../validators/card.ts";
+
+/** Entities of no country: mail, cards, accounts, addresses of machines, web addresses, wallets. */
+export const generic: readonly Recogniser[] = [
+  {
+    entity: "CREDIT_CARD",
+    patterns: [
+      { name: "contiguous", regex: /(?<![\dA-Za-z])(?<!\d[.,])\d{12,19}(?![\dA-Za-z])(?!\.\d)/g, score: 0.3 },
+      { name: "groups of four", regex: /(?<![\w-])\d{4}(?:[ -]\d{4}){2}[ -]\d{1,7}(?![\w])/g, score: 0.3 },
+      { name: "five groups of four", regex: /(?<![\w-])\d{4}(?:[ -]\d{4}){3}[ -]\d{1,3}(?![\w])/g, score: 0.3 },
+      { name: "four-six-five", regex: /(?<![\w-])\d{4}[ -]\d{6}[ -]\d{4,5}(?![\w])/g, score: 0.3 },
+    ],
+    validate: (match) => isCardNumber(digitsOf(match)),
+    context: [
+      "credit",
+      "card",
+      "visa",
+      "mastercard",
+      "amex",
+      "american express",
+      "discover",
+      "jcb",
+      "diners",
+      "maestro",
+      "debit",
+      "cc",
+      "cc#",
+      "pan",
+      "billed",
+      "payment",
+    ],
+    digits: 12,
+    prior: 0.8,
+  },
+  {
+    entity: "EMAIL_ADDRESS",
+    patterns: [
+      {
+        name: "address",
+        regex:
+          /(?<![\w.!#$%&'*+/=?^`{|}~-])[\w!#$%&'*+/=?^`{|}~-][\w.!#$%&'*+/=?^`{|}~-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z][A-Za-z0-9-]{0,61}[A-Za-z0-9]\b/g,
+        score: 0.5,
+      },
+    ],
+    validate: (match) => {
+      const at = match.lastIndexOf("@");
+      const local = match.slice(0, at);
+      if (local.endsWith(".") || local.includes("..")) return false;
+      return isPublicHost(match.slice(at + 1));
+    },
+    context: ["email", "e-mail", "mail", "address", "contact"],
+    needs: "@",
+    prior: 0.9,
+  },
+  {
+    entity: "IBAN_CODE",
+    patterns: [
+      {
+        name: "groups of four",
+        regex: /(?<![\dA-Za-z])[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?(?![\dA-Za-z])/g,
+        score: 0.5,
+      },
+      {
+        name: "groups with hyphens",
+        regex: /(?<![\dA-Za-z])[A-Z]{2}\d{2}(?:-[A-Z0-9]{4}){2,7}(?:-[A-Z0-9]{1,4})?(?![\dA-Za-z])/g,
+        score: 0.5,
+      },
+      { name: "contiguous", regex: /(?<![\dA-Za-z])[A-Z]{2}\d{2}[A-Z0-9]{11,30}(?![\dA-Za-z])/gi, score: 0.5 },
+    ],
+    fit: fitIban,
+    validate: isIban,
+    context: ["iban", "bank", "account", "transaction", "transfer"],
+    digits: 2,
+    prior: 0.95,
+  },
+  {
+    entity: "MAC_ADDRESS",
+    patterns: [
+      { name: "colons", regex: /(?<![\w:])[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}(?![\w:])/g, score: 0.6 },
+      { name: "hyphens", regex: /(?<![\w-])[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5}(?![\w-])/g, score: 0.6 },
+      { name: "dots", regex: /(?<![\w.])[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}(?![\w])/g, score: 0.6 },
+    ],
+    validate: (match) => (repeats(match.replace(/[:.-]/g, "").toLowerCase()) ? false : undefined),
+    context: ["mac", "hardware", "physical", "ethernet", "interface"],
+    prior: 0.8,
+  },
+  {
+    entity: "URL",
+    patterns: [
+      {
+        name: "with scheme",
+        regex:
+          /\bhttps?:\/\/(?:[A-Za-z0-9_~-]{1,63}(?::[^\s@/]{1,63})?@)?(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,100}[A-Za-z][A-Za-z0-9-]{0,61}[A-Za-z0-9](?::\d{1,5})?(?:[/?#][^\s"'<>`]{0,2048})?/gi,
+        score: 0.6,
+      },
+      {
+        // The quotes belong to the match, as in the peer's cases.
+        name: "in quotes",
+        regex: /"https?:\/\/[^\s"'<>`]{4,2048}"|'https?:\/\/[^\s"'<>`]{4,2048}'/gi,
+        score: 0.6,
+      },
+      {
+        name: "bare host",
+        regex:
+          /(?<![\w@./:-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z][A-Za-z-]{1,62}(?![\w@-])(?:\/[^\s"'<>`]{0,2048})?/g,
+        score: 0.5,
+      },
+    ],
+    validate: (match) => {
+      const host = /^["']?(?:https?:\/\/)?(?:[^@/]{1,127}@)?([^/:?#"']+)/i.exec(match)?.[1] ?? "";
+      if (!isPublicHost(host)) return false;
+      return /^["']?https?:/i.test(match) || isLikelyHost(host) ? undefined : false;
+    },
+    context: ["url", "website", "link", "web", "site", "domain", "page"],
+    needs: ".",
+    prior: 0.6,
+  },
+  {
+    entity: "CRYPTO",
+    patterns: [
+      { name: "base58", regex: /(?<![\dA-Za-z])[13][a-km-zA-HJ-NP-Z1-9]{25,34}(?![\dA-Za-z])/g, score: 0.5 },
+      { name: "bech32", regex: /(?<![\dA-Za-z])bc1[02-9ac-hj-np-z]{11,71}(?![\dA-Za-z])/gi, score: 0.5 },
+      { name: "ethereum", regex: /(?<![\dA-Za-z])0x[0-9a-fA-F]{40}(?![\dA-Za-z])/g, score: 0.5 },
+    ],
+    validate: (match) => (match.startsWith("0x") ? undefined : isBitcoinAddress(match)),
+    context: ["wallet", "btc", "bitcoin", "crypto", "ethereum", "address"],
+    prior: 0.9,
+  },
+  {
+    entity: "IMEI",
+    patterns: [{ name: "imei", regex: /(?<![\w-])\d{2}-?\d{6}-?\d{6}-?\d(?![\w-])/g, score: 0.1 }],
+    validate: (match) => (luhn(digitsOf(match)) ? undefined : false),
+    context: ["imei"],
+    digits: 15,
+    prior: 0.2,
+  },
+  {
+    entity: "VEHICLE_ID",
+    patterns: [{ name: "vin", regex: /(?<![\dA-Za-z])[A-HJ-NPR-Z0-9]{8}[0-9X][A-HJ-NPR-Z0-9]{8}(?![\dA-Za-z])/g, score: 0.1 }],
+    validate: isVin,
+    context: ["vin", "chassis", "vehicle identification"],
+    digits: 4,
+    prior: 0.3,
+  },
+];
+
+/** ISO 13616 with the structure of each country. Lower case only when the whole is; spaces only between groups of four. */
+function isIban(match: string): boolean {
+  if (/[a-z]/.test(match) && /[A-Z]/.test(match)) return false;
+  return validateIBAN(match.replace(/[ -]/g, "").toUpperCase()).valid;
+}
+
+/** A grouped match may have swallowed the word behind it: cuts it to the length of its country. */
+function fitIban(match: string): string {
+  let left = countrySpecs[match.slice(0, 2).toUpperCase()]?.chars ?? 0;
+  let at = 0;
+  for (; at < match.length && left > 0; at++) if (match[at] !== " " && match[at] !== "-") left--;
+  return left === 0 && (at === match.length || /[ -]/.test(match[at] ?? "")) ? match.slice(0, at) : match;
+}
+
+/** True when the host ends in a public suffix that ICANN delegates. */
+function isPublicHost(host: string): boolean {
+  if (host.length > 253) return false;
+  const { isIcann, domain } = parseHost(host, { validateHostname: true });
+  return isIcann === true && domain !== null;
+}
+
+const FILE_LIKE = new Set("py sh md rs pl ps zip mov java cc so ai app name".split(" "));
+
+/** A bare host that is not rather a file name, a member access or the joint of two sentences (`end.So`). */
+function isLikelyHost(host: string): boolean {
+  const labels = host.split(".");
+  if (labels.length === 2 && labels[0]?.toLowerCase() === "www") return false;
+  const last = labels.at(-1) ?? "";
+  if (labels.length === 2 && FILE_LIKE.has(last.toLowerCase())) return false;
+  return last === last.toLowerCase() || host === host.toUpperCase();
+}
+
+const VIN_WEIGHTS = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2];
+const VIN_VALUES = "0123456789.ABCDEFGH..JKLMN.P.R..STUVWXYZ";
+
+/** North American check digit (49 CFR 565); other makers do not set it, so failing decides nothing. */
+function isVin(match: string): boolean | undefined {
+  if (!/[A-Z]/.test(match) || repeats(match)) return false;
+  let sum = 0;
+  for (let i = 0; i < 17; i++) sum += (VIN_VALUES.indexOf(match[i] ?? "") % 10) * (VIN_WEIGHTS[i] ?? 0);
+  return "0123456789X"[sum % 11] === match[8] ? true : undefined;
+}

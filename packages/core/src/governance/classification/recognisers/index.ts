@@ -1,0 +1,27 @@
+import type { Recogniser } from "../recogniser.ts";
+import { asia } from "./asia.ts";
+import { commonwealth } from "./commonwealth.ts";
+import { credentials } from "./credentials.ts";
+import { dates } from "./dates.ts";
+import { europe } from "./europe.ts";
+import { generic } from "./generic.ts";
+import { germany } from "./germany.ts";
+import { ip } from "./ip.ts";
+import { phones } from "./phones.ts";
+import { uk } from "./uk.ts";
+import { us } from "./us.ts";
+
+/** Every recogniser that ships. */
+export const DEFAULT_RECOGNISERS: readonly Recogniser[] = [
+  ...credentials,
+  ...generic,
+  ...ip,
+  ...dates,
+  ...phones,
+  ...us,
+  ...uk,
+  ...germany,
+  ...europe,
+  ...asia,
+  ...commonwealth,
+];

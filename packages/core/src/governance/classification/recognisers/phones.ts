@@ -1,0 +1,130 @@
+import { parsePhoneNumberFromString } from "libphonenumber-js/min";
+import { digitsOf, repeats } from "../checksums.ts";
+import type { Recogniser } from "../recogniser.ts";
+
+const extension = "(?:[ ,;]{0,2}(?:x|ext\\.?|extension|#) ?\\d{1,7})?";
+const left = "(?<![\\w/.@#$€£-])(?<!\\w[ ]?[+(])(?<!\\d[ ])";
+const right = "(?![\\w@/])(?![.,-]\\d)(?! \\d{2,})";
+/** Not a house number before the name of its street. */
+const alone = "(?! [A-Za-z])";
+const shape = (body: string) => new RegExp(`${left}${body}${extension}${right}`, "gi");
+
+const context = [
+  "phone",
+  "telephone",
+  "mobile",
+  "cell",
+  "call",
+  "calling",
+  "called",
+  "tel",
+  "fax",
+  "dial",
+  "sms",
+  "whatsapp",
+  "contact",
+  "ring",
+  "answering",
+  "messages",
+  "text me",
+  "reach",
+  "registered",
+  "hotline",
+  "handy",
+  "telefon",
+  "téléphone",
+  "cep no",
+  "number is",
+  "office",
+  "phones",
+];
+
+/** Telephone numbers: international ones by the numbering plans, national ones by the groups that people write. */
+export const phones: readonly Recogniser[] = [
+  {
+    entity: "PHONE_NUMBER",
+    patterns: [
+      {
+        name: "international",
+        regex: new RegExp(
+          `(?<![\\d+])(?:\\+|(?<![\\w.-])00)[1-9]\\d{0,2}(?:[ .-]?\\(\\d{1,4}\\)|[ .-]?\\d{1,4})(?:[ .-]?\\d{1,4}){1,5}${extension}(?!\\w)(?!-\\d)`,
+          "gi",
+        ),
+        score: 0.55,
+      },
+      {
+        name: "North American",
+        regex: new RegExp(
+          `${left}(?:1[ .-])?(?:\\(\\d{3}\\) ?|\\d{3}[ .-])\\d{3}[ .-]\\d{4}${extension}(?![\\w@/])(?!-\\d)`,
+          "gi",
+        ),
+        score: 0.5,
+      },
+      { name: "area code in parentheses", regex: shape("\\(0?\\d{1,4}\\) ?\\d{2,5}(?:[ -]?\\d{2,5}){0,3}"), score: 0.5 },
+      { name: "trunk zero, groups", regex: shape("0[1-9]\\d{0,3}[ .\\/-]\\d{2,4}(?:[ .-]\\d{2,4}){1,4}"), score: 0.45 },
+      { name: "trunk zero, two groups", regex: shape("0[1-9]\\d{0,4}[ .\\/-]\\d{5,8}"), score: 0.4 },
+      { name: "pairs", regex: shape("\\d{2}(?:(?:-\\d{2}){3,4}|(?: \\d{2}){3,4})"), score: 0.35 },
+      { name: "three groups of three", regex: shape("[2-9]\\d{2} \\d{3} \\d{3}"), score: 0.32 },
+      { name: "three-four", regex: shape(`[2-9]\\d{2}[ -]\\d{4}${alone}`), score: 0.32 },
+      { name: "three-four before a word", regex: shape("[2-9]\\d{2}[ -]\\d{4}"), score: 0.2 },
+      { name: "three-two-three", regex: shape("[2-9]\\d{2} \\d{2} \\d{2,3}"), score: 0.32 },
+      { name: "two-three-three", regex: shape("[2-9]\\d \\d{3} \\d{3}(?: \\d{4})?"), score: 0.32 },
+      { name: "two-three-two-two", regex: shape("[1-9]\\d \\d{3} \\d{2} \\d{2}"), score: 0.32 },
+      { name: "two-six", regex: shape("[2-9]\\d \\d{6}"), score: 0.3 },
+      { name: "four-four", regex: shape(`[2-9]\\d{3} \\d{4}${alone}`), score: 0.32 },
+      { name: "four-four before a word", regex: shape("[2-9]\\d{3} \\d{4}"), score: 0.2 },
+      { name: "ten digits", regex: shape("[2-9]\\d{2}[2-9]\\d{6}"), score: 0.25 },
+      { name: "trunk zero, digits", regex: shape("0[1-9]\\d{7,9}"), score: 0.25 },
+      { name: "two groups", regex: shape("[2-9]\\d{2} \\d{7}"), score: 0.25 },
+    ],
+    validate: (match) => {
+      const number = match.replace(/(?:x|ext|#).*$/i, "");
+      const digits = digitsOf(number);
+      if (digits.length < 7 || digits.length > 15 || repeats(digits)) return false;
+      if (number.startsWith("+") || number.startsWith("00")) {
+        const parsed = parsePhoneNumberFromString(number.replace(/^00/, "+").replace(/\(0\)/, ""));
+        if (parsed?.isPossible() !== true) return false;
+        return parsed.isValid() ? true : undefined;
+      }
+      return undefined;
+    },
+    context,
+    digits: 7,
+    prior: 0.5,
+  },
+  {
+    entity: "PH_MOBILE_NUMBER",
+    country: "ph",
+    patterns: [
+      { name: "+63", regex: /(?<![\w+])\+63[ -]?\(?9\d{2}\)?[ -]?\d{3}[ -]?\d{4}(?![\w-])/g, score: 0.6 },
+      { name: "trunk zero", regex: /(?<![\w.+-])0 ?\(?9\d{2}\)?[ -]?\d{3}[ -]?\d{4}(?![\w-])/g, score: 0.5 },
+    ],
+    validate: confirmed,
+    context: [...context, "philippine"],
+    digits: 11,
+    prior: 0.6,
+  },
+  {
+    entity: "TR_PHONE_NUMBER",
+    country: "tr",
+    patterns: [
+      { name: "+90", regex: /(?<![\w+])\+90[ .-]?\(?[2-5]\d{2}\)?[ .-]?\d{3}[ .-]?\d{2}[ .-]?\d{2}(?![\w-])/g, score: 0.6 },
+      { name: "trunk zero", regex: /(?<![\w.+-])0 ?\(?[2-5]\d{2}\)?[ .-]?\d{3}[ .-]?\d{2}[ .-]?\d{2}(?![\w-])/g, score: 0.5 },
+      {
+        name: "three-three-two-two",
+        regex: /(?<![\w.+-])[2-5]\d{2}(?: \d{3} \d{2} \d{2}|-\d{3}-\d{2}-\d{2}|\.\d{3}\.\d{2}\.\d{2})(?![\w-])/g,
+        score: 0.5,
+      },
+      { name: "ten digits", regex: /(?<![\w.+-])[2-5]\d{9}(?![\w-])/g, score: 0.2 },
+    ],
+    validate: confirmed,
+    context: [...context, "cep", "telefon"],
+    digits: 10,
+    prior: 0.55,
+  },
+];
+
+/** The numbering plan confirms an international form; of a national form it decides nothing. */
+function confirmed(match: string): boolean | undefined {
+  return match.startsWith("+") && parsePhoneNumberFromString(match)?.isValid() === true ? true : undefined;
+}

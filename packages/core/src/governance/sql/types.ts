@@ -1,0 +1,52 @@
+/** How one input column takes part in an output, in OpenLineage's words. */
+export interface ColumnInput {
+  readonly table: string;
+  readonly field: string;
+  readonly type: "DIRECT" | "INDIRECT";
+  readonly subtype:
+    | "IDENTITY"
+    | "TRANSFORMATION"
+    | "AGGREGATION"
+    | "JOIN"
+    | "FILTER"
+    | "GROUP_BY"
+    | "SORT"
+    | "WINDOW"
+    | "CONDITIONAL";
+  readonly masking: boolean;
+}
+
+/** One column of a result, with what it is made from. */
+export interface ResultColumn {
+  readonly name: string;
+  readonly inputs: readonly ColumnInput[];
+}
+
+/** Where a statement's rows go. `table` is absent for a plain query. */
+export interface SqlOutput {
+  readonly table?: string;
+  readonly columns: readonly ResultColumn[];
+  /** Tables whose columns all pass through a star that no schema could expand. */
+  readonly stars: readonly string[];
+  /** Columns that decide which rows come out, or in which order. */
+  readonly dataset: readonly ColumnInput[];
+}
+
+/** A literal with the column it is compared with or written to. */
+export interface SqlLiteral {
+  readonly value: string;
+  readonly column?: string;
+}
+
+/** What a list of statements reads, writes and shows. Table names are dotted and unquoted, in order of appearance. */
+export interface SqlAnalysis {
+  readonly operation: "READ" | "EXPORT" | "WRITE" | "DELETE" | "DEFINE";
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly results: readonly SqlOutput[];
+  readonly literals: readonly SqlLiteral[];
+  readonly limited: boolean;
+}
+
+/** Column names of a table, if known. Names are compared without case. */
+export type SchemaOf = (table: string) => readonly string[] | undefined;
