@@ -1,3 +1,4 @@
+export { type CallInput, type Client, type ClientOptions, client, type Fetch, type RawReply } from "./client.ts";
 export { contract } from "./contract.ts";
 export { type Dispatch, dispatcher } from "./dispatcher.ts";
 export { type Endpoint, endpoints } from "./endpoints.ts";
@@ -6,6 +7,7 @@ export { requireMatch, versionTag } from "./etag.ts";
 export type { AuthoriseInput, Hooks, Outcome, RateVerdict, RouteRef } from "./hooks.ts";
 export type { Idempotency, IdempotentRequest, StoredResponse } from "./idempotency.ts";
 export type { Issue } from "./issues.ts";
+export { type OpenApiInfo, openapi } from "./openapi.ts";
 export { flagParam, integerParam, limitParam, listParam, MAX_PAGE, offsetParam, timeParam } from "./query.ts";
 export {
   type Contract,

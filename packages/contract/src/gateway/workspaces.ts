@@ -354,7 +354,7 @@ export const workspaceRoutes = {
     path: `${base}/import`,
     summary: "Import a bundle; the id stays",
     action: "workspace:import",
-    body: workspaceBundle,
+    body: workspaceBundle.extend({ crk_signature: signature.optional() }).meta({ id: "WorkspaceBundleImport" }),
     bodyLimit: large,
     status: 201,
     reply: workspace,

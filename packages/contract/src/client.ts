@@ -1,0 +1,172 @@
+import { CodedError } from "@seneschal/core";
+import type { z } from "zod";
+import type { Contract, Route } from "./route.ts";
+import { utf8Decode } from "./utf8.ts";
+
+/** The part of a fetch response that the client reads; the platform's `Response` is one. */
+export interface FetchResponse {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+/** The part of `fetch` that the client uses, in Node and in browsers. */
+export type Fetch = (
+  url: string,
+  init: { method: string; headers: Record<string, string>; body?: string | Uint8Array<ArrayBuffer>; signal?: never },
+) => Promise<FetchResponse>;
+
+export interface ClientOptions {
+  /** Scheme, host and port; without a slash at the end. */
+  readonly baseUrl: string;
+  readonly fetch: Fetch;
+  /** For every request, for example `authorization`. */
+  readonly headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
+}
+
+/** A reply that is not JSON. */
+export interface RawReply {
+  readonly status: number;
+  readonly mediaType: string;
+  readonly filename: string | undefined;
+  readonly bytes: Uint8Array;
+}
+
+type In<R, K extends string> = R extends { readonly [P in K]: infer S extends z.ZodType } ? z.input<S> : never;
+type Part<R, K extends string> = [In<R, K>] extends [never]
+  ? unknown
+  : Record<string, never> extends In<R, K>
+    ? { readonly [P in K]?: In<R, K> }
+    : { readonly [P in K]: In<R, K> };
+
+/** A query value is written as text; numbers and booleans may be given as they are. */
+type AsText<V> = V extends string
+  ? string extends V
+    ? string | number | boolean
+    : V | boolean
+  : V extends readonly (infer I)[]
+    ? readonly AsText<I>[]
+    : V;
+type QueryPart<R> = [In<R, "query">] extends [never]
+  ? unknown
+  : Record<string, never> extends In<R, "query">
+    ? { readonly query?: { readonly [K in keyof In<R, "query">]: AsText<In<R, "query">[K]> } }
+    : { readonly query: { readonly [K in keyof In<R, "query">]: AsText<In<R, "query">[K]> } };
+
+/** What a call takes: the route's parameters, query and body, checked by the compiler; more headers; bytes for a binary body. */
+export type CallInput<R extends Route> = Part<R, "params"> &
+  QueryPart<R> &
+  Part<R, "body"> & {
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly bytes?: Uint8Array<ArrayBuffer>;
+    /** An `AbortSignal`. */
+    readonly signal?: unknown;
+  };
+
+type CallReply<R extends Route> = R["produces"] extends string
+  ? RawReply
+  : R["reply"] extends z.ZodType
+    ? z.output<R["reply"]>
+    : undefined;
+
+type Call<R extends Route> =
+  Record<string, never> extends CallInput<R>
+    ? (input?: CallInput<R>) => Promise<CallReply<R>>
+    : (input: CallInput<R>) => Promise<CallReply<R>>;
+
+/** One function per route. */
+export type Client<C extends Contract> = { readonly [K in keyof C]: Call<C[K]> };
+
+interface AnyInput {
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly bytes?: Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: unknown;
+}
+
+/**
+ * A typed client of a contract over `fetch`. A failure is a thrown `CodedError` with the service's code and details, plus `status`
+ * and `request_id`; `client_protocol` when the answer is not the service's.
+ *
+ * @example
+ * ```ts
+ * const gateway = client(gatewayContract, { baseUrl: "https://localhost:8443", fetch, headers: { authorization: "Bearer ..." } });
+ * const { workspaces } = await gateway.listWorkspaces({ query: { limit: 10 } });
+ * ```
+ */
+export function client<C extends Contract>(contract: C, options: ClientOptions): Client<C> {
+  const calls = Object.entries(contract).map(([id, route]) => [id, (input: AnyInput = {}) => call(route, input, options)]);
+  return Object.fromEntries(calls) as Client<C>;
+}
+
+async function call(route: Route, input: AnyInput, { baseUrl, fetch, headers: shared }: ClientOptions): Promise<unknown> {
+  const headers: Record<string, string> = {
+    accept: route.produces ?? "application/json",
+    ...(typeof shared === "function" ? shared() : shared),
+    ...input.headers,
+  };
+  let body: string | Uint8Array<ArrayBuffer> | undefined = input.bytes;
+  if (route.consumes !== undefined) headers["content-type"] = route.consumes;
+  if (route.body !== undefined && input.body !== undefined) {
+    headers["content-type"] = "application/json";
+    body = JSON.stringify(input.body);
+  }
+  const response = await fetch(`${baseUrl}${pathOf(route, input.params ?? {})}${queryOf(input.query ?? {})}`, {
+    method: route.method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+    ...(input.signal === undefined ? {} : { signal: input.signal as never }),
+  });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (response.status >= 400) throw failureOf(response, bytes);
+  if (route.produces !== undefined) {
+    const mediaType = response.headers.get("content-type") ?? "";
+    const filename = /filename="([^"]*)"/.exec(response.headers.get("content-disposition") ?? "")?.[1];
+    return { status: response.status, mediaType, filename, bytes } satisfies RawReply;
+  }
+  if (route.reply === undefined || response.status === 304) return undefined;
+  const value = parse(bytes) ?? null;
+  const result = route.reply.safeParse(value);
+  if (result.success) return result.data;
+  // A newer server may say more than this contract knows.
+  if (result.error.issues.every((issue) => issue.code === "unrecognized_keys")) return value;
+  const where = result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.code}`);
+  throw new CodedError("client_protocol", "the reply is not of the contract", { status: response.status, where });
+}
+
+function pathOf(route: Route, params: Readonly<Record<string, unknown>>): string {
+  return route.path.replace(/:([a-z0-9_]+)/g, (_, name: string) => {
+    const value = params[name];
+    if (value === undefined || value === "") throw new TypeError(`path parameter ${name} is missing`);
+    return encodeURIComponent(String(value));
+  });
+}
+
+/** A list repeats its key; `undefined` is left out. */
+function queryOf(query: Readonly<Record<string, unknown>>): string {
+  const pairs = Object.entries(query).flatMap(([key, value]) =>
+    (Array.isArray(value) ? (value as readonly unknown[]) : [value])
+      .filter((one) => one !== undefined)
+      .map((one) => `${encodeURIComponent(key)}=${encodeURIComponent(String(one))}`),
+  );
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+}
+
+function failureOf(response: FetchResponse, bytes: Uint8Array): CodedError {
+  const { error } = (parse(bytes) ?? {}) as { error?: { code?: unknown; message?: unknown; details?: unknown } };
+  const facts = { status: response.status, request_id: response.headers.get("x-request-id") };
+  if (typeof error?.code !== "string" || typeof error.message !== "string") {
+    return new CodedError("client_protocol", `the server answered ${response.status}`, facts);
+  }
+  return new CodedError(error.code, error.message, { ...(error.details as object), ...facts });
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8Decode(bytes)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
