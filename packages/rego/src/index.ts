@@ -1,1 +1,12 @@
-export {};
+export { type Builtin, type CallContext, define } from "./builtins/builtin.ts";
+export { type CompileResult, compileCached } from "./engine/cache.ts";
+export { check, compile } from "./engine/compile.ts";
+export type { CompileOptions } from "./engine/compile-modules.ts";
+export type { Host } from "./engine/host.ts";
+export { type EvaluateOptions, Policy, type Result, type Solutions } from "./engine/policy.ts";
+export { BuiltinError, type EvaluationCode, type Problem, type ProblemCode, RegoCompileError } from "./errors.ts";
+export type { Source } from "./syntax/ast.ts";
+export { parseModule, parseQuery } from "./syntax/parse-module.ts";
+export { readJson, toJson } from "./value/json.ts";
+export { type Budgets, DEFAULT_BUDGETS } from "./value/meter.ts";
+export { compare, equal, type Value } from "./value/value.ts";

@@ -1,0 +1,1 @@
+export { type EmbeddedPolicyOptions, embeddedPolicyEngine } from "./embedded.ts";

@@ -1,0 +1,791 @@
+import type { BuiltinTable } from "../builtins/builtin.ts";
+import type { ProblemCode } from "../errors.ts";
+import type { Body, ElseBranch, Expr, Literal, Location, Module, RefTerm, Rule, Term, VarTerm, With } from "../syntax/ast.ts";
+import { RegoObject, RegoSet, type Value } from "../value/value.ts";
+import type { Callee, Closure, Operand, Override, Statement, Variable } from "./ir.ts";
+import { type Global, Symbols } from "./symbols.ts";
+import { dynamicPart, type Report, type RuleNode } from "./tree.ts";
+
+/** One body of a rule with what its head makes. */
+export interface Branch {
+  readonly statements: readonly Statement[];
+  /** Computed parts of the head's ref. */
+  readonly path: readonly Operand[];
+  readonly key: Operand | undefined;
+  readonly value: Operand | undefined;
+  readonly loc: Location;
+}
+
+/** A rule ready for emission. */
+export interface LoweredRule {
+  readonly rule: Rule;
+  readonly file: string;
+  readonly args: readonly Operand[];
+  /** The body, then the `else` branches. */
+  readonly branches: readonly Branch[];
+  readonly frame: Frame;
+}
+
+/** Counts the slots of a frame; slot 0 is the result. */
+export class Frame {
+  size = 1;
+
+  variable(name: string, generated: boolean, loc: Location): Variable {
+    return { name, slot: this.size++, generated, loc, bound: false };
+  }
+
+  slot(): number {
+    return this.size++;
+  }
+}
+
+type Status = "seen" | "assigned" | "declared" | "arg";
+
+class Scope {
+  readonly variables = new Map<string, Variable>();
+  readonly status = new Map<string, Status>();
+  readonly captured = new Set<Variable>();
+  /** Names declared further down: closures before the declaration do not see them. */
+  readonly pending = new Set<string>();
+  readonly parent: Scope | undefined;
+  readonly closure: boolean;
+
+  constructor(parent: Scope | undefined, closure: boolean) {
+    this.parent = parent;
+    this.closure = closure;
+  }
+
+  find(name: string, fromClosure = false): Variable | undefined {
+    const own = this.variables.get(name);
+    if (own !== undefined && !(fromClosure && this.pending.has(name))) return own;
+    const outer = this.parent?.find(name, fromClosure || this.closure);
+    if (outer !== undefined && this.closure) this.captured.add(outer);
+    return outer;
+  }
+
+  has(name: string, fromClosure = false): boolean {
+    if (this.variables.has(name) && !(fromClosure && this.pending.has(name))) return true;
+    return this.parent?.has(name, fromClosure || this.closure) ?? false;
+  }
+}
+
+/** Turns rules and queries into statements without nested calls, with every name resolved; reports what is wrong. */
+export class Lowerer {
+  private readonly root: RuleNode;
+  private readonly builtins: BuiltinTable;
+  private readonly file: string;
+  private readonly symbols: Symbols;
+  private readonly reportAt: Report;
+  private frame = new Frame();
+  private rule: Rule | undefined;
+  private readonly metadata: (rule: Rule) => { readonly own: Value; readonly chain: Value };
+  /** Nodes of the rule tree that the current rule reads. */
+  dependencies = new Set<RuleNode>();
+
+  constructor(
+    module: Module | undefined,
+    root: RuleNode,
+    builtins: BuiltinTable,
+    report: Report,
+    metadata: (rule: Rule) => { readonly own: Value; readonly chain: Value },
+  ) {
+    this.root = root;
+    this.builtins = builtins;
+    this.file = module?.name ?? "query";
+    this.reportAt = report;
+    this.symbols = new Symbols(module, root, report);
+    this.metadata = metadata;
+  }
+
+  private report(code: ProblemCode, message: string, loc: Location): void {
+    this.reportAt(code, message, this.file, loc);
+  }
+
+  // --- rules and queries ---------------------------------------------------------------------------------------------
+
+  lowerRule(rule: Rule): LoweredRule {
+    this.frame = new Frame();
+    this.rule = rule;
+    this.dependencies = new Set();
+    const scope = new Scope(undefined, false);
+    const checks: [Variable, Term][] = [];
+    const args = (rule.head.args ?? []).map((arg) => this.argument(arg, scope, checks));
+    const branches = [this.branch(scope, rule, rule.body, rule.head.value, checks, rule.loc)];
+    for (const branch of rule.otherwise) {
+      const value = branch.value ?? ({ kind: "scalar", value: true, loc: branch.loc } as const);
+      branches.push(this.branch(scope, rule, branch.body, value, checks, branch.loc));
+    }
+    return { rule, file: this.file, args, branches, frame: this.frame };
+  }
+
+  /** A query's statements and the variables that a solution reports. */
+  lowerQuery(body: Body): {
+    readonly statements: readonly Statement[];
+    readonly variables: readonly Variable[];
+    readonly frame: Frame;
+  } {
+    this.frame = new Frame();
+    this.rule = undefined;
+    this.dependencies = new Set();
+    const scope = new Scope(undefined, false);
+    const statements = this.body(scope, body, []);
+    return { statements, variables: [...scope.variables.values()], frame: this.frame };
+  }
+
+  private argument(arg: Term, scope: Scope, checks: [Variable, Term][]): Operand {
+    switch (arg.kind) {
+      case "var": {
+        if (arg.name === "_") return { kind: "var", variable: this.frame.variable("_", true, arg.loc), loc: arg.loc };
+        if (arg.name === "input" || arg.name === "data") {
+          this.report("rego_compile_error", `args must not shadow ${arg.name} (use a different variable name)`, arg.loc);
+        }
+        let variable = scope.variables.get(arg.name);
+        if (variable === undefined) {
+          variable = this.frame.variable(arg.name, false, arg.loc);
+          scope.variables.set(arg.name, variable);
+          scope.status.set(arg.name, "arg");
+        }
+        return { kind: "var", variable, loc: arg.loc };
+      }
+      case "scalar":
+        return { kind: "const", value: arg.value, loc: arg.loc };
+      case "array":
+        return { kind: "array", items: arg.items.map((item) => this.argument(item, scope, checks)), loc: arg.loc };
+      case "object":
+        if (arg.entries.every(([key]) => key.kind === "scalar")) {
+          const entries = arg.entries.map(
+            ([key, value]) => [this.argument(key, scope, checks), this.argument(value, scope, checks)] as const,
+          );
+          return { kind: "object", entries, loc: arg.loc };
+        }
+        break;
+      default:
+    }
+    const variable = this.frame.variable("_", true, arg.loc);
+    checks.push([variable, arg]);
+    return { kind: "var", variable, loc: arg.loc };
+  }
+
+  private branch(
+    args: Scope,
+    rule: Rule,
+    body: Body,
+    value: Term | undefined,
+    checks: readonly (readonly [Variable, Term])[],
+    loc: ElseBranch["loc"],
+  ): Branch {
+    const scope = new Scope(args, false);
+    const { key } = rule.head;
+    const parts = dynamicPart(rule);
+    const heads = [
+      ...parts,
+      ...(key === undefined ? [] : [key]),
+      ...(value === undefined ? [] : [value]),
+      ...checks.map(([, t]) => t),
+    ];
+    const statements = this.body(scope, body, heads);
+    for (const [variable, term] of checks) {
+      const left: Operand = { kind: "var", variable, loc: term.loc };
+      const right = this.operand(term, scope, statements, []);
+      statements.push(statement({ kind: "unify", left, right, assignment: false }, term.loc));
+    }
+    const settle = (term: Term): Operand => this.settled(term, scope, statements);
+    return {
+      path: parts.map(settle),
+      key: key === undefined ? undefined : settle(key),
+      value: value === undefined ? undefined : settle(value),
+      statements,
+      loc,
+    };
+  }
+
+  /** A term as a constant or a variable that the body's last statements bind. */
+  private settled(term: Term, scope: Scope, out: Statement[]): Operand {
+    const operand = this.operand(term, scope, out, []);
+    if (operand.kind === "const" || operand.kind === "var") return operand;
+    return this.temporary(operand, out, []);
+  }
+
+  private temporary(operand: Operand, out: Statement[], overrides: readonly Override[]): Operand & { kind: "var" } {
+    const variable = this.frame.variable("_", true, operand.loc);
+    const left = { kind: "var", variable, loc: operand.loc } as const;
+    out.push({ ...statement({ kind: "unify", left, right: operand, assignment: true }, operand.loc), overrides });
+    return left;
+  }
+
+  // --- bodies --------------------------------------------------------------------------------------------------------
+
+  private body(scope: Scope, literals: Body, heads: readonly Term[]): Statement[] {
+    for (const literal of literals) {
+      for (const name of declaredNames(literal.expr)) {
+        if (name.name === "_" || scope.variables.has(name.name)) continue;
+        scope.variables.set(name.name, this.frame.variable(name.name, false, name.loc));
+        scope.pending.add(name.name);
+      }
+    }
+    const use = (name: VarTerm): void => {
+      if (name.name === "_" || scope.has(name.name) || this.symbols.resolve(name.name) !== undefined) return;
+      scope.variables.set(name.name, this.frame.variable(name.name, false, name.loc));
+    };
+    for (const literal of literals) {
+      directNames(literal, use);
+      for (const clause of literal.with) if (!this.namesFunction(clause, scope)) namesOf(clause.value, use);
+    }
+    for (const head of heads) namesOf(head, use);
+    const out: Statement[] = [];
+    const unused = new Map<string, Location>();
+    for (const literal of literals) this.literal(literal, scope, out, unused);
+    if (unused.size > 0) {
+      for (const head of heads) namesOf(head, (name) => unused.delete(name.name), true);
+      for (const [name, loc] of unused) this.report("rego_compile_error", `declared var ${name} unused`, loc);
+    }
+    return out;
+  }
+
+  private closure(
+    parent: Scope,
+    literals: Body,
+    heads: readonly Term[],
+  ): { readonly closure: Closure; readonly heads: readonly Operand[] } {
+    const scope = new Scope(parent, true);
+    const statements = this.body(scope, literals, heads);
+    const operands = heads.map((head) => this.settled(head, scope, statements));
+    return { closure: { literals: statements, captured: [...scope.captured] }, heads: operands };
+  }
+
+  private literal(literal: Literal, scope: Scope, out: Statement[], unused: Map<string, Location>): void {
+    const { expr, loc } = literal;
+    if (expr.kind !== "some") namesInLiteral(literal, (name) => unused.delete(name.name));
+    const overrides = literal.with.flatMap((clause) => this.override(clause, scope, out));
+    const push = (action: Statement["action"]): void => {
+      out.push({ action, negated: literal.negated, overrides, loc });
+    };
+    switch (expr.kind) {
+      case "some":
+        for (const name of expr.names) {
+          this.declare(name, scope, "declared");
+          if (name.name !== "_") unused.set(name.name, name.loc);
+        }
+        return;
+      case "some-in": {
+        const domain = this.operand(expr.domain, scope, out, overrides);
+        for (const name of declaredNames(expr)) this.declare(name, scope, "assigned");
+        const key: Operand =
+          expr.key === undefined
+            ? { kind: "var", variable: this.frame.variable("_", true, loc), loc }
+            : this.operand(expr.key, scope, out, overrides);
+        const value = this.operand(expr.value, scope, out, overrides);
+        let right: Operand;
+        if (domain.kind === "ref") right = { ...domain, path: [...domain.path, key] };
+        else {
+          const { variable } = domain.kind === "var" ? domain : this.temporary(domain, out, overrides);
+          right = { kind: "ref", base: variable, path: [key], loc: domain.loc };
+        }
+        push({ kind: "unify", left: value, right, assignment: false });
+        return;
+      }
+      case "every": {
+        const domain = this.operand(expr.domain, scope, out, overrides);
+        const inner = new Scope(scope, true);
+        const bind = (name: VarTerm | undefined): Variable | undefined => {
+          if (name === undefined) return undefined;
+          const variable = this.frame.variable(name.name, false, name.loc);
+          if (name.name !== "_") inner.variables.set(name.name, variable);
+          return variable;
+        };
+        const key = bind(expr.key);
+        const value = bind(expr.value) as Variable;
+        const settled = domain.kind === "const" || domain.kind === "var" ? domain : this.temporary(domain, out, overrides);
+        const statements = this.body(new Scope(inner, false), expr.body, []);
+        push({ kind: "every", key, value, domain: settled, body: { literals: statements, captured: [...inner.captured] } });
+        return;
+      }
+      case "assign": {
+        if (!isAssignable(expr.left)) {
+          this.report(
+            "rego_compile_error",
+            `cannot assign to ${expr.left.kind === "scalar" ? typeof expr.left.value : expr.left.kind}`,
+            loc,
+          );
+          return;
+        }
+        this.equate(expr.right, expr.left, true, literal, scope, out, overrides);
+        return;
+      }
+      case "unify":
+        this.equate(expr.right, expr.left, false, literal, scope, out, overrides);
+        return;
+      case "term": {
+        if (expr.term.kind !== "call") {
+          push({ kind: "term", operand: this.operand(expr.term, scope, out, overrides) });
+          return;
+        }
+        const call = this.call(expr.term, scope, out, overrides, true);
+        if (call === undefined) return;
+        if ("value" in call) push({ kind: "term", operand: { kind: "const", value: call.value, loc } });
+        else push({ kind: "call", ...call });
+      }
+    }
+  }
+
+  private equate(
+    rightTerm: Term,
+    leftTerm: Term,
+    assignment: boolean,
+    literal: Literal,
+    scope: Scope,
+    out: Statement[],
+    overrides: readonly Override[],
+  ): void {
+    const { negated, loc } = literal;
+    const left = (): Operand => {
+      if (assignment) for (const name of patternNames(leftTerm)) this.declare(name, scope, "assigned");
+      return this.operand(leftTerm, scope, out, overrides);
+    };
+    if (rightTerm.kind === "call" && !negated) {
+      const call = this.call(rightTerm, scope, out, overrides, false);
+      if (call === undefined) {
+        left();
+        return;
+      }
+      if (!("value" in call)) {
+        out.push({ action: { kind: "call", ...call, out: left() }, negated, overrides, loc });
+        return;
+      }
+      const right: Operand = { kind: "const", value: call.value, loc };
+      out.push({ action: { kind: "unify", left: left(), right, assignment }, negated, overrides, loc });
+      return;
+    }
+    if (assignment) {
+      const right = this.operand(rightTerm, scope, out, overrides);
+      out.push({ action: { kind: "unify", left: left(), right, assignment }, negated, overrides, loc });
+    } else {
+      const first = left();
+      out.push({
+        action: { kind: "unify", left: first, right: this.operand(rightTerm, scope, out, overrides), assignment },
+        negated,
+        overrides,
+        loc,
+      });
+    }
+  }
+
+  private declare(name: VarTerm, scope: Scope, as: "assigned" | "declared"): void {
+    if (name.name === "_") return;
+    if (name.name === "input" || name.name === "data") {
+      this.report("rego_compile_error", `variables must not shadow ${name.name} (use a different variable name)`, name.loc);
+      return;
+    }
+    const status = scope.status.get(name.name) ?? (scope.closure ? undefined : scope.parent?.status.get(name.name));
+    if (status === "arg" && (scope.status.has(name.name) || scope.parent?.parent === undefined)) {
+      this.report("rego_compile_error", `arg ${name.name} redeclared`, name.loc);
+    } else if (status === "assigned") this.report("rego_compile_error", `var ${name.name} assigned above`, name.loc);
+    else if (status === "declared") this.report("rego_compile_error", `var ${name.name} declared above`, name.loc);
+    else if (status === "seen") this.report("rego_compile_error", `var ${name.name} referenced above`, name.loc);
+    scope.status.set(name.name, as);
+    scope.pending.delete(name.name);
+  }
+
+  /** True if a `with` puts a function, not a value, in the place of its target. */
+  private namesFunction(clause: With, scope: Scope): boolean {
+    const { value } = clause;
+    return (value.kind === "var" || value.kind === "ref") && this.callee(value, scope, false) !== undefined;
+  }
+
+  // --- terms ---------------------------------------------------------------------------------------------------------
+
+  private operand(term: Term, scope: Scope, out: Statement[], overrides: readonly Override[]): Operand {
+    const { loc } = term;
+    switch (term.kind) {
+      case "scalar":
+        return { kind: "const", value: term.value, loc };
+      case "var":
+        return this.variable(term, scope);
+      case "ref":
+        return this.ref(term, scope, out, overrides);
+      case "array":
+      case "set": {
+        const items = term.items.map((item) => this.operand(item, scope, out, overrides));
+        if (!items.every((item) => item.kind === "const")) return { kind: term.kind, items, loc };
+        const values = items.map((item) => item.value);
+        return { kind: "const", value: term.kind === "array" ? values : RegoSet.of(values), loc };
+      }
+      case "object": {
+        const entries = term.entries.map(
+          ([key, value]) => [this.operand(key, scope, out, overrides), this.operand(value, scope, out, overrides)] as const,
+        );
+        return constantObject(entries, loc) ?? { kind: "object", entries, loc };
+      }
+      case "array-comprehension":
+      case "set-comprehension": {
+        const { closure, heads } = this.closure(scope, term.body, [term.head]);
+        const makes = term.kind === "array-comprehension" ? "array" : "set";
+        return { kind: "comprehension", makes, key: undefined, value: heads[0] as Operand, body: closure, loc };
+      }
+      case "object-comprehension": {
+        const { closure, heads } = this.closure(scope, term.body, [term.key, term.value]);
+        return { kind: "comprehension", makes: "object", key: heads[0], value: heads[1] as Operand, body: closure, loc };
+      }
+      case "call": {
+        const call = this.call(term, scope, out, overrides, false);
+        if (call === undefined) return { kind: "const", value: null, loc };
+        if ("value" in call) return { kind: "const", value: call.value, loc };
+        const variable = this.frame.variable("_", true, loc);
+        const result = { kind: "var", variable, loc } as const;
+        out.push({ action: { kind: "call", ...call, out: result }, negated: false, overrides, loc });
+        return result;
+      }
+      case "template":
+        return {
+          kind: "template",
+          loc,
+          parts: term.parts.map((part) => {
+            if (typeof part === "string") return part;
+            if (part.expr.kind !== "term") return "";
+            const inner = new Scope(scope, true);
+            const statements: Statement[] = [];
+            for (const clause of part.with) namesOf(clause.value, (name) => this.introduce(name, inner));
+            namesOf(part.expr.term, (name) => this.introduce(name, inner));
+            const clauses = part.with.flatMap((clause) => this.override(clause, inner, statements));
+            const operand = this.operand(part.expr.term, inner, statements, clauses);
+            const value = operand.kind === "const" ? operand : this.temporary(operand, statements, clauses);
+            return { value, body: { literals: statements, captured: [...inner.captured] } };
+          }),
+        };
+    }
+  }
+
+  private introduce(name: VarTerm, scope: Scope): void {
+    if (name.name === "_" || scope.has(name.name) || this.symbols.resolve(name.name) !== undefined) return;
+    scope.variables.set(name.name, this.frame.variable(name.name, false, name.loc));
+  }
+
+  private variable(term: VarTerm, scope: Scope, asHead?: "head"): Operand {
+    const { loc } = term;
+    if (term.name === "_") return { kind: "var", variable: this.frame.variable("_", true, loc), loc };
+    const variable = scope.find(term.name);
+    if (variable !== undefined) {
+      if (scope.variables.has(term.name) && !scope.status.has(term.name)) scope.status.set(term.name, "seen");
+      return { kind: "var", variable, loc };
+    }
+    const global = this.symbols.resolve(term.name);
+    if (global !== undefined) {
+      const ref = globalRef(global, loc);
+      if (asHead !== "head" && global.root === "data") this.depend(ref.path);
+      return ref;
+    }
+    return { kind: "var", variable: this.frame.variable(term.name, false, loc), loc };
+  }
+
+  private ref(term: RefTerm, scope: Scope, out: Statement[], overrides: readonly Override[]): Operand {
+    const { head, loc } = term;
+    const parts = (): Operand[] => term.path.map((part) => this.operand(part, scope, out, overrides));
+    if (head.kind === "var") {
+      const operand = this.variable(head, scope, "head");
+      if (operand.kind === "ref") {
+        const path = [...operand.path, ...parts()];
+        if (operand.base === "data") this.depend(path);
+        return { ...operand, path };
+      }
+      if (operand.kind === "var") return { kind: "ref", base: operand.variable, path: parts(), loc };
+    }
+    const { variable } = this.temporary(this.operand(head, scope, out, overrides), out, overrides);
+    return { kind: "ref", base: variable, path: parts(), loc };
+  }
+
+  /** Notes what of the rule tree a data ref reads. */
+  private depend(path: readonly Operand[]): void {
+    let node: RuleNode = this.root;
+    for (const part of path) {
+      const next: RuleNode | undefined =
+        part.kind === "const" && typeof part.value === "string" ? node.children.get(part.value) : undefined;
+      if (next === undefined) {
+        if (part.kind === "const") return;
+        break;
+      }
+      node = next;
+      if (node.mixed !== undefined) {
+        node = node.mixed;
+        break;
+      }
+      if (node.rules !== undefined) break;
+    }
+    this.dependencies.add(node);
+  }
+
+  // --- calls ---------------------------------------------------------------------------------------------------------
+
+  private callee(operator: RefTerm | VarTerm, scope: Scope, infix: boolean): Callee | undefined {
+    const names = dottedNames(operator);
+    if (infix) return { kind: "builtin", name: names?.[0] ?? "" };
+    if (names !== undefined) {
+      const [first = "", ...rest] = names;
+      if (!scope.has(first)) {
+        const global = this.symbols.resolve(first);
+        if (global?.root === "data") {
+          const set = this.root.find([...global.path, ...rest])?.rules;
+          if (set?.kind === "function") return { kind: "rules", set, name: set.name };
+        }
+        const name = names.join(".");
+        if (this.builtins.has(name)) return { kind: "builtin", name };
+      }
+    }
+    return undefined;
+  }
+
+  arity(callee: Callee): number {
+    return callee.kind === "rules" ? callee.set.arity : (this.builtins.get(callee.name)?.args.length ?? -1);
+  }
+
+  private call(
+    term: Term & { kind: "call" },
+    scope: Scope,
+    out: Statement[],
+    overrides: readonly Override[],
+    asStatement: boolean,
+  ): { callee: Callee; args: readonly Operand[]; out: Operand | undefined } | { value: Value } | undefined {
+    const { operator, loc } = term;
+    const names = dottedNames(operator)?.join(".") ?? "";
+    if (
+      (names === "rego.metadata.rule" || names === "rego.metadata.chain") &&
+      term.args.length === 0 &&
+      this.rule !== undefined
+    ) {
+      const { own, chain } = this.metadata(this.rule);
+      return { value: names === "rego.metadata.rule" ? own : chain };
+    }
+    const callee = this.callee(operator, scope, term.infix);
+    if (callee === undefined) {
+      const operands = term.args.map((arg) => this.operand(arg, scope, out, overrides));
+      void operands;
+      this.report("rego_type_error", `undefined function ${names}`, loc);
+      return undefined;
+    }
+    if (callee.kind === "rules") this.dependencies.add(callee.set.node);
+    if (callee.kind === "builtin" && callee.name === "print") {
+      const items = term.args.map((arg): Operand => {
+        const { closure, heads } = this.closure(scope, [], [arg]);
+        return { kind: "comprehension", makes: "set", key: undefined, value: heads[0] as Operand, body: closure, loc: arg.loc };
+      });
+      return { callee, args: [{ kind: "array", items, loc }], out: undefined };
+    }
+    const args = term.args.map((arg) => this.operand(arg, scope, out, overrides));
+    const arity = this.arity(callee);
+    if (args.length !== arity && !(asStatement && args.length === arity + 1)) {
+      const what = args.length < arity ? "too few arguments" : "too many arguments";
+      this.report("rego_type_error", `${names || callee.name}: ${what}, have ${args.length}, want ${arity}`, loc);
+      return undefined;
+    }
+    return { callee, args: args.slice(0, arity), out: args[arity] };
+  }
+
+  private override(clause: With, scope: Scope, out: Statement[]): Override[] {
+    const { target, loc } = clause;
+    const names = dottedNames(target);
+    const unknown = (): Override[] => {
+      this.operand(clause.value, scope, [], []);
+      this.report("rego_type_error", `undefined with target ${names?.join(".") ?? "ref"}`, loc);
+      return [];
+    };
+    if (names === undefined) {
+      this.report("rego_type_error", "with keyword target must be ground", loc);
+      return [];
+    }
+    const [first = "", ...rest] = names;
+    const global = scope.has(first) ? undefined : this.symbols.resolve(first);
+    if (global === undefined) {
+      const name = names.join(".");
+      const builtin = this.builtins.get(name);
+      if (builtin === undefined || scope.has(first)) return unknown();
+      if (UNMOCKABLE.has(name)) {
+        this.report("rego_compile_error", `with keyword replacing built-in function: target must not be ${name}`, loc);
+        return [];
+      }
+      return this.replacement(name, builtin.args.length, clause, scope, out);
+    }
+    const path = [...global.path, ...rest];
+    if (global.root === "data") {
+      const set = this.root.find(path)?.rules;
+      if (set?.kind === "function") return this.replacement(set.name, set.arity, clause, scope, out);
+    }
+    return [{ target: { kind: global.root, path }, value: this.settled(clause.value, scope, out) }];
+  }
+
+  private replacement(name: string, arity: number, clause: With, scope: Scope, out: Statement[]): Override[] {
+    const { value } = clause;
+    const target = { kind: "function", name } as const;
+    if (value.kind === "var" || (value.kind === "ref" && value.head.kind === "var")) {
+      const callee = this.callee(value as RefTerm | VarTerm, scope, false);
+      if (callee !== undefined) {
+        if (callee.kind === "rules") this.dependencies.add(callee.set.node);
+        if (this.arity(callee) !== arity) {
+          this.report("rego_type_error", `${callee.name}: arity mismatch, have ${this.arity(callee)}, want ${arity}`, clause.loc);
+        }
+        return [{ target, value: callee }];
+      }
+    }
+    return [{ target, value: this.settled(value, scope, out) }];
+  }
+}
+
+/** Builtins that `with` cannot replace. */
+const UNMOCKABLE = new Set(["eq", "internal.print", "print", "rego.metadata.chain", "rego.metadata.rule"]);
+
+function statement(action: Statement["action"], loc: Location): Statement {
+  return { action, negated: false, overrides: [], loc };
+}
+
+function globalRef(global: Global, loc: Location): Operand & { kind: "ref" } {
+  return { kind: "ref", base: global.root, path: global.path.map((value): Operand => ({ kind: "const", value, loc })), loc };
+}
+
+function dottedNames(term: RefTerm | VarTerm): readonly string[] | undefined {
+  if (term.kind === "var") return [term.name];
+  if (term.head.kind !== "var") return undefined;
+  const names = [term.head.name];
+  for (const part of term.path) {
+    if (part.kind !== "scalar" || typeof part.value !== "string") return undefined;
+    names.push(part.value);
+  }
+  return names;
+}
+
+function constantObject(entries: readonly (readonly [Operand, Operand])[], loc: Location): Operand | undefined {
+  const plain: Record<string, Value> = {};
+  const pairs: [Value, Value][] = [];
+  let named = true;
+  for (const [key, value] of entries) {
+    if (key.kind !== "const" || value.kind !== "const") return undefined;
+    named &&= typeof key.value === "string";
+    pairs.push([key.value, value.value]);
+  }
+  if (!named) return { kind: "const", value: RegoObject.of(pairs), loc };
+  for (const [key, value] of pairs) {
+    Object.defineProperty(plain, key as string, { value, enumerable: true, configurable: true, writable: true });
+  }
+  return { kind: "const", value: plain, loc };
+}
+
+function isAssignable(term: Term): boolean {
+  return term.kind === "var" || term.kind === "array" || term.kind === "object";
+}
+
+/** Variables that a declaration makes. */
+function declaredNames(expr: Expr): readonly VarTerm[] {
+  switch (expr.kind) {
+    case "assign":
+      return patternNames(expr.left);
+    case "some":
+      return expr.names;
+    case "some-in":
+      return [...(expr.key === undefined ? [] : patternNames(expr.key)), ...patternNames(expr.value)];
+    default:
+      return [];
+  }
+}
+
+function patternNames(term: Term): VarTerm[] {
+  switch (term.kind) {
+    case "var":
+      return [term];
+    case "array":
+      return term.items.flatMap(patternNames);
+    case "object":
+      return term.entries.flatMap(([, value]) => patternNames(value));
+    default:
+      return [];
+  }
+}
+
+/** Names in a term outside of closures (`deep`: inside too). Heads of refs count, operators do not. */
+function namesOf(term: Term, visit: (name: VarTerm) => void, deep = false): void {
+  switch (term.kind) {
+    case "var":
+      visit(term);
+      return;
+    case "ref":
+      namesOf(term.head, visit, deep);
+      for (const part of term.path) namesOf(part, visit, deep);
+      return;
+    case "array":
+    case "set":
+      for (const item of term.items) namesOf(item, visit, deep);
+      return;
+    case "object":
+      for (const [key, value] of term.entries) {
+        namesOf(key, visit, deep);
+        namesOf(value, visit, deep);
+      }
+      return;
+    case "call":
+      if (!deep && term.operator.kind === "var" && term.operator.name === "print") return;
+      for (const arg of term.args) namesOf(arg, visit, deep);
+      return;
+    case "array-comprehension":
+    case "set-comprehension":
+      if (!deep) return;
+      namesOf(term.head, visit, deep);
+      for (const literal of term.body) namesInLiteral(literal, visit);
+      return;
+    case "object-comprehension":
+      if (!deep) return;
+      namesOf(term.key, visit, deep);
+      namesOf(term.value, visit, deep);
+      for (const literal of term.body) namesInLiteral(literal, visit);
+      return;
+    case "template":
+      if (!deep) return;
+      for (const part of term.parts) if (typeof part !== "string") namesInLiteral(part, visit);
+      return;
+    default:
+  }
+}
+
+function directNames(literal: Literal, visit: (name: VarTerm) => void): void {
+  const { expr } = literal;
+  switch (expr.kind) {
+    case "term":
+      namesOf(expr.term, visit);
+      return;
+    case "unify":
+    case "assign":
+      namesOf(expr.left, visit);
+      namesOf(expr.right, visit);
+      return;
+    case "some-in":
+      if (expr.key !== undefined) namesOf(expr.key, visit);
+      namesOf(expr.value, visit);
+      namesOf(expr.domain, visit);
+      return;
+    case "every":
+      namesOf(expr.domain, visit);
+      return;
+    default:
+  }
+}
+
+/** Every name of a literal, closures included. */
+function namesInLiteral(literal: Literal, visit: (name: VarTerm) => void): void {
+  for (const clause of literal.with) namesOf(clause.value, visit, true);
+  const { expr } = literal;
+  switch (expr.kind) {
+    case "term":
+      namesOf(expr.term, visit, true);
+      return;
+    case "unify":
+    case "assign":
+      namesOf(expr.left, visit, true);
+      namesOf(expr.right, visit, true);
+      return;
+    case "some-in":
+      if (expr.key !== undefined) namesOf(expr.key, visit, true);
+      namesOf(expr.value, visit, true);
+      namesOf(expr.domain, visit, true);
+      return;
+    case "every":
+      namesOf(expr.domain, visit, true);
+      for (const inner of expr.body) namesInLiteral(inner, visit);
+      return;
+    default:
+  }
+}

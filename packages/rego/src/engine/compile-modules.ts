@@ -1,0 +1,107 @@
+import type { Builtin, BuiltinTable } from "../builtins/builtin.ts";
+import { builtinTable } from "../builtins/table.ts";
+import { annotate } from "../compile/annotations.ts";
+import type { Callee } from "../compile/ir.ts";
+import { type LoweredRule, Lowerer } from "../compile/lower.ts";
+import { checkRecursion } from "../compile/recursion.ts";
+import { emitRules, type RuleProbe } from "../compile/rules.ts";
+import { buildTree, type RuleNode, type RuleSet, reporter } from "../compile/tree.ts";
+import { TypeChecker } from "../compile/types.ts";
+import type { Problem } from "../errors.ts";
+import type { Document, Program } from "../eval/documents.ts";
+import type { Module, Source } from "../syntax/ast.ts";
+import { parseModule } from "../syntax/parse-module.ts";
+
+export interface CompileOptions {
+  /** Names of builtins that are off by default and shall be callable: `io.jwt.encode_sign`, for example. */
+  readonly allow?: readonly string[];
+  /** Names of builtins that shall not be callable. */
+  readonly deny?: readonly string[];
+  /** Own builtins, made with `define`. */
+  readonly builtins?: readonly Builtin[];
+}
+
+/** Everything a policy needs after compilation; shared by all its evaluations. */
+export interface Compiled {
+  readonly modules: readonly Module[];
+  readonly root: RuleNode;
+  readonly sets: readonly RuleSet[];
+  readonly builtins: BuiltinTable;
+  readonly program: Program;
+  readonly types: TypeChecker;
+}
+
+export function arityOf(builtins: BuiltinTable): (callee: Callee) => number {
+  return (callee) => (callee.kind === "rules" ? callee.set.arity : (builtins.get(callee.name)?.args.length ?? -1));
+}
+
+/** Compiles modules; problems are listed, `compiled` is undefined if there is any. */
+export function compileModules(
+  sources: readonly Source[],
+  options: CompileOptions = {},
+  probe?: RuleProbe,
+): { readonly compiled: Compiled | undefined; readonly problems: readonly Problem[] } {
+  const { report, problems } = reporter();
+  const modules: Module[] = [];
+  for (const source of sources) {
+    const parsed = parseModule(source);
+    if (parsed.module !== undefined) modules.push(parsed.module);
+    problems.push(...parsed.problems);
+  }
+  if (problems.length > 0) return { compiled: undefined, problems };
+  try {
+    const builtins = builtinTable(options);
+    const { root, sets } = buildTree(modules, report);
+    if (problems.length > 0) return { compiled: undefined, problems };
+    const metadata = annotate(modules, report);
+    const documents: Document[] = [];
+    const program: Program = { root, documents };
+    const arity = arityOf(builtins);
+    const lowerers = new Map<Module, Lowerer>();
+    for (const module of modules) lowerers.set(module, new Lowerer(module, root, builtins, report, metadata));
+    const edges = new Map<RuleSet, Set<RuleNode>>();
+    const lowered = sets.map((set) => {
+      const reads = new Set<RuleNode>();
+      edges.set(set, reads);
+      const lower = (placed: RuleSet["rules"][number]): LoweredRule => {
+        const lowerer = lowerers.get(placed.module) as Lowerer;
+        const out = lowerer.lowerRule(placed.rule);
+        for (const node of lowerer.dependencies) reads.add(node);
+        return out;
+      };
+      return { set, rules: set.rules.map(lower), fallback: set.fallback === undefined ? undefined : lower(set.fallback) };
+    });
+    const sorted = checkRecursion(sets, edges, report);
+    if (problems.length > 0) return { compiled: undefined, problems };
+    const types = new TypeChecker(root, builtins, report);
+    for (const set of sorted) {
+      const { rules, fallback } = lowered[set.id] as (typeof lowered)[number];
+      documents[set.id] = emitRules(set, rules, fallback, {
+        program,
+        builtins,
+        report,
+        arity,
+        probe,
+        inspect: (rule, statements) => types.body(rule?.file ?? "query", rule, statements),
+      });
+      types.finish(set, rules, fallback);
+    }
+    if (problems.length > 0) return { compiled: undefined, problems: inPlace(problems) };
+    return { compiled: { modules, root, sets, builtins, program, types }, problems };
+  } catch (error) {
+    if (error instanceof RangeError || isLimit(error)) {
+      const file = sources[0]?.name ?? "";
+      problems.push({ code: "rego_limit_error", message: "policy exceeds the compiler's limits", file, row: 1, col: 1 });
+      return { compiled: undefined, problems };
+    }
+    throw error;
+  }
+}
+
+function isLimit(error: unknown): boolean {
+  return error instanceof Error && error.name === "EvaluationError";
+}
+
+function inPlace(problems: readonly Problem[]): readonly Problem[] {
+  return [...problems].sort((a, b) => (a.file === b.file ? a.row - b.row || a.col - b.col : a.file < b.file ? -1 : 1));
+}

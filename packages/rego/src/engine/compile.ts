@@ -1,0 +1,25 @@
+import { type Problem, RegoCompileError } from "../errors.ts";
+import type { Source } from "../syntax/ast.ts";
+import { type CompileOptions, compileModules } from "./compile-modules.ts";
+import { Policy } from "./policy.ts";
+
+/**
+ * Compiles Rego v1 modules to an immutable policy. Throws {@link RegoCompileError} with every problem found.
+ *
+ * @example
+ * ```ts
+ * import { compile } from "@seneschal/rego";
+ * const policy = compile([{ name: "authz.rego", source: "package authz\n\nallow if input.user == data.owner\n" }]);
+ * console.log(policy.evaluate("data.authz.allow", { user: "ada" }, { data: { owner: "ada" } })); // { kind: 'defined', value: true }
+ * ```
+ */
+export function compile(sources: readonly Source[], options: CompileOptions = {}): Policy {
+  const { compiled, problems } = compileModules(sources, options);
+  if (compiled === undefined) throw new RegoCompileError(problems);
+  return new Policy(compiled, sources, options);
+}
+
+/** Every problem of the modules, none if they compile. Never throws. */
+export function check(sources: readonly Source[], options: CompileOptions = {}): readonly Problem[] {
+  return compileModules(sources, options).problems;
+}

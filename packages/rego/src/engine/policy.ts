@@ -1,0 +1,212 @@
+import { Emitter, fold } from "../compile/emit.ts";
+import { Lowerer } from "../compile/lower.ts";
+import { pathText, reporter } from "../compile/tree.ts";
+import { type EvaluationCode, EvaluationError, type Problem, RegoCompileError } from "../errors.ts";
+import type { Context, Frame, Step } from "../eval/context.ts";
+import { Cursor, materialise, step } from "../eval/documents.ts";
+import type { Source } from "../syntax/ast.ts";
+import { parseQuery } from "../syntax/parse-module.ts";
+import { toJson } from "../value/json.ts";
+import { type Budgets, DEFAULT_BUDGETS, metered } from "../value/meter.ts";
+import type { Value } from "../value/value.ts";
+import { arityOf, type Compiled, type CompileOptions } from "./compile-modules.ts";
+import { callContext, type Host } from "./host.ts";
+
+/** `undefined` is an answer, never an error; a limit or a fault is an error, never undefined. */
+export type Result<T = unknown> =
+  | { readonly kind: "defined"; readonly value: T }
+  | { readonly kind: "undefined" }
+  | { readonly kind: "error"; readonly code: EvaluationCode; readonly message: string };
+
+/** The solutions of a query: one object of bindings each. */
+export type Solutions =
+  | { readonly kind: "solutions"; readonly bindings: readonly Readonly<Record<string, unknown>>[] }
+  | { readonly kind: "error"; readonly code: EvaluationCode; readonly message: string };
+
+export interface EvaluateOptions extends Host {
+  /** The base documents below `data`: plain JSON, read in place. */
+  readonly data?: unknown;
+  readonly budgets?: Partial<Budgets>;
+  /** A builtin's error aborts the evaluation instead of making its call undefined. */
+  readonly strict?: boolean;
+  /** Results keep the digits of numbers that no double holds: integers beyond 2^53 are bigint. */
+  readonly exact?: boolean;
+}
+
+interface Query {
+  readonly run: Step;
+  readonly frame: { readonly size: number };
+  readonly names: readonly (readonly [string, number])[];
+}
+
+const MAX_CACHED = 256;
+
+/** A compiled, immutable policy: shareable, re-entrant. */
+export class Policy {
+  private readonly compiled: Compiled;
+  readonly sources: readonly Source[];
+  readonly options: CompileOptions;
+  private readonly paths = new Map<string, readonly string[]>();
+  private readonly queries = new Map<string, Query | readonly Problem[]>();
+
+  constructor(compiled: Compiled, sources: readonly Source[], options: CompileOptions) {
+    this.compiled = compiled;
+    this.sources = sources;
+    this.options = options;
+  }
+
+  /** The package path of each module, without `data`. */
+  get packages(): readonly (readonly string[])[] {
+    return this.compiled.modules.map((module) => module.packagePath);
+  }
+
+  /** The path of every rule, `data.` included, in the order of definition. */
+  get rules(): readonly string[] {
+    return this.compiled.sets.map((set) => set.name);
+  }
+
+  /**
+   * The document at `entrypoint`, `data.a.b` or its path without `data`. Never throws: failures are `error` results,
+   * which callers must take as deny.
+   *
+   * @param input undefined for no input
+   */
+  evaluate(entrypoint: string | readonly string[], input?: unknown, options: EvaluateOptions = {}): Result {
+    return this.document(entrypoint, input, options, (value) => toJson(value, options.exact));
+  }
+
+  private document<T>(
+    entrypoint: string | readonly string[],
+    input: unknown,
+    options: EvaluateOptions,
+    convert: (value: Value) => T,
+  ): Result<T> {
+    const path = typeof entrypoint === "string" ? this.path(entrypoint) : entrypoint;
+    if (path === undefined) {
+      return { kind: "error", code: "eval_internal_error", message: `${String(entrypoint)} is not a path below data` };
+    }
+    return this.guarded(input, options, (c): Result<T> => {
+      const { program } = this.compiled;
+      let at: Value | Cursor | undefined = new Cursor(program.root, c.data);
+      for (const name of path) {
+        if (at === undefined) break;
+        at = step(c, program, at, name);
+      }
+      const value = materialise(c, program, at);
+      if (value === undefined) return { kind: "undefined" };
+      return { kind: "defined", value: convert(value) };
+    });
+  }
+
+  /** {@link evaluate} with the engine's own value: sets stay sets. Undefined for what is undefined or fails. */
+  evaluateValue(entrypoint: string | readonly string[], input?: unknown, options: EvaluateOptions = {}): Value | undefined {
+    const result = this.document(entrypoint, input, options, (value) => value);
+    return result.kind === "defined" ? result.value : undefined;
+  }
+
+  /**
+   * Every solution of a query such as `data.authz.allow; x := data.authz.roles[_]`. Throws {@link RegoCompileError} if
+   * the query does not compile.
+   */
+  query(query: string, input?: unknown, options: EvaluateOptions = {}): Solutions {
+    const compiled = this.compileQuery(query);
+    return this.guarded(input, options, (c): Solutions => {
+      const bindings: Record<string, unknown>[] = [];
+      const f: Frame = new Array(compiled.frame.size);
+      f[0] = (): void => {
+        const solution: Record<string, unknown> = {};
+        for (const [name, slot] of compiled.names) {
+          const value = f[slot] as Value;
+          solution[name] = toJson(value, options.exact);
+        }
+        bindings.push(solution);
+      };
+      compiled.run(c, f);
+      return { kind: "solutions", bindings };
+    });
+  }
+
+  private path(entrypoint: string): readonly string[] | undefined {
+    const known = this.paths.get(entrypoint);
+    if (known !== undefined) return known;
+    const { body } = parseQuery(entrypoint);
+    const [literal] = body ?? [];
+    if (body?.length !== 1 || literal?.expr.kind !== "term" || literal.negated || literal.with.length > 0) return undefined;
+    const { term } = literal.expr;
+    let path: string[] | undefined;
+    if (term.kind === "var" && term.name === "data") path = [];
+    else if (term.kind === "ref" && term.head.kind === "var" && term.head.name === "data") {
+      path = [];
+      for (const part of term.path) {
+        if (part.kind !== "scalar" || typeof part.value !== "string") return undefined;
+        path.push(part.value);
+      }
+    }
+    if (path !== undefined && this.paths.size < MAX_CACHED) this.paths.set(entrypoint, path);
+    return path;
+  }
+
+  private compileQuery(query: string): Query {
+    const known = this.queries.get(query);
+    if (known !== undefined && "run" in known) return known;
+    if (known !== undefined) throw new RegoCompileError(known);
+    const { body, problems: syntax } = parseQuery(query);
+    if (body === undefined) throw new RegoCompileError(syntax);
+    const { report, problems } = reporter();
+    const { root, builtins, program, types } = this.compiled;
+    const lowerer = new Lowerer(undefined, root, builtins, report, () => ({ own: {}, chain: [] }));
+    const { statements, variables, frame } = lowerer.lowerQuery(body);
+    const emitter = new Emitter({
+      program,
+      builtins,
+      report,
+      file: "query",
+      frame,
+      arity: arityOf(builtins),
+      probe: undefined,
+      inspect: (ordered) => types.body("query", undefined, ordered),
+    });
+    const run = fold(emitter.pieces(statements), (_c, f) => {
+      (f[0] as () => void)();
+      return false;
+    });
+    if (problems.length > 0) throw new RegoCompileError(problems);
+    const compiled: Query = { run, frame, names: variables.map((v) => [v.name, v.slot] as const) };
+    if (this.queries.size < MAX_CACHED) this.queries.set(query, compiled);
+    return compiled;
+  }
+
+  private guarded<T>(
+    input: unknown,
+    options: EvaluateOptions,
+    work: (c: Context) => T,
+  ): T | { readonly kind: "error"; readonly code: EvaluationCode; readonly message: string } {
+    try {
+      const budgets: Budgets = options.budgets === undefined ? DEFAULT_BUDGETS : { ...DEFAULT_BUDGETS, ...options.budgets };
+      const c: Context = {
+        input: input as Value | undefined,
+        data: (options.data ?? EMPTY) as Value,
+        overlay: undefined,
+        mocks: undefined,
+        memo: [],
+        depth: 0,
+        maxDepth: budgets.depth,
+        strict: options.strict === true,
+        builtinErrors: [],
+        call: callContext(options),
+      };
+      return metered(budgets, options.clock, () => work(c));
+    } catch (error) {
+      if (error instanceof EvaluationError) return { kind: "error", code: error.code, message: error.message };
+      if (error instanceof RangeError) {
+        return { kind: "error", code: "eval_limit_error", message: "evaluation exceeded the call stack" };
+      }
+      const message = error instanceof Error ? error.message : String(error);
+      return { kind: "error", code: "eval_internal_error", message };
+    }
+  }
+}
+
+const EMPTY = Object.freeze({});
+
+export { pathText };

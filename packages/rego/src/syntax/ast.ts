@@ -1,0 +1,179 @@
+import type { Num } from "../value/number.ts";
+
+/** A place in a source: row and column start at 1, `offset` counts UTF-16 units from 0. */
+export interface Location {
+  readonly row: number;
+  readonly col: number;
+  readonly offset: number;
+}
+
+/** A source text with the name that errors refer to. */
+export interface Source {
+  readonly name: string;
+  readonly source: string;
+}
+
+export type Term =
+  | ScalarTerm
+  | VarTerm
+  | RefTerm
+  | ArrayTerm
+  | SetTerm
+  | ObjectTerm
+  | ComprehensionTerm
+  | ObjectComprehensionTerm
+  | CallTerm
+  | TemplateTerm;
+
+export interface ScalarTerm {
+  readonly kind: "scalar";
+  readonly value: null | boolean | Num | string;
+  readonly loc: Location;
+}
+
+export interface VarTerm {
+  readonly kind: "var";
+  /** `_` is the wildcard. */
+  readonly name: string;
+  readonly loc: Location;
+}
+
+/** `head.a[b]`: dotted parts are string scalars. */
+export interface RefTerm {
+  readonly kind: "ref";
+  readonly head: Term;
+  readonly path: readonly Term[];
+  readonly loc: Location;
+}
+
+export interface ArrayTerm {
+  readonly kind: "array";
+  readonly items: readonly Term[];
+  readonly loc: Location;
+}
+
+export interface SetTerm {
+  readonly kind: "set";
+  readonly items: readonly Term[];
+  readonly loc: Location;
+}
+
+export interface ObjectTerm {
+  readonly kind: "object";
+  readonly entries: readonly (readonly [Term, Term])[];
+  readonly loc: Location;
+}
+
+export interface ComprehensionTerm {
+  readonly kind: "array-comprehension" | "set-comprehension";
+  readonly head: Term;
+  readonly body: Body;
+  readonly loc: Location;
+}
+
+export interface ObjectComprehensionTerm {
+  readonly kind: "object-comprehension";
+  readonly key: Term;
+  readonly value: Term;
+  readonly body: Body;
+  readonly loc: Location;
+}
+
+/** `operator` is the dotted name as written; infix operators have their builtin's name (`plus`, `equal`, `internal.member_2`). */
+export interface CallTerm {
+  readonly kind: "call";
+  readonly operator: RefTerm | VarTerm;
+  readonly args: readonly Term[];
+  /** Written with an operator sign. */
+  readonly infix: boolean;
+  readonly loc: Location;
+}
+
+/** `$"text {expression} text"`. */
+export interface TemplateTerm {
+  readonly kind: "template";
+  readonly parts: readonly (string | Literal)[];
+  readonly loc: Location;
+}
+
+export interface With {
+  readonly target: RefTerm | VarTerm;
+  readonly value: Term;
+  readonly loc: Location;
+}
+
+/** One statement of a body. */
+export interface Literal {
+  readonly expr: Expr;
+  readonly negated: boolean;
+  readonly with: readonly With[];
+  readonly loc: Location;
+}
+
+export type Expr =
+  | { readonly kind: "term"; readonly term: Term }
+  | { readonly kind: "unify"; readonly left: Term; readonly right: Term }
+  | { readonly kind: "assign"; readonly left: Term; readonly right: Term }
+  | { readonly kind: "some"; readonly names: readonly VarTerm[] }
+  | { readonly kind: "some-in"; readonly key: Term | undefined; readonly value: Term; readonly domain: Term }
+  | {
+      readonly kind: "every";
+      readonly key: VarTerm | undefined;
+      readonly value: VarTerm;
+      readonly domain: Term;
+      readonly body: Body;
+    };
+
+export type Body = readonly Literal[];
+
+export interface Head {
+  /** The name first, then the parts of a ref head. */
+  readonly ref: readonly [VarTerm, ...Term[]];
+  /** Present on functions. */
+  readonly args: readonly Term[] | undefined;
+  /** Present on `contains` rules. */
+  readonly key: Term | undefined;
+  /** Absent on `contains` rules. */
+  readonly value: Term | undefined;
+  readonly loc: Location;
+}
+
+export interface Rule {
+  readonly head: Head;
+  readonly isDefault: boolean;
+  /** Empty for a bodiless rule. */
+  readonly body: Body;
+  /** The `else` branches, in order. */
+  readonly otherwise: readonly ElseBranch[];
+  readonly loc: Location;
+  /** Offset of the rule's end in the source. */
+  readonly end: number;
+}
+
+export interface ElseBranch {
+  readonly value: Term | undefined;
+  readonly body: Body;
+  readonly loc: Location;
+}
+
+export interface Import {
+  readonly path: readonly string[];
+  readonly alias: string | undefined;
+  readonly loc: Location;
+}
+
+export interface Comment {
+  readonly text: string;
+  readonly loc: Location;
+}
+
+export interface Module {
+  readonly name: string;
+  readonly source: string;
+  /** Without `data`. */
+  readonly packagePath: readonly string[];
+  readonly packageLoc: Location;
+  readonly imports: readonly Import[];
+  readonly rules: readonly Rule[];
+  readonly comments: readonly Comment[];
+}

@@ -1,0 +1,335 @@
+import type { Problem } from "../errors.ts";
+import type { Body, ElseBranch, Head, Import, Location, Module, Rule, Source, Term, VarTerm } from "./ast.ts";
+import { TermParser } from "./parse-term.ts";
+import { KEYWORDS, SyntaxProblem, scan } from "./scan.ts";
+
+/** Bytes of one source that the parser accepts. */
+export const MAX_SOURCE_LENGTH = 1_000_000;
+
+/**
+ * Parses one module. Never throws: the module is undefined if there was any problem.
+ *
+ * @example
+ * ```ts
+ * import { parseModule } from "@seneschal/rego";
+ * const { module } = parseModule({ name: "p.rego", source: "package p\n\nallow if input.admin\n" });
+ * console.log(module?.packagePath); // [ 'p' ]
+ * ```
+ */
+export function parseModule(source: Source): { readonly module: Module | undefined; readonly problems: readonly Problem[] } {
+  return guarded(source.name, () => {
+    const { tokens, comments } = scanSource(source);
+    return new ModuleParser(tokens).module(source, comments);
+  });
+}
+
+/** Parses a query, a body outside of any package. Never throws. */
+export function parseQuery(query: string): { readonly body: Body | undefined; readonly problems: readonly Problem[] } {
+  const { module, problems } = guarded("query", () =>
+    new ModuleParser(scanSource({ name: "query", source: query }).tokens).query(),
+  );
+  return { body: module, problems };
+}
+
+function scanSource(source: Source) {
+  if (source.source.length > MAX_SOURCE_LENGTH) {
+    throw new SyntaxProblem(`source is longer than ${MAX_SOURCE_LENGTH} bytes`, { row: 1, col: 1, offset: 0 }, true);
+  }
+  return scan(source.source.startsWith("\ufeff") ? source.source.slice(1) : source.source);
+}
+
+function guarded<T>(file: string, parse: () => T): { module: T | undefined; problems: readonly Problem[] } {
+  try {
+    return { module: parse(), problems: [] };
+  } catch (error) {
+    if (error instanceof SyntaxProblem) {
+      const { row, col } = error.loc;
+      return {
+        module: undefined,
+        problems: [{ code: error.limit ? "rego_limit_error" : "rego_parse_error", message: error.message, file, row, col }],
+      };
+    }
+    if (error instanceof RangeError) {
+      return {
+        module: undefined,
+        problems: [{ code: "rego_limit_error", message: "source is nested too deeply", file, row: 1, col: 1 }],
+      };
+    }
+    throw error;
+  }
+}
+
+class ModuleParser extends TermParser {
+  query(): Body {
+    const literals = [];
+    while (!this.is("end")) {
+      literals.push(this.literal());
+      if (this.is(";")) while (this.is(";")) this.advance();
+      else if (!this.is("end") && !this.token.fresh) this.unexpected("\\n or ;");
+    }
+    if (literals.length === 0) this.fail("empty query");
+    return literals;
+  }
+
+  module(source: Source, comments: Module["comments"]): Module {
+    if (!this.is("package")) this.fail(this.is("end") ? "empty module" : "package expected");
+    const packageLoc = this.loc();
+    this.advance();
+    const packagePath = this.packagePath();
+    this.endOfStatement();
+    const imports: Import[] = [];
+    const rules: Rule[] = [];
+    while (!this.is("end")) {
+      if (this.is("import") && !this.keywordIsName()) imports.push(this.import());
+      else if (this.is("package") && !this.keywordIsName()) this.fail("unexpected package");
+      else rules.push(...this.rule());
+      this.endOfStatement();
+    }
+    return { name: source.name, source: source.source, packagePath, packageLoc, imports, rules, comments };
+  }
+
+  private endOfStatement(): void {
+    while (this.is(";")) this.advance();
+    if (!this.is("end") && !this.token.fresh && this.tokens[this.at - 1]?.kind !== ";") this.unexpected("a line end");
+  }
+
+  private packagePath(): string[] {
+    const path: string[] = [];
+    do {
+      if (path.length > 0) {
+        if (this.is("[")) {
+          this.advance();
+          if (!this.is("string")) this.unexpected("a string");
+          path.push(this.advance().text);
+          this.expect("]");
+          continue;
+        }
+        this.expect(".");
+        if (this.token.spaced) this.unexpected("ident");
+      }
+      if (!this.is("ident") && !KEYWORDS.has(this.token.kind)) this.unexpected("ident");
+      path.push(this.advance().text);
+    } while (!this.token.spaced && (this.is(".") || this.is("[")));
+    if (path[0] === "data" && path.length > 1) path.shift();
+    return path;
+  }
+
+  private import(): Import {
+    const loc = this.loc();
+    this.advance();
+    if (!this.is("ident") && !KEYWORDS.has(this.token.kind)) this.unexpected("ident");
+    const path: string[] = [this.advance().text];
+    while (!this.token.spaced && (this.is(".") || this.is("["))) {
+      if (this.advance().kind === "[") {
+        if (!this.is("string")) this.unexpected("a string");
+        path.push(this.advance().text);
+        this.expect("]");
+      } else {
+        if (!this.is("ident") && !KEYWORDS.has(this.token.kind)) this.unexpected("ident");
+        path.push(this.advance().text);
+      }
+    }
+    let alias: string | undefined;
+    if (this.is("as")) {
+      this.advance();
+      if (!this.is("ident")) this.unexpected("var");
+      alias = this.advance().text;
+    }
+    const root = path[0] ?? "";
+    if (!["data", "input", "future", "rego"].includes(root)) {
+      this.fail(`unexpected import path, must begin with one of: {data, future, input, rego}, got: ${root}`, loc);
+    }
+    if (root === "future" || root === "rego") {
+      const known =
+        root === "rego" ? path.join(".") === "rego.v1" : path[1] === "keywords" && (path.length < 3 || FUTURE.has(path[2] ?? ""));
+      if (!known || path.length > 3) this.fail(`invalid import \`${path.join(".")}\``, loc);
+      if (alias !== undefined) this.fail(`\`${root}\` imports cannot be aliased`, loc);
+    } else if (alias === undefined && path.length > 1 && KEYWORDS.has(path.at(-1) ?? "")) {
+      this.fail("unexpected import path, must not end with a keyword", loc);
+    }
+    return { path, alias, loc };
+  }
+
+  private rule(): Rule[] {
+    const loc = this.loc();
+    let isDefault = false;
+    if (this.is("default") && !this.keywordIsName()) {
+      isDefault = true;
+      this.advance();
+    }
+    if (!this.is("ident") && !this.keywordIsName()) this.unexpected("rule head name");
+    const head = this.head();
+    if (isDefault) {
+      this.checkDefault(head, loc);
+      return [this.finished({ head, isDefault, body: [], otherwise: [], loc, end: 0 })];
+    }
+    if (this.is("if") && !this.keywordIsName()) {
+      this.advance();
+      return this.withBody({ ...head, value: head.key === undefined ? (head.value ?? truth(head.loc)) : undefined }, loc);
+    }
+    if (this.is("{")) this.fail("`if` keyword is required before rule body");
+    if (head.key === undefined && head.value === undefined) {
+      this.fail("must declare with a value assignment, `contains` or `if` before the rule body", head.loc);
+    }
+    const otherwise = this.elses(head);
+    return [this.finished({ head, isDefault: false, body: [], otherwise, loc, end: 0 })];
+  }
+
+  private finished(rule: Rule): Rule {
+    return { ...rule, end: this.tokens[this.at - 1]?.end ?? 0 };
+  }
+
+  private withBody(head: Head, loc: Location): Rule[] {
+    const braced = this.is("{");
+    const body = this.ruleBody();
+    const otherwise = this.elses(head);
+    const rules = [this.finished({ head, isDefault: false, body, otherwise, loc, end: 0 })];
+    while (braced && this.is("{")) {
+      if (otherwise.length > 0) this.fail("expected else keyword");
+      const chained = this.loc();
+      this.advance();
+      rules.push(this.finished({ head, isDefault: false, body: this.body("}"), otherwise: [], loc: chained, end: 0 }));
+    }
+    return rules;
+  }
+
+  /** After `if` (or `else if`): one literal, or literals in braces. */
+  private ruleBody(): Body {
+    if (!this.is("{")) return [this.literal()];
+    const mark = this.at;
+    let problem: unknown;
+    if (this.peek().kind !== "}") {
+      try {
+        this.advance();
+        const body = this.body("}");
+        const first = body[0]?.expr;
+        const union =
+          first?.kind === "term" &&
+          first.term.kind === "call" &&
+          first.term.infix &&
+          first.term.operator.kind === "var" &&
+          first.term.operator.name === "or" &&
+          this.tokens[mark + 1]?.kind !== "(";
+        const ended = this.token.fresh || this.is("end") || this.is("else") || this.is("{") || this.is(";");
+        if (ended && !union) return body;
+      } catch (error) {
+        if (!(error instanceof SyntaxProblem) || error.limit) throw error;
+        problem = error;
+      }
+    }
+    this.at = mark;
+    let literal: Body[number] | undefined;
+    try {
+      literal = this.literal();
+    } catch (error) {
+      if (problem === undefined || (error instanceof SyntaxProblem && error.limit)) throw error;
+      throw problem;
+    }
+    if (literal.expr.kind === "term" && literal.expr.term.kind === "set") {
+      if (problem !== undefined) throw problem;
+      this.unexpected("\\n or ;");
+    }
+    return [literal];
+  }
+
+  private elses(head: Head): ElseBranch[] {
+    const branches: ElseBranch[] = [];
+    while (this.is("else") && !this.keywordIsName()) {
+      const loc = this.loc();
+      if (head.key !== undefined) this.fail("else keyword cannot be used on multi-value rules");
+      if (head.ref.slice(1).some((part) => part.kind !== "scalar")) {
+        this.fail("else keyword cannot be used on rules with variables in head");
+      }
+      this.advance();
+      let value: Term | undefined;
+      if (this.is(":=") || this.is("=")) {
+        this.advance();
+        value = this.infix(true);
+      } else if (this.is("{")) this.fail("`if` keyword is required before rule body");
+      else if (!this.is("if")) this.fail("expected else value term or rule body");
+      let body: Body = [];
+      if (this.is("if") && !this.keywordIsName()) {
+        this.advance();
+        if (this.is("{")) {
+          const mark = this.at;
+          body = this.ruleBody();
+          if (this.at === mark) this.unexpected("rule body");
+        } else body = [this.literal()];
+      } else if (this.is("{")) this.fail("`if` keyword is required before rule body");
+      branches.push({ value, body, loc });
+    }
+    return branches;
+  }
+
+  private head(): Head {
+    const loc = this.loc();
+    const named = this.term();
+    let ref: [VarTerm, ...Term[]];
+    let args: readonly Term[] | undefined;
+    if (named.kind === "var") ref = [named];
+    else if (named.kind === "ref" && named.head.kind === "var") ref = [named.head, ...named.path];
+    else if (named.kind === "call") {
+      args = named.args;
+      ref = named.operator.kind === "var" ? [named.operator] : [named.operator.head as VarTerm, ...named.operator.path];
+      if (args.length === 0) {
+        // OPA drops an empty argument list: `f() := 1` is the rule `f`
+        args = undefined;
+      }
+    } else return this.fail("expected rule head name", loc);
+    let key: Term | undefined;
+    let value: Term | undefined;
+    if (this.is("contains") && !this.keywordIsName()) {
+      if (named.kind === "call") this.fail("the contains keyword can only be used with multi-value rule definitions");
+      this.advance();
+      key = this.infix(true);
+    } else if (this.is(":=") || this.is("=")) {
+      this.advance();
+      value = this.infix(true);
+    } else if (!this.is("if") && !this.is("end") && !this.token.fresh && !this.is("{") && !this.is("else"))
+      this.unexpected("a rule");
+    else if (named.kind === "call" && this.is("if")) value = truth(loc);
+    return { ref, args, key, value, loc };
+  }
+
+  private checkDefault(head: Head, loc: Location): void {
+    if (head.value === undefined) this.fail("illegal default rule (must have a value)", loc);
+    else checkGround(head.value, (what) => this.fail(`illegal default rule (value cannot contain ${what})`, loc));
+    const names = new Set<string>();
+    for (const arg of head.args ?? []) {
+      if (arg.kind !== "var") this.fail("illegal default rule (arguments cannot contain anything but variables)", loc);
+      else if (arg.name !== "_") {
+        if (names.has(arg.name)) this.fail(`illegal default rule (arguments cannot be repeated ${arg.name})`, loc);
+        names.add(arg.name);
+      }
+    }
+    if (head.ref.slice(1).some((part) => part.kind === "var"))
+      this.fail("illegal default rule (head cannot contain variables)", loc);
+  }
+}
+
+const FUTURE = new Set(["in", "if", "every", "contains", "not"]);
+
+function truth(loc: Location): Term {
+  return { kind: "scalar", value: true, loc };
+}
+
+function checkGround(term: Term, refuse: (what: string) => never): void {
+  switch (term.kind) {
+    case "var":
+    case "ref":
+    case "call":
+      refuse(term.kind);
+      break;
+    case "array":
+    case "set":
+      for (const item of term.items) checkGround(item, refuse);
+      break;
+    case "object":
+      for (const [k, v] of term.entries) {
+        checkGround(k, refuse);
+        checkGround(v, refuse);
+      }
+      break;
+    default:
+  }
+}

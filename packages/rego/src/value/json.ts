@@ -1,0 +1,177 @@
+import { EvaluationError } from "../errors.ts";
+import { keyText } from "./format.ts";
+import { budgets } from "./meter.ts";
+import { Decimal, parseNumber, toDouble } from "./number.ts";
+import { getKey, isArray, type PlainObject, RegoSet, sortedKeys, type Value } from "./value.ts";
+
+const MAX_NESTING = 10_000;
+const LONG_NUMBER = /[\d.]{16}|\d[eE][+-]?\d{2}/;
+
+/**
+ * Reads JSON without losing digits: integers beyond 2^53 stay exact. Throws `SyntaxError`. The last of duplicate keys
+ * wins; `__proto__` is a key like any other.
+ *
+ * @example
+ * ```ts
+ * import { readJson } from "@seneschal/rego";
+ * console.log(readJson('{"id": 9007199254740993}')); // { id: 9007199254740993n }
+ * ```
+ */
+export function readJson(text: string): Value {
+  if (text.length < 100_000 && !LONG_NUMBER.test(text)) return JSON.parse(text) as Value;
+  return new Reader(text).document();
+}
+
+/** Iterative over nesting (an own stack), so that depth costs no call stack. */
+class Reader {
+  private readonly text: string;
+  private at = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  document(): Value {
+    const stack: { list: Value[] | undefined; map: Record<string, Value> | undefined; key: string }[] = [];
+    for (;;) {
+      this.space();
+      const c = this.text[this.at];
+      let value: Value;
+      if (c === "[" || c === "{") {
+        this.at++;
+        if (stack.length >= MAX_NESTING) throw new SyntaxError("exceeded max depth");
+        this.space();
+        const empty = this.text[this.at] === (c === "[" ? "]" : "}");
+        if (!empty) {
+          const frame =
+            c === "["
+              ? { list: [], map: undefined, key: "" }
+              : { list: undefined, map: {} as Record<string, Value>, key: this.key() };
+          stack.push(frame);
+          continue;
+        }
+        this.at++;
+        value = c === "[" ? [] : {};
+      } else value = this.scalar();
+      for (;;) {
+        const frame = stack.at(-1);
+        this.space();
+        if (frame === undefined) {
+          if (this.at < this.text.length) this.fail();
+          return value;
+        }
+        const next = this.text[this.at++];
+        if (frame.list !== undefined) frame.list.push(value);
+        else if (frame.map !== undefined) setOwn(frame.map, frame.key, value);
+        if (next === ",") {
+          this.space();
+          if (frame.map !== undefined) frame.key = this.key();
+          break;
+        }
+        if (next !== (frame.list === undefined ? "}" : "]")) this.fail();
+        value = (frame.list ?? frame.map) as Value;
+        stack.pop();
+      }
+    }
+  }
+
+  private fail(): never {
+    throw new SyntaxError(`invalid character at offset ${this.at}`);
+  }
+
+  private space(): void {
+    for (;;) {
+      const c = this.text.charCodeAt(this.at);
+      if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return;
+      this.at++;
+    }
+  }
+
+  private key(): string {
+    if (this.text[this.at] !== '"') this.fail();
+    const key = this.string();
+    this.space();
+    if (this.text[this.at] !== ":") this.fail();
+    this.at++;
+    return key;
+  }
+
+  private string(): string {
+    let end = this.at + 1;
+    for (; this.text[end] !== '"'; end++) {
+      if (end >= this.text.length) this.fail();
+      if (this.text[end] === "\\") end++;
+    }
+    const raw = this.text.slice(this.at, end + 1);
+    this.at = end + 1;
+    return JSON.parse(raw) as string;
+  }
+
+  private scalar(): Value {
+    const c = this.text[this.at];
+    if (c === '"') return this.string();
+    for (const [word, value] of [
+      ["true", true],
+      ["false", false],
+      ["null", null],
+    ] as const) {
+      if (this.text.startsWith(word, this.at)) {
+        this.at += word.length;
+        return value;
+      }
+    }
+    const pattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+    pattern.lastIndex = this.at;
+    const text = pattern.exec(this.text)?.[0];
+    if (text === undefined) return this.fail();
+    this.at += text.length;
+    const value = parseNumber(text);
+    return value === undefined ? this.fail() : value;
+  }
+}
+
+function setOwn(map: Record<string, Value>, key: string, value: Value): void {
+  if (key === "__proto__") Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });
+  else map[key] = value;
+}
+
+/**
+ * A value as plain JSON: sets become arrays in Rego order, keys that are no strings their JSON text, numbers doubles
+ * (`exact` keeps integers beyond 2^53 and fractions that no double prints as the engine holds them). Throws a limit error above the output budget.
+ */
+export function toJson(value: Value, exact = false): unknown {
+  const { outputNodes, outputCharacters } = budgets();
+  let nodes = 0;
+  let characters = 0;
+  const over = (): never => {
+    throw new EvaluationError("eval_limit_error", "result exceeds its output budget");
+  };
+  const convert = (v: Value, depth: number): unknown => {
+    if (++nodes > outputNodes || depth > 1_000) over();
+    switch (typeof v) {
+      case "string":
+        characters += v.length;
+        if (characters > outputCharacters) over();
+        return v;
+      case "bigint":
+        return exact ? v : Number(v);
+      case "object":
+        break;
+      default:
+        return v;
+    }
+    if (v === null) return null;
+    if (v instanceof Decimal) return exact ? v : toDouble(v);
+    if (isArray(v)) return v.map((item) => convert(item, depth + 1));
+    if (v instanceof RegoSet) return v.sorted().map((item) => convert(item, depth + 1));
+    const out: Record<string, Value> = {};
+    for (const key of sortedKeys(v)) {
+      const name = keyText(key);
+      characters += name.length;
+      if (characters > outputCharacters) over();
+      setOwn(out, name, convert(getKey(v, key) as Value, depth + 1) as Value);
+    }
+    return out satisfies PlainObject;
+  };
+  return convert(value, 0);
+}
