@@ -1,35 +1,18 @@
-import { spawn } from "node:child_process";
 import { mkdtemp, readdir, rm, stat, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { openLevelStore } from "@seneschal/adapters/level";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { faultSchema, writeOf } from "../store-faults/fault-schema.ts";
+import { runWriteLoop } from "../store-faults/run-write-loop.ts";
 import { wholeCommits } from "../store-faults/whole-commits.ts";
 import { rounds, seed } from "../suite-runner.ts";
 
-const repository = new URL("../../../..", import.meta.url).pathname;
 let path: string;
 beforeEach(async () => {
   path = await mkdtemp(join(tmpdir(), "level-crash-"));
 });
 afterEach(() => rm(path, { recursive: true, force: true }));
-
-/** Runs the write loop, hands every line to `onLine`, and resolves at its end. `fileBlocks` limits the size of its files. */
-function writeLoop(first: number, onLine: (line: string, kill: () => void) => void, fileBlocks?: number): Promise<void> {
-  const script = new URL("write-loop.ts", import.meta.url).pathname;
-  const args = ["--import", "tsx", "--conditions=@seneschal/source", script, path, String(first)];
-  const child =
-    fileBlocks === undefined
-      ? spawn(process.execPath, args, { cwd: repository, stdio: ["ignore", "pipe", "inherit"] })
-      : spawn("/bin/sh", ["-c", `ulimit -f ${fileBlocks}; exec "$0" "$@"`, process.execPath, ...args], {
-          cwd: repository,
-          stdio: ["ignore", "pipe", "inherit"],
-        });
-  createInterface({ input: child.stdout }).on("line", (line) => onLine(line, () => child.kill("SIGKILL")));
-  return new Promise((resolve) => child.on("close", () => resolve()));
-}
 
 describe("level store under faults", () => {
   test("kill -9 in a write loop loses nothing acknowledged, tears nothing and leaves audit and changes dense", async () => {
@@ -38,7 +21,7 @@ describe("level store under faults", () => {
     for (let round = 0; round < rounds(4); round += 1) {
       const until = 50 + ((seed * 31 + round * 997) % 1500);
       let seen = 0;
-      await writeLoop(first, (line, kill) => {
+      await runWriteLoop(path, first, (line, kill) => {
         if (!line.startsWith("ack ")) return;
         acknowledged.add(Number(line.slice(4)));
         seen += 1;
@@ -76,7 +59,8 @@ describe("level store under faults", () => {
   test("a failed write is outcome_unknown, then writes are refused and reads answered; reopening loses nothing", async () => {
     const acknowledged = new Set<number>();
     const told: string[] = [];
-    await writeLoop(
+    await runWriteLoop(
+      path,
       1,
       (line) => {
         if (line.startsWith("ack ")) acknowledged.add(Number(line.slice(4)));

@@ -2,13 +2,16 @@
  * Child process of the fault tests: eight callers write without end; each acknowledged number is printed. After an error
  * it prints what later calls answer and ends.
  *
- * usage: write-loop.ts DIRECTORY FIRST
+ * usage: write-loop.ts DIRECTORY|DATABASE-URL FIRST
  */
 import { openLevelStore } from "@seneschal/adapters/level";
-import { faultSchema, writeOf } from "../store-faults/fault-schema.ts";
+import { openPostgresStore } from "@seneschal/adapters/postgres";
+import { faultSchema, writeOf } from "./fault-schema.ts";
 
-const [path = "", first = "1"] = process.argv.slice(2);
-const store = await openLevelStore({ path, ...faultSchema });
+const [place = "", first = "1"] = process.argv.slice(2);
+const store = place.startsWith("postgres:")
+  ? await openPostgresStore({ url: place, ...faultSchema })
+  : await openLevelStore({ path: place, ...faultSchema });
 let next = Number(first);
 let failed = false;
 

@@ -1,0 +1,187 @@
+import { CodedError, type JsonObject } from "@seneschal/core";
+import type { StoreErrorCode } from "@seneschal/core/ports";
+import {
+  auditDocument,
+  auditKeyId,
+  type CompiledCollection,
+  type CompiledSchema,
+  entryKey,
+  indexKeys,
+  indexRevisions,
+} from "@seneschal/core/store";
+import type pg from "pg";
+import type { Database } from "./connect.ts";
+
+const layoutVersion = 1;
+const buildPage = 1000;
+
+/**
+ * Creates or checks the tables, and brings the index columns in line with the declared indexes, in one transaction under
+ * a lock. Any change of the indexes raises the epoch of the head row, so that a process that still writes the old keys
+ * notices and stops. Returns the epoch.
+ *
+ * @throws CodedError `store_misconfigured` when the server would not keep what it acknowledges or has another layout;
+ *   `invalid_schema` when documents share a key of a unique index.
+ */
+export async function bootstrap({ pool, namespace }: Database, schema: CompiledSchema): Promise<number> {
+  const client = await pool.connect();
+  try {
+    await checkServer(client);
+    await client.query("begin");
+    await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`seneschal store ${namespace}`]);
+    await client.query("set local statement_timeout = 0");
+    await createTables(client, namespace, schema);
+    const { rows: layouts } = await client.query<{ version: number }>(`select version from ${namespace}.layout`);
+    if (layouts[0]?.version !== layoutVersion)
+      throw misconfigured(`namespace ${namespace} has layout ${layouts[0]?.version}, this version reads ${layoutVersion}`);
+    // The head row first, as every writer does: no one writes while the columns change.
+    await client.query(`select 1 from ${namespace}.head for update`);
+    const changed = await buildIndexes(client, namespace, schema);
+    if (changed) await client.query(`update ${namespace}.head set epoch = epoch + 1`);
+    const { rows } = await client.query<{ epoch: string }>(`select epoch from ${namespace}.head`);
+    await client.query("commit");
+    return Number(rows[0]?.epoch);
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+/** The table of a collection. */
+export function tableOf(namespace: string, coll: string): string {
+  return coll === "audit" ? `${namespace}.audit` : `${namespace}.d_${coll}`;
+}
+
+async function checkServer(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ name: string; setting: string }>(
+    "select name, setting from pg_settings where name in ('server_encoding', 'fsync', 'synchronous_commit')",
+  );
+  const setting = (name: string): string | undefined => rows.find((row) => row.name === name)?.setting;
+  if (setting("server_encoding") !== "UTF8")
+    throw misconfigured(`the database has encoding ${setting("server_encoding")}; it must be UTF8`);
+  if (setting("fsync") !== "on") throw misconfigured("the server runs with fsync off: it may lose what it acknowledged");
+  if (setting("synchronous_commit") === "off") throw misconfigured("synchronous_commit is off: acknowledged commits may be lost");
+}
+
+async function createTables(client: pg.PoolClient, ns: string, schema: CompiledSchema): Promise<void> {
+  await client.query(`
+    create schema if not exists ${ns};
+    create table if not exists ${ns}.layout (version int not null);
+    insert into ${ns}.layout select ${layoutVersion} where not exists (select 1 from ${ns}.layout);
+    create table if not exists ${ns}.head (
+      one boolean primary key default true check (one),
+      epoch bigint not null, commit bigint not null, change bigint not null, audit bigint not null
+    );
+    insert into ${ns}.head values (true, 0, 0, 0, 0) on conflict do nothing;
+    create table if not exists ${ns}.indexes (name text primary key, revision text not null);
+    create table if not exists ${ns}.commits (id text collate "C" primary key, seq bigint not null);
+    create index if not exists commits_seq on ${ns}.commits (seq);
+    create table if not exists ${ns}.changes (seq bigint primary key, coll text not null, id text not null, version bigint);
+    create table if not exists ${ns}.audit (
+      seq bigint primary key, stream text not null, stream_seq bigint not null, event jsonb not null
+    );`);
+  for (const coll of schema.collections.keys())
+    await client.query(
+      `create table if not exists ${ns}.d_${coll} (id text collate "C" primary key, version bigint not null, doc jsonb not null)`,
+    );
+}
+
+async function buildIndexes(client: pg.PoolClient, ns: string, schema: CompiledSchema): Promise<boolean> {
+  const { rows } = await client.query<{ name: string; revision: string }>(`select name, revision from ${ns}.indexes`);
+  const complete = new Map(rows.map(({ name, revision }) => [name, revision]));
+  const declared = indexRevisions(schema);
+  let changed = false;
+  for (const collection of [...schema.collections.values(), schema.audit]) {
+    const own = `${collection.name}.`;
+    const stale = [...complete.keys()].filter((name) => name.startsWith(own) && complete.get(name) !== declared[name]);
+    for (const name of stale) {
+      await client.query(`alter table ${tableOf(ns, collection.name)} drop column k_${name.slice(own.length)}`);
+      await client.query(`delete from ${ns}.indexes where name = $1`, [name]);
+    }
+    const missing = collection.indexes
+      .map(({ name }) => name)
+      .filter((name) => complete.get(own + name) !== declared[own + name]);
+    if (missing.length > 0) await addIndexes(client, ns, collection, missing);
+    for (const name of missing)
+      await client.query(`insert into ${ns}.indexes values ($1, $2)`, [own + name, declared[own + name]]);
+    changed ||= stale.length + missing.length > 0;
+  }
+  return changed;
+}
+
+async function addIndexes(
+  client: pg.PoolClient,
+  ns: string,
+  collection: CompiledCollection,
+  names: readonly string[],
+): Promise<void> {
+  const table = tableOf(ns, collection.name);
+  for (const name of names) await client.query(`alter table ${table} add column k_${name} bytea`);
+  const holders = new Map(
+    names.filter((name) => collection.uniques.includes(name)).map((name) => [name, new Map<string, string>()]),
+  );
+  const id = collection.name === "audit" ? "seq" : "id";
+  for (let after: string | undefined; ; ) {
+    const page = await readPage(client, table, collection.name, after);
+    if (page.length === 0) break;
+    const keys = page.map((row) => indexKeys(collection, row.keyId, row.doc));
+    for (const [at, row] of page.entries())
+      for (const [name, held] of holders) {
+        const key = keys[at]?.[name];
+        if (key === undefined) continue;
+        if (held.has(key))
+          throw new CodedError<StoreErrorCode>(
+            "invalid_schema",
+            `the index ${collection.name}.${name} cannot be unique: two documents share a key`,
+            { coll: collection.name, index: name, ids: [held.get(key), row.id] },
+          );
+        held.set(key, row.id);
+      }
+    const columns = names.map((name) => page.map((row, at) => keyBytes(keys[at]?.[name], row.keyId)));
+    await client.query(
+      `update ${table} t set ${names.map((name) => `k_${name} = n.k_${name}`).join(", ")}
+       from unnest($1::${id === "seq" ? "bigint" : "text"}[]${names.map((_, at) => `, $${at + 2}::bytea[]`).join("")})
+         as n(id${names.map((name) => `, k_${name}`).join("")})
+       where t.${id} = n.id`,
+      [page.map((row) => row.id), ...columns],
+    );
+    after = page.at(-1)?.id;
+  }
+  for (const name of names) await client.query(`create index on ${table} (k_${name})`);
+}
+
+interface PageRow {
+  readonly id: string;
+  readonly keyId: string;
+  readonly doc: JsonObject;
+}
+
+async function readPage(client: pg.PoolClient, table: string, coll: string, after: string | undefined): Promise<PageRow[]> {
+  if (coll === "audit") {
+    const { rows } = await client.query<{ seq: string; stream: string; stream_seq: string; event: JsonObject }>(
+      `select seq, stream, stream_seq, event from ${table} where seq > $1 order by seq limit ${buildPage}`,
+      [after ?? 0],
+    );
+    return rows.map(({ seq, stream, stream_seq, event }) => ({
+      id: seq,
+      keyId: auditKeyId(Number(seq)),
+      doc: auditDocument(Number(seq), stream, Number(stream_seq), event),
+    }));
+  }
+  const { rows } = await client.query<{ id: string; doc: JsonObject }>(
+    `select id, doc from ${table} where id > $1 order by id limit ${buildPage}`,
+    [after ?? ""],
+  );
+  return rows.map(({ id, doc }) => ({ id, keyId: id, doc }));
+}
+
+/** The column of an index: values, zero byte, id; null where the document is not in it. */
+export function keyBytes(key: string | undefined, id: string): Buffer | null {
+  return key === undefined ? null : Buffer.from(entryKey(key, id), "latin1");
+}
+
+function misconfigured(message: string): CodedError<StoreErrorCode> {
+  return new CodedError("store_misconfigured", message);
+}

@@ -1,0 +1,89 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { CodedError } from "@seneschal/core";
+import pg from "pg";
+
+/** How to reach a PostgreSQL database. */
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database?sslmode=verify-full`. Sessions must be kept: no transaction pooling. */
+  readonly url: string;
+  /** The schema (namespace) to keep everything in. Default `seneschal`. */
+  readonly namespace?: string;
+  /** Connections for reads. Default 10. */
+  readonly poolSize?: number;
+  /** How long a call tries before it gives up, in milliseconds. Default 10,000. */
+  readonly timeoutMs?: number;
+}
+
+/** A connected database: a pool whose sessions have time-outs and a durable commit. */
+export interface Database {
+  readonly pool: pg.Pool;
+  readonly namespace: string;
+  /** A connection outside the pool, for LISTEN or a writer. The caller ends it. */
+  connect(): Promise<pg.Client>;
+  /**
+   * Repeats work that is safe to repeat until it succeeds, fails for good, or the time is up. `lost` is told about each
+   * connection failure.
+   */
+  persist<T>(work: () => Promise<T>): Promise<T>;
+}
+
+const serialisation = new Set(["40001", "40P01"]);
+const connection = new Set(["57P01", "57P02", "57P03", "53300", "25P03", "ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT"]);
+
+/** Connection lost, refused, ended by an administrator or by recovery: what was sent may or may not have been done. */
+export function isConnectionFailure(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  if (typeof code === "string") return code.startsWith("08") || connection.has(code);
+  return (
+    error instanceof Error &&
+    /connection (terminated|ended|error)|timeout (exceeded|expired)|read timeout|client was closed/i.test(error.message)
+  );
+}
+
+/** A conflict that PostgreSQL asks to repeat the whole transaction for. */
+export function isSerialisationFailure(error: unknown): boolean {
+  return serialisation.has(String((error as { code?: unknown }).code));
+}
+
+/** Opens a pool. Nothing is sent before the first call. Throws CodedError `store_misconfigured` for a bad namespace. */
+export function connectPostgres(options: PostgresOptions): Database {
+  const { namespace = "seneschal", poolSize = 10, timeoutMs = 10_000 } = options;
+  if (!/^[a-z][a-z0-9_]{0,39}$/.test(namespace))
+    throw new CodedError("store_misconfigured", "the namespace must match [a-z][a-z0-9_]{0,39}", { namespace });
+  const settings = {
+    connectionString: options.url,
+    application_name: "seneschal",
+    keepAlive: true,
+    connectionTimeoutMillis: Math.min(5000, timeoutMs),
+    query_timeout: timeoutMs,
+    statement_timeout: timeoutMs,
+    lock_timeout: Math.ceil(timeoutMs / 2),
+    idle_in_transaction_session_timeout: timeoutMs,
+    options: "-c synchronous_commit=on",
+  };
+  const pool = new pg.Pool({ ...settings, max: poolSize });
+  // An idle connection that breaks is replaced by the next call; without a listener it would end the process.
+  pool.on("error", () => {});
+  return {
+    pool,
+    namespace,
+    connect: async () => {
+      const client = new pg.Client(settings);
+      client.on("error", () => {});
+      await client.connect();
+      return client;
+    },
+    persist: async (work) => {
+      const deadline = Date.now() + timeoutMs;
+      for (let attempt = 0; ; attempt += 1) {
+        try {
+          return await work();
+        } catch (error) {
+          if (!isConnectionFailure(error) && !isSerialisationFailure(error)) throw error;
+          if (Date.now() >= deadline) throw error;
+          await wait(Math.min(200, 5 * 2 ** Math.min(attempt, 6)) * (0.5 + Math.random()));
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,214 @@
+import { CodedError, type JsonObject } from "@seneschal/core";
+import type { AuditEntry, Change, CommitResult, DocumentStore, Stored, StoreErrorCode } from "@seneschal/core/ports";
+import {
+  auditCollection,
+  auditDocument,
+  checkFeed,
+  collectionOf,
+  compileSchema,
+  type KeyRange,
+  keyRange,
+  listRequest,
+  type PreparedCommit,
+  prepareCommit,
+  type StoreSchema,
+} from "@seneschal/core/store";
+import type pg from "pg";
+import { CommitQueue } from "../commit-queue.ts";
+import { InFlight } from "../in-flight.ts";
+import { bootstrap, tableOf } from "./bootstrap.ts";
+import { connectPostgres, isConnectionFailure, type PostgresOptions } from "./connect.ts";
+import { WakeUp } from "./wake-up.ts";
+import { writeBatch } from "./write-batch.ts";
+
+/** Options of {@link openPostgresStore}. */
+export interface PostgresStoreOptions extends PostgresOptions, StoreSchema {}
+
+/**
+ * A {@link DocumentStore} in PostgreSQL (15 or newer), for any number of processes on one database. All pending commits
+ * of a process travel in one transaction that locks the head row first, so that the sequences are dense and in commit
+ * order over all processes.
+ *
+ * A lost connection is repaired and the batch sent again: the commit ids tell what was applied. `outcome_unknown` is
+ * thrown only when that does not succeed within the time-out after a COMMIT was sent, `store_unavailable` when nothing
+ * was. Needs sessions of its own (prepared statements, LISTEN): no transaction-pooling proxy in between.
+ *
+ * @throws CodedError `store_misconfigured` (encoding, fsync, synchronous_commit, another layout), `store_unavailable`,
+ *   `invalid_schema`.
+ */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<DocumentStore> {
+  const schema = compileSchema(options);
+  const database = connectPostgres(options);
+  const { pool, namespace } = database;
+  const channel = `${namespace}_store`;
+  let epoch: number;
+  try {
+    epoch = await database.persist(() => bootstrap(database, schema));
+  } catch (error) {
+    await pool.end();
+    throw translated(error);
+  }
+  const inFlight = new InFlight("store");
+  let writer: pg.Client | undefined;
+
+  const dropWriter = (): void => {
+    const client = writer;
+    writer = undefined;
+    client?.end().catch(() => {});
+  };
+  const queue = new CommitQueue(async (batch: readonly PreparedCommit[]): Promise<readonly CommitResult[]> => {
+    let open = false;
+    try {
+      return await database.persist(async () => {
+        try {
+          writer ??= await database.connect();
+          return await writeBatch(writer, { namespace, schema, epoch, channel }, batch, () => {
+            open = true;
+          });
+        } catch (error) {
+          dropWriter();
+          throw error;
+        }
+      });
+    } catch (error) {
+      if (open && isConnectionFailure(error))
+        throw new CodedError<StoreErrorCode>("outcome_unknown", "the connection was lost while committing", {}, error);
+      throw translated(error);
+    }
+  });
+
+  /** Reads are safe to repeat. */
+  const query = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> => {
+    try {
+      return await database.persist(async () => (await pool.query<Row>(text, values)).rows);
+    } catch (error) {
+      throw translated(error);
+    }
+  };
+  const columns = (coll: string): string =>
+    coll === auditCollection ? "seq::text as id, seq as version, stream, stream_seq, event" : "id, version, doc";
+  const readMany = async (coll: string, ids: readonly string[]): Promise<(Stored | undefined)[]> => {
+    collectionOf(schema, coll);
+    const audit = coll === auditCollection;
+    const known = audit ? ids.filter((id) => /^[1-9][0-9]{0,15}$/.test(id)) : ids.filter((id) => !id.includes("\0"));
+    const rows = await query<StoredRow>(
+      `select ${columns(coll)} from ${tableOf(namespace, coll)} where ${audit ? "seq = any($1::bigint[])" : "id = any($1::text[])"}`,
+      [known],
+    );
+    const found = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => {
+      const row = found.get(id);
+      return row === undefined ? undefined : storedOf(row);
+    });
+  };
+  const where = (index: string, { gte, lt }: KeyRange, values: unknown[]): string => {
+    values.push(Buffer.from(gte, "latin1"));
+    if (lt === undefined) return `k_${index} >= $${values.length}`;
+    values.push(Buffer.from(lt, "latin1"));
+    return `k_${index} >= $${values.length - 1} and k_${index} < $${values.length}`;
+  };
+  const changeHead = async (): Promise<number> => {
+    const rows = await query<{ commit: string; change: string }>(`select commit, change from ${namespace}.head`, []);
+    latestChange = Number(rows[0]?.change);
+    return Number(rows[0]?.commit);
+  };
+  let latestChange = 0;
+  const wakeUp = new WakeUp(database, channel, changeHead);
+
+  return {
+    capabilities: { durable: true, multiProcess: true, subscribe: "push" },
+    get: (coll, id) => inFlight.run(async () => (await readMany(coll, [id]))[0]),
+    getMany: (coll, ids) => inFlight.run(() => readMany(coll, ids)),
+    list: (coll, index, prefix, listOptions) =>
+      inFlight.run(async () => {
+        const { range, limit, offset, reverse, cursorAt } = listRequest(schema, coll, index, prefix, listOptions);
+        const values: unknown[] = [];
+        const rows = await query<StoredRow & { readonly k: Buffer }>(
+          `select ${columns(coll)}, k_${index} as k from ${tableOf(namespace, coll)} where ${where(index, range, values)}
+           order by k_${index} ${reverse ? "desc" : "asc"} limit ${limit + 1} offset ${offset}`,
+          values,
+        );
+        const items = rows.slice(0, limit).map(storedOf);
+        const last = rows[limit - 1];
+        return rows.length <= limit || last === undefined ? { items } : { items, cursor: cursorAt(last.k.toString("latin1")) };
+      }),
+    count: (coll, index, prefix, range) =>
+      inFlight.run(async () => {
+        const values: unknown[] = [];
+        const condition = where(index, keyRange(schema, coll, index, prefix, range), values);
+        const rows = await query<{ count: string }>(
+          `select count(*) from ${tableOf(namespace, coll)} where ${condition}`,
+          values,
+        );
+        return Number(rows[0]?.count);
+      }),
+    commit: (commit) => inFlight.run(() => queue.add(prepareCommit(schema, commit))),
+    auditRead: (afterSeq, limit) =>
+      inFlight.run(async () => {
+        checkFeed(afterSeq, limit);
+        const rows = await query<{ seq: string; stream: string; stream_seq: string; event: JsonObject }>(
+          `select seq, stream, stream_seq, event from ${namespace}.audit where seq > $1 order by seq limit $2`,
+          [afterSeq, limit],
+        );
+        return rows.map(
+          ({ seq, stream, stream_seq, event }): AuditEntry => ({
+            seq: Number(seq),
+            stream,
+            streamSeq: Number(stream_seq),
+            event,
+          }),
+        );
+      }),
+    changes: (afterSeq, limit) =>
+      inFlight.run(async () => {
+        checkFeed(afterSeq, limit);
+        const rows = await query<{ seq: string; coll: string; id: string; version: string | null }>(
+          `select seq, coll, id, version from ${namespace}.changes where seq > $1 order by seq limit $2`,
+          [afterSeq, limit],
+        );
+        return rows.map(
+          ({ seq, coll, id, version }): Change => ({
+            seq: Number(seq),
+            coll,
+            id,
+            ...(version === null ? {} : { version: Number(version) }),
+          }),
+        );
+      }),
+    subscribe: (callback) => {
+      inFlight.check();
+      return wakeUp.subscribe(() => callback(latestChange));
+    },
+    close: async () => {
+      await inFlight.close();
+      await wakeUp.close();
+      dropWriter();
+      if (!pool.ending) await pool.end();
+    },
+  };
+}
+
+interface StoredRow {
+  readonly id: string;
+  readonly version: string;
+  readonly doc?: JsonObject;
+  readonly stream?: string;
+  readonly stream_seq?: string;
+  readonly event?: JsonObject;
+}
+
+function storedOf({ id, version, doc, stream, stream_seq, event }: StoredRow): Stored {
+  if (doc !== undefined) return { id, version: Number(version), doc };
+  return { id, version: Number(version), doc: auditDocument(Number(version), stream ?? "", Number(stream_seq), event ?? {}) };
+}
+
+/** Errors of the driver carry the text of statements and may carry values: callers get a code, the cause stays for logs. */
+function translated(error: unknown): unknown {
+  if (error instanceof CodedError) return error;
+  return new CodedError<StoreErrorCode>(
+    "store_unavailable",
+    "the database did not answer",
+    { sqlState: (error as { code?: string }).code },
+    error,
+  );
+}

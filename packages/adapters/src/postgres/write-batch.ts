@@ -1,0 +1,258 @@
+import { createHash } from "node:crypto";
+import { CodedError } from "@seneschal/core";
+import type { CommitResult, StoreErrorCode } from "@seneschal/core/ports";
+import {
+  auditCollection,
+  auditKeyId,
+  type CommitPlan,
+  type CompiledSchema,
+  collectionOf,
+  commitIdWindow,
+  encodeIndexKey,
+  type IndexedVersion,
+  type PreparedCommit,
+  planCommits,
+  readsOf,
+  type StoreHead,
+  type StoreView,
+  successor,
+  utf8,
+} from "@seneschal/core/store";
+import type pg from "pg";
+import { keyBytes, tableOf } from "./bootstrap.ts";
+
+/** What a writer writes to. */
+export interface WriteTarget {
+  readonly namespace: string;
+  readonly schema: CompiledSchema;
+  /** The epoch of the index columns that this process knows. */
+  readonly epoch: number;
+  readonly channel: string;
+}
+
+/**
+ * One transaction for a batch of commits: the head row is locked first, so that batches of all processes follow one
+ * another, sequences are dense and nothing deadlocks; then everything is read, judged in our code, and written by one
+ * statement. `committing` is called before COMMIT is sent: from then on a lost connection leaves the outcome open.
+ * After an error the connection must be dropped, which ends the transaction.
+ *
+ * @throws CodedError `store_failed` when another process changed the indexes; errors of `pg` otherwise.
+ */
+export async function writeBatch(
+  client: pg.Client,
+  target: WriteTarget,
+  commits: readonly PreparedCommit[],
+  committing: () => void,
+): Promise<readonly CommitResult[]> {
+  const head = await lockHead(client, target);
+  const view = await readView(client, target, head, commits);
+  const plan = planCommits(target.schema, view, commits);
+  if (plan.applied.length === 0) {
+    await client.query("rollback");
+    return plan.results;
+  }
+  await writePlan(client, target, plan);
+  committing();
+  await client.query("commit");
+  return plan.results;
+}
+
+async function lockHead(client: pg.Client, { namespace, epoch }: WriteTarget): Promise<StoreHead> {
+  const [, locked] = (await client.query(
+    `begin; select epoch, commit, change, audit from ${namespace}.head for update`,
+  )) as unknown as readonly pg.QueryResult<Record<"epoch" | "commit" | "change" | "audit", string>>[];
+  const row = locked?.rows[0];
+  if (row === undefined || Number(row.epoch) !== epoch)
+    throw new CodedError<StoreErrorCode>(
+      "store_failed",
+      "another process opened the store with other indexes; open it again with the same schema",
+      { epoch, found: Number(row?.epoch) },
+    );
+  return { commit: Number(row.commit), change: Number(row.change), audit: Number(row.audit) };
+}
+
+/** Collects parameters; gives their placeholders. */
+class Parameters {
+  readonly values: unknown[] = [];
+
+  add(value: unknown, type: string): string {
+    this.values.push(value);
+    return `$${this.values.length}::${type}`;
+  }
+}
+
+type Row = readonly (string | number | null)[];
+
+/** Everything the batch is judged on, in one round trip: one column of JSON rows per question. */
+async function readView(
+  client: pg.Client,
+  { namespace, schema }: WriteTarget,
+  head: StoreHead,
+  commits: readonly PreparedCommit[],
+): Promise<StoreView> {
+  const reads = readsOf(schema, commits);
+  const parameters = new Parameters();
+  const questions: { readonly sql: string; readonly take: (row: Row) => void }[] = [];
+
+  const applied = new Map<string, number>();
+  questions.push({
+    sql: `select json_agg(json_build_array(id, seq)) from ${namespace}.commits
+      where id = any(${parameters.add(reads.commitIds, "text[]")})`,
+    take: ([id, seq]) => applied.set(String(id), Number(seq)),
+  });
+
+  const documents = new Map<string, IndexedVersion>();
+  for (const [coll, wanted] of groupBy(reads.documents, ({ coll }) => coll)) {
+    const { uniques } = collectionOf(schema, coll);
+    const ids = parameters.add(
+      wanted.map(({ id }) => id),
+      "text[]",
+    );
+    questions.push({
+      sql: `select json_agg(json_build_array(id, version${uniques.map((index) => `, encode(k_${index}, 'hex')`).join("")}))
+        from ${tableOf(namespace, coll)} where id = any(${ids})`,
+      take: ([id, version, ...columns]) => {
+        const keys = uniques.flatMap((index, at) => {
+          const column = columns[at];
+          if (typeof column !== "string") return [];
+          // The column ends with a zero byte and the id.
+          const bytes = Buffer.from(column, "hex").toString("latin1");
+          return [[index, bytes.slice(0, -1 - utf8(String(id)).length)] as const];
+        });
+        documents.set(`${coll}/${id}`, { version: Number(version), keys: Object.fromEntries(keys) });
+      },
+    });
+  }
+
+  /** For each pair of bounds the last row between them. */
+  const lastBetween = (bounds: readonly (readonly [string, string])[], table: string, index: string, column: string): string => {
+    const [low, high] = [0, 1].map((side) =>
+      parameters.add(
+        bounds.map((pair) => Buffer.from(pair[side] as string, "latin1")),
+        "bytea[]",
+      ),
+    );
+    return `select json_agg(json_build_array(w.at, r.found))
+      from unnest(${low}, ${high}) with ordinality as w(low, high, at)
+      join lateral (select ${column} as found from ${table} where k_${index} >= w.low and k_${index} < w.high
+        order by k_${index} desc limit 1) r on true`;
+  };
+
+  const owners = new Map<string, string>();
+  for (const [slot, wanted] of groupBy(reads.owners, ({ coll, index }) => `${coll}/${index}`)) {
+    const [coll = "", index = ""] = slot.split("/");
+    const bounds = wanted.map(({ key }) => [`${key}\0`, `${key}\x01`] as const);
+    questions.push({
+      sql: lastBetween(bounds, tableOf(namespace, coll), index, "id"),
+      take: ([at, id]) => owners.set(`${slot}/${wanted[Number(at) - 1]?.key}`, String(id)),
+    });
+  }
+
+  const streams = new Map<string, number>();
+  if (reads.streams.length > 0) {
+    const keys = reads.streams.map((stream) => encodeIndexKey([stream]));
+    const bounds = keys.map((key) => [key, successor(key) as string] as const);
+    questions.push({
+      sql: lastBetween(bounds, tableOf(namespace, auditCollection), "stream", "stream_seq"),
+      take: ([at, seq]) => streams.set(reads.streams[Number(at) - 1] as string, Number(seq)),
+    });
+  }
+
+  const { rows } = await prepared(
+    client,
+    `select ${questions.map(({ sql }, at) => `(${sql}) as c${at}`).join(", ")}`,
+    parameters.values,
+  );
+  for (const [at, { take }] of questions.entries())
+    for (const row of (rows[0]?.[`c${at}`] as readonly Row[] | null) ?? []) take(row);
+  return {
+    head,
+    document: (coll, id) => documents.get(`${coll}/${id}`),
+    owner: (coll, index, key) => owners.get(`${coll}/${index}/${key}`),
+    streamSeq: (stream) => streams.get(stream) ?? 0,
+    applied: (commitId) => applied.get(commitId),
+  };
+}
+
+/** Writes the plan, moves the head and wakes the listeners, in one statement. */
+async function writePlan(client: pg.Client, { namespace, schema, channel }: WriteTarget, plan: CommitPlan): Promise<void> {
+  const parameters = new Parameters();
+  const parts: string[] = [];
+  const insert = (
+    table: string,
+    columns: readonly (readonly [name: string, type: string, values: readonly unknown[]])[],
+    rest = "",
+  ): void => {
+    const names = columns.map(([name]) => name);
+    const arrays = columns.map(([, type, values]) => parameters.add(values, `${type === "jsonb" ? "text" : type}[]`));
+    const picked = columns.map(([name, type]) => (type === "jsonb" ? `${name}::jsonb` : name));
+    parts.push(`insert into ${table} (${names.join(", ")}) select ${picked.join(", ")}
+      from unnest(${arrays.join(", ")}) as n(${names.join(", ")}) ${rest}`);
+  };
+
+  for (const [coll, written] of groupBy(plan.documents, ({ coll }) => coll)) {
+    const table = tableOf(namespace, coll);
+    const { indexes } = collectionOf(schema, coll);
+    const deleted = written.filter(({ after }) => after === undefined).map(({ id }) => id);
+    if (deleted.length > 0) parts.push(`delete from ${table} where id = any(${parameters.add(deleted, "text[]")})`);
+    const kept = written.flatMap(({ id, after }) => (after === undefined ? [] : [{ id, ...after }]));
+    if (kept.length === 0) continue;
+    const updates = ["version", "doc", ...indexes.map(({ name }) => `k_${name}`)].map((name) => `${name} = excluded.${name}`);
+    insert(
+      table,
+      [
+        ["id", "text", kept.map(({ id }) => id)],
+        ["version", "bigint", kept.map(({ version }) => version)],
+        ["doc", "jsonb", kept.map(({ text }) => text)],
+        ...indexes.map(({ name }) => [`k_${name}`, "bytea", kept.map(({ id, keys }) => keyBytes(keys[name], id))] as const),
+      ],
+      `on conflict (id) do update set ${updates.join(", ")}`,
+    );
+  }
+  if (plan.audit.length > 0)
+    insert(tableOf(namespace, auditCollection), [
+      ["seq", "bigint", plan.audit.map(({ seq }) => seq)],
+      ["stream", "text", plan.audit.map(({ stream }) => stream)],
+      ["stream_seq", "bigint", plan.audit.map(({ streamSeq }) => streamSeq)],
+      ["event", "jsonb", plan.audit.map(({ text }) => text)],
+      ...schema.audit.indexes.map(
+        ({ name }) => [`k_${name}`, "bytea", plan.audit.map(({ seq, keys }) => keyBytes(keys[name], auditKeyId(seq)))] as const,
+      ),
+    ]);
+  if (plan.changes.length > 0)
+    insert(`${namespace}.changes`, [
+      ["seq", "bigint", plan.changes.map(({ seq }) => seq)],
+      ["coll", "text", plan.changes.map(({ coll }) => coll)],
+      ["id", "text", plan.changes.map(({ id }) => id)],
+      ["version", "bigint", plan.changes.map(({ version }) => version ?? null)],
+    ]);
+  insert(`${namespace}.commits`, [
+    ["id", "text", plan.applied.map(({ commitId }) => commitId)],
+    ["seq", "bigint", plan.applied.map(({ seq }) => seq)],
+  ]);
+  parts.push(`delete from ${namespace}.commits where seq <= ${parameters.add(plan.head.commit - commitIdWindow, "bigint")}`);
+  const { commit, change, audit } = plan.head;
+  parts.push(`update ${namespace}.head set commit = ${parameters.add(commit, "bigint")},
+    change = ${parameters.add(change, "bigint")}, audit = ${parameters.add(audit, "bigint")}`);
+  await prepared(
+    client,
+    `with ${parts.map((sql, at) => `w${at} as (${sql})`).join(", ")} select pg_notify('${channel}', '')`,
+    parameters.values,
+  );
+}
+
+/** The same text is parsed once per session. */
+function prepared(client: pg.Client, text: string, values: unknown[]): Promise<pg.QueryResult<Record<string, unknown>>> {
+  return client.query<Record<string, unknown>>({ name: createHash("md5").update(text).digest("hex"), text, values });
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

@@ -1,0 +1,148 @@
+import { openPostgresStore } from "@seneschal/adapters/postgres";
+import type { DocumentStore } from "@seneschal/core/ports";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
+import { faultSchema, writeOf } from "../store-faults/fault-schema.ts";
+import { runWriteLoop } from "../store-faults/run-write-loop.ts";
+import { wholeCommits } from "../store-faults/whole-commits.ts";
+import { rounds } from "../suite-runner.ts";
+
+if (postgresBinaries() === undefined) test.skip("PostgreSQL is not installed (apt-get install postgresql)", () => {});
+else
+  describe("PostgreSQL store under faults", () => {
+    let server: PostgresServer;
+    beforeAll(async () => {
+      server = await startPostgres();
+    });
+    afterAll(() => server.destroy());
+
+    const open = (namespace: string, timeoutMs = 20_000): Promise<DocumentStore> =>
+      openPostgresStore({ url: server.url, namespace, timeoutMs, ...faultSchema });
+
+    /** Sixteen callers on two instances write until `work` is done; gives the acknowledged numbers and the failures. */
+    const underLoad = async (stores: readonly DocumentStore[], work: (acknowledged: () => number) => Promise<void>) => {
+      const acknowledged = new Set<number>();
+      const failures: unknown[] = [];
+      let next = 1;
+      let working = true;
+      const callers = Array.from({ length: 16 }, async (_, at) => {
+        while (working) {
+          const n = next;
+          next += 1;
+          try {
+            const result = await (stores[at % stores.length] as DocumentStore).commit(writeOf(n));
+            expect(result.ok).toBe(true);
+            acknowledged.add(n);
+          } catch (error) {
+            failures.push(error);
+          }
+        }
+      });
+      await work(() => acknowledged.size);
+      working = false;
+      await Promise.all(callers);
+      return { acknowledged, failures };
+    };
+    const until = async (condition: () => boolean): Promise<void> => {
+      while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+    };
+
+    test("kill -9 of the server under load: nothing acknowledged is lost, nothing torn, sequences dense, callers served again", async () => {
+      const stores = [await open("server_kill"), await open("server_kill")];
+      const { acknowledged } = await underLoad(stores, async (count) => {
+        for (let round = 0; round < rounds(4); round += 1) {
+          const before = count();
+          await until(() => count() > before + 200);
+          await server.kill();
+          await server.restart();
+        }
+        const after = count();
+        await until(() => count() > after + 200);
+      });
+      const found = await wholeCommits(stores[0] as DocumentStore);
+      expect([...acknowledged].filter((n) => !found.has(n))).toEqual([]);
+      await Promise.all(stores.map((store) => store.close()));
+    });
+
+    test("connections cut under load, also at commit: the batch is settled and sent again, no caller notices", async () => {
+      const stores = [await open("cut"), await open("cut")];
+      const admin = new pg.Client({ connectionString: server.url });
+      await admin.connect();
+      const { acknowledged, failures } = await underLoad(stores, async (count) => {
+        for (let round = 0; round < rounds(30); round += 1) {
+          const before = count();
+          await until(() => count() > before + 20);
+          await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'seneschal'");
+        }
+      });
+      await admin.end();
+      expect(failures).toEqual([]);
+      const found = await wholeCommits(stores[1] as DocumentStore);
+      expect([...acknowledged].filter((n) => !found.has(n))).toEqual([]);
+      await Promise.all(stores.map((store) => store.close()));
+    });
+
+    test("kill -9 of a client in a write loop: what it acknowledged is there, whole", async () => {
+      const acknowledged = new Set<number>();
+      let first = 1;
+      for (let round = 0; round < rounds(3); round += 1) {
+        let seen = 0;
+        await runWriteLoop(server.url, first, (line, kill) => {
+          if (!line.startsWith("ack ")) return;
+          acknowledged.add(Number(line.slice(4)));
+          seen += 1;
+          if (seen === 300 + round * 77) kill();
+        });
+        const store = await open("seneschal");
+        const found = await wholeCommits(store);
+        expect([...acknowledged].filter((n) => !found.has(n))).toEqual([]);
+        first = Math.max(...found) + 1;
+        await store.close();
+      }
+    });
+
+    test("a server that is gone is store_unavailable or outcome_unknown within the time-out, never a success", async () => {
+      const store = await open("gone", 600);
+      await store.commit(writeOf(1));
+      await server.kill();
+      await expect(store.get("things", "1")).rejects.toMatchObject({ code: "store_unavailable" });
+      await expect(store.commit(writeOf(2))).rejects.toMatchObject({ code: "store_unavailable" });
+      await expect(open("gone", 600)).rejects.toMatchObject({ code: "store_unavailable" });
+      await server.restart();
+      expect((await store.commit(writeOf(2))).ok).toBe(true);
+      await store.close();
+    });
+
+    test("a process with other indexes makes the older one refuse writes instead of writing stale keys", async () => {
+      const older = await open("epoch");
+      await older.commit(writeOf(1));
+      const newer = await openPostgresStore({
+        url: server.url,
+        namespace: "epoch",
+        collections: { ...faultSchema.collections, things: { indexes: {} } },
+      });
+      await expect(older.commit(writeOf(2))).rejects.toMatchObject({ code: "store_failed" });
+      expect((await newer.commit(writeOf(2))).ok).toBe(true);
+      await older.close();
+      await newer.close();
+    });
+
+    test("eight processes open an empty namespace at once", async () => {
+      const stores = await Promise.all(Array.from({ length: 8 }, () => open("bootstrap")));
+      await Promise.all(stores.map((store, at) => store.commit(writeOf(at + 1))));
+      expect((await wholeCommits(stores[0] as DocumentStore)).size).toBe(8);
+      await Promise.all(stores.map((store) => store.close()));
+    });
+
+    test("a server that would lose acknowledged commits is refused", async () => {
+      const careless = await startPostgres({ fsync: "off" });
+      await expect(openPostgresStore({ url: careless.url, ...faultSchema })).rejects.toMatchObject({
+        code: "store_misconfigured",
+      });
+      await careless.destroy();
+      await expect(openPostgresStore({ url: server.url, namespace: "x; drop", ...faultSchema })).rejects.toMatchObject({
+        code: "store_misconfigured",
+      });
+    });
+  });
