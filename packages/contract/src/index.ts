@@ -1,6 +1,7 @@
 export { type CallInput, type Client, type ClientOptions, client, type Fetch, type RawReply } from "./client.ts";
 export { contract } from "./contract.ts";
 export { type Dispatch, dispatcher } from "./dispatcher.ts";
+export { docsContract } from "./docs.ts";
 export { type Endpoint, endpoints } from "./endpoints.ts";
 export { type ErrorRow, type ErrorTable, errorTable, type HttpSituation, situation } from "./error-table.ts";
 export { requireMatch, versionTag } from "./etag.ts";

@@ -4,6 +4,7 @@ export { duration, parseDuration } from "./config/duration.ts";
 export { type ConfigSources, envName, loadConfig } from "./config/load-config.ts";
 export { type AuthSettings, authSettings, logSettings, rateSettings, serverSettings } from "./config/schema.ts";
 export { secret } from "./config/secret.ts";
+export { docsHandlers } from "./docs/docs-handlers.ts";
 export { checkHealth, type Health, type HealthCheck } from "./health.ts";
 export { type IdempotencyOptions, idempotencyCollections, type Sealer, storeIdempotency } from "./idempotency.ts";
 export { jobCollections } from "./jobs/collections.ts";

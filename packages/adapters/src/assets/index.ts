@@ -1,0 +1,1 @@
+export { type AssetReply, type AssetSource, type Assets, openAssets } from "./open-assets.ts";
