@@ -1,4 +1,4 @@
-import { concat, fromUtf8, utf8 } from "../bytes.ts";
+import { fromUtf8, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 
 /** Universal tags (X.690). */
@@ -362,6 +362,3 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
 function invalid(reason: string) {
   return cryptoError("der_invalid", reason);
 }
-
-/** Joins encoded elements; for callers that build content in pieces. */
-export const join: (...parts: Uint8Array[]) => Uint8Array = concat;
