@@ -19,7 +19,7 @@ export const auditEvent = z
     result: z.enum(auditResults),
     data_hash: z.string().meta({ description: "SHA-256 leaf hash over the canonical form of all stored fields, hex" }),
     prev_hash: z.string().meta({ description: "data_hash of the event before, empty for the first" }),
-    metadata: z.record(z.string(), z.json()),
+    metadata: z.record(z.string(), z.unknown()),
     request_id: z.string(),
   })
   .meta({ id: "AuditEvent" });

@@ -1,7 +1,7 @@
 import { adminRoles, enrollmentStatuses } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
-import { idParam, name, organizationId, signature, signatureParams, timestamp } from "./shapes.ts";
+import { idParam, name, organizationId, signature, timestamp } from "./shapes.ts";
 
 export const admin = z
   .object({
@@ -48,7 +48,6 @@ export const enrollmentRoutes = {
       email: z.email().max(256),
       name,
       crk_signature: signature.optional(),
-      signature_params: signatureParams.optional(),
       org_id: organizationId.optional(),
       role: z.literal("super_admin").optional(),
     }),

@@ -1,0 +1,27 @@
+import { admins } from "../admins/collections.ts";
+import type { Reader } from "../store/reader.ts";
+
+/** An identity that has a record here. */
+export interface KnownIdentity {
+  readonly id: string;
+  readonly org: string;
+  readonly roles: readonly string[];
+  /** It may act now: enrolled, not disabled, not revoked. */
+  readonly active: boolean;
+}
+
+/** How identities of one kind are found by id. */
+export interface IdentityKind {
+  find(read: Reader, id: string): Promise<KnownIdentity | undefined>;
+}
+
+/** Every kind of identity that certificates and tokens can stand for. A new kind adds its line. */
+export const identityKinds: Readonly<Record<string, IdentityKind | undefined>> = {
+  admin: {
+    async find(read, id) {
+      const admin = await read.get(admins, id);
+      if (admin === undefined) return undefined;
+      return { id, org: admin.org_id, roles: [admin.role], active: admin.enrollment_status === "active" };
+    },
+  },
+};

@@ -1,0 +1,50 @@
+import type { TokenClaims } from "@seneschal/adapters/jwt";
+import { type CertificateIdentity, untrusted } from "@seneschal/adapters/tls";
+import type { Principal } from "@seneschal/contract";
+import { CodedError } from "@seneschal/core";
+import { isOrganizationId, refusal } from "@seneschal/core/keys";
+import { type CertificateRecord, certificates } from "../certificates/collections.ts";
+import type { Reader } from "../store/reader.ts";
+import { identityKinds } from "./identity-kinds.ts";
+
+/** The record of a presented certificate: the very one that was issued, not one of the same serial. */
+async function recordOf(read: Reader, identity: CertificateIdentity): Promise<CertificateRecord | undefined> {
+  const record = await read.get(certificates, identity.serial);
+  const same = record?.fingerprint === identity.fingerprint && record.org_id === identity.organization;
+  return same ? record : undefined;
+}
+
+/** Asked on every request, so that a revocation works on the next one, also on an open connection. */
+export async function isRevoked(read: Reader, identity: CertificateIdentity): Promise<boolean> {
+  return (await recordOf(read, identity))?.status === "revoked";
+}
+
+/** Whom a certificate stands for. Throws `certificate_untrusted` for one without a record, `FORBIDDEN` for somebody disabled. */
+export async function principalOfCertificate(read: Reader, identity: CertificateIdentity): Promise<Principal> {
+  const record = await recordOf(read, identity);
+  if (record === undefined) throw untrusted("unknown certificate");
+  const known = await identityKinds[record.subject_type]?.find(read, record.subject_id);
+  if (known === undefined || known.org !== record.org_id) throw untrusted("unknown identity");
+  if (!known.active) throw refusal("FORBIDDEN", "the identity is disabled");
+  return {
+    id: known.id,
+    type: record.subject_type,
+    org: known.org,
+    roles: known.roles,
+    scopes: [],
+    method: "mtls",
+    certSerial: identity.serial,
+  };
+}
+
+/** Whom a token stands for: the issuer's word, unless a local record of that subject is disabled. */
+export async function principalOfToken(read: Reader, claims: TokenClaims, method: "jwt" | "oidc"): Promise<Principal> {
+  const { subject, organization: org, roles, scopes } = claims;
+  if (!isOrganizationId(org)) throw new CodedError("invalid_token", "invalid token", { reason: "claim org" });
+  if (subject.length > 256) throw new CodedError("invalid_token", "invalid token", { reason: "claim sub" });
+  for (const kind of Object.values(identityKinds)) {
+    const known = await kind?.find(read, subject);
+    if (known !== undefined && known.org === org && !known.active) throw refusal("FORBIDDEN", "the identity is disabled");
+  }
+  return { id: subject, type: "user", org, roles, scopes, method };
+}

@@ -1,0 +1,31 @@
+import type { Contract, Handlers, Principal } from "@seneschal/contract";
+import { gatewayErrors } from "@seneschal/contract/gateway";
+import { isCoded } from "@seneschal/core";
+import type { KeysError } from "@seneschal/core/keys";
+import type { GatewayServices } from "../services.ts";
+import { recordRefusal } from "./record-refusal.ts";
+
+type AnyHandler = (
+  services: GatewayServices,
+  input: { readonly principal: Principal | undefined; readonly now: number; readonly requestId: string },
+) => unknown;
+
+/** The same handlers; what they refuse (403) to a known caller is audited before it is answered. */
+export function auditedHandlers<C extends Contract>(handlers: Handlers<C, GatewayServices>): Handlers<C, GatewayServices> {
+  const wrapped = Object.entries(handlers).map(([id, handler]) => {
+    const audited: AnyHandler = async (services, input) => {
+      try {
+        return await (handler as AnyHandler)(services, input);
+      } catch (error) {
+        const { principal, now, requestId } = input;
+        const refused = isCoded(error) && gatewayErrors.find(error.code)?.status === 403;
+        if (refused && principal !== undefined) {
+          await recordRefusal(services, { principal, now, requestId }, id, error as KeysError);
+        }
+        throw error;
+      }
+    };
+    return [id, audited];
+  });
+  return Object.fromEntries(wrapped) as Handlers<C, GatewayServices>;
+}

@@ -1,0 +1,20 @@
+import type { KeysError } from "@seneschal/core/keys";
+import type { Call } from "../call.ts";
+import type { GatewayServices } from "../services.ts";
+
+const recorded = new WeakSet<Error>();
+
+/** Marks an error whose refusal stands in the audit log already. */
+export function markRecorded<E extends Error>(error: E): E {
+  recorded.add(error);
+  return error;
+}
+
+/** Writes a refusal into the caller's audit log, once per error. */
+export async function recordRefusal(services: GatewayServices, call: Call, route: string, error: KeysError): Promise<void> {
+  if (recorded.has(error)) return;
+  recorded.add(error);
+  await services.transact(call, async (unit) => {
+    unit.record({ type: "auth.failure", result: "denied", metadata: { route, code: error.code, reason: error.message } });
+  });
+}

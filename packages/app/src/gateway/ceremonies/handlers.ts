@@ -1,0 +1,98 @@
+import type { Handlers } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { type Ceremony, notFound, refusal, stepCeremony } from "@seneschal/core/keys";
+import { crkFromJson, crkSet, inspectShares } from "@seneschal/crypto/threshold";
+import { ownOrganization } from "../auth/own-organization.ts";
+import { base64, bytes } from "../bytes.ts";
+import { requireCrk } from "../crk/current.ts";
+import { dealMaterial } from "../crk/deal.ts";
+import { findWitness } from "../enrollment/witness.ts";
+import type { GatewayServices } from "../services.ts";
+import type { Reader } from "../store/reader.ts";
+import { ceremonies } from "./collections.ts";
+import { carryOut } from "./complete.ts";
+import { endCeremony } from "./end.ts";
+import { eraseHeldShares, holdShare } from "./held-shares.ts";
+import { startAnyCeremony } from "./start.ts";
+import { ceremonyView } from "./view.ts";
+
+type Routes = Pick<
+  GatewayContract,
+  "startCeremony" | "listCeremonies" | "getCeremony" | "submitCeremonyShare" | "completeCeremony" | "cancelCeremony"
+>;
+
+async function find(read: Reader, id: string, org: string): Promise<Ceremony> {
+  const ceremony = await read.get(ceremonies, id);
+  if (ceremony === undefined || ceremony.org_id !== org) throw notFound("ceremony");
+  return ceremony;
+}
+
+const auditType = {
+  generate: "crk.generate",
+  sign: "crk.sign",
+  rotate: "crk.rotate",
+  reconstruct: "crk.reconstruct",
+} as const;
+
+export const ceremonyHandlers: Handlers<Routes, GatewayServices> = {
+  async startCeremony(services, { principal, body, now, requestId }) {
+    ownOrganization(principal, body.org_id);
+    const { operation, threshold, total_shares, data } = body;
+    return services.transact({ principal, now, requestId }, async (unit) =>
+      ceremonyView(await startAnyCeremony(services, unit, { operation, threshold, total_shares, data }), now),
+    );
+  },
+
+  async listCeremonies({ read }, { principal, query, now }) {
+    const { items, total } = await read.page(ceremonies, "by_org", [principal.org], query);
+    return { ceremonies: items.map((item) => ceremonyView(item, now)), count: items.length, total };
+  },
+
+  async getCeremony({ read }, { principal, params, now }) {
+    return ceremonyView(await find(read, params.id, principal.org), now);
+  },
+
+  async submitCeremonyShare(services, { principal, params, body, now, requestId }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const ceremony = await find(unit, params.id, principal.org);
+      if (ceremony.required_shares === 0) throw refusal("STATE_CONFLICT", "this ceremony takes no shares");
+      const { state } = stepCeremony(ceremony, { kind: "share", index: body.index, by: principal.id }, now);
+      const crk = await requireCrk(unit, principal.org);
+      const share = { index: body.index, data: base64(bytes(body.data)) };
+      const { problems } = inspectShares(crkSet(crkFromJson(crk.material)), [share]);
+      if (problems.length > 0) {
+        throw refusal("SHARE_INVALID", `share ${body.index} is not valid`, { indexes: [body.index], problems });
+      }
+      await holdShare(services, unit, ceremony, share);
+      unit.put(ceremonies, ceremony.id, state);
+      unit.record({
+        type: "crk.ceremony",
+        metadata: { ceremony_id: ceremony.id, operation: ceremony.operation, event: "share", index: body.index },
+      });
+    });
+  },
+
+  async completeCeremony(services, { principal, params, body, now, requestId }) {
+    const before = await find(services.read, params.id, principal.org);
+    const dealt = before.operation === "generate" ? dealMaterial(services, before.threshold, before.total_shares) : undefined;
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const ceremony = await find(unit, params.id, principal.org);
+      const witness = await findWitness(unit, principal.org, body.witness);
+      const { state } = stepCeremony(ceremony, { kind: "complete", witness, by: principal.id }, now);
+      const outcome = await carryOut(services, unit, ceremony, dealt);
+      unit.put(ceremonies, ceremony.id, state);
+      eraseHeldShares(unit, ceremony);
+      unit.record({
+        type: auditType[ceremony.operation],
+        metadata: { ceremony_id: ceremony.id, witness, indexes: ceremony.submitted_indexes },
+      });
+      return { ceremony: ceremonyView(state, now), result: outcome.result, crk: outcome.crk, shares: [...outcome.shares] };
+    });
+  },
+
+  async cancelCeremony(services, { principal, params, now, requestId }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      await endCeremony(unit, await find(unit, params.id, principal.org), { kind: "cancel" });
+    });
+  },
+};

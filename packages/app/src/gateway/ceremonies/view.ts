@@ -1,0 +1,11 @@
+import { type Ceremony, ceremonyStatus } from "@seneschal/core/keys";
+
+/** A ceremony as callers see it at `now`. */
+export function ceremonyView(ceremony: Ceremony, now: number) {
+  return {
+    ...ceremony,
+    status: ceremonyStatus(ceremony, now),
+    shares_collected: ceremony.submitted_indexes.length,
+    submitted_indexes: [...ceremony.submitted_indexes],
+  };
+}

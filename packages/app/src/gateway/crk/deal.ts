@@ -1,0 +1,49 @@
+import { createCrk, refusal, requireThreshold } from "@seneschal/core/keys";
+import { type CrkPublic, type CrkWithShares, crkToJson, dealCrk, type Share } from "@seneschal/crypto/threshold";
+import { base64 } from "../bytes.ts";
+import type { GatewayUnit } from "../call.ts";
+import { organizations } from "../organizations/collections.ts";
+import { ensureOrganization } from "../organizations/ensure.ts";
+import type { GatewayServices } from "../services.ts";
+import { crks, type StoredCrk } from "./collections.ts";
+
+/** A share on its way to its custodian, shown once. */
+export interface DealtShare {
+  readonly id: string;
+  readonly crk_id: string;
+  readonly index: number;
+  readonly data: string;
+}
+
+/** Makes key material. Throws `INVALID_THRESHOLD`. Slow for large totals: done before the transaction, not in it. */
+export function dealMaterial(services: GatewayServices, threshold: number, total: number): CrkWithShares {
+  requireThreshold(threshold, total);
+  return dealCrk({ threshold, total, random: services.random });
+}
+
+/** Stores the public half as the organisation's key. Throws `CRK_EXISTS`. */
+export async function storeNewCrk(
+  services: GatewayServices,
+  unit: GatewayUnit,
+  org: string,
+  material: CrkPublic,
+): Promise<StoredCrk> {
+  const owner = await ensureOrganization(unit, org, "crk");
+  if (owner.crk_id !== null) throw refusal("CRK_EXISTS", "the organisation has a customer root key already");
+  const id = services.newId(unit.call.now);
+  const crk: StoredCrk = {
+    ...createCrk(
+      { id, org, public_key: base64(material.publicKey), threshold: material.threshold, total_shares: material.total },
+      unit.call.now,
+    ),
+    material: crkToJson(material),
+  };
+  unit.insert(crks, id, crk);
+  unit.put(organizations, org, { ...owner, crk_id: id, updated_at: crk.created_at });
+  return crk;
+}
+
+/** Shares as they leave the gateway. */
+export function dealtShares(services: GatewayServices, crk: StoredCrk, shares: readonly Share[], now: number): DealtShare[] {
+  return shares.map((share) => ({ id: services.newId(now), crk_id: crk.id, index: share.index, data: share.encode() }));
+}

@@ -1,0 +1,267 @@
+import type { TokenVerifier } from "@seneschal/adapters/jwt";
+import type { Logger } from "@seneschal/adapters/logging";
+import type { Metrics } from "@seneschal/adapters/metrics";
+import { endpoints, type Hooks } from "@seneschal/contract";
+import { gatewayContract, gatewayErrors } from "@seneschal/contract/gateway";
+import { CodedError } from "@seneschal/core";
+import { timestamp, uuid } from "@seneschal/core/keys";
+import type { Clock, CompiledPolicy, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
+import { authenticator } from "../platform/auth/authenticator.ts";
+import type { Health, HealthCheck } from "../platform/health.ts";
+import { storeIdempotency } from "../platform/idempotency.ts";
+import { rateLimiter } from "../platform/rate-limit/rate-limiter.ts";
+import type { BuiltService } from "../platform/service.ts";
+import type { AuditEvent, AuditFacts } from "./audit/event.ts";
+import { auditLog } from "./audit/log.ts";
+import { isRevoked, principalOfCertificate, principalOfToken } from "./auth/principals.ts";
+import { auditedHandlers } from "./authz/audited-handlers.ts";
+import { authoriseCall } from "./authz/authorise-call.ts";
+import { type Call, type GatewayUnit, systemCall } from "./call.ts";
+import { gatewayMetrics } from "./metrics.ts";
+import { ensureOrganization } from "./organizations/ensure.ts";
+import { organizationKeys } from "./organizations/keys.ts";
+import { pki } from "./pki/pki.ts";
+import { policyGate } from "./policies/gate.ts";
+import { gatewayHandlers } from "./resources.ts";
+import type { GatewayServices } from "./services.ts";
+import type { GatewayConfig } from "./settings.ts";
+import { signatures } from "./signatures/signatures.ts";
+import { reader } from "./store/reader.ts";
+import { transact } from "./store/unit-of-work.ts";
+import { sweep } from "./sweep.ts";
+import { dekRing } from "./workspaces/dek-ring.ts";
+
+/** What a gateway is made of. The store was opened with `gatewaySchema`. */
+export interface GatewayOptions {
+  readonly store: DocumentStore;
+  readonly vault: Vault;
+  readonly crypto: CryptoProvider;
+  /** Without one, every workspace policy denies. */
+  readonly policy?: PolicyEngine;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly config: GatewayConfig;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly version: string;
+  readonly health: () => Promise<Health>;
+  /** Verifiers of bearer tokens, in order of preference. */
+  readonly tokens?: readonly (TokenVerifier & {
+    readonly method: "jwt" | "oidc";
+    readonly requiredScopes?: readonly string[];
+  })[];
+  /** Milliseconds between seals of the audit log. */
+  readonly sealEvery?: number;
+}
+
+/** A gateway ready to be served, and its services for those who compose it or act as its operator. */
+export interface Gateway extends BuiltService {
+  readonly services: GatewayServices;
+}
+
+/** The routes that have handlers: what is not built is not mounted. */
+export const servedRoutes = Object.fromEntries(
+  Object.entries(gatewayContract).filter(([id]) => Object.hasOwn(gatewayHandlers, id)),
+) as Pick<typeof gatewayContract, keyof typeof gatewayHandlers & keyof typeof gatewayContract>;
+
+const SWEEP_MS = 60_000;
+
+/**
+ * Puts a gateway together: services over the ports, hooks around the routes. Nothing listens yet; `start` begins the
+ * background work, `stop` ends it and seals the audit log. The store and the vault stay the caller's to close.
+ *
+ * Throws `config_invalid` when the configured authorisation policy does not compile.
+ */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const { store, vault, clock, random, config, log } = options;
+  const services = composeServices(options);
+  const policy = await authorisationPolicy(options);
+  for (const { id, crk_public_key = null } of config.organizations) {
+    await services.transact(systemCall("system:configuration", id, clock.now()), async (unit) => {
+      await ensureOrganization(unit, id, "configuration", crk_public_key);
+    });
+  }
+  // The log's key must exist before the first event, so that its absence later means something.
+  await services.audit.seal();
+
+  const now = (): number => clock.now();
+  const hooks: BuiltService["hooks"] = {
+    errors: gatewayErrors,
+    authenticate: auditedAuthentication(
+      services,
+      authenticator({
+        now,
+        mtls: {
+          required: config.auth.mtls.required,
+          isRevoked: (identity) => isRevoked(services.read, identity),
+          principalOf: (identity) => principalOfCertificate(services.read, identity),
+        },
+        tokens: {
+          verifiers: options.tokens ?? [],
+          principalOf: (claims, method) => principalOfToken(services.read, claims, method),
+        },
+      }),
+      now,
+    ),
+    authorise: authoriseCall(services, policy),
+    rateLimit: rateLimiter(
+      {
+        authenticated: rate(config.rate_limit.authenticated),
+        anonymous: rate(config.rate_limit.anonymous),
+        guarded: {
+          routes: ["bootstrapAdmin", "enrollmentSetup", "enrollAdmin", "verifyMfa", "submitRecoveryShare"],
+          rate: rate(config.rate_limit.guarded),
+        },
+        exempt: ["health", "ready", "live", "metrics"],
+      },
+      now,
+      random(32),
+    ),
+    idempotency: storeIdempotency({
+      store,
+      random,
+      onLost: (error) => log.error({ error }, "an idempotent answer was not kept"),
+      sealer: await sealer(vault),
+    }),
+  };
+
+  const checks: readonly HealthCheck[] = [
+    { name: "database", check: () => store.auditRead(Number.MAX_SAFE_INTEGER - 1, 1) },
+    {
+      name: "vault",
+      check: async () => {
+        const { sealed, initialized } = await vault.health();
+        if (sealed || !initialized) throw new Error("the vault is sealed");
+      },
+    },
+    {
+      name: "policy_engine",
+      required: false,
+      check: async () => {
+        const problems = await options.policy?.check([{ name: "probe.rego", source: "package probe\nallow := true\n" }]);
+        if (problems === undefined || problems.length > 0) throw new Error("the policy engine does not answer");
+      },
+    },
+  ];
+
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    services,
+    hooks,
+    checks,
+    endpoints: (full: Hooks) => endpoints(servedRoutes, auditedHandlers(gatewayHandlers), services, full),
+    async start() {
+      services.audit.start(options.sealEvery);
+      timer = setInterval(() => {
+        sweep(services, clock.now()).catch((error: unknown) => log.error({ error }, "the sweep failed"));
+      }, SWEEP_MS).unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      await services.audit.stop();
+    },
+  };
+}
+
+function composeServices(options: GatewayOptions): GatewayServices {
+  const { store, vault, crypto, clock, random, config, log, version, health } = options;
+  const instance = config.server.instance_id;
+  const commitId = (): string => Buffer.from(random(16)).toString("hex");
+  const newId = (now: number): string => uuid(now, random);
+  const metrics = gatewayMetrics(options.metrics);
+  const keys = organizationKeys(vault, crypto, random);
+  return {
+    config,
+    store,
+    read: reader(store),
+    vault,
+    crypto,
+    policyEngine: options.policy,
+    random,
+    log,
+    metrics,
+    version,
+    health,
+    audit: auditLog({ store, vault, crypto, random, instance, log, commitId }),
+    organizationKeys: keys,
+    signatures: signatures(crypto, instance),
+    deks: dekRing(vault, keys, random, { ...config.dek_cache, now: () => clock.now() }),
+    policies: policyGate(options.policy),
+    pki: pki({ vault, crypto, random, instance }),
+    newId,
+    transact(call, work) {
+      return transact(store, commitId, async (unit) => {
+        const record = (facts: AuditFacts): AuditEvent => {
+          const event = auditEvent(call, facts, newId(call.now));
+          unit.audit({ stream: event.org_id, event: { ...event } });
+          unit.afterCommit(() => metrics.auditEvent(event.event_type));
+          return event;
+        };
+        const whole: GatewayUnit = { ...unit, call, record };
+        return work(whole);
+      });
+    },
+  };
+}
+
+function auditEvent({ principal, now, requestId }: Call, facts: AuditFacts, id: string): AuditEvent {
+  return {
+    id,
+    org_id: facts.org ?? principal.org,
+    timestamp: timestamp(now),
+    workspace: facts.workspace ?? "",
+    event_type: facts.type,
+    actor: principal.id,
+    actor_type: principal.type,
+    purpose: facts.purpose ?? "",
+    result: facts.result ?? "success",
+    metadata: facts.metadata ?? {},
+    request_id: requestId,
+  };
+}
+
+async function authorisationPolicy({ config, policy }: GatewayOptions): Promise<CompiledPolicy | undefined> {
+  const source = config.authorization_policy;
+  if (source === undefined) return undefined;
+  const result = await policy?.compile([{ name: "authorization_policy", source }]);
+  if (result?.ok !== true) {
+    throw new CodedError("config_invalid", "authorization_policy does not compile", { problems: result?.problems ?? [] });
+  }
+  return result.policy;
+}
+
+/** Failed authentication is audited, in the instance's own stream: nobody's word about an organisation is believed. */
+function auditedAuthentication(
+  services: GatewayServices,
+  authenticate: NonNullable<Hooks["authenticate"]>,
+  now: () => number,
+): NonNullable<Hooks["authenticate"]> {
+  return async (wire, ref) => {
+    try {
+      return await authenticate(wire, ref);
+    } catch (error) {
+      const code = error instanceof CodedError ? error.code : "internal_error";
+      // Nothing was presented: nothing was tried.
+      if (code !== "certificate_required") {
+        await services.transact(systemCall("system:authentication", "/instance", now()), async (unit) => {
+          unit.record({ type: "auth.failure", result: "denied", metadata: { route: ref.id, code, address: wire.remoteAddress } });
+        });
+      }
+      throw error;
+    }
+  };
+}
+
+function rate({ limit, window }: { readonly limit: number; readonly window: number }) {
+  return { limit, windowMs: window };
+}
+
+const IDEMPOTENCY_KEY = "gateway-idempotency";
+
+async function sealer(vault: Vault) {
+  if ((await vault.keyInfo(IDEMPOTENCY_KEY)) === undefined) await vault.createKey(IDEMPOTENCY_KEY);
+  return {
+    seal: (plaintext: Uint8Array, aad: Uint8Array) => vault.encrypt(IDEMPOTENCY_KEY, plaintext, aad),
+    open: (sealed: string, aad: Uint8Array) => vault.decrypt(IDEMPOTENCY_KEY, sealed, aad),
+  };
+}

@@ -1,0 +1,22 @@
+import { type Organization, timestamp } from "@seneschal/core/keys";
+import type { GatewayUnit } from "../call.ts";
+import { organizations, type StoredOrganization } from "./collections.ts";
+
+/**
+ * The organisation's record; made when it does not exist. Only a CRK generation, the configuration and a restore call this:
+ * being authenticated alone never brings an organisation into being.
+ */
+export async function ensureOrganization(
+  unit: GatewayUnit,
+  id: string,
+  origin: Organization["origin"],
+  anchor: string | null = null,
+): Promise<StoredOrganization> {
+  const known = await unit.get(organizations, id);
+  if (known !== undefined) return known;
+  const at = timestamp(unit.call.now);
+  const created: StoredOrganization = { id, origin, anchor_public_key: anchor, crk_id: null, created_at: at, updated_at: at };
+  unit.insert(organizations, id, created);
+  unit.record({ type: "organization.create", org: id, metadata: { origin } });
+  return created;
+}

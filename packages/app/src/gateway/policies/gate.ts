@@ -1,0 +1,75 @@
+import type { JsonObject } from "@seneschal/core";
+import { type PolicyVerdict, timestamp } from "@seneschal/core/keys";
+import type { CompiledPolicy, PolicyEngine } from "@seneschal/core/ports";
+import type { Call } from "../call.ts";
+import type { Reader } from "../store/reader.ts";
+import { type Policy, policies } from "./collections.ts";
+import { verdict } from "./verdict.ts";
+
+/** What policies are asked. */
+export interface PolicyQuestion {
+  readonly call: Call;
+  readonly operation: string;
+  readonly workspace: string;
+  readonly purpose: string;
+  readonly metadata: JsonObject;
+}
+
+/** Asks every policy that applies. All must allow; they can only restrict. */
+export interface PolicyGate {
+  verdicts(read: Reader, question: PolicyQuestion): Promise<readonly PolicyVerdict[]>;
+  /** One policy's answer. Never throws for what the policy does. */
+  ask(policy: Pick<Policy, "id" | "name" | "version" | "rego">, input: JsonObject, now: number): Promise<PolicyVerdict>;
+}
+
+const CACHE = 500;
+
+/** The gate over an engine; without one every policy denies. */
+export function policyGate(engine: PolicyEngine | undefined): PolicyGate {
+  const compiled = new Map<string, Promise<CompiledPolicy | undefined>>();
+
+  const compile = (policy: Pick<Policy, "id" | "name" | "version" | "rego">): Promise<CompiledPolicy | undefined> => {
+    const key = `${policy.id} ${policy.version}`;
+    const known = compiled.get(key);
+    if (known !== undefined) return known;
+    const fresh = (async () => {
+      const result = await engine?.compile([{ name: policy.name, source: policy.rego }]);
+      return result?.ok === true ? result.policy : undefined;
+    })();
+    compiled.set(key, fresh);
+    const oldest = compiled.keys().next();
+    if (compiled.size > CACHE && oldest.done !== true) compiled.delete(oldest.value);
+    return fresh;
+  };
+
+  const ask: PolicyGate["ask"] = async (policy, input, now) => {
+    const program = await compile(policy);
+    const path = program?.packages[0];
+    if (program === undefined || path === undefined) {
+      return { policy: policy.name, allowed: false, reason: "policy evaluation error" };
+    }
+    return verdict(policy.name, await program.evaluate(["data", ...path], input, { now }));
+  };
+
+  return {
+    ask,
+    async verdicts(read, { call, operation, workspace, purpose, metadata }) {
+      const { principal, now } = call;
+      const applicable = [
+        ...(await read.list(policies, "by_workspace", [workspace])),
+        ...(await read.list(policies, "org_wide", [principal.org])),
+      ];
+      const input: JsonObject = {
+        actor: principal.id,
+        role: principal.roles[0] ?? principal.type,
+        operation,
+        workspace,
+        purpose,
+        metadata,
+        org_id: principal.org,
+        time: timestamp(now),
+      };
+      return Promise.all(applicable.map((policy) => ask(policy, input, now)));
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { admins } from "./admins/collections.ts";
+import { admissions } from "./admissions/collections.ts";
+import { admissionHandlers } from "./admissions/handlers.ts";
+import { auditHandlers } from "./audit/handlers.ts";
+import { logKeys } from "./audit/log-key.ts";
+import { checkpoints } from "./audit/sealer.ts";
+import { ceremonies, heldShares } from "./ceremonies/collections.ts";
+import { ceremonyHandlers } from "./ceremonies/handlers.ts";
+import { certificates } from "./certificates/collections.ts";
+import { crks } from "./crk/collections.ts";
+import { crkHandlers } from "./crk/handlers.ts";
+import { bootstrapMarks, enrollmentTokens } from "./enrollment/collections.ts";
+import { enrollmentHandlers } from "./enrollment/handlers.ts";
+import { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
+import { generationCeremonyHandlers } from "./generation-ceremonies/handlers.ts";
+import { groups, memberships } from "./groups/collections.ts";
+import { healthHandlers } from "./health/handlers.ts";
+import { organizations } from "./organizations/collections.ts";
+import { organizationHandlers } from "./organizations/handlers.ts";
+import { organizationKeyRecords } from "./organizations/keys.ts";
+import { authorities } from "./pki/collections.ts";
+import { policies } from "./policies/collections.ts";
+import { roleAssignments, roles } from "./roles/collections.ts";
+import { signingRequests, spentNonces } from "./signing-requests/collections.ts";
+import { signingRequestHandlers } from "./signing-requests/handlers.ts";
+import { signingSessions } from "./signing-sessions/collections.ts";
+import { signingSessionHandlers } from "./signing-sessions/handlers.ts";
+import type { Collection } from "./store/collection.ts";
+import { invitations, joinRequests, seats, workspaces } from "./workspaces/collections.ts";
+import { workspaceHandlers } from "./workspaces/handlers.ts";
+
+/** The handlers of every resource. A route is served when its handler stands here. */
+export const gatewayHandlers = {
+  ...healthHandlers,
+  ...enrollmentHandlers,
+  ...organizationHandlers,
+  ...crkHandlers,
+  ...ceremonyHandlers,
+  ...generationCeremonyHandlers,
+  ...signingRequestHandlers,
+  ...signingSessionHandlers,
+  ...workspaceHandlers,
+  ...admissionHandlers,
+  ...auditHandlers,
+};
+
+/** Every collection that the gateway keeps. */
+export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "indexes">[] = [
+  admins,
+  admissions,
+  authorities,
+  bootstrapMarks,
+  ceremonies,
+  certificates,
+  checkpoints,
+  crks,
+  encryptedShares,
+  enrollmentTokens,
+  generationCeremonies,
+  groups,
+  heldKeys,
+  heldShares,
+  invitations,
+  joinRequests,
+  logKeys,
+  memberships,
+  organizationKeyRecords,
+  organizations,
+  policies,
+  roleAssignments,
+  roles,
+  seats,
+  signingRequests,
+  signingSessions,
+  spentNonces,
+  workspaces,
+];

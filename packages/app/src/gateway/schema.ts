@@ -1,0 +1,14 @@
+import type { Collections } from "@seneschal/core/ports";
+import type { StoreSchema } from "@seneschal/core/store";
+import { idempotencyCollections } from "../platform/idempotency.ts";
+import { jobCollections } from "../platform/jobs/collections.ts";
+import { auditIndexes } from "./audit/indexes.ts";
+import { gatewayCollectionList } from "./resources.ts";
+
+const own: Collections = Object.fromEntries(gatewayCollectionList.map(({ name, indexes }) => [name, { indexes }]));
+
+/** What a store must be opened with to serve the gateway: its collections, the platform's, and the audit indexes. */
+export const gatewaySchema: StoreSchema = {
+  collections: { ...own, ...idempotencyCollections, ...jobCollections },
+  auditIndexes,
+};

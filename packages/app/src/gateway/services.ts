@@ -1,0 +1,38 @@
+import type { Logger } from "@seneschal/adapters/logging";
+import type { CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
+import type { Health } from "../platform/health.ts";
+import type { AuditLog } from "./audit/log.ts";
+import type { Call, GatewayUnit } from "./call.ts";
+import type { GatewayMetrics } from "./metrics.ts";
+import type { OrganizationKeys } from "./organizations/keys.ts";
+import type { Pki } from "./pki/pki.ts";
+import type { PolicyGate } from "./policies/gate.ts";
+import type { GatewayConfig } from "./settings.ts";
+import type { Signatures } from "./signatures/signatures.ts";
+import type { Reader } from "./store/reader.ts";
+import type { DekRing } from "./workspaces/dek-ring.ts";
+
+/** Everything that handlers are given. One object per running gateway; a resource with a service of its own adds it here. */
+export interface GatewayServices {
+  readonly config: GatewayConfig;
+  readonly store: DocumentStore;
+  readonly read: Reader;
+  readonly vault: Vault;
+  readonly crypto: CryptoProvider;
+  readonly policyEngine: PolicyEngine | undefined;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: GatewayMetrics;
+  readonly audit: AuditLog;
+  readonly organizationKeys: OrganizationKeys;
+  readonly signatures: Signatures;
+  readonly deks: DekRing;
+  readonly policies: PolicyGate;
+  readonly pki: Pki;
+  readonly version: string;
+  readonly health: () => Promise<Health>;
+  /** A fresh UUID of the moment. */
+  newId(now: number): string;
+  /** One transaction for one call; see `store/unit-of-work.ts`. */
+  transact<R>(call: Call, work: (unit: GatewayUnit) => Promise<R>): Promise<R>;
+}

@@ -1,0 +1,43 @@
+import { isOrganizationId } from "@seneschal/core/keys";
+import { z } from "zod";
+import { duration } from "../platform/config/duration.ts";
+import { authSettings, rateSettings, serverSettings } from "../platform/config/schema.ts";
+
+/** What the gateway is configured with. Durations are text such as `24h`; milliseconds come out. */
+export const gatewaySettings = z.strictObject({
+  server: serverSettings(8443),
+  auth: authSettings,
+  /** Organisations that exist from the start. With a CRK public key (base64) the first bootstrap is anchored in it. */
+  organizations: z
+    .array(
+      z.strictObject({
+        id: z.string().refine(isOrganizationId, "expected 1 to 128 printable characters without /"),
+        crk_public_key: z.string().optional(),
+      }),
+    )
+    .default([]),
+  admin: z.strictObject({ cert_ttl: duration("90d") }).prefault({}),
+  lifetimes: z
+    .strictObject({
+      invitation: duration("7d"),
+      enrollment_token: duration("24h"),
+      ceremony: duration("24h"),
+      generation_ceremony: duration("24h"),
+      signing_request: duration("10m"),
+    })
+    .prefault({}),
+  /** How long, and how many, unwrapped workspace keys may stay in memory. */
+  dek_cache: z.strictObject({ entries: z.int().min(0).default(1000), ttl: duration("60s") }).prefault({}),
+  rate_limit: z
+    .strictObject({
+      authenticated: rateSettings(1200, "1m"),
+      anonymous: rateSettings(300, "1m"),
+      guarded: rateSettings(10, "1m"),
+    })
+    .prefault({}),
+  /** Rego source that replaces the built-in authorisation matrix: `data.gateway.authz.allow` decides. */
+  authorization_policy: z.string().optional(),
+});
+
+export type GatewayConfig = z.output<typeof gatewaySettings>;
+export type GatewaySettings = z.input<typeof gatewaySettings>;

@@ -1,0 +1,29 @@
+import type { JsonObject } from "@seneschal/core";
+import type { Reader } from "../store/reader.ts";
+import { workspaces } from "../workspaces/collections.ts";
+
+/** What a signature covers beyond the request's own fields: facts that the server knows and a signer must have seen. */
+type Cover = (read: Reader, resourceId: string, org: string) => Promise<JsonObject>;
+
+const nothing: Cover = async () => ({});
+
+/** The revision: a signature for one state of a workspace is worthless on the next. */
+const revision: Cover = async (read, id) => {
+  const workspace = await read.get(workspaces, id);
+  return workspace === undefined ? {} : { revision: workspace.revision };
+};
+
+/** By operation; those that are missing cover the request's fields only. A resource with signed operations adds its lines. */
+const covers: Readonly<Record<string, Cover>> = {
+  "workspace.update": revision,
+  "workspace.archive": revision,
+  "workspace.delete": revision,
+  "workspace.rotate-dek": revision,
+  "workspace.export": revision,
+};
+
+/** The facts that are signed together with the body of an operation on a resource. */
+export function coveredState(read: Reader, operation: string, resourceId: string, org: string): Promise<JsonObject> {
+  const cover = Object.hasOwn(covers, operation) ? covers[operation] : undefined;
+  return (cover ?? nothing)(read, resourceId, org);
+}

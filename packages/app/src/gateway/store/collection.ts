@@ -1,0 +1,36 @@
+import type { JsonObject } from "@seneschal/core";
+import type { IndexSpec, IndexValue } from "@seneschal/core/ports";
+
+/** A declared collection with the type of its documents. */
+export interface Collection<T extends object> {
+  readonly name: string;
+  readonly indexes: Readonly<Record<string, IndexSpec>>;
+  /** What a caller reads when a unique index would be violated, by index. */
+  readonly clashes: Readonly<Record<string, string>>;
+  /** Carries the document type; never set. */
+  readonly document?: T;
+}
+
+interface IndexOf<T> {
+  readonly key: (doc: T) => readonly IndexValue[] | undefined;
+  /** Two documents may not share the key; this is what the loser is told. */
+  readonly unique?: string;
+}
+
+/**
+ * Declares a collection.
+ *
+ * @example
+ * ```ts
+ * const crks = collection<Crk>("crks", { by_org: { key: (crk) => [crk.org_id, crk.created_at] } });
+ * ```
+ */
+export function collection<T extends object>(name: string, indexes: Readonly<Record<string, IndexOf<T>>> = {}): Collection<T> {
+  const specs: Record<string, IndexSpec> = {};
+  const clashes: Record<string, string> = {};
+  for (const [index, { key, unique }] of Object.entries(indexes)) {
+    specs[index] = { key: (doc: JsonObject) => key(doc as unknown as T), ...(unique === undefined ? {} : { unique: true }) };
+    if (unique !== undefined) clashes[index] = unique;
+  }
+  return { name, indexes: specs, clashes };
+}

@@ -1,0 +1,122 @@
+import { isCoded, type JsonObject } from "@seneschal/core";
+import { refusal } from "@seneschal/core/keys";
+import type { AuditDraft, Commit, CommitResult, DocumentStore, Put } from "@seneschal/core/ports";
+import type { Collection } from "./collection.ts";
+import { type Reader, reader } from "./reader.ts";
+
+/** A transaction in the making: reads are guarded, writes and audit events wait for the one commit at its end. */
+export interface Unit extends Reader {
+  /** Writes a document that must not exist yet. */
+  insert<T extends object>(into: Collection<T>, id: string, doc: T): void;
+  /** Writes a document that was read in this unit: it is refused if it changed since; one never read is overwritten. */
+  put<T extends object>(into: Collection<T>, id: string, doc: T): void;
+  delete<T extends object>(from: Collection<T>, id: string): void;
+  audit(draft: AuditDraft): void;
+  /** Runs once, after the commit stands. */
+  afterCommit(run: () => void): void;
+}
+
+const ATTEMPTS = 12;
+
+/**
+ * Runs `work` and commits what it wrote, entity changes and audit events together. When somebody else changed what it read,
+ * everything is thrown away and `work` runs again on the new state, so that every guard is judged on what is really
+ * there; `work` must therefore have no effect outside of its unit.
+ *
+ * Throws what `work` throws, `CONFLICT` for a violated unique index, or for losing {@link ATTEMPTS} races in a row.
+ */
+export async function transact<R>(store: DocumentStore, commitId: () => string, work: (unit: Unit) => Promise<R>): Promise<R> {
+  for (let attempt = 1; ; attempt++) {
+    const { unit, commit, callbacks, clashes } = openUnit(store);
+    const answer = await work(unit);
+    const draft = commit();
+    if (draft === undefined) return answer;
+    const outcome = await settle(store, { commitId: commitId(), ...draft });
+    if (outcome.ok) {
+      for (const run of callbacks) run();
+      return answer;
+    }
+    const [violation] = outcome.unique;
+    if (violation !== undefined) {
+      throw refusal("CONFLICT", clashes.get(`${violation.coll}.${violation.index}`) ?? "it exists already");
+    }
+    if (attempt === ATTEMPTS) throw refusal("CONFLICT", "changed by others at the same time: try again");
+  }
+}
+
+/** A lost reply is settled by repeating the commit under its id; what stays unknown is thrown. */
+async function settle(store: DocumentStore, commit: Commit): Promise<CommitResult> {
+  try {
+    return await store.commit(commit);
+  } catch (error) {
+    if (!isCoded(error, "outcome_unknown")) throw error;
+    return await store.commit(commit);
+  }
+}
+
+interface Pending {
+  readonly coll: string;
+  readonly id: string;
+  /** Absent: to be deleted. */
+  readonly doc?: object;
+  readonly ifVersion?: number;
+}
+
+function openUnit(store: DocumentStore) {
+  const committed = reader(store);
+  const versions = new Map<string, { readonly coll: string; readonly id: string; readonly version: number }>();
+  const pending = new Map<string, Pending>();
+  const audit: AuditDraft[] = [];
+  const callbacks: (() => void)[] = [];
+  const clashes = new Map<string, string>();
+
+  const stage = (coll: Collection<object>, write: Pending): void => {
+    for (const [index, text] of Object.entries(coll.clashes)) clashes.set(`${coll.name}.${index}`, text);
+    const key = `${write.coll}/${write.id}`;
+    const inserted = pending.get(key)?.ifVersion === 0;
+    const ifVersion = inserted ? 0 : (write.ifVersion ?? versions.get(key)?.version);
+    pending.set(key, { ...write, ...(ifVersion === undefined ? {} : { ifVersion }) });
+  };
+
+  const unit: Unit = {
+    ...committed,
+    async get<T extends object>(from: Collection<T>, id: string) {
+      const key = `${from.name}/${id}`;
+      const staged = pending.get(key);
+      if (staged !== undefined) return staged.doc as T | undefined;
+      const stored = await store.get(from.name, id);
+      versions.set(key, { coll: from.name, id, version: stored?.version ?? 0 });
+      return stored?.doc as T | undefined;
+    },
+    insert(into, id, doc) {
+      stage(into as Collection<object>, { coll: into.name, id, doc, ifVersion: 0 });
+    },
+    put(into, id, doc) {
+      stage(into as Collection<object>, { coll: into.name, id, doc });
+    },
+    delete(from, id) {
+      stage(from as Collection<object>, { coll: from.name, id });
+    },
+    audit(draft) {
+      audit.push(draft);
+    },
+    afterCommit(run) {
+      callbacks.push(run);
+    },
+  };
+
+  const commit = (): Omit<Commit, "commitId"> | undefined => {
+    if (pending.size === 0 && audit.length === 0) return undefined;
+    const writes = [...pending.values()];
+    const puts = writes.filter((write) => write.doc !== undefined) as (Pending & { readonly doc: object })[];
+    const dels = writes.filter((write) => write.doc === undefined);
+    return {
+      puts: puts.map(({ doc, ...put }): Put => ({ ...put, doc: doc as JsonObject })),
+      dels,
+      checks: [...versions.entries()].filter(([key]) => !pending.has(key)).map(([, check]) => check),
+      audit,
+    };
+  };
+
+  return { unit, commit, callbacks, clashes };
+}

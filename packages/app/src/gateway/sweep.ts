@@ -1,0 +1,33 @@
+import { timestamp } from "@seneschal/core/keys";
+import { systemCall } from "./call.ts";
+import { ceremonies } from "./ceremonies/collections.ts";
+import { endCeremony } from "./ceremonies/end.ts";
+import { generationCeremonies } from "./generation-ceremonies/collections.ts";
+import { endGeneration } from "./generation-ceremonies/end.ts";
+import type { GatewayServices } from "./services.ts";
+import { spentNonces } from "./signing-requests/collections.ts";
+
+/**
+ * Ends what time has ended: ceremonies that were left open (their held shares and keys are erased), nonces that protect
+ * nothing any more. A resource with deadlines adds its step here. Running it twice, or on two processes, does no harm.
+ */
+export async function sweep(services: GatewayServices, now: number): Promise<void> {
+  const due = { to: [timestamp(now)], limit: 100 };
+  for (const { id, org_id } of await services.read.list(ceremonies, "open_until", [], due)) {
+    await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
+      const ceremony = await unit.get(ceremonies, id);
+      if (ceremony?.status === "pending") await endCeremony(unit, ceremony, { kind: "expire" });
+    });
+  }
+  for (const { id, org_id } of await services.read.list(generationCeremonies, "open_until", [], due)) {
+    await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
+      const ceremony = await unit.get(generationCeremonies, id);
+      const open = ceremony?.status === "pending" || ceremony?.status === "seeded";
+      if (ceremony !== undefined && open) endGeneration(unit, ceremony, { kind: "expire" });
+    });
+  }
+  const { items } = await services.store.list(spentNonces.name, "by_expiry", [], due);
+  if (items.length > 0) {
+    await services.store.commit({ commitId: services.newId(now), dels: items.map(({ id }) => ({ coll: spentNonces.name, id })) });
+  }
+}

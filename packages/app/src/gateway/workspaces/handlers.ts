@@ -1,0 +1,387 @@
+import type { Handlers } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import {
+  admit,
+  ask,
+  decideJoinRequest,
+  entrance,
+  type IdentityType,
+  invalidField,
+  invitationStatus,
+  invite,
+  notFound,
+  participates,
+  refusal,
+  requireInvited,
+  requireWorkspace,
+  stepInvitation,
+  stepWorkspace,
+} from "@seneschal/core/keys";
+import { activeAdmission, admissions } from "../admissions/collections.ts";
+import { requireAdmittedByPolicy, requireAllowedByPolicy } from "../admissions/policy.ts";
+import { ownOrganization } from "../auth/own-organization.ts";
+import { groups } from "../groups/collections.ts";
+import type { GatewayServices } from "../services.ts";
+import { signedBody } from "../signatures/signed-body.ts";
+import { boundGroup, standing } from "./access.ts";
+import type { BundleContent } from "./bundle.ts";
+import { carryOut } from "./carry-out.ts";
+import { invitations, joinRequests, workspaces } from "./collections.ts";
+import { makeWorkspace } from "./create.ts";
+import { findOwnWorkspace, findWorkspace } from "./find.ts";
+import { listWorkspaces, seesAll } from "./list.ts";
+import { checkWorkspaceSignature, signedRequest } from "./sign.ts";
+import { exportBundle, importBundle } from "./transfer.ts";
+import { decryptItems, encryptItems } from "./use-key.ts";
+import { workspaceView } from "./view.ts";
+
+type Routes = Pick<
+  GatewayContract,
+  | "createWorkspace"
+  | "listWorkspaces"
+  | "getWorkspace"
+  | "updateWorkspace"
+  | "deleteWorkspace"
+  | "encrypt"
+  | "decrypt"
+  | "encryptBatch"
+  | "decryptBatch"
+  | "rotateDek"
+  | "extendWorkspace"
+  | "inviteOrganization"
+  | "acceptInvitation"
+  | "declineInvitation"
+  | "listInvitations"
+  | "requestAccess"
+  | "archiveWorkspace"
+  | "exportWorkspace"
+  | "importWorkspace"
+>;
+
+export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
+  async createWorkspace(services, { principal, body, now, requestId, request }) {
+    const { crk_signature, signature_params, group_id, ...facts } = body;
+    await services.organizationKeys.ensureKek(principal.org);
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const crk_protected = await services.signatures.verify(unit, {
+        operation: "workspace.create",
+        resourceId: "",
+        body: signedBody(request.rawBody),
+        signature: crk_signature,
+        params: signature_params,
+      });
+      const input = { ...facts, group_id: group_id ?? null, crk_protected };
+      return workspaceView(await makeWorkspace(services, unit, services.newId(now), input), now);
+    });
+  },
+
+  async listWorkspaces({ read }, { principal, query, now }) {
+    const { items, total } = await listWorkspaces(read, principal, query, now);
+    return { workspaces: items.map((item) => workspaceView(item, now)), count: items.length, total };
+  },
+
+  async getWorkspace({ read }, { principal, params, now }) {
+    const workspace = await findWorkspace(read, params.id, principal.org);
+    const visible = (await seesAll(read, principal)) || entrance(await standing(read, workspace, principal, now)) !== undefined;
+    if (!visible) throw notFound("workspace");
+    return workspaceView(workspace, now);
+  },
+
+  async updateWorkspace(services, { principal, params, body, now, requestId, request }) {
+    const { purpose, classification, mode } = body;
+    const changes = {
+      ...(purpose === undefined ? {} : { purpose }),
+      ...(classification === undefined ? {} : { classification }),
+      ...(mode === undefined ? {} : { mode }),
+    };
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const workspace = await findOwnWorkspace(unit, params.id, principal.org);
+      requireWorkspace(workspace, "update", now);
+      const signed = await checkWorkspaceSignature(services, unit, workspace, "workspace.update", signedRequest(body, request));
+      const { state, effects } = stepWorkspace(workspace, { kind: "update", changes, signed }, now);
+      unit.put(workspaces, state.id, state);
+      await carryOut(services, unit, state, effects);
+      unit.record({ type: "workspace.update", workspace: state.id, metadata: { fields: Object.keys(changes), signed } });
+      return workspaceView(state, now);
+    });
+  },
+
+  async deleteWorkspace(services, { principal, params, body, now, requestId, request }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const workspace = await findOwnWorkspace(unit, params.id, principal.org);
+      const signers = Object.keys(body.signatures);
+      const strangers = signers.filter((org) => !participates(workspace, org));
+      if (strangers.length > 0) throw invalidField("signatures", "only participating organisations sign");
+      for (const org of signers) {
+        await services.signatures.require(unit, {
+          operation: "workspace.delete",
+          resourceId: workspace.id,
+          body: signedBody(request.rawBody),
+          signature: body.signatures[org],
+          params: body.signature_params,
+          org,
+        });
+      }
+      const { state, effects } = stepWorkspace(workspace, { kind: "delete", signed_by: signers }, now);
+      await carryOut(services, unit, state, effects);
+      unit.record({ type: "workspace.delete", workspace: state.id, metadata: { signed_by: signers } });
+    });
+  },
+
+  async encrypt(services, { principal, params, body, now, requestId }) {
+    const items = [{ text: body.plaintext, context: body.context }];
+    const [ciphertext = ""] = await encryptItems(services, { principal, now, requestId }, params.id, items);
+    return { ciphertext };
+  },
+
+  async decrypt(services, { principal, params, body, now, requestId }) {
+    const items = [{ text: body.ciphertext, context: body.context }];
+    const [plaintext = ""] = await decryptItems(services, { principal, now, requestId }, params.id, items);
+    return { plaintext };
+  },
+
+  async encryptBatch(services, { principal, params, body, now, requestId }) {
+    const items = body.items.map(({ plaintext, context }) => ({ text: plaintext, context }));
+    const out = await encryptItems(services, { principal, now, requestId }, params.id, items);
+    return { items: out.map((ciphertext) => ({ ciphertext })), count: out.length };
+  },
+
+  async decryptBatch(services, { principal, params, body, now, requestId }) {
+    const items = body.items.map(({ ciphertext, context }) => ({ text: ciphertext, context }));
+    const out = await decryptItems(services, { principal, now, requestId }, params.id, items);
+    return { items: out.map((plaintext) => ({ plaintext })), count: out.length };
+  },
+
+  async rotateDek(services, { principal, params, body, now, requestId, request }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const workspace = await findOwnWorkspace(unit, params.id, principal.org);
+      requireWorkspace(workspace, "rotate", now);
+      await checkWorkspaceSignature(services, unit, workspace, "workspace.rotate-dek", signedRequest(body, request));
+      await requireAllowedByPolicy(services, unit, workspace, "rotate");
+      const { state, effects } = stepWorkspace(workspace, { kind: "rotate" }, now);
+      unit.put(workspaces, state.id, state);
+      await carryOut(services, unit, state, effects);
+      unit.record({ type: "key.rotate", workspace: state.id, metadata: { version: state.dek_version } });
+    });
+  },
+
+  async extendWorkspace(services, { principal, params, body, now, requestId, request }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const workspace = await findOwnWorkspace(unit, params.id, principal.org);
+      requireWorkspace(workspace, "extend", now);
+      await checkWorkspaceSignature(services, unit, workspace, "workspace.extend", signedRequest(body, request));
+      const { state } = stepWorkspace(workspace, { kind: "extend", expires_at: body.expires_at }, now);
+      unit.put(workspaces, state.id, state);
+      unit.record({ type: "workspace.extend", workspace: state.id, metadata: { expires_at: state.expires_at } });
+    });
+  },
+
+  async inviteOrganization(services, { principal, params, body, now, requestId, request }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const workspace = await findOwnWorkspace(unit, params.id, principal.org);
+      requireWorkspace(workspace, "invite", now);
+      await checkWorkspaceSignature(services, unit, workspace, "workspace.invite", signedRequest(body, request));
+      if (participates(workspace, body.org_id)) throw refusal("CONFLICT", "the organisation already takes part");
+      for (const old of await unit.list(invitations, "pending", [workspace.id, body.org_id])) {
+        if (invitationStatus(old, now) !== "expired") throw refusal("CONFLICT", "the organisation is already invited");
+        unit.put(invitations, old.id, { ...old, status: "expired" });
+      }
+      const id = services.newId(now);
+      const invitation = invite(
+        { id, workspace_id: workspace.id, org: body.org_id, by: principal.id },
+        now,
+        services.config.lifetimes.invitation,
+      );
+      unit.insert(invitations, id, invitation);
+      unit.record({ type: "workspace.invite", workspace: workspace.id, metadata: { org_id: body.org_id, invitation_id: id } });
+      return invitation;
+    });
+  },
+
+  async acceptInvitation(services, { principal, params, body, now, requestId, request }) {
+    ownOrganization(principal, body.org_id);
+    await services.organizationKeys.ensureKek(principal.org);
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const workspace = await unit.get(workspaces, params.id);
+      if (workspace === undefined) throw notFound("workspace");
+      if (participates(workspace, principal.org)) throw refusal("CONFLICT", "the organisation already takes part");
+      const [invitation] = await unit.list(invitations, "pending", [params.id, principal.org]);
+      if (invitation === undefined) throw notFound("workspace");
+      requireInvited(invitation, principal.org);
+      const accepted = stepInvitation(invitation, "accept", now);
+      await checkWorkspaceSignature(services, unit, workspace, "workspace.accept", signedRequest(body, request));
+      if (body.group_id !== undefined && (await unit.get(groups, body.group_id))?.org_id !== principal.org) {
+        throw invalidField("group_id", "no such group");
+      }
+      const { state, effects } = stepWorkspace(
+        workspace,
+        { kind: "join", org: principal.org, group_id: body.group_id ?? null },
+        now,
+      );
+      unit.put(invitations, invitation.id, accepted);
+      unit.put(workspaces, state.id, state);
+      await carryOut(services, unit, state, effects);
+      const type = principal.type as IdentityType;
+      const admission = admit(
+        {
+          id: services.newId(now),
+          workspace_id: state.id,
+          org: principal.org,
+          identity_id: principal.id,
+          identity_type: type,
+          by: principal.id,
+        },
+        now,
+      );
+      unit.insert(admissions, admission.id, admission);
+      const facts = { workspace: state.id, metadata: { org_id: principal.org, invitation_id: invitation.id } };
+      unit.record({ type: "workspace.invite.accept", ...facts });
+      unit.record({ type: "workspace.join", org: state.org_id, ...facts });
+    });
+  },
+
+  async declineInvitation(services, { principal, params, body, now, requestId }) {
+    ownOrganization(principal, body.org_id);
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const [invitation] = await unit.list(invitations, "pending", [params.id, principal.org]);
+      if (invitation === undefined) throw notFound("workspace");
+      unit.put(invitations, invitation.id, stepInvitation(invitation, "decline", now));
+      unit.record({ type: "workspace.invite.decline", workspace: params.id, metadata: { invitation_id: invitation.id } });
+    });
+  },
+
+  async listInvitations({ read }, { principal, params, query, now }) {
+    const workspace = await read.get(workspaces, params.id);
+    if (workspace === undefined) throw notFound("workspace");
+    const all = await read.list(invitations, "by_workspace", [params.id], { reverse: true });
+    const seen = workspace.org_id === principal.org ? all : all.filter((invitation) => invitation.org_id === principal.org);
+    if (seen.length === 0 && !participates(workspace, principal.org)) throw notFound("workspace");
+    const shown = seen.slice(query.offset, query.offset + query.limit);
+    return {
+      invitations: shown.map((invitation) => ({ ...invitation, status: invitationStatus(invitation, now) })),
+      count: shown.length,
+      total: seen.length,
+    };
+  },
+
+  async requestAccess(services, { principal, params, body, now, requestId, request }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const workspace = await findWorkspace(unit, params.id, principal.org);
+      requireWorkspace(workspace, "request_access", now);
+      const group = boundGroup(workspace, principal.org, body.group_id);
+      await services.signatures.verify(unit, {
+        operation: "workspace.request-access",
+        resourceId: workspace.id,
+        body: signedBody(request.rawBody),
+        signature: body.signature,
+        params: body.signature_params,
+      });
+      if ((await activeAdmission(unit, workspace.id, principal.org, principal.id)) !== undefined) {
+        throw refusal("CONFLICT", "the identity is already admitted");
+      }
+      const asked = ask(
+        {
+          id: services.newId(now),
+          org: principal.org,
+          workspace_id: workspace.id,
+          group_id: group,
+          requester_id: principal.id,
+          requester_type: principal.type,
+          reason: body.justification ?? body.reason,
+        },
+        now,
+      );
+      unit.record({ type: "workspace.request", workspace: workspace.id, metadata: { request_id: asked.id, group_id: group } });
+      const comesIn = entrance(await standing(unit, workspace, principal, now)) === "group";
+      if (!comesIn) {
+        unit.insert(joinRequests, asked.id, asked);
+        return asked;
+      }
+      await requireAdmittedByPolicy(services, unit, workspace, principal.id, principal.type);
+      const admission = admit(
+        {
+          id: services.newId(now),
+          workspace_id: workspace.id,
+          org: principal.org,
+          identity_id: principal.id,
+          identity_type: principal.type as IdentityType,
+          by: "system:group",
+        },
+        now,
+      );
+      const approved = decideJoinRequest(asked, { kind: "approve", by: "system:group", admission_id: admission.id }, now);
+      unit.insert(admissions, admission.id, admission);
+      unit.insert(joinRequests, approved.id, approved);
+      unit.record({
+        type: "workspace.auto_admit",
+        workspace: workspace.id,
+        metadata: { admission_id: admission.id, group_id: group },
+      });
+      return approved;
+    });
+  },
+
+  async archiveWorkspace(services, { principal, params, body, now, requestId, request }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const workspace = await findOwnWorkspace(unit, params.id, principal.org);
+      const { state, effects } = stepWorkspace(workspace, { kind: "archive" }, now);
+      if (state === workspace) return;
+      await checkWorkspaceSignature(services, unit, workspace, "workspace.archive", signedRequest(body, request));
+      unit.put(workspaces, state.id, state);
+      await carryOut(services, unit, state, effects);
+      unit.record({ type: "workspace.archive", workspace: state.id });
+    });
+  },
+
+  async exportWorkspace(services, { principal, params, body, now, requestId, request }) {
+    await services.organizationKeys.ensureKek(principal.org);
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const workspace = await findWorkspace(unit, params.id, principal.org);
+      requireWorkspace(workspace, "export", now);
+      const signed = await services.signatures.verify(unit, {
+        operation: "workspace.export",
+        resourceId: workspace.id,
+        body: signedBody(request.rawBody),
+        signature: body.signature,
+        params: body.signature_params,
+      });
+      await requireAllowedByPolicy(services, unit, workspace, "export");
+      const bundle = await exportBundle(services, unit, workspace, signed || !workspace.crk_protected);
+      unit.record({
+        type: "workspace.export",
+        workspace: workspace.id,
+        metadata: { checksum: bundle.checksum, signed, recipients: bundle.recipient_orgs },
+      });
+      return {
+        ...bundle,
+        workspace: {
+          ...bundle.workspace,
+          participants: [...bundle.workspace.participants],
+          group_bindings: { ...bundle.workspace.group_bindings },
+        },
+        policies: [...bundle.policies],
+        export_dek: { ...bundle.export_dek },
+        recipient_orgs: [...bundle.recipient_orgs],
+      };
+    });
+  },
+
+  async importWorkspace(services, { principal, body, now, requestId, request }) {
+    const { checksum, signature, signature_params, crk_signature, ...content } = body;
+    await services.organizationKeys.ensureKek(principal.org);
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const claim = {
+        operation: "workspace.import",
+        resourceId: content.workspace.id,
+        body: signedBody(request.rawBody),
+        signature: crk_signature,
+        params: signature_params,
+      };
+      if (content.workspace.crk_protected) await services.signatures.require(unit, claim);
+      else await services.signatures.verify(unit, claim);
+      const workspace = await importBundle(services, unit, content as BundleContent, checksum, signature);
+      unit.record({ type: "workspace.import", workspace: workspace.id, metadata: { checksum, exporter: content.exporter_org } });
+      return workspaceView(workspace, now);
+    });
+  },
+};

@@ -1,0 +1,152 @@
+import { isCoded, type JsonObject } from "@seneschal/core";
+import { decideAccess, type KeysCode, type KeysError, notFound, refusal } from "@seneschal/core/keys";
+import { openRecord, recordKeyVersion, sealRecord } from "@seneschal/crypto";
+import { markRecorded } from "../authz/record-refusal.ts";
+import { base64, bytes } from "../bytes.ts";
+import type { Call } from "../call.ts";
+import type { GatewayServices } from "../services.ts";
+import { standing } from "./access.ts";
+import { seatId, seats, workspaces } from "./collections.ts";
+
+const DOMAIN = "seneschal/workspace-data/v1";
+
+/** Text of one item, base64, and the context that it is bound to. */
+export interface DataItem {
+  readonly text: string;
+  readonly context: Readonly<Record<string, string>>;
+}
+
+/** Encrypts items under the current key version. Throws what the access decision says. */
+export async function encryptItems(
+  services: GatewayServices,
+  call: Call,
+  workspaceId: string,
+  items: readonly DataItem[],
+): Promise<string[]> {
+  const { seat, version, record } = await enter(services, call, workspaceId, "encrypt", items);
+  const key = await services.deks.open(seat, version);
+  if (key === undefined) throw new Error(`workspace ${workspaceId} lost key version ${version}`);
+  const out = items.map(({ text, context }) => {
+    const binding = { domain: DOMAIN, workspaceId, context };
+    return base64(sealRecord(services.crypto, { key, version }, binding, bytes(text), services.random));
+  });
+  key.fill(0);
+  await record({ key_version: version });
+  return out;
+}
+
+/**
+ * Decrypts items, all or none. Throws `DECRYPTION_FAILED` with one text for a wrong context, tampering, another workspace and
+ * an unknown version alike.
+ */
+export async function decryptItems(
+  services: GatewayServices,
+  call: Call,
+  workspaceId: string,
+  items: readonly DataItem[],
+): Promise<string[]> {
+  const { seat, record } = await enter(services, call, workspaceId, "decrypt", items);
+  const keys = new Map<number, Uint8Array>();
+  try {
+    const sealed = items.map(({ text }) => bytes(text));
+    for (const version of new Set(sealed.map(recordKeyVersion))) {
+      const key = await services.deks.open(seat, version);
+      if (key !== undefined) keys.set(version, key);
+    }
+    const out = items.map(({ context }, i) => {
+      const binding = { domain: DOMAIN, workspaceId, context };
+      const plain = openRecord(services.crypto, (version) => keys.get(version), binding, sealed[i] ?? new Uint8Array());
+      const text = base64(plain);
+      plain.fill(0);
+      return text;
+    });
+    await record({ key_versions: [...keys.keys()] });
+    return out;
+  } catch (error) {
+    if (!isCoded(error, "decryption_failed")) throw error;
+    await record({}, "error");
+    throw refusal("DECRYPTION_FAILED", "the ciphertext cannot be decrypted");
+  } finally {
+    for (const key of keys.values()) key.fill(0);
+  }
+}
+
+/** Decides access, counts and audits a refusal, and hands out the caller's seat. */
+async function enter(
+  services: GatewayServices,
+  call: Call,
+  workspaceId: string,
+  operation: "encrypt" | "decrypt",
+  items: readonly DataItem[],
+) {
+  const { read } = services;
+  const { principal, now } = call;
+  const workspace = await read.get(workspaces, workspaceId);
+  const seat = await read.get(seats, seatId(workspaceId, principal.org));
+  if (workspace === undefined || seat === undefined) throw notFound("workspace");
+  const facts = await standing(read, workspace, principal, now);
+  const contexts = distinctContexts(items);
+  const verdicts = await Promise.all(
+    contexts.map((metadata) =>
+      services.policies.verdicts(read, {
+        call,
+        operation,
+        workspace: workspaceId,
+        purpose: (metadata["purpose"] as string | undefined) ?? workspace.purpose,
+        metadata,
+      }),
+    ),
+  );
+  const decision = decideAccess({ ...facts, operation, policies: verdicts.flat() });
+  const purpose = (contexts[0]?.["purpose"] as string | undefined) ?? workspace.purpose;
+  if (!decision.allowed) {
+    await recordRefusal(services, call, workspaceId, operation, purpose, decision.code, decision.reason);
+    throw markRecorded(refused(decision.code, decision.reason));
+  }
+  const record = async (metadata: JsonObject, result: "success" | "error" = "success"): Promise<void> => {
+    services.metrics.operation(operation, result);
+    await services.transact(call, async (unit) => {
+      unit.record({ type: operation, workspace: workspaceId, purpose, result, metadata: { ...metadata, items: items.length } });
+    });
+  };
+  return { workspace, seat, version: workspace.dek_version, record };
+}
+
+function refused(code: KeysCode, reason: string): KeysError {
+  if (code === "NOT_FOUND") return notFound("workspace");
+  if (code === "POLICY_VIOLATION") return refusal(code, `denied by policy: ${reason}`, { deny_reason: reason });
+  return refusal(code, reason);
+}
+
+const refusalEvents: Partial<Record<KeysCode, "policy.violation" | "workspace.admission.denied">> = {
+  POLICY_VIOLATION: "policy.violation",
+  NOT_ADMITTED: "workspace.admission.denied",
+};
+
+async function recordRefusal(
+  services: GatewayServices,
+  call: Call,
+  workspace: string,
+  operation: "encrypt" | "decrypt",
+  purpose: string,
+  code: KeysCode,
+  reason: string,
+): Promise<void> {
+  services.metrics.operation(operation, "denied");
+  await services.transact(call, async (unit) => {
+    unit.record({
+      type: refusalEvents[code] ?? operation,
+      workspace,
+      purpose,
+      result: "denied",
+      metadata: { operation, code, reason },
+    });
+  });
+}
+
+/** Policies are asked once per different context, not once per item. */
+function distinctContexts(items: readonly DataItem[]): readonly JsonObject[] {
+  const seen = new Map<string, JsonObject>();
+  for (const { context } of items) seen.set(JSON.stringify(Object.entries(context).sort()), context);
+  return [...seen.values()];
+}
