@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { integerParam, limitParam, offsetParam, timeParam } from "../query.ts";
+import { flagParam, integerParam, limitParam, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { name, time, why } from "./nouns.ts";
 
@@ -78,6 +78,7 @@ export const systemRoutes = {
     path: "/api/v1/raft/status",
     summary: "Who leads, how far the log has come and how far this process has applied it",
     action: "system:status",
+    query: z.strictObject({ hash: flagParam().optional() }),
     status: 200,
     reply: z.strictObject({
       node_id: z.string(),
@@ -91,7 +92,8 @@ export const systemRoutes = {
       leader: z.string(),
       state: z.string(),
       storage: z.enum(["memory only", "durable"]),
-      state_hash: z.string(),
+      /** With `hash=true`: equal on every process that has applied as much. */
+      state_hash: z.string().nullable(),
     }),
   },
   getSystemQuotas: {

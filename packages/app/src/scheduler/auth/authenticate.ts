@@ -1,0 +1,55 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { claimedIssuer, type TokenVerifier } from "@seneschal/adapters/jwt";
+import type { AuthoriseInput, Principal, WireRequest } from "@seneschal/contract";
+import { CodedError } from "@seneschal/core";
+import type { SchedulerConfig } from "../settings.ts";
+import { forbidden, GRANTS, hasRole, ROLES } from "./roles.ts";
+
+/**
+ * Who calls, from the bearer token alone: a JWT of a configured issuer, or an opaque token that is configured by its
+ * hash. Headers and bodies that name a user are never believed.
+ */
+export function authenticator(
+  tokens: SchedulerConfig["tokens"],
+  verifiers: readonly TokenVerifier[],
+): (wire: Pick<WireRequest, "headers">) => Promise<Principal | undefined> {
+  const known = tokens.map((token) => ({ ...token, hash: Buffer.from(token.sha256, "hex") }));
+  return async ({ headers }) => {
+    const header = headers["authorization"];
+    if (header === undefined) return undefined;
+    const token = /^Bearer ([A-Za-z0-9._~+/=-]{1,8192})$/i.exec(header)?.[1];
+    if (token === undefined) throw new CodedError("unauthenticated", "expected a bearer token");
+    const hash = createHash("sha256").update(token).digest();
+    // every hash is compared, so that the time says nothing
+    const found = known.filter((candidate) => timingSafeEqual(candidate.hash, hash))[0];
+    if (found !== undefined)
+      return {
+        id: found.id,
+        type: found.role === "agent" ? "device" : found.role === "user" || found.role === "tenant-admin" ? "user" : "service",
+        org: found.tenant,
+        roles: [found.role],
+        scopes: [],
+        method: "token",
+      };
+    const issuer = claimedIssuer(token);
+    const verifier = verifiers.find((candidate) => candidate.issuer === issuer) ?? verifiers[0];
+    if (verifier === undefined) throw new CodedError("unauthenticated", "invalid token");
+    const claims = await verifier.verify(token);
+    const roles = claims.roles.filter((role) => (ROLES as readonly string[]).includes(role));
+    return {
+      id: claims.subject,
+      type: "user",
+      org: claims.organization,
+      roles: roles.length === 0 ? ["user"] : roles,
+      scopes: claims.scopes,
+      method: "jwt",
+    };
+  };
+}
+
+/** Deny by default: an action without a grant reaches nobody. */
+export function authorise({ route, principal }: Pick<AuthoriseInput, "route" | "principal">): void {
+  const granted = GRANTS[route.action ?? ""] ?? [];
+  if (principal === undefined || !hasRole(principal, ...granted))
+    throw forbidden(`this needs one of the roles ${granted.join(", ")}`);
+}

@@ -1,0 +1,70 @@
+import type { Principal } from "@seneschal/contract";
+import { CodedError } from "@seneschal/core";
+import type { QuotaState } from "@seneschal/quota";
+
+/** Who may do what. A principal may hold several. */
+export const ROLES = ["user", "tenant-admin", "system-admin", "accounting", "agent"] as const;
+export type Role = (typeof ROLES)[number];
+
+const people = ["user", "tenant-admin", "system-admin"] as const;
+const everybody = ROLES;
+
+/** The roles that reach each action; everything else is denied. What they reach inside of it is decided by tenant and owner. */
+export const GRANTS: Readonly<Record<string, readonly Role[]>> = {
+  "tenant:create": ["system-admin"],
+  "tenant:list": ["user", "tenant-admin", "system-admin", "accounting"],
+  "tenant:read": ["user", "tenant-admin", "system-admin", "accounting"],
+  "tenant:update": ["system-admin", "accounting"],
+  "tenant:edits": ["tenant-admin", "system-admin", "accounting"],
+  "usage:tenant": ["tenant-admin", "system-admin", "accounting"],
+  "usage:user": ["user", "tenant-admin", "system-admin", "accounting"],
+  "allocation:submit": people,
+  "allocation:list": [...people, "agent"],
+  "allocation:read": [...people, "agent"],
+  "allocation:cancel": people,
+  "allocation:suspend": people,
+  "allocation:resume": people,
+  "allocation:requeue": people,
+  "allocation:report": ["agent", "system-admin"],
+  "node:list": everybody,
+  "node:read": everybody,
+  "node:register": ["agent", "system-admin"],
+  "node:report": ["agent", "system-admin"],
+  "node:operate": ["system-admin"],
+  "node:claim": people,
+  "node:release": people,
+  "system:status": everybody,
+  "system:update": ["system-admin"],
+  "system:cycle": ["system-admin"],
+  "system:clock": ["system-admin"],
+  "system:backup": ["system-admin"],
+  "event:list": ["tenant-admin", "system-admin"],
+  "audit:read": ["system-admin"],
+};
+
+export function hasRole(principal: Principal, ...roles: readonly Role[]): boolean {
+  return roles.some((role) => principal.roles.includes(role));
+}
+
+/** Sees every tenant. */
+export function seesAll(principal: Principal): boolean {
+  return hasRole(principal, "system-admin", "accounting");
+}
+
+/** The caller's own tenant, or for its administrator one below it. */
+export function reachesTenant(state: QuotaState, principal: Principal, tenant: string): boolean {
+  if (seesAll(principal) || (principal.org !== "" && principal.org === tenant)) return true;
+  if (!hasRole(principal, "tenant-admin") || principal.org === "") return false;
+  for (let next = state.tenants.get(tenant)?.parent ?? null; next !== null; next = state.tenants.get(next)?.parent ?? null)
+    if (next === principal.org) return true;
+  return false;
+}
+
+/** Refuses a foreign tenant, whether it exists or not. */
+export function requireTenant(state: QuotaState, principal: Principal, tenant: string): void {
+  if (!reachesTenant(state, principal, tenant)) throw forbidden("the tenant is not yours");
+}
+
+export function forbidden(message: string): CodedError {
+  return new CodedError("forbidden", message);
+}

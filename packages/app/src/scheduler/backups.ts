@@ -1,0 +1,45 @@
+import { createHash } from "node:crypto";
+import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { CodedError } from "@seneschal/core";
+import { decodeState, encodeState, type QuotaState, stateHash } from "@seneschal/quota";
+
+/** Copies of the whole state in a directory, each with its hash in its name. */
+export interface Backups {
+  write(state: QuotaState, now: number): Promise<string>;
+  /** Reads one back, recomputes both hashes. Throws `not_found`; false when it does not verify. */
+  verify(id: string): Promise<boolean>;
+}
+
+export function openBackups(directory: string): Backups {
+  const file = (id: string): string => join(directory, `${id}.state`);
+  return {
+    async write(state, now) {
+      const bytes = encodeState(state);
+      const id = `${now}-${sha256(bytes).slice(0, 32)}`;
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      const partial = `${file(id)}.partial`;
+      const handle = await open(partial, "w", 0o600);
+      try {
+        await handle.writeFile(bytes);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(partial, file(id));
+      return id;
+    },
+    async verify(id) {
+      if (!/^[0-9]{1,15}-[0-9a-f]{32}$/.test(id)) throw new CodedError("not_found", `backup not found: ${id}`);
+      const bytes = await readFile(file(id)).catch((error: unknown) => {
+        throw new CodedError("not_found", `backup not found: ${id}`, {}, error);
+      });
+      if (sha256(bytes).slice(0, 32) !== id.split("-")[1]) return false;
+      return stateHash(decodeState(bytes)) === sha256(bytes);
+    },
+  };
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

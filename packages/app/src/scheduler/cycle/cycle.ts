@@ -1,0 +1,110 @@
+import { budgetCrossings, type Command, type Plan, type PlanOptions, plan, type QuotaState, type Reason } from "@seneschal/quota";
+import type { Quotas } from "../quotas.ts";
+import { type Housekeeping, housekeeping } from "./housekeeping.ts";
+
+/** What a cycle came to. */
+export interface CycleReport {
+  readonly proposed: number;
+  readonly started: number;
+  /** Proposals that lost against another's, or that a quota stopped after all. */
+  readonly refused: number;
+  readonly waiting: readonly Reason[];
+  readonly ms: number;
+}
+
+export interface Cycle {
+  /** Runs one cycle; calls that overlap share one that begins after them. */
+  run(): Promise<CycleReport>;
+  /** The plan of the last cycle of this process. */
+  last(): { readonly plan: Plan; readonly at: number } | undefined;
+}
+
+export interface CycleOptions {
+  readonly quotas: Quotas;
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly plan: PlanOptions;
+  readonly housekeeping: Housekeeping;
+  readonly onReport?: (report: CycleReport) => void;
+}
+
+/**
+ * The scheduling cycle: house-keeping, then plan, propose, and write down why the rest waits. It holds no lock and needs no
+ * leader: a second scheduler that does the same meanwhile loses by version and is harmless.
+ */
+export function openCycle(options: CycleOptions): Cycle {
+  const { quotas, now, newId, onReport } = options;
+  let last: { readonly plan: Plan; readonly at: number } | undefined;
+  let running: Promise<CycleReport> | undefined;
+  let next: Promise<CycleReport> | undefined;
+
+  async function once(): Promise<CycleReport> {
+    const began = performance.now();
+    await tidy(await quotas.read());
+    const at = now();
+    const planned = plan(quotas.state(), at, options.plan);
+    last = { plan: planned, at };
+    const commands = planned.proposals.map((proposal) => ({ ...proposal, id: newId(), by: "system" }) as Command);
+    const verdicts = await quotas.proposeAll(commands);
+    const started = verdicts.filter((verdict) => verdict.ok).length;
+    const reasons = afterRefusals(planned, commands, verdicts);
+    if (reasons.length > 0) await quotas.proposeAll([{ kind: "allocation.reasons", id: newId(), by: "system", reasons }]);
+    const report = {
+      proposed: commands.length,
+      started: planned.proposals.filter((p, i) => p.kind === "allocation.assign" && verdicts[i]?.ok === true).length,
+      refused: commands.length - started,
+      waiting: planned.reasons,
+      ms: performance.now() - began,
+    };
+    onReport?.(report);
+    return report;
+  }
+
+  async function tidy(state: QuotaState): Promise<void> {
+    const at = now();
+    const commands: Command[] = housekeeping(state, at, options.housekeeping).map(
+      (command) => ({ ...command, id: newId(), by: "system" }) as Command,
+    );
+    const crossings = budgetCrossings(state, at);
+    if (crossings.length > 0) commands.push({ kind: "budget.record", id: newId(), by: "system", crossings });
+    if (commands.length > 0) await quotas.proposeAll(commands);
+  }
+
+  return {
+    last: () => last,
+    run() {
+      if (running === undefined) {
+        running = once().finally(() => {
+          running = undefined;
+        });
+        return running;
+      }
+      next ??= running
+        .catch(() => undefined)
+        .then(() => {
+          next = undefined;
+          return this.run();
+        });
+      return next;
+    },
+  };
+}
+
+/** A proposal that a quota refused carries the reason from now on, and is not proposed again without headroom. */
+function afterRefusals(
+  planned: Plan,
+  commands: readonly Command[],
+  verdicts: Awaited<ReturnType<Quotas["proposeAll"]>>,
+): readonly (readonly [string, string])[] {
+  const reasons = [...planned.changed];
+  for (const [i, verdict] of verdicts.entries()) {
+    const command = commands[i];
+    if (verdict.ok || command?.kind !== "allocation.assign") continue;
+    if (verdict.code === "quota_exceeded")
+      reasons.push([
+        command.allocation,
+        verdict.details["quota"] === "sensitive_pool_size" ? "waiting for sensitive pool" : "waiting for quota headroom",
+      ]);
+  }
+  return reasons;
+}

@@ -1,0 +1,331 @@
+import type { Handlers, Principal } from "@seneschal/contract";
+import type { SchedulerContract } from "@seneschal/contract/scheduler";
+import { CodedError, isCoded } from "@seneschal/core";
+import {
+  type Allocation,
+  type AllocationRequest,
+  type AllocationState,
+  apply,
+  isTerminal,
+  type MoveAllocation,
+  plan,
+  type QuotaState,
+  type Score,
+  type SubmitAllocation,
+} from "@seneschal/quota";
+import { hasRole, reachesTenant, requireTenant } from "../auth/roles.ts";
+import { eventStream } from "../events/stream.ts";
+import type { SchedulerServices } from "../services.ts";
+import { type Asked, allocationId, stamp } from "../stamp.ts";
+import { allocationView } from "../views/allocation.ts";
+import { iso, isoOrNull } from "../views/iso.ts";
+import { json } from "../views/json.ts";
+import { unknownTenant } from "./tenants.ts";
+
+type AllocationRoutes =
+  | "submitAllocation"
+  | "listAllocations"
+  | "getAllocation"
+  | "cancelAllocation"
+  | "suspendAllocation"
+  | "resumeAllocation"
+  | "requeueAllocation"
+  | "completeAllocation"
+  | "failAllocation"
+  | "checkpointedAllocation"
+  | "diagnoseAllocation"
+  | "watchAllocation"
+  | "allocationLogs";
+
+const success = { success: true } as const;
+
+/** Whose work a principal may see: its own, its tenant's for the tenant's administrator, what runs on its nodes for an agent. */
+export function maySee(state: QuotaState, principal: Principal, allocation: Allocation): boolean {
+  if (hasRole(principal, "system-admin")) return true;
+  if (hasRole(principal, "tenant-admin") && reachesTenant(state, principal, allocation.tenant)) return true;
+  if (hasRole(principal, "user") && allocation.user === principal.id && allocation.tenant === principal.org) return true;
+  return hasRole(principal, "agent") && runsFor(state, principal, allocation);
+}
+
+/** The agent's own node works on it. */
+function runsFor(state: QuotaState, principal: Principal, allocation: Allocation): boolean {
+  return allocation.assigned.some((id) => state.nodes.get(id)?.agent === principal.id);
+}
+
+/** The allocation, if the caller may see it; what others own looks like what does not exist. */
+function visible(state: QuotaState, principal: Principal, id: string): Allocation {
+  const allocation = state.allocations.get(id);
+  if (allocation === undefined || !maySee(state, principal, allocation))
+    throw new CodedError("not_found", `allocation not found: ${id}`, { allocation: id });
+  return allocation;
+}
+
+interface MoveInput extends Asked {
+  readonly params: { readonly id: string };
+}
+
+/** Moves an allocation that the caller may see. */
+async function move(
+  services: SchedulerServices,
+  input: MoveInput,
+  operation: string,
+  to: AllocationState,
+  more: Partial<Pick<MoveAllocation, "exitCode" | "reason" | "expectedRequeues">> = {},
+): Promise<typeof success> {
+  const { quotas, random } = services;
+  const found = visible(await quotas.read(), input.principal, input.params.id);
+  await quotas.propose({
+    kind: "allocation.move",
+    ...stamp(random, `${operation} ${found.id}`, input),
+    allocation: found.id,
+    to,
+    ...more,
+  });
+  return success;
+}
+
+export const allocationHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>, AllocationRoutes> = {
+  async submitAllocation(services, input) {
+    const { quotas, random, config, clock } = services;
+    const { body, principal, query, requestId } = input;
+    const state = quotas.state();
+    requireTenant(state, principal, body.tenant);
+    const { auto_create_tenants: create, auto_create_max_nodes: maxNodes } = config.scheduling;
+    if (!create && !state.tenants.has(body.tenant) && !(await quotas.read()).tenants.has(body.tenant))
+      throw unknownTenant(body.tenant);
+    const command: SubmitAllocation = {
+      kind: "allocation.submit",
+      ...stamp(random, "submitAllocation", input),
+      allocation: allocationId(clock.now(), random),
+      request: requestOf(body, principal.id),
+      ...(create ? { createTenant: { maxNodes } } : {}),
+    };
+    if (query.dry_run === true) return dryRun(services, command);
+    try {
+      const { allocation } = await quotas.propose(command);
+      return { allocation_id: String(allocation), id: String(allocation) };
+    } catch (error) {
+      if (!isCoded(error, "quota_exceeded")) throw error;
+      throw new CodedError("quota_exceeded", error.message, { ...error.details, request_id: requestId });
+    }
+  },
+
+  listAllocations({ quotas, cycle }, { principal, query }) {
+    const { tenant = query.tenant_id, user, state: wanted, vcluster, limit, offset } = query;
+    const state = quotas.state();
+    const burst = cycle.last()?.plan.burst;
+    const page = [];
+    let skip = offset;
+    for (const [, allocation] of state.allocations.reversed()) {
+      if (tenant !== undefined && allocation.tenant !== tenant) continue;
+      if (query.tenant_id !== undefined && allocation.tenant !== query.tenant_id) continue;
+      if (user !== undefined && allocation.user !== user) continue;
+      if (wanted !== undefined && allocation.state !== wanted) continue;
+      if (vcluster !== undefined && allocation.vcluster !== vcluster) continue;
+      if (!maySee(state, principal, allocation) || skip-- > 0) continue;
+      page.push(allocationView(allocation, burst?.has(allocation.id) ?? false));
+      if (page.length === limit) break;
+    }
+    return page;
+  },
+
+  async getAllocation({ quotas, cycle }, { params, principal }) {
+    const found = visible(await quotas.read(), principal, params.id);
+    return allocationView(found, cycle.last()?.plan.burst.has(found.id) ?? false);
+  },
+
+  cancelAllocation: (services, input) =>
+    move(services, input, "cancelAllocation", "cancelled", {
+      reason: input.body.message ?? `cancelled by ${input.principal.id}`,
+    }),
+  suspendAllocation: (services, input) =>
+    move(services, input, "suspendAllocation", "checkpointing", {
+      reason: input.body.message ?? `suspended by ${input.principal.id}`,
+    }),
+  resumeAllocation: (services, input) =>
+    move(services, input, "resumeAllocation", "pending", { reason: input.body.message ?? `resumed by ${input.principal.id}` }),
+
+  async requeueAllocation(services, input) {
+    const found = visible(await services.quotas.read(), input.principal, input.params.id);
+    return move(services, input, "requeueAllocation", "pending", {
+      expectedRequeues: input.body.expected_requeue_count ?? found.requeues,
+      reason: `requeued by ${input.principal.id}`,
+    });
+  },
+
+  completeAllocation(services, input) {
+    const { exit_code: exitCode, message } = input.body;
+    const failed = exitCode !== 0;
+    const reason = message ?? (failed ? `exit code ${exitCode}` : undefined);
+    return move(services, input, "completeAllocation", failed ? "failed" : "completed", {
+      exitCode,
+      ...(reason === undefined ? {} : { reason }),
+    });
+  },
+
+  failAllocation(services, input) {
+    const { exit_code: exitCode, message } = input.body;
+    return move(services, input, "failAllocation", "failed", {
+      ...(exitCode === undefined ? {} : { exitCode }),
+      ...(message === undefined ? {} : { reason: message }),
+    });
+  },
+
+  checkpointedAllocation: (services, input) =>
+    move(services, input, "checkpointedAllocation", "suspended", {
+      ...(input.body.message === undefined ? {} : { reason: input.body.message }),
+    }),
+
+  diagnoseAllocation({ quotas, cycle, planOptions, clock }, { params, principal }) {
+    const state = quotas.state();
+    const found = visible(state, principal, params.id);
+    const now = Math.max(clock.now(), state.at);
+    const last = cycle.last();
+    const planned = found.state === "pending" ? plan(state, now, planOptions) : undefined;
+    const reason = planned?.reasons.find(({ allocation }) => allocation === found.id);
+    const score = (planned ?? last?.plan)?.scores.get(found.id);
+    return {
+      allocation_id: found.id,
+      state: found.state,
+      node_assignments: found.assigned.map((node, i) => ({ node, gpus: found.perNodeGpus[i] ?? null })),
+      scheduler_decisions: [
+        {
+          timestamp: iso(planned === undefined ? (last?.at ?? now) : now),
+          code: reason?.code ?? (planned === undefined ? found.state : "would_start"),
+          message: reason?.text ?? found.statusReason ?? "",
+          details: json(reason?.details ?? {}),
+          score: score === undefined ? null : scoreView(score),
+        },
+      ],
+      resource_utilization: {
+        node_hours: hoursOf(found, now, "nodes"),
+        gpu_hours: hoursOf(found, now, "gpus"),
+        attempts: found.attempts.map(({ startedAt, endedAt, nodes, gpus }) => ({
+          started_at: iso(startedAt),
+          ended_at: isoOrNull(endedAt),
+          nodes,
+          gpus,
+        })),
+      },
+      warnings: warningsOf(found, last?.plan.burst.has(found.id) ?? false),
+    };
+  },
+
+  watchAllocation({ quotas, feed, cycle }, { params, principal, request, now }) {
+    const first = visible(quotas.state(), principal, params.id);
+    const view = (allocation: Allocation) => allocationView(allocation, cycle.last()?.plan.burst.has(allocation.id) ?? false);
+    return eventStream((send, end) => {
+      send({ event_type: "snapshot", allocation: view(first), timestamp: iso(now) });
+      if (isTerminal(first.state)) end();
+      const stops = [
+        feed.subscribe((event) => {
+          if (event.payload["allocation_id"] !== first.id) return;
+          const allocation = quotas.state().allocations.get(first.id);
+          if (allocation === undefined) return end();
+          send({ event_type: event.type, allocation: view(allocation), timestamp: iso(event.at) });
+          if (isTerminal(allocation.state)) end();
+        }),
+        feed.onClose(end),
+      ];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    }, request);
+  },
+
+  allocationLogs({ quotas, outputs, feed }, { params, principal, query, request }) {
+    const found = visible(quotas.state(), principal, params.id);
+    const line = ({ at, level, message, source }: { at: number; level: string; message: string; source: string }) => ({
+      timestamp: iso(at),
+      level,
+      message,
+      source,
+    });
+    const lines = (outputs?.tail(found.id, query.lines ?? 1000) ?? []).map(line);
+    if (query.follow !== true) return { body: JSON.stringify(lines) };
+    return eventStream((send, end) => {
+      for (const known of lines) send(known);
+      if (outputs === undefined || isTerminal(found.state)) end();
+      const stops = [
+        outputs?.follow(found.id, (next) => send(line(next))) ?? (() => undefined),
+        feed.subscribe((event) => {
+          const { allocation_id: id, to } = event.payload;
+          if (id === found.id && typeof to === "string" && isTerminal(to as AllocationState)) end();
+        }),
+        feed.onClose(end),
+      ];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    }, request);
+  },
+};
+
+type SubmitBody = Parameters<(typeof allocationHandlers)["submitAllocation"]>[1]["body"];
+
+/** The user is the authenticated caller; nothing in the body can say otherwise. */
+function requestOf(body: SubmitBody, user: string): AllocationRequest {
+  return {
+    tenant: body.tenant,
+    user,
+    project: body.project ?? null,
+    vcluster: body.vcluster,
+    entrypoint: body.entrypoint,
+    nodes: body.nodes,
+    minNodes: body.min_nodes ?? body.nodes,
+    walltimeHours: body.walltime_hours,
+    lifecycle: body.lifecycle,
+    requeuePolicy: body.requeue_policy,
+    maxRequeue: body.max_requeue,
+    image: body.image ?? null,
+    sensitive: body.sensitive,
+    priorityClass: body.priority_class,
+    checkpoint: body.checkpoint,
+    gpuType: body.gpu_type ?? null,
+    gpusPerNode: body.gpus_per_node ?? null,
+    labels: body.labels,
+  };
+}
+
+/** Runs the very functions that would decide, on the present state, and stores nothing. */
+async function dryRun({ quotas, planOptions, clock }: SchedulerServices, command: SubmitAllocation) {
+  const state = await quotas.read();
+  const now = Math.max(clock.now(), state.at);
+  const outcome = apply(state, command, now);
+  const answer = { dry_run: true as const, would_start: false, nodes: [] as string[], score: null as number | null };
+  if (!outcome.ok) {
+    const reasons = [{ code: outcome.code, message: outcome.message, details: json(outcome.details) }];
+    return { ...answer, decision: "rejected" as const, reasons };
+  }
+  const planned = plan(outcome.state, now, planOptions);
+  const reason = planned.reasons.find(({ allocation }) => allocation === command.allocation);
+  const start = planned.proposals.find((p) => p.kind === "allocation.assign" && p.allocation === command.allocation);
+  return {
+    ...answer,
+    decision: "accepted" as const,
+    would_start: start !== undefined,
+    nodes: start?.kind === "allocation.assign" ? [...start.nodes] : [],
+    reasons: reason === undefined ? [] : [{ code: reason.code, message: reason.text, details: json(reason.details) }],
+    score: planned.scores.get(command.allocation)?.score ?? null,
+  };
+}
+
+function scoreView({ score, penalty, terms }: Score) {
+  return { total: score, penalty, terms: { ...terms } };
+}
+
+function hoursOf(allocation: Allocation, now: number, what: "nodes" | "gpus"): number {
+  const ms = allocation.attempts.reduce(
+    (sum, attempt) => sum + ((attempt.endedAt ?? now) - attempt.startedAt) * attempt[what],
+    0,
+  );
+  return ms / 3_600_000;
+}
+
+function warningsOf(allocation: Allocation, burst: boolean): string[] {
+  const warnings = [];
+  if (burst) warnings.push("beyond the tenant's fair share: first to give way");
+  if (allocation.checkpoint === "none" && allocation.requeuePolicy === "never" && !isTerminal(allocation.state))
+    warnings.push("has no checkpoint and no requeue policy: a failed node ends it");
+  return warnings;
+}

@@ -1,0 +1,213 @@
+import type { Handlers, Principal } from "@seneschal/contract";
+import { requireMatch, versionTag, withHeaders } from "@seneschal/contract";
+import type { SchedulerContract } from "@seneschal/contract/scheduler";
+import { CodedError, isCoded } from "@seneschal/core";
+import { type QuotaEvent, type QuotaState, stateHash } from "@seneschal/quota";
+import { forbidden, reachesTenant, seesAll } from "../auth/roles.ts";
+import { eventStream } from "../events/stream.ts";
+import type { SchedulerServices } from "../services.ts";
+import { stamp } from "../stamp.ts";
+import { eventView } from "../views/event.ts";
+import { iso, isoOrNull } from "../views/iso.ts";
+import { json } from "../views/json.ts";
+
+type SystemRoutes =
+  | "healthz"
+  | "health"
+  | "metrics"
+  | "authDiscovery"
+  | "raftStatus"
+  | "getSystemQuotas"
+  | "updateSystemQuotas"
+  | "listEvents"
+  | "watchEvents"
+  | "listAudit"
+  | "auditCheckpoint"
+  | "runCycle"
+  | "advanceClock"
+  | "backup"
+  | "verifyBackup"
+  | "restoreBackup";
+
+export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>, SystemRoutes> = {
+  healthz: () => ({ status: "ok" }),
+
+  async health({ health, version }) {
+    const { status, ready, components } = await health();
+    return withHeaders({}, { status, version, components: { ...components } }, ready ? 200 : 503);
+  },
+
+  metrics: async ({ metrics }) => ({ mediaType: metrics.contentType, body: await metrics.text() }),
+
+  authDiscovery({ config }) {
+    const { jwt, oidc } = config.auth;
+    return {
+      issuer: oidc.issuer_url ?? jwt.issuer ?? "",
+      audiences: [...jwt.audiences, ...(oidc.client_id === undefined ? [] : [oidc.client_id])],
+      schemes: ["bearer"],
+    };
+  },
+
+  async raftStatus({ log, quotas, nodeId, config, applied }, { query }) {
+    const status = await log.status();
+    return {
+      node_id: nodeId,
+      role: status.role,
+      term: status.term,
+      leader_id: status.leaderId,
+      leader: status.leaderId,
+      members: [...status.members],
+      commit_index: status.head.seq,
+      last_applied: applied(),
+      available: status.available,
+      state: status.role,
+      storage: config.storage.kind === "memory" ? ("memory only" as const) : ("durable" as const),
+      state_hash: query.hash === true ? stateHash(quotas.state()) : null,
+    };
+  },
+
+  async getSystemQuotas({ quotas }) {
+    return systemView(await quotas.read());
+  },
+
+  async updateSystemQuotas({ quotas, random }, input) {
+    const { reason, sensitive_pool_size: pool, budget_period_days: days } = input.body;
+    const before = await quotas.read();
+    const guarded = input.request.headers["if-match"] !== undefined;
+    if (guarded) requireMatch(input.request.headers, before.system.version);
+    await quotas.propose({
+      kind: "system.update",
+      ...stamp(random, "updateSystemQuotas", { ...input, request: { ...input.request, headers: {} } }, reason),
+      ...(pool === undefined ? {} : { sensitivePoolSize: pool }),
+      ...(days === undefined ? {} : { budgetPeriodDays: days }),
+      ...(guarded ? { ifVersion: before.system.version } : {}),
+    });
+    return systemView(quotas.state());
+  },
+
+  listEvents({ quotas }, { principal, query }) {
+    const state = quotas.state();
+    const sees = watcher(state, principal, query.tenant);
+    const { since = 0, after = 0, type, limit } = query;
+    const found = [];
+    for (const event of state.events.values()) {
+      if (event.seq <= after || event.at < since || (type !== undefined && event.type !== type) || !sees(event)) continue;
+      found.push(eventView(event));
+      if (found.length === limit) break;
+    }
+    return found;
+  },
+
+  watchEvents({ quotas, feed }, { principal, query, request }) {
+    const sees = watcher(quotas.state(), principal, query.tenant);
+    return eventStream((send, end) => {
+      const stops = [
+        feed.subscribe((event) => {
+          if (sees(event) && (query.type === undefined || event.type === query.type)) send(eventView(event));
+        }),
+        feed.onClose(end),
+      ];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    }, request);
+  },
+
+  listAudit({ quotas }, { query }) {
+    const entries = [];
+    let skip = query.offset;
+    for (const [, entry] of quotas.state().audit.reversed()) {
+      if (skip-- > 0) continue;
+      entries.push({
+        id: String(entry.seq),
+        timestamp: iso(entry.at),
+        action: entry.action,
+        user_id: entry.user,
+        resource_type: entry.resourceType,
+        resource_id: entry.resourceId,
+        details: json(entry.details),
+        hash: entry.hash,
+      });
+      if (entries.length === query.limit) break;
+    }
+    return entries;
+  },
+
+  async auditCheckpoint({ quotas, signer }, { now }) {
+    const { nextAudit, auditHead } = await quotas.read();
+    const timestamp = iso(now);
+    const signed = `seneschal-scheduler-audit\n${nextAudit - 1}\n${auditHead}\n${timestamp}\n`;
+    return { entries: nextAudit - 1, head: auditHead, timestamp, signature: signer.sign(signed), public_key: signer.publicKey };
+  },
+
+  async runCycle({ cycle }) {
+    const { proposed, started, refused, waiting } = await cycle.run();
+    return {
+      proposed,
+      started,
+      refused,
+      waiting: waiting.slice(0, 1000).map(({ allocation, code, text, details }) => ({
+        allocation_id: allocation,
+        code,
+        reason: text,
+        details: json(details),
+      })),
+    };
+  },
+
+  advanceClock({ advance, clock }, { body }) {
+    if (advance === undefined) throw forbidden("the test clock is switched off");
+    advance(Math.round(body.advance_seconds * 1000));
+    return { now: iso(clock.now()) };
+  },
+
+  async backup({ backups, quotas }, { now }) {
+    const id = await withBackups(backups).write(await quotas.read(), now);
+    return { success: true, message: "backup written", backup_id: id, timestamp: iso(now) };
+  },
+
+  async verifyBackup({ backups }, { body, now }) {
+    const good = await withBackups(backups)
+      .verify(body.backup_id)
+      .catch((error: unknown) => {
+        if (isCoded(error, "snapshot_invalid")) return false;
+        throw error;
+      });
+    const message = good ? "backup is intact" : "backup is damaged";
+    return { success: good, message, backup_id: body.backup_id, timestamp: iso(now) };
+  },
+
+  restoreBackup() {
+    throw new CodedError("not_implemented", "a backup is restored into an empty log while the service is stopped");
+  },
+};
+
+/** Which events a caller may see: its tenants', and those of no tenant for who sees all. */
+function watcher(state: QuotaState, principal: Principal, tenant: string | undefined): (event: QuotaEvent) => boolean {
+  if (tenant !== undefined && !reachesTenant(state, principal, tenant)) throw forbidden("the tenant is not yours");
+  return (event) => {
+    if (tenant !== undefined && event.tenant !== tenant) return false;
+    return event.tenant === null ? seesAll(principal) : reachesTenant(state, principal, event.tenant);
+  };
+}
+
+function systemView(state: QuotaState) {
+  const { system, claimed } = state;
+  return withHeaders(
+    { etag: versionTag(system.version) },
+    {
+      sensitive_pool_size: system.sensitivePoolSize,
+      sensitive_claimed: claimed,
+      budget_period_days: system.budgetPeriodDays,
+      version: system.version,
+      updated_at: isoOrNull(system.updatedAt === 0 ? null : system.updatedAt),
+      updated_by: system.updatedBy,
+      update_reason: system.updateReason,
+    },
+  );
+}
+
+function withBackups(backups: SchedulerServices["backups"]): NonNullable<SchedulerServices["backups"]> {
+  if (backups === undefined) throw new CodedError("not_implemented", "no backup directory is configured (storage.backups)");
+  return backups;
+}

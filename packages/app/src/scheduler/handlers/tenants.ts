@@ -1,0 +1,203 @@
+import type { Handlers } from "@seneschal/contract";
+import { requireMatch, versionTag, withHeaders } from "@seneschal/contract";
+import type { SchedulerContract } from "@seneschal/contract/scheduler";
+import { CodedError } from "@seneschal/core";
+import {
+  apply,
+  budgetStatus,
+  type Command,
+  DAY_MS,
+  type QuotaState,
+  type Tenant,
+  type TenantSettings,
+  tenantsOfUser,
+  tenantUsage,
+  userUsage,
+} from "@seneschal/quota";
+import { forbidden, hasRole, reachesTenant, requireTenant, seesAll } from "../auth/roles.ts";
+import { refusal } from "../quotas.ts";
+import type { SchedulerServices } from "../services.ts";
+import { stamp } from "../stamp.ts";
+import { iso } from "../views/iso.ts";
+import { json } from "../views/json.ts";
+import { settingsFromWire, settingsToWire, tenantView } from "../views/tenant.ts";
+
+type TenantRoutes =
+  | "createTenant"
+  | "listTenants"
+  | "getTenant"
+  | "updateTenant"
+  | "listTenantEdits"
+  | "getTenantUsage"
+  | "getUserUsage"
+  | "getAccountingUsage";
+
+/** What the accounting system may push: quotas, not policy. */
+const ACCOUNTING_FIELDS: readonly string[] = ["max_nodes", "max_concurrent_allocations", "gpu_hours_budget", "node_hours_budget"];
+
+export function unknownTenant(id: string): CodedError {
+  return new CodedError("not_found", `tenant not found: ${id}`, { tenant: id });
+}
+
+function existing(state: QuotaState, id: string): Tenant {
+  const tenant = state.tenants.get(id);
+  if (tenant === undefined) throw unknownTenant(id);
+  return tenant;
+}
+
+export const tenantHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>, TenantRoutes> = {
+  async createTenant({ quotas, random }, input) {
+    const { name, parent, reason, ...settings } = input.body;
+    await quotas.propose({
+      kind: "tenant.create",
+      ...stamp(random, "createTenant", input, reason),
+      tenant: name,
+      ...(parent === undefined ? {} : { parent }),
+      settings: settingsFromWire(settings),
+    });
+    const tenant = existing(quotas.state(), name);
+    return withHeaders({ etag: versionTag(tenant.version) }, tenantView(tenant));
+  },
+
+  listTenants({ quotas }, { principal }) {
+    const state = quotas.state();
+    return [...state.tenants.values()].filter(({ id }) => reachesTenant(state, principal, id)).map(tenantView);
+  },
+
+  async getTenant({ quotas }, { params, principal }) {
+    const state = await quotas.read();
+    requireTenant(state, principal, params.id);
+    const tenant = existing(state, params.id);
+    return withHeaders({ etag: versionTag(tenant.version) }, tenantView(tenant));
+  },
+
+  async updateTenant({ quotas, random }, input) {
+    const { params, principal, query, now } = input;
+    const { reason, ...fields } = input.body;
+    const named = Object.keys(fields);
+    if (!hasRole(principal, "system-admin")) {
+      const beyond = named.find((field) => !ACCOUNTING_FIELDS.includes(field));
+      if (beyond !== undefined) throw forbidden(`${beyond} is not for the accounting service to set`);
+    }
+    const before = existing(await quotas.read(), params.id);
+    const guarded = input.request.headers["if-match"] !== undefined;
+    if (guarded) requireMatch(input.request.headers, before.version);
+    const command: Command = {
+      kind: "tenant.update",
+      ...stamp(random, "updateTenant", { ...input, request: { ...input.request, headers: {} } }, reason),
+      tenant: params.id,
+      settings: settingsFromWire(fields),
+      ...(guarded ? { ifVersion: before.version } : {}),
+    };
+    if (query.dry_run === true) {
+      const outcome = apply(quotas.state(), command, now);
+      if (!outcome.ok) throw refusal(outcome);
+      return withHeaders({ "x-dry-run": "true" }, tenantView(existing(outcome.state, params.id)));
+    }
+    await quotas.propose(command);
+    const tenant = existing(quotas.state(), params.id);
+    return withHeaders({ etag: versionTag(tenant.version) }, tenantView(tenant));
+  },
+
+  listTenantEdits({ quotas }, { params, principal }) {
+    const state = quotas.state();
+    requireTenant(state, principal, params.id);
+    existing(state, params.id);
+    return [...state.audit.values()]
+      .filter((entry) => entry.resourceType === "tenant" && entry.resourceId === params.id)
+      .reverse()
+      .map(({ at, user, details }) => ({
+        timestamp: iso(at),
+        user,
+        reason: typeof details["why"] === "string" ? details["why"] : null,
+        old: json(settingsToWire((details["old"] ?? {}) as Partial<TenantSettings>)),
+        new: json(settingsToWire((details["new"] ?? {}) as Partial<TenantSettings>)),
+      }));
+  },
+
+  async getTenantUsage({ quotas, clock }, { params, principal, query }) {
+    const state = await quotas.read();
+    requireTenant(state, principal, params.id);
+    return tenantUsageView(state, existing(state, params.id), query.days, Math.max(clock.now(), state.at));
+  },
+
+  async getUserUsage({ quotas, clock }, { principal, query }) {
+    const state = await quotas.read();
+    const self = principal.id === query.user;
+    if (!self && !seesAll(principal) && !hasRole(principal, "tenant-admin"))
+      throw forbidden("the usage of others is not yours to see");
+    const now = Math.max(clock.now(), state.at);
+    return userUsageView(state, query.user, query.days, now, (tenant) => self || reachesTenant(state, principal, tenant));
+  },
+
+  getAccountingUsage({ quotas }, { principal, query }) {
+    const state = quotas.state();
+    requireTenant(state, principal, query.tenant_id);
+    existing(state, query.tenant_id);
+    const [from, to] = [Date.parse(query.start), Date.parse(query.end)];
+    const used = state.tenantUsage.get(query.tenant_id)?.used(from, to);
+    let total = 0;
+    for (const { tenant, attempts } of state.allocations.values())
+      if (tenant === query.tenant_id && attempts.some((a) => a.startedAt < to && (a.endedAt ?? to) > from)) total++;
+    return {
+      tenant_id: query.tenant_id,
+      period_start: iso(from),
+      period_end: iso(to),
+      gpu_hours: Number(used?.gpuMs ?? 0n) / 3_600_000,
+      total_allocations: total,
+    };
+  },
+};
+
+/** One body for REST and RPC. Other windows than the budget period are always answered by the ledger. */
+export function tenantUsageView(state: QuotaState, tenant: Tenant, days: number | undefined, now: number) {
+  const period = days ?? state.system.budgetPeriodDays;
+  const whole = period === state.system.budgetPeriodDays;
+  const status = budgetStatus(state, tenant, now);
+  const ledger = tenantUsage(state, tenant.id, period, now);
+  const fraction = (used: number, budget: number | null): number | null =>
+    budget === null ? null : budget === 0 ? 1 : used / budget;
+  const gpu = whole ? status.gpu.used : ledger.gpuHours;
+  const node = whole ? status.node.used : ledger.nodeHours;
+  return {
+    tenant: tenant.id,
+    gpu_hours_used: gpu,
+    gpu_hours_budget: tenant.gpuHoursBudget,
+    gpu_fraction_used: whole ? status.gpu.fraction : fraction(gpu, tenant.gpuHoursBudget),
+    node_hours_used: node,
+    node_hours_budget: tenant.nodeHoursBudget,
+    node_fraction_used: whole ? status.node.fraction : fraction(node, tenant.nodeHoursBudget),
+    period_start: iso(now - period * DAY_MS),
+    period_end: iso(now),
+    period_days: period,
+    source: whole ? status.source : ("ledger" as const),
+  };
+}
+
+export function userUsageView(
+  state: QuotaState,
+  user: string,
+  days: number | undefined,
+  now: number,
+  visible: (tenant: string) => boolean,
+) {
+  const period = days ?? state.system.budgetPeriodDays;
+  const tenants = [...tenantsOfUser(state, user)].filter(visible).map((id) => {
+    const used = userUsage(state, user, id, period, now);
+    const tenant = state.tenants.get(id);
+    return {
+      tenant: id,
+      gpu_hours_used: used.gpuHours,
+      gpu_hours_budget: tenant?.gpuHoursBudget ?? null,
+      node_hours_used: used.nodeHours,
+      node_hours_budget: tenant?.nodeHoursBudget ?? null,
+    };
+  });
+  return {
+    user,
+    tenants,
+    total_gpu_hours: tenants.reduce((sum, { gpu_hours_used }) => sum + gpu_hours_used, 0),
+    period_start: iso(now - period * DAY_MS),
+    period_end: iso(now),
+  };
+}

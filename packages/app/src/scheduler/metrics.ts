@@ -1,0 +1,68 @@
+import type { Metrics } from "@seneschal/adapters/metrics";
+import type { QuotaState } from "@seneschal/quota";
+import { Counter, Gauge, Histogram } from "prom-client";
+import type { CycleReport } from "./cycle/cycle.ts";
+
+/** What the scheduler counts beside HTTP. Labels are bounded: no tenant, no user, no allocation. */
+export interface SchedulerMetrics {
+  cycle(report: CycleReport): void;
+  cycleFailed(): void;
+  accountingDropped(count: number): void;
+  webhook(result: "delivered" | "failed"): void;
+}
+
+export function schedulerMetrics({ registry }: Metrics, state: () => QuotaState): SchedulerMetrics {
+  const registers = [registry];
+  const seconds = new Histogram({
+    name: "scheduler_cycle_seconds",
+    help: "Duration of a scheduling cycle",
+    buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
+    registers,
+  });
+  const proposals = new Counter({
+    name: "scheduler_proposals_total",
+    help: "Proposals of the cycle by what became of them",
+    labelNames: ["result"],
+    registers,
+  });
+  const failed = new Counter({ name: "scheduler_cycles_failed_total", help: "Cycles that ended in an error", registers });
+  const dropped = new Counter({
+    name: "scheduler_accounting_events_dropped_total",
+    help: "Usage events that did not fit into the buffer",
+    registers,
+  });
+  const webhooks = new Counter({
+    name: "scheduler_webhook_deliveries_total",
+    help: "Budget notifications by result",
+    labelNames: ["result"],
+    registers,
+  });
+  const waiting = new Gauge({ name: "scheduler_allocations_waiting", help: "Held or waiting for nodes", registers });
+  new Gauge({
+    name: "scheduler_allocations_live",
+    help: "Allocations that have not ended",
+    registers,
+    collect() {
+      this.set(state().live.size);
+    },
+  });
+  new Gauge({
+    name: "scheduler_nodes",
+    help: "Registered nodes",
+    registers,
+    collect() {
+      this.set(state().nodes.size);
+    },
+  });
+  return {
+    cycle(report) {
+      seconds.observe(report.ms / 1000);
+      proposals.inc({ result: "accepted" }, report.proposed - report.refused);
+      proposals.inc({ result: "refused" }, report.refused);
+      waiting.set(report.waiting.length);
+    },
+    cycleFailed: () => failed.inc(),
+    accountingDropped: (count) => dropped.inc(count),
+    webhook: (result) => webhooks.inc({ result }),
+  };
+}

@@ -1,0 +1,24 @@
+/** Does work again and again until stopped. */
+export type Repeat = (ms: number, work: () => Promise<void>) => { stop(): Promise<void> };
+
+/** By the timers of the host: the next turn begins `ms` after the last one ended, so turns never overlap. */
+export const repeatByTimer: Repeat = (ms, work) => {
+  let stopped = false;
+  let turn: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  const again = (): void => {
+    if (stopped) return;
+    timer = setTimeout(() => {
+      turn = work().finally(again);
+    }, ms);
+    timer.unref();
+  };
+  again();
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await turn;
+    },
+  };
+};

@@ -1,0 +1,55 @@
+import type { Metrics } from "@seneschal/adapters/metrics";
+import type { Clock, Random, ReplicatedLog } from "@seneschal/core/ports";
+import type { PlanOptions } from "@seneschal/quota";
+import type { Health } from "../platform/index.ts";
+import type { Backups } from "./backups.ts";
+import type { Cycle } from "./cycle/cycle.ts";
+import type { Heartbeats } from "./cycle/heartbeats.ts";
+import type { Feed } from "./events/feed.ts";
+import type { Quotas } from "./quotas.ts";
+import type { SchedulerConfig } from "./settings.ts";
+
+/** Lines that running work wrote. */
+export interface OutputLine {
+  readonly at: number;
+  readonly level: string;
+  readonly message: string;
+  readonly source: string;
+}
+
+/** Where the output of work can be read; the local runner is one. */
+export interface Outputs {
+  /** The newest lines, oldest first; absent when this process does not run it. */
+  tail(allocation: string, lines: number): readonly OutputLine[] | undefined;
+  follow(allocation: string, callback: (line: OutputLine) => void): () => void;
+}
+
+/** Signs the head of the audit chain. */
+export interface AuditSigner {
+  readonly publicKey: string;
+  sign(text: string): string;
+}
+
+/** Everything that the scheduler's handlers are given. */
+export interface SchedulerServices {
+  readonly version: string;
+  readonly config: SchedulerConfig;
+  readonly quotas: Quotas;
+  readonly log: ReplicatedLog;
+  /** How far this process has applied the log. */
+  readonly applied: () => number;
+  readonly cycle: Cycle;
+  readonly planOptions: PlanOptions;
+  readonly heartbeats: Heartbeats;
+  readonly feed: Feed;
+  readonly outputs: Outputs | undefined;
+  readonly backups: Backups | undefined;
+  readonly signer: AuditSigner;
+  readonly clock: Clock;
+  /** Advances the clock; only with the test control. */
+  readonly advance: ((ms: number) => void) | undefined;
+  readonly random: Random;
+  readonly metrics: Metrics;
+  readonly health: () => Promise<Health>;
+  readonly nodeId: string;
+}

@@ -1,0 +1,71 @@
+import { PROFILES, TERMS } from "@seneschal/quota";
+import { z } from "zod";
+import { authSettings, duration, logSettings, rateSettings, secret, serverSettings } from "../platform/index.ts";
+
+const weights = z.strictObject(
+  Object.fromEntries(TERMS.map((term) => [term, z.number().min(0).max(1)])) as Record<(typeof TERMS)[number], z.ZodNumber>,
+);
+
+/** The settings of the scheduler service. Names of the interface document stand where it gives them. */
+export const schedulerSettings = z.strictObject({
+  server: serverSettings(8445),
+  log: logSettings,
+  auth: authSettings,
+  /** Opaque bearer tokens by their SHA-256, for services and agents without an identity provider. */
+  tokens: z
+    .array(
+      z.strictObject({
+        id: z.string().min(1).max(128),
+        role: z.enum(["user", "tenant-admin", "system-admin", "accounting", "agent"]),
+        tenant: z.string().max(128).default(""),
+        sha256: z.string().regex(/^[0-9a-f]{64}$/, "expected 64 lower-case hex digits"),
+      }),
+    )
+    .default([]),
+  rate_limit: z.strictObject({ authenticated: rateSettings(1200, "1m"), anonymous: rateSettings(60, "1m") }).prefault({}),
+  scheduling: z
+    .strictObject({
+      /** 5 to 30 s. */
+      cycle: duration("5s").refine((ms) => ms >= 5000 && ms <= 30_000, "expected 5s to 30s"),
+      /** Put into force at start; absent: what is in force stays, 90 at first. */
+      budget_period_days: z.int().min(1).max(3660).optional(),
+      /** Weights by virtual cluster: a profile's name, or one number per term, summing to 1. */
+      weights: z.record(z.string(), z.union([z.enum(Object.keys(PROFILES) as [keyof typeof PROFILES]), weights])).default({}),
+      /** A node that was not heard from for so long is down. */
+      heartbeat_timeout: duration("60s"),
+      /** Work that was asked to write a checkpoint and did not, fails. */
+      checkpoint_timeout: duration("10m"),
+      /** Records of ended work are kept so long; their hours stay in the ledger. */
+      keep_ended: duration("7d"),
+      /** Creates the tenant of a submission where there is none, with the limits below. */
+      auto_create_tenants: z.boolean().default(false),
+      auto_create_max_nodes: z.int().min(0).default(10),
+    })
+    .prefault({}),
+  storage: z
+    .strictObject({
+      /** `level` needs `path`; `memory` forgets everything at the end. */
+      kind: z.enum(["level", "memory"]).default("memory"),
+      path: z.string().optional(),
+      backups: z.string().optional(),
+    })
+    .prefault({}),
+  accounting: z
+    .strictObject({
+      url: z.url().optional(),
+      token: secret().optional(),
+      timeout: duration("2s"),
+      refresh: duration("30s"),
+      flush: duration("60s"),
+      buffer: z.string().optional(),
+    })
+    .prefault({}),
+  webhook: z.strictObject({ url: z.url().optional(), secret: secret().optional() }).prefault({}),
+  /** Executes entrypoints as shell commands on this machine. Off unless asked for. */
+  runner: z.strictObject({ enabled: z.boolean().default(false), nodes: z.int().min(1).max(10_000).default(4) }).prefault({}),
+  grpc: z.strictObject({ enabled: z.boolean().default(false), port: z.int().min(0).max(65_535).default(50_051) }).prefault({}),
+  /** Lets a system administrator advance time; for tests. */
+  test_clock: z.boolean().default(false),
+});
+
+export type SchedulerConfig = z.output<typeof schedulerSettings>;

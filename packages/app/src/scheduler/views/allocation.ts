@@ -1,0 +1,48 @@
+import type { Allocation } from "@seneschal/quota";
+import { iso, isoOrNull } from "./iso.ts";
+
+/** The allocation under the field names that clients know; both `tenant` and `tenant_id`, `id` and `allocation_id`. */
+export function allocationView(allocation: Allocation, burst: boolean) {
+  const reason = allocation.statusReason ?? "";
+  return {
+    id: allocation.id,
+    allocation_id: allocation.id,
+    tenant: allocation.tenant,
+    tenant_id: allocation.tenant,
+    user: allocation.user,
+    user_id: allocation.user,
+    project: allocation.project ?? "",
+    vcluster: allocation.vcluster,
+    state: allocation.state,
+    status_reason: reason,
+    message: reason,
+    entrypoint: allocation.entrypoint,
+    nodes: allocation.nodes,
+    min_nodes: allocation.minNodes,
+    assigned_nodes: [...allocation.assigned],
+    nodes_allocated: allocation.assigned.length,
+    per_node_gpus: [...allocation.perNodeGpus],
+    created_at: iso(allocation.createdAt),
+    started_at: isoOrNull(allocation.startedAt),
+    completed_at: isoOrNull(allocation.completedAt),
+    exit_code: allocation.exitCode,
+    labels: { ...allocation.labels },
+    annotations: {},
+    priority_class: allocation.priorityClass,
+    requested_resources: {
+      nodes: allocation.nodes,
+      walltime_hours: allocation.walltimeHours,
+      gpu_type: allocation.gpuType,
+      gpus_per_node: allocation.gpusPerNode,
+    },
+    lifecycle: allocation.lifecycle,
+    requeue_policy: allocation.requeuePolicy,
+    requeue_count: allocation.requeues,
+    max_requeue: allocation.maxRequeue,
+    checkpoint: allocation.checkpoint,
+    image: allocation.image,
+    sensitive: allocation.sensitive,
+    burst,
+    version: allocation.version,
+  };
+}
