@@ -78,6 +78,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
       keepEndedMs: scheduling.keep_ended,
       listeningSince: clock.now(),
     },
+    before: () => heartbeats.flush(newId),
     onReport: (report) => counts.cycle(report),
   });
   const { path } = config.storage;

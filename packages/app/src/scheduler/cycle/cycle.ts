@@ -1,4 +1,13 @@
-import { budgetCrossings, type Command, type Plan, type PlanOptions, plan, type QuotaState, type Reason } from "@seneschal/quota";
+import {
+  budgetCrossings,
+  type Command,
+  type Plan,
+  type PlanOptions,
+  plan,
+  type QuotaState,
+  type Reason,
+  type Score,
+} from "@seneschal/quota";
 import type { Quotas } from "../quotas.ts";
 import { type Housekeeping, housekeeping } from "./housekeeping.ts";
 
@@ -17,7 +26,12 @@ export interface Cycle {
   run(): Promise<CycleReport>;
   /** The plan of the last cycle of this process. */
   last(): { readonly plan: Plan; readonly at: number } | undefined;
+  /** The score that an allocation had when this process last planned it. */
+  scored(allocation: string): { readonly score: Score; readonly at: number } | undefined;
 }
+
+/** Scores are remembered for this many allocations, those planned last. */
+const SCORES_KEPT = 100_000;
 
 export interface CycleOptions {
   readonly quotas: Quotas;
@@ -25,6 +39,8 @@ export interface CycleOptions {
   readonly newId: () => string;
   readonly plan: PlanOptions;
   readonly housekeeping: Housekeeping;
+  /** What the cycle must know first: heartbeats that are not in the log yet. */
+  readonly before: () => Promise<void>;
   readonly onReport?: (report: CycleReport) => void;
 }
 
@@ -35,15 +51,18 @@ export interface CycleOptions {
 export function openCycle(options: CycleOptions): Cycle {
   const { quotas, now, newId, onReport } = options;
   let last: { readonly plan: Plan; readonly at: number } | undefined;
+  const scores = new Map<string, { readonly score: Score; readonly at: number }>();
   let running: Promise<CycleReport> | undefined;
   let next: Promise<CycleReport> | undefined;
 
   async function once(): Promise<CycleReport> {
     const began = performance.now();
+    await options.before();
     await tidy(await quotas.read());
     const at = now();
     const planned = plan(quotas.state(), at, options.plan);
     last = { plan: planned, at };
+    remember(planned, at);
     const commands = planned.proposals.map((proposal) => ({ ...proposal, id: newId(), by: "system" }) as Command);
     const verdicts = await quotas.proposeAll(commands);
     const started = verdicts.filter((verdict) => verdict.ok).length;
@@ -60,6 +79,17 @@ export function openCycle(options: CycleOptions): Cycle {
     return report;
   }
 
+  function remember(planned: Plan, at: number): void {
+    for (const [allocation, score] of planned.scores) {
+      scores.delete(allocation);
+      scores.set(allocation, { score, at });
+    }
+    for (const allocation of scores.keys()) {
+      if (scores.size <= SCORES_KEPT) break;
+      scores.delete(allocation);
+    }
+  }
+
   async function tidy(state: QuotaState): Promise<void> {
     const at = now();
     const commands: Command[] = housekeeping(state, at, options.housekeeping).map(
@@ -72,6 +102,7 @@ export function openCycle(options: CycleOptions): Cycle {
 
   return {
     last: () => last,
+    scored: (allocation) => scores.get(allocation),
     run() {
       if (running === undefined) {
         running = once().finally(() => {

@@ -183,14 +183,14 @@ export const allocationHandlers: Pick<Handlers<SchedulerContract, SchedulerServi
     const last = cycle.last();
     const planned = found.state === "pending" ? plan(state, now, planOptions) : undefined;
     const reason = planned?.reasons.find(({ allocation }) => allocation === found.id);
-    const score = (planned ?? last?.plan)?.scores.get(found.id);
+    const score = planned?.scores.get(found.id) ?? cycle.scored(found.id)?.score;
     return {
       allocation_id: found.id,
       state: found.state,
       node_assignments: found.assigned.map((node, i) => ({ node, gpus: found.perNodeGpus[i] ?? null })),
       scheduler_decisions: [
         {
-          timestamp: iso(planned === undefined ? (last?.at ?? now) : now),
+          timestamp: iso(planned === undefined ? (cycle.scored(found.id)?.at ?? found.since) : now),
           code: reason?.code ?? (planned === undefined ? found.state : "would_start"),
           message: reason?.text ?? found.statusReason ?? "",
           details: json(reason?.details ?? {}),
