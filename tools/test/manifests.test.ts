@@ -1,0 +1,61 @@
+/** What the packages say of themselves is true. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ROOT } from "./fixture-tree.ts";
+
+const names = readdirSync(join(ROOT, "packages")).sort();
+const json = (file: string) => JSON.parse(readFileSync(join(ROOT, file), "utf8"));
+const pins = (manifest: { dependencies?: Record<string, string>; devDependencies?: Record<string, string> }) =>
+  Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+
+test("the build lists every package, after those that it needs", () => {
+  const listed = (json("tsconfig.build.json").references as { path: string }[]).map(({ path }) => path.replace("packages/", ""));
+  expect([...listed].sort()).toEqual(names);
+  for (const [i, name] of listed.entries()) {
+    const needs = (json(`packages/${name}/tsconfig.json`).references ?? []) as { path: string }[];
+    for (const { path } of needs) expect(listed.slice(0, i), `${name} needs ${path}`).toContain(path.replace("../", ""));
+  }
+});
+
+describe.each(names)("%s", (name) => {
+  const manifest = json(`packages/${name}/package.json`);
+  const entries = Object.entries(manifest.exports ?? {}) as [string, Record<string, string>][];
+
+  test("is called by its folder", () => {
+    expect(manifest.name).toBe(`@seneschal/${name}`);
+  });
+
+  test("exports source, types and code, in this order, each from its own source file", () => {
+    for (const [door, targets] of entries) {
+      const source = targets["@seneschal/source"] ?? "";
+      expect(Object.keys(targets), door).toEqual(["@seneschal/source", "types", "default"]);
+      expect(existsSync(join(ROOT, "packages", name, source)), `${door}: ${source}`).toBe(true);
+      const built = source.replace("./src/", "./dist/").replace(/\.ts$/, "");
+      expect([targets["types"], targets["default"]], door).toEqual([`${built}.d.ts`, `${built}.js`]);
+    }
+  });
+
+  test("references exactly the packages that it depends on", () => {
+    const needs = Object.keys(manifest.dependencies ?? {})
+      .filter((dependency) => dependency.startsWith("@seneschal/"))
+      .map((dependency) => dependency.replace("@seneschal/", "../"));
+    const references = ((json(`packages/${name}/tsconfig.json`).references ?? []) as { path: string }[]).map(({ path }) => path);
+    expect(references.sort()).toEqual(needs.sort());
+  });
+
+  test("pins its dependencies exactly, to the version that is locked", () => {
+    for (const [dependency, version] of pins(manifest)) {
+      expect(version, dependency).toMatch(/^\d+\.\d+\.\d+/);
+    }
+  });
+});
+
+test("one dependency has one version in all manifests", () => {
+  const versions = new Map<string, Set<string>>();
+  for (const manifest of [json("package.json"), ...names.map((name) => json(`packages/${name}/package.json`))]) {
+    for (const [dependency, version] of pins(manifest))
+      versions.set(dependency, (versions.get(dependency) ?? new Set()).add(version));
+  }
+  expect([...versions].filter(([, set]) => set.size > 1).map(([dependency, set]) => [dependency, ...set])).toEqual([]);
+});
