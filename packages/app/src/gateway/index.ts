@@ -1,5 +1,15 @@
 export { type Call, type GatewayUnit, systemCall } from "./call.ts";
+export {
+  type DevAdmin,
+  type DevCredentials,
+  type DevOrganization,
+  devCredentials,
+  serverCertificate,
+} from "./dev-credentials.ts";
+export { type DevIssuer, type DevToken, devIssuer } from "./dev-issuer.ts";
+export { bootstrapBytes, type FirstAdmin } from "./enrollment/bootstrap.ts";
 export { type Gateway, type GatewayOptions, openGateway, servedRoutes } from "./open-gateway.ts";
+export { ensureOrganization } from "./organizations/ensure.ts";
 export { gatewaySchema } from "./schema.ts";
 export type { GatewayServices } from "./services.ts";
 export { type GatewayConfig, type GatewaySettings, gatewaySettings } from "./settings.ts";

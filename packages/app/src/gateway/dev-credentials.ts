@@ -1,0 +1,124 @@
+import { type AdminRole, adminRoles, createAdmin, stepAdmin } from "@seneschal/core/keys";
+import { admins } from "./admins/collections.ts";
+import { systemCall } from "./call.ts";
+import type { DevIssuer } from "./dev-issuer.ts";
+import { ensureOrganization } from "./organizations/ensure.ts";
+import type { GatewayServices } from "./services.ts";
+
+/** One admin with everything that a client needs to be it. All PEM; the certificate has its chain behind it. */
+export interface DevAdmin {
+  readonly id: string;
+  readonly role: AdminRole;
+  readonly email: string;
+  readonly certificate: string;
+  readonly private_key: string;
+  readonly serial_number: string;
+  readonly token: string;
+}
+
+export interface DevOrganization {
+  readonly id: string;
+  readonly admins: Readonly<Record<AdminRole, DevAdmin>>;
+  /** A token of somebody without any role. */
+  readonly user: { readonly id: string; readonly token: string };
+}
+
+export interface DevCredentials {
+  /** Trust anchor of servers and clients. */
+  readonly ca: string;
+  readonly organizations: Readonly<Record<string, DevOrganization>>;
+}
+
+/**
+ * Makes organisations with an enrolled admin of every role, for `seneschal dev`, the tour and tests, straight through the
+ * library: no bootstrap, no signature. Calling it again issues new certificates and tokens for the same admins.
+ * `tokenTtl` in seconds.
+ */
+export async function devCredentials(
+  services: GatewayServices,
+  {
+    organizations,
+    issuer,
+    now,
+    tokenTtl = 30 * 86_400,
+  }: {
+    readonly organizations: readonly string[];
+    readonly issuer: DevIssuer;
+    readonly now: number;
+    readonly tokenTtl?: number;
+  },
+): Promise<DevCredentials> {
+  const made: Record<string, DevOrganization> = {};
+  for (const org of organizations) {
+    await services.organizationKeys.ensureKek(org);
+    const entries: [AdminRole, DevAdmin][] = [];
+    for (const role of adminRoles) entries.push([role, await devAdmin(services, issuer, org, role, now, tokenTtl)]);
+    const user = `user@${org}`;
+    made[org] = {
+      id: org,
+      admins: Object.fromEntries(entries) as Record<AdminRole, DevAdmin>,
+      user: { id: user, token: issuer.token({ sub: user, org, ttl: tokenTtl }, now) },
+    };
+  }
+  const ca = await services.transact(systemCall("system:dev", "", now), (unit) => services.pki.trustAnchor(unit));
+  return { ca, organizations: made };
+}
+
+async function devAdmin(
+  services: GatewayServices,
+  issuer: DevIssuer,
+  org: string,
+  role: AdminRole,
+  now: number,
+  tokenTtl: number,
+): Promise<DevAdmin> {
+  const email = `${role.replace("_", "-")}@${encodeURIComponent(org)}.example`;
+  return services.transact(systemCall("system:dev", org, now), async (unit) => {
+    await ensureOrganization(unit, org, "configuration");
+    const [known] = await unit.list(admins, "by_email", [org, email.toLowerCase()], { limit: 1 });
+    const admin =
+      known ??
+      createAdmin({ id: services.newId(now), org, email, name: `${role} of ${org}`, role, by: null, bootstrap: false }, now)
+        .state;
+    const issued = await services.pki.issueWithKey(unit, {
+      org,
+      commonName: email,
+      subject: { type: "admin", id: admin.id },
+      ttl: services.config.admin.cert_ttl,
+    });
+    if (admin.enrollment_status !== "active") {
+      const enrolment = { serial: issued.serial_number, cn: email, expiry: issued.expiration };
+      const { state } = stepAdmin(admin, { kind: "enroll", ...enrolment }, 0, now);
+      unit.put(admins, admin.id, state);
+      unit.record({ type: "admin.create", metadata: { admin_id: admin.id, role } });
+    }
+    return {
+      id: admin.id,
+      role,
+      email,
+      certificate: issued.certificate + issued.issuing_ca,
+      private_key: issued.private_key,
+      serial_number: issued.serial_number,
+      token: issuer.token({ sub: admin.id, org, roles: [role], ttl: tokenTtl }, now),
+    };
+  });
+}
+
+/** A certificate for the gateway's own TLS port, from the root's authority of the instance. Names are DNS names or addresses. */
+export async function serverCertificate(
+  services: GatewayServices,
+  { names, now, ttl = 365 * 86_400_000 }: { readonly names: readonly string[]; readonly now: number; readonly ttl?: number },
+): Promise<{ readonly cert: string; readonly key: string; readonly ca: string }> {
+  const instance = services.config.server.instance_id;
+  return services.transact(systemCall("system:server", instance, now), async (unit) => {
+    const issued = await services.pki.issueWithKey(unit, {
+      org: instance,
+      commonName: names[0] ?? "localhost",
+      subject: { type: "server", id: instance },
+      ttl,
+      altNames: names.map((value) => ({ kind: /^[0-9.]+$|:/.test(value) ? ("ip" as const) : ("dns" as const), value })),
+      purposes: ["serverAuth"],
+    });
+    return { cert: issued.certificate + issued.issuing_ca, key: issued.private_key, ca: await services.pki.trustAnchor(unit) };
+  });
+}

@@ -1,0 +1,163 @@
+import { type IdentityFetch, mtlsFetch } from "@seneschal/adapters/http";
+import { staticKeys, tokenVerifier } from "@seneschal/adapters/jwt";
+import { openLogger } from "@seneschal/adapters/logging";
+import { openMemoryStore, settableClock } from "@seneschal/adapters/memory";
+import { openMetrics } from "@seneschal/adapters/metrics";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
+import { systemRandom } from "@seneschal/adapters/system";
+import { dispatcher, type Hooks, type RunningServer, type Serve } from "@seneschal/contract";
+import type { DocumentStore, Vault } from "@seneschal/core/ports";
+import { serve as expressServe } from "@seneschal/server-express";
+import {
+  type DevCredentials,
+  type DevIssuer,
+  devCredentials,
+  devIssuer,
+  type Gateway,
+  type GatewaySettings,
+  gatewaySchema,
+  gatewaySettings,
+  openGateway,
+  serverCertificate,
+} from "../../src/gateway/index.ts";
+import { checkHealth } from "../../src/platform/index.ts";
+import { memoryVault } from "./memory-vault.ts";
+
+/** What a call came to. */
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into replies of every shape
+  readonly body: any;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Somebody who calls: with a certificate, a token, or nothing. */
+export type Caller = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Answer>;
+
+export interface Rig {
+  readonly gateway: Gateway;
+  readonly store: DocumentStore;
+  readonly clock: ReturnType<typeof settableClock>;
+  readonly issuer: DevIssuer;
+  readonly dev: DevCredentials;
+  readonly server: RunningServer;
+  /** An admin of a role, over mTLS. */
+  admin(org: string, role?: keyof DevCredentials["organizations"][string]["admins"]): Caller;
+  /** A bearer of a token with these claims. */
+  bearer(claims: {
+    readonly sub: string;
+    readonly org: string;
+    readonly roles?: readonly string[];
+    readonly scope?: string;
+  }): Caller;
+  readonly anonymous: Caller;
+  with(identity: { readonly cert: string; readonly key: string }): Caller;
+  close(): Promise<void>;
+}
+
+export interface RigOptions {
+  readonly serve?: Serve;
+  readonly settings?: GatewaySettings;
+  readonly store?: DocumentStore;
+  readonly vault?: Vault;
+  readonly issuer?: DevIssuer;
+  readonly organizations?: readonly string[];
+}
+
+/** A gateway over real sockets with mTLS, with two organisations whose admins are enrolled. */
+export async function openRig(options: RigOptions = {}): Promise<Rig> {
+  const clock = settableClock(Date.now());
+  const log = openLogger({ level: "silent" });
+  const metrics = openMetrics({ prefix: "gateway", version: "test" });
+  const store = options.store ?? openMemoryStore(gatewaySchema);
+  const issuer = options.issuer ?? devIssuer();
+  const config = gatewaySettings.parse({ rate_limit: generous, ...options.settings });
+  const now = (): number => clock.now();
+  const verifier = tokenVerifier({
+    keys: staticKeys(issuer.publicKey),
+    issuer: issuer.issuer,
+    audiences: [issuer.audience],
+    clockSkewMs: 30_000,
+    now,
+  });
+  const gateway: Gateway = await openGateway({
+    store,
+    vault: options.vault ?? memoryVault(),
+    crypto: nodeCrypto,
+    policy: embeddedPolicyEngine(),
+    clock,
+    random: systemRandom,
+    config,
+    log,
+    metrics,
+    version: "test",
+    health: () => checkHealth(gateway.checks ?? [], () => undefined),
+    tokens: [{ ...verifier, method: "jwt" }],
+  });
+  const hooks: Hooks = { ...gateway.hooks, now, requestId: () => Buffer.from(systemRandom(16)).toString("hex") };
+  const dev = await devCredentials(gateway.services, {
+    organizations: options.organizations ?? ["acme", "globex"],
+    issuer,
+    now: now(),
+  });
+  const tls = await serverCertificate(gateway.services, { names: ["localhost", "127.0.0.1"], now: now() });
+  const server = await (options.serve ?? expressServe)(dispatcher(gateway.endpoints(hooks), hooks), {
+    port: 0,
+    tls: { cert: tls.cert, key: tls.key, ca: [tls.ca], requestCert: true },
+  });
+  const open: IdentityFetch[] = [];
+  const caller = (
+    identity: { readonly cert?: string; readonly key?: string },
+    fixed: () => Record<string, string> = () => ({}),
+  ): Caller => {
+    const http = mtlsFetch({ ca: tls.ca, ...identity });
+    open.push(http);
+    return async (method, path, body, headers = {}) => {
+      const response = await http.fetch(`https://localhost:${server.port}${path}`, {
+        method,
+        headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...fixed(), ...headers },
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const json = response.headers.get("content-type")?.startsWith("application/json") === true && text !== "";
+      return { status: response.status, body: json ? JSON.parse(text) : undefined, headers: response.headers, text };
+    };
+  };
+  const byRole = new Map<string, Caller>();
+  return {
+    gateway,
+    store,
+    clock,
+    issuer,
+    dev,
+    server,
+    admin(org, role = "super_admin") {
+      const admin = dev.organizations[org]?.admins[role];
+      if (admin === undefined) throw new Error(`no ${role} of ${org}`);
+      const known = byRole.get(admin.id) ?? caller({ cert: admin.certificate, key: admin.private_key });
+      byRole.set(admin.id, known);
+      return known;
+    },
+    bearer: (claims) => caller({}, () => ({ authorization: `Bearer ${issuer.token(claims, now())}` })),
+    anonymous: caller({}),
+    with: (identity) => caller(identity),
+    async close() {
+      await Promise.all(open.map((http) => http.close()));
+      await server.close();
+      await gateway.stop?.();
+    },
+  };
+}
+
+const generous = {
+  authenticated: { limit: 1_000_000, window: "1m" },
+  anonymous: { limit: 1_000_000, window: "1m" },
+  guarded: { limit: 1_000_000, window: "1m" },
+};
