@@ -1,0 +1,301 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openLevelLog } from "@seneschal/adapters/level";
+import { sha256 } from "@seneschal/adapters/log";
+import { createMemoryLog } from "@seneschal/adapters/memory";
+import { openReplicated } from "@seneschal/core/log";
+import type { ReplicatedLog } from "@seneschal/core/ports";
+import {
+  type AllocationRequest,
+  apply,
+  type Command,
+  emptyState,
+  plan,
+  type QuotaState,
+  quotaMachine,
+  tenantUsage,
+} from "@seneschal/quota";
+import type { Bench, BenchResult } from "../bench.ts";
+
+const REQUEST: AllocationRequest = {
+  tenant: "t0",
+  user: "ada",
+  project: null,
+  vcluster: "default",
+  entrypoint: "true",
+  nodes: 1,
+  minNodes: 1,
+  walltimeHours: 1,
+  lifecycle: "bounded",
+  requeuePolicy: "never",
+  maxRequeue: 0,
+  image: null,
+  sensitive: false,
+  priorityClass: 5,
+  checkpoint: "none",
+  gpuType: null,
+  gpusPerNode: null,
+  labels: {},
+};
+
+const nodeId = (i: number): string => `n${String(i).padStart(6, "0")}`;
+
+/** The commands that set up tenants `t0`.. and nodes in groups of 32. */
+function* cluster(nodes: number, tenants: number): IterableIterator<Command> {
+  for (let t = 0; t < tenants; t++)
+    yield {
+      kind: "tenant.create",
+      id: `tenant-${t}`,
+      by: "bench",
+      tenant: `t${t}`,
+      settings: { maxNodes: nodes, gpuHoursBudget: 1e6 },
+    };
+  for (let i = 0; i < nodes; i++)
+    yield {
+      kind: "node.register",
+      id: `node-${i}`,
+      by: "bench",
+      node: nodeId(i),
+      inventory: {
+        group: `g${i >> 5}`,
+        gpuType: i % 3 === 0 ? null : "a100",
+        gpuCount: i % 3 === 0 ? 0 : 4,
+        cpuCores: 64,
+        memoryGb: 512,
+        agentAddress: null,
+        conformance: null,
+      },
+      agent: null,
+    };
+}
+
+function must(state: QuotaState, command: Command, at: number): QuotaState {
+  const outcome = apply(state, command, at);
+  if (!outcome.ok) throw new Error(outcome.message);
+  return outcome.state;
+}
+
+function built(nodes: number, tenants: number): QuotaState {
+  let state = emptyState();
+  for (const command of cluster(nodes, tenants)) state = must(state, command, 1);
+  return state;
+}
+
+function quantile(sorted: readonly number[], q: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
+}
+
+/**
+ * `callers` loops against one log, each submitting, assigning and completing allocations of `size` nodes on nodes of its
+ * own. Decisions are submissions and assignments; completions are counted as releases.
+ */
+async function decisions(
+  name: string,
+  log: ReplicatedLog,
+  { callers, tenants, size, ms, bar }: { callers: number; tenants: number; size: number; ms: number; bar?: string },
+): Promise<BenchResult[]> {
+  const replicated = await openReplicated({
+    log,
+    machine: quotaMachine,
+    clock: { now: () => Date.now() },
+    sha256,
+    newId: randomUUID,
+  });
+  const setup = [...cluster(callers * size, tenants)];
+  for (let i = 0; i < setup.length; i += 500) await replicated.propose(setup.slice(i, i + 500));
+  const latencies: number[] = [];
+  let decided = 0;
+  let released = 0;
+  let stop = performance.now() + ms / 4;
+  const propose = async (command: Command): Promise<void> => {
+    const [answer] = await replicated.propose([command]);
+    if (answer?.result.ok !== true) throw new Error(answer?.result.message ?? "no answer");
+  };
+  const caller = async (c: number, timed: boolean): Promise<void> => {
+    const mine = Array.from({ length: size }, (_, i) => nodeId(c * size + i));
+    const request = { ...REQUEST, tenant: `t${c % tenants}`, nodes: size, minNodes: size };
+    while (performance.now() < stop) {
+      const allocation = randomUUID();
+      const steps: Command[] = [
+        { kind: "allocation.submit", id: randomUUID(), by: "bench", allocation, request },
+        { kind: "allocation.assign", id: randomUUID(), by: "bench", allocation, nodes: mine, to: "running", expected: {} },
+        { kind: "allocation.move", id: randomUUID(), by: "bench", allocation, to: "completed", exitCode: 0 },
+      ];
+      for (const [i, step] of steps.entries()) {
+        const began = performance.now();
+        await propose(step);
+        if (!timed) continue;
+        if (i === 2) released++;
+        else {
+          decided++;
+          latencies.push(performance.now() - began);
+        }
+      }
+    }
+  };
+  const all = (timed: boolean): Promise<unknown> => Promise.all(Array.from({ length: callers }, (_, c) => caller(c, timed)));
+  await all(false);
+  const began = performance.now();
+  stop = began + ms;
+  await all(true);
+  const seconds = (performance.now() - began) / 1000;
+  latencies.sort((a, b) => a - b);
+  await replicated.close();
+  await log.close();
+  return [
+    { name: `${name} decisions`, value: decided / seconds, unit: "1/s", ...(bar === undefined ? {} : { bar }) },
+    { name: `${name} releases beside`, value: released / seconds, unit: "1/s" },
+    { name: `${name} decision p50`, value: quantile(latencies, 0.5), unit: "ms" },
+    { name: `${name} decision p99`, value: quantile(latencies, 0.99), unit: "ms" },
+  ];
+}
+
+async function onLevel<T>(work: (log: ReplicatedLog) => Promise<T>): Promise<T> {
+  const path = await mkdtemp(join(tmpdir(), "quota-bench-"));
+  try {
+    return await work(await openLevelLog({ path }));
+  } finally {
+    await rm(path, { recursive: true });
+  }
+}
+
+const applying: Bench = {
+  name: "quota-apply",
+  async run() {
+    const count = 30_000;
+    let state = built(1000, 10);
+    let at = 1000;
+    let id = 0;
+    const began = performance.now();
+    for (let i = 0; i < count; i++) {
+      const allocation = `a${String(i).padStart(8, "0")}`;
+      const send = (command: Command): void => {
+        state = must(state, command, at++);
+      };
+      const stamp = (): { id: string; by: string } => ({ id: `c${id++}`, by: "bench" });
+      send({ kind: "allocation.submit", ...stamp(), allocation, request: { ...REQUEST, tenant: `t${i % 10}` } });
+      send({ kind: "allocation.assign", ...stamp(), allocation, nodes: [nodeId(i % 1000)], to: "running", expected: {} });
+      send({ kind: "allocation.move", ...stamp(), allocation, to: "completed" });
+    }
+    return [{ name: "quota apply, pure", value: (3 * count * 1000) / (performance.now() - began), unit: "commands/s" }];
+  },
+};
+
+const embedded: Bench = {
+  name: "quota-embedded",
+  async run() {
+    const one = { callers: 64, tenants: 1, size: 1, ms: 3000 };
+    return [
+      ...(await decisions("quota memory log, 64 callers,", createMemoryLog().open(), one)),
+      ...(await onLevel((log) => decisions("quota embedded log, 64 callers,", log, { ...one, bar: ">= 20,000" }))),
+      ...(await onLevel((log) => decisions("quota embedded log, 256 callers,", log, { ...one, callers: 256 }))),
+      ...(await onLevel((log) => decisions("quota embedded log, 1 caller,", log, { ...one, callers: 1 }))),
+      ...(await onLevel((log) =>
+        decisions("quota embedded log, 500 nodes each,", log, { callers: 16, tenants: 16, size: 500, ms: 3000 }),
+      )),
+    ];
+  },
+};
+
+const cycle: Bench = {
+  name: "quota-cycle",
+  async run() {
+    const results: BenchResult[] = [];
+    const sizes = [
+      [100, 1000, undefined],
+      [300, 3000, undefined],
+      [1000, 10_000, "<= 500"],
+      [3000, 30_000, undefined],
+      [10_000, 100_000, "<= 10,000"],
+    ] as const;
+    for (const [pending, nodes, bar] of sizes) {
+      const idle = queue(built(nodes, 20), pending, 0);
+      results.push(timed(`quota cycle, ${pending} pending, ${nodes} nodes, idle`, idle, bar));
+      let busy = built(nodes, 20);
+      for (let i = 0, at = 0; at + 16 <= nodes; i++, at += 16) {
+        const allocation = `r${String(i).padStart(8, "0")}`;
+        const request = {
+          ...REQUEST,
+          tenant: `t${i % 20}`,
+          nodes: 16,
+          minNodes: 16,
+          priorityClass: i % 8,
+          checkpoint: "auto" as const,
+        };
+        const mine = Array.from({ length: 16 }, (_, k) => nodeId(at + k));
+        busy = must(busy, { kind: "allocation.submit", id: `s${i}`, by: "bench", allocation, request }, 2);
+        busy = must(
+          busy,
+          { kind: "allocation.assign", id: `x${i}`, by: "bench", allocation, nodes: mine, to: "running", expected: {} },
+          3,
+        );
+      }
+      results.push(timed(`quota cycle, ${pending} pending, ${nodes} nodes, full`, queue(busy, pending, 3), bar));
+    }
+    results.push({ name: "quota cycle, memory after", value: process.memoryUsage().heapUsed / 2 ** 20, unit: "MiB" });
+    return results;
+  },
+};
+
+function queue(state: QuotaState, pending: number, from: number): QuotaState {
+  let next = state;
+  for (const tenant of [...state.tenants.keys()])
+    next = must(next, { kind: "tenant.update", id: `raise-${tenant}`, by: "bench", tenant, settings: { maxNodes: 1e8 } }, from);
+  for (let i = 0; i < pending; i++) {
+    const nodes = 1 + (i % 16);
+    const request = { ...REQUEST, tenant: `t${i % 20}`, nodes, minNodes: nodes, priorityClass: i % 10 };
+    const allocation = `p${String(i).padStart(8, "0")}`;
+    next = must(next, { kind: "allocation.submit", id: `q${i}`, by: "bench", allocation, request }, 1000 + i);
+  }
+  return next;
+}
+
+function timed(name: string, state: QuotaState, bar: string | undefined): BenchResult {
+  plan(state, 3_600_000);
+  const began = performance.now();
+  plan(state, 3_600_000);
+  return { name, value: performance.now() - began, unit: "ms", ...(bar === undefined ? {} : { bar }) };
+}
+
+const ledger: Bench = {
+  name: "quota-ledger",
+  async run() {
+    const count = 1_000_000;
+    let state = built(1000, 10);
+    const day = 86_400_000;
+    const step = Math.floor((90 * day) / count);
+    let id = 0;
+    for (let i = 0; i < count; i++) {
+      const allocation = "a"; // one record, reused: the ledger keeps the hours, not the record
+      const stamp = (): { id: string; by: string } => ({ id: `c${id++}`, by: "bench" });
+      const at = 1000 + i * step;
+      const send = (command: Command): void => {
+        state = must(state, command, at);
+      };
+      send({
+        kind: "allocation.submit",
+        ...stamp(),
+        allocation,
+        request: { ...REQUEST, tenant: `t${i % 10}`, user: `u${i % 100}` },
+      });
+      send({ kind: "allocation.assign", ...stamp(), allocation, nodes: [nodeId(i % 1000)], to: "running", expected: {} });
+      state = must(state, { kind: "allocation.move", ...stamp(), allocation, to: "completed" }, at + Math.floor(step / 2));
+      send({ kind: "allocation.prune", ...stamp(), allocations: [allocation] });
+    }
+    const times: number[] = [];
+    for (let i = 0; i < 10_000; i++) {
+      const began = performance.now();
+      tenantUsage(state, `t${i % 10}`, 1 + (i % 90), state.at);
+      times.push(performance.now() - began);
+    }
+    times.sort((a, b) => a - b);
+    return [
+      { name: "quota ledger, 1,000,000 allocations, p99", value: quantile(times, 0.99), unit: "ms", bar: "<= 5" },
+      { name: "quota ledger, memory", value: process.memoryUsage().rss / 2 ** 20, unit: "MiB" },
+    ];
+  },
+};
+
+export const benches: readonly Bench[] = [applying, embedded, cycle, ledger];
