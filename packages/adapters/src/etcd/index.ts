@@ -1,1 +1,3 @@
-export {};
+export { EtcdClient, type EtcdOptions } from "./etcd-client.ts";
+export { type EtcdLogOptions, openEtcdLog } from "./open-etcd-log.ts";
+export type { EtcdTls } from "./tls.ts";
