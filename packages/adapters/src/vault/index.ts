@@ -1,1 +1,2 @@
-export {};
+export { type EmbeddedVault, openEmbeddedVault, vaultCollections } from "./open-embedded-vault.ts";
+export type { Unseal } from "./vault-seal.ts";

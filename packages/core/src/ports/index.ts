@@ -27,4 +27,4 @@ export type { Notification, Notifier } from "./notifier.ts";
 export type { CompiledPolicy, PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource } from "./policy-engine.ts";
 export type { Random } from "./random.ts";
 export type { AppendResult, LogEntry, LogErrorCode, LogHead, LogSnapshot, LogStatus, ReplicatedLog } from "./replicated-log.ts";
-export type { TransitKeyInfo, Vault } from "./vault.ts";
+export type { BatchItem, TransitKeyInfo, Vault, VaultErrorCode } from "./vault.ts";

@@ -9,3 +9,4 @@ export { replicatedLogSuite } from "./replicated-log.ts";
 export { seededIntegers } from "./seeded-integers.ts";
 export type { StorePlace, StoreUnderTest, SuiteSchema } from "./store-under-test.ts";
 export { refuses, type SuiteRunner } from "./suite.ts";
+export { vaultSuite } from "./vault.ts";

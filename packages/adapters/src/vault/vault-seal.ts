@@ -1,0 +1,77 @@
+import type { JsonObject } from "@seneschal/core";
+import type { Argon2Params, CryptoProvider, DocumentStore, Random } from "@seneschal/core/ports";
+import { ARGON2_DEFAULT, base64, fromBase64, utf8 } from "@seneschal/crypto";
+import { vaultError } from "./vault-error.ts";
+
+/** What opens an embedded vault: 32 bytes from a key file, or a passphrase. */
+export type Unseal =
+  | { readonly kind: "key"; readonly key: Uint8Array }
+  | { readonly kind: "passphrase"; readonly passphrase: string; readonly cost?: Argon2Params };
+
+const COLLECTION = "vault_seal";
+const ID = "root";
+const AAD = utf8("seneschal/vault-root/v1");
+
+/**
+ * Gives the root key of the vault in this store, making and sealing a new one on the first use. The root key is stored
+ * only sealed (AES-256-GCM) under the unseal key. Throws `vault_unavailable` when the unseal key is not the right one.
+ */
+export async function unsealRootKey(
+  store: DocumentStore,
+  crypto: CryptoProvider,
+  random: Random,
+  unseal: Unseal,
+): Promise<Uint8Array> {
+  const existing = await store.get(COLLECTION, ID);
+  if (existing !== undefined) return open(crypto, unseal, existing.doc);
+  const root = random(32);
+  const doc = await seal(crypto, random, unseal, root);
+  const commitId = `vault-init-${Buffer.from(random(16)).toString("hex")}`;
+  const result = await store.commit({ commitId, puts: [{ coll: COLLECTION, id: ID, doc, ifVersion: 0 }] });
+  if (result.ok) return root;
+  // Another process was first: its root key is the vault's.
+  root.fill(0);
+  const winner = await store.get(COLLECTION, ID);
+  if (winner === undefined) throw vaultError("vault_unavailable", "the vault's seal is gone");
+  return open(crypto, unseal, winner.doc);
+}
+
+async function seal(crypto: CryptoProvider, random: Random, unseal: Unseal, root: Uint8Array): Promise<JsonObject> {
+  const salt = random(16);
+  const nonce = random(12);
+  const cost = unseal.kind === "passphrase" ? (unseal.cost ?? ARGON2_DEFAULT) : undefined;
+  const key = await unsealKey(crypto, unseal, salt, cost);
+  const sealed = base64(crypto.seal(key, nonce, root, AAD));
+  key.fill(0);
+  const kdf = cost === undefined ? null : { time: cost.time, memory_kib: cost.memoryKiB, parallelism: cost.parallelism };
+  return { kind: unseal.kind, salt: base64(salt), kdf, nonce: base64(nonce), sealed };
+}
+
+async function open(crypto: CryptoProvider, unseal: Unseal, doc: JsonObject): Promise<Uint8Array> {
+  if (doc["kind"] !== unseal.kind) {
+    throw vaultError("vault_unavailable", `the vault is sealed with a ${String(doc["kind"])}, not with a ${unseal.kind}`);
+  }
+  const kdf = doc["kdf"] as { readonly time: number; readonly memory_kib: number; readonly parallelism: number } | null;
+  const cost = kdf === null ? undefined : { time: kdf.time, memoryKiB: kdf.memory_kib, parallelism: kdf.parallelism };
+  const key = await unsealKey(crypto, unseal, fromBase64(String(doc["salt"])), cost);
+  try {
+    return crypto.open(key, fromBase64(String(doc["nonce"])), fromBase64(String(doc["sealed"])), AAD);
+  } catch {
+    throw vaultError("vault_unavailable", "the vault does not open with this key");
+  } finally {
+    key.fill(0);
+  }
+}
+
+async function unsealKey(
+  crypto: CryptoProvider,
+  unseal: Unseal,
+  salt: Uint8Array,
+  cost: Argon2Params | undefined,
+): Promise<Uint8Array> {
+  if (unseal.kind === "passphrase") {
+    return crypto.argon2id(utf8(unseal.passphrase.normalize("NFKC")), salt, cost ?? ARGON2_DEFAULT, 32);
+  }
+  if (unseal.key.length !== 32) throw vaultError("vault_unavailable", "an unseal key has 32 bytes");
+  return crypto.hkdf("sha256", unseal.key, salt, AAD, 32);
+}

@@ -1,0 +1,98 @@
+import { openMemoryStore, seededRandom, settableClock } from "@seneschal/adapters/memory";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { openEmbeddedVault, type Unseal, vaultCollections } from "@seneschal/adapters/vault";
+import type { DocumentStore } from "@seneschal/core/ports";
+import { vaultSuite } from "@seneschal/core/testing";
+import { utf8 } from "@seneschal/crypto";
+import { describe, expect, test } from "vitest";
+import { runner } from "../suite-runner.ts";
+
+const clock = settableClock(1_700_000_000_000);
+const FLOOR = { time: 2, memoryKiB: 19 * 1024, parallelism: 1 };
+const key: Unseal = { kind: "key", key: seededRandom(1)(32) };
+const newStore = () => openMemoryStore({ collections: vaultCollections });
+let seed = 100;
+const open = (store: DocumentStore, unseal: Unseal = key) =>
+  openEmbeddedVault({ store, crypto: nodeCrypto, random: seededRandom(seed++), clock, unseal });
+const unavailable = expect.objectContaining({ code: "vault_unavailable" });
+
+describe("the embedded vault", () => {
+  vaultSuite(runner, { label: "embedded", open: () => open(newStore()) });
+});
+
+test("keys survive closing and opening again, by key file and by passphrase", async () => {
+  const passphrase: Unseal = { kind: "passphrase", passphrase: "correct horse battery", cost: FLOOR };
+  for (const unseal of [key, passphrase]) {
+    const store = newStore();
+    const first = await open(store, unseal);
+    await first.createKey("k");
+    const ciphertext = await first.encrypt("k", utf8("secret"));
+    first.seal();
+    expect(await (await open(store, unseal)).decrypt("k", ciphertext)).toEqual(utf8("secret"));
+  }
+});
+
+test("a wrong key, passphrase or kind of unsealing opens nothing", async () => {
+  const byKey = newStore();
+  await open(byKey);
+  await expect(open(byKey, { kind: "key", key: seededRandom(2)(32) })).rejects.toThrow(unavailable);
+  await expect(open(byKey, { kind: "key", key: new Uint8Array(16) })).rejects.toThrow(unavailable);
+  await expect(open(byKey, { kind: "passphrase", passphrase: "x" })).rejects.toThrow(unavailable);
+  const byPassphrase = newStore();
+  await open(byPassphrase, { kind: "passphrase", passphrase: "right", cost: FLOOR });
+  await expect(open(byPassphrase, { kind: "passphrase", passphrase: "wrong" })).rejects.toThrow(unavailable);
+});
+
+test("a sealed vault answers nothing", async () => {
+  const vault = await open(newStore());
+  await vault.createKey("k");
+  const ciphertext = await vault.encrypt("k", utf8("secret"));
+  vault.seal();
+  await expect(vault.decrypt("k", ciphertext)).rejects.toThrow(unavailable);
+  await expect(vault.encrypt("k", utf8("x"))).rejects.toThrow(unavailable);
+  await expect(vault.listKeys()).rejects.toThrow(unavailable);
+  expect(await vault.health()).toMatchObject({ sealed: true });
+});
+
+test("two processes on one store are one vault, also when both make it at once", async () => {
+  const store = newStore();
+  const [a, b] = await Promise.all([open(store), open(store)]);
+  await Promise.all([a.createKey("k"), b.createKey("k")]);
+  const ciphertext = await a.encrypt("k", utf8("secret"));
+  expect(await b.decrypt("k", ciphertext)).toEqual(utf8("secret"));
+  const versions = await Promise.all([a.rotateKey("k"), b.rotateKey("k"), a.rotateKey("k"), b.rotateKey("k")]);
+  expect(versions.sort()).toEqual([2, 3, 4, 5]);
+  await a.configureKey("k", { minDecryptionVersion: 5, deletionAllowed: true });
+  await expect(b.decrypt("k", ciphertext)).rejects.toThrow(expect.objectContaining({ code: "decryption_failed" }));
+  await b.deleteKey("k");
+  await expect(a.encrypt("k", utf8("x"))).rejects.toThrow(expect.objectContaining({ code: "key_not_found" }));
+});
+
+test("the store holds no key in the clear, and a document moved to another name is refused", async () => {
+  const store = newStore();
+  const keys: string[] = [];
+  const spying = {
+    ...nodeCrypto,
+    seal: (...args: Parameters<typeof nodeCrypto.seal>) => {
+      keys.push(Buffer.from(args[2]).toString("latin1"));
+      return nodeCrypto.seal(...args);
+    },
+  };
+  const vault = await openEmbeddedVault({ store, crypto: spying, random: seededRandom(9), clock, unseal: key });
+  await vault.createKey("a");
+  const material = /"key":"([^"]+)"/.exec(keys.join())?.[1] ?? "";
+  expect(material).toHaveLength(44);
+  const stored = await store.get("vault_keys", "a");
+  expect(JSON.stringify(stored)).not.toContain(material);
+  await store.commit({ commitId: "move", puts: [{ coll: "vault_keys", id: "b", doc: { ...stored!.doc, name: "b" } }] });
+  await expect(vault.encrypt("b", utf8("x"))).rejects.toThrow(unavailable);
+});
+
+test("a store that fails makes the vault unavailable, never empty", async () => {
+  const store = newStore();
+  const vault = await open(store);
+  await vault.createKey("k");
+  await store.close();
+  await expect(vault.keyInfo("k")).rejects.toThrow(unavailable);
+  await expect(vault.rotateKey("k")).rejects.toThrow(unavailable);
+});
