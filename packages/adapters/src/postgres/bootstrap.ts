@@ -10,6 +10,7 @@ import {
   indexRevisions,
 } from "@seneschal/core/store";
 import type pg from "pg";
+import { checkServer } from "./check-server.ts";
 import type { Database } from "./connect.ts";
 
 const layoutVersion = 1;
@@ -52,17 +53,6 @@ export async function bootstrap({ pool, namespace }: Database, schema: CompiledS
 /** The table of a collection. */
 export function tableOf(namespace: string, coll: string): string {
   return coll === "audit" ? `${namespace}.audit` : `${namespace}.d_${coll}`;
-}
-
-async function checkServer(client: pg.PoolClient): Promise<void> {
-  const { rows } = await client.query<{ name: string; setting: string }>(
-    "select name, setting from pg_settings where name in ('server_encoding', 'fsync', 'synchronous_commit')",
-  );
-  const setting = (name: string): string | undefined => rows.find((row) => row.name === name)?.setting;
-  if (setting("server_encoding") !== "UTF8")
-    throw misconfigured(`the database has encoding ${setting("server_encoding")}; it must be UTF8`);
-  if (setting("fsync") !== "on") throw misconfigured("the server runs with fsync off: it may lose what it acknowledged");
-  if (setting("synchronous_commit") === "off") throw misconfigured("synchronous_commit is off: acknowledged commits may be lost");
 }
 
 async function createTables(client: pg.PoolClient, ns: string, schema: CompiledSchema): Promise<void> {

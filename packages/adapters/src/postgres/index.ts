@@ -1,2 +1,3 @@
 export type { PostgresOptions } from "./connect.ts";
+export { openPostgresLog, type PostgresLogOptions } from "./open-postgres-log.ts";
 export { openPostgresStore, type PostgresStoreOptions } from "./open-postgres-store.ts";

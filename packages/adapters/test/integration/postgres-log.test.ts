@@ -1,0 +1,27 @@
+import { openPostgresLog } from "@seneschal/adapters/postgres";
+import { replicatedLogSuite } from "@seneschal/core/testing";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
+import { rounds, runner, seed } from "../suite-runner.ts";
+
+if (postgresBinaries() === undefined) test.skip("PostgreSQL is not installed (apt-get install postgresql)", () => {});
+else
+  describe("PostgreSQL log", () => {
+    let server: PostgresServer;
+    let places = 0;
+    beforeAll(async () => {
+      server = await startPostgres();
+    });
+    afterAll(() => server.destroy());
+
+    replicatedLogSuite(runner, {
+      capabilities: { durable: true, shared: true },
+      place: async () => {
+        places += 1;
+        const name = `place_${places}`;
+        return { open: () => openPostgresLog({ url: server.url, name }), destroy: async () => {} };
+      },
+      seed,
+      rounds: rounds(60),
+    });
+  });
