@@ -1,7 +1,22 @@
+export {
+  type ClassificationResult,
+  type ClassifiedFinding,
+  type Classifier,
+  type ClassifierOptions,
+  createClassifier,
+  MAX_QUERY_LENGTH,
+} from "./classification/classifier.ts";
+export { COLUMN_THRESHOLD, type ColumnSample, type ColumnVerdict, classifyColumn } from "./classification/columns.ts";
+export type { Evidence } from "./classification/evidence.ts";
+export { csvRows } from "./classification/form.ts";
+export { LEXICON, type LexiconTerm, termOf, wordsOf } from "./classification/lexicon.ts";
 export { type Normalised, normalise } from "./classification/normalise.ts";
 export { candidates, REPORTED_FROM, type RecogniseOptions, recognise, resolveOverlaps } from "./classification/recognise.ts";
 export type { Finding, Pattern, Recogniser, Verdict } from "./classification/recogniser.ts";
 export { DEFAULT_RECOGNISERS } from "./classification/recognisers/index.ts";
+export { isIpv6 } from "./classification/recognisers/ip.ts";
+export { type DataRequest, requestOf } from "./classification/request.ts";
+export type { Catalogue, KnownResource } from "./classification/sql-evidence.ts";
 export {
   DEFAULT_TIER_POLICY,
   DEFAULT_TIERS,
@@ -16,6 +31,7 @@ export {
 } from "./classification/tiers.ts";
 export { isBitcoinAddress } from "./classification/validators/bitcoin.ts";
 export { cardNetworks, isCardNumber } from "./classification/validators/card.ts";
+export { type GovernanceErrorCode, governanceError } from "./errors.ts";
 export { analyseSql } from "./sql/analyse.ts";
 export { type ParsedSql, parseSql } from "./sql/parse-sql.ts";
 export { splitStatements } from "./sql/split-statements.ts";

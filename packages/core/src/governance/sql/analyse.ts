@@ -1,4 +1,4 @@
-import { AGGREGATES, MASKING } from "./functions.ts";
+import { AGGREGATES, MASKING, REVEALING_AGGREGATES } from "./functions.ts";
 import type { ColumnInput, ResultColumn, SchemaOf, SqlAnalysis, SqlLiteral, SqlOutput } from "./types.ts";
 
 type Node = Record<string, unknown>;
@@ -730,7 +730,7 @@ class Analyser {
       const found = this.#expr(arg, scope);
       if (i === 0 && (name === "if" || name === "iff") && args.length > 1) inputs.push(...indirect(found, "CONDITIONAL"));
       else if (name === "if" || name === "iff") inputs.push(...found);
-      else inputs.push(...found.map((input) => applied(input, aggregate, masking)));
+      else inputs.push(...found.map((input) => applied(input, aggregate, masking, REVEALING_AGGREGATES.has(name))));
     }
     const over = fn["over"] as Node | undefined | null;
     const window = over?.["WindowSpec"] as Node | undefined;
@@ -741,7 +741,7 @@ class Analyser {
     if (fn["filter"] !== undefined && fn["filter"] !== null)
       inputs.push(...indirect(this.#expr(fn["filter"], scope), "CONDITIONAL"));
     for (const expr of list(fn["within_group"]))
-      inputs.push(...this.#expr((expr as Node)["expr"] ?? expr, scope).map((i) => applied(i, true, false)));
+      inputs.push(...this.#expr((expr as Node)["expr"] ?? expr, scope).map((i) => applied(i, true, false, true)));
     if (((fn["args"] ?? {}) as Node)["Subquery"] !== undefined)
       inputs.push(...this.#subquery((fn["args"] as Node)["Subquery"] as Node, scope));
     return inputs;
@@ -829,8 +829,11 @@ function transformed(input: ColumnInput): ColumnInput {
   return input.type === "DIRECT" && input.subtype === "IDENTITY" ? { ...input, subtype: "TRANSFORMATION" } : input;
 }
 
-function applied(input: ColumnInput, aggregate: boolean, masking: boolean): ColumnInput {
+function applied(input: ColumnInput, aggregate: boolean, masking: boolean, revealing: boolean): ColumnInput {
   if (input.type === "INDIRECT") return input;
+  if (aggregate && revealing && (input.subtype !== "AGGREGATION" || input.revealing === true)) {
+    return { ...input, subtype: "AGGREGATION", masking: input.masking || masking, revealing: true };
+  }
   const subtype = aggregate ? "AGGREGATION" : input.subtype === "IDENTITY" ? "TRANSFORMATION" : input.subtype;
   return { ...input, subtype, masking: input.masking || masking };
 }

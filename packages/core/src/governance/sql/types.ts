@@ -14,6 +14,8 @@ export interface ColumnInput {
     | "WINDOW"
     | "CONDITIONAL";
   readonly masking: boolean;
+  /** Behind an aggregate that shows values themselves (`min`, `array_agg`), not a figure about them. */
+  readonly revealing?: true;
 }
 
 /** One column of a result, with what it is made from. */

@@ -1,6 +1,6 @@
 import { countrySpecs, validateIBAN } from "ibantools";
 import { parse as parseHost } from "tldts";
-import { digitsOf, luhn, repeats } from "../checksums.ts";
+import { digitsOf, luhn, mod97, repeats } from "../checksums.ts";
 import type { Recogniser } from "../recogniser.ts";
 import { isBitcoinAddress } from "../validators/bitcoin.ts";
 import { isCardNumber } from "../validators/card.ts";
@@ -149,10 +149,22 @@ export const generic: readonly Recogniser[] = [
   },
 ];
 
+/** Structures of the SWIFT registry that the library has laxer or stricter. */
+const STRICT_BBAN: Readonly<Record<string, RegExp>> = {
+  GB: /^[A-Z]{4}\d{14}$/,
+  IE: /^[A-Z]{4}\d{14}$/,
+  NL: /^[A-Z]{4}\d{10}$/,
+  PS: /^[A-Z]{4}[A-Z0-9]{21}$/,
+  VG: /^[A-Z]{4}\d{16}$/,
+};
+
 /** ISO 13616 with the structure of each country. Lower case only when the whole is; spaces only between groups of four. */
 function isIban(match: string): boolean {
   if (/[a-z]/.test(match) && /[A-Z]/.test(match)) return false;
-  return validateIBAN(match.replace(/[ -]/g, "").toUpperCase()).valid;
+  const compact = match.replace(/[ -]/g, "").toUpperCase();
+  const strict = STRICT_BBAN[compact.slice(0, 2)];
+  if (strict === undefined) return validateIBAN(compact).valid;
+  return strict.test(compact.slice(4)) && mod97(compact.slice(4) + compact.slice(0, 4)) === 1;
 }
 
 /** A grouped match may have swallowed the word behind it: cuts it to the length of its country. */

@@ -7,7 +7,9 @@ import { europe } from "./europe.ts";
 import { generic } from "./generic.ts";
 import { germany } from "./germany.ts";
 import { ip } from "./ip.ts";
+import { person } from "./person.ts";
 import { phones } from "./phones.ts";
+import { quasi } from "./quasi.ts";
 import { uk } from "./uk.ts";
 import { us } from "./us.ts";
 
@@ -17,6 +19,8 @@ export const DEFAULT_RECOGNISERS: readonly Recogniser[] = [
   ...generic,
   ...ip,
   ...dates,
+  ...quasi,
+  ...person,
   ...phones,
   ...us,
   ...uk,

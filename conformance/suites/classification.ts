@@ -1,0 +1,471 @@
+/** The classifier against the cases of Presidio, its research sentences, DataHub's columns and validator.js. */
+import { readFileSync } from "node:fs";
+import {
+  candidates,
+  cardNetworks,
+  classifyColumn,
+  createClassifier,
+  DEFAULT_RECOGNISERS,
+  DEFAULT_TIER_POLICY,
+  isCardNumber,
+  isIpv6,
+  maxTier,
+  policyOf,
+  type Recogniser,
+  recognise,
+  tierRank,
+} from "@seneschal/core/governance";
+import type { ConformanceSuite, SuiteResult } from "../suite.ts";
+import { tally } from "../tally.ts";
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly presidio_score?: number;
+}
+interface Case {
+  readonly entity: string;
+  readonly country: string | null;
+  readonly text: string;
+  readonly expected: readonly Span[];
+  readonly positive: boolean;
+  readonly needs?: string;
+  readonly config?: { readonly strict_checksum?: boolean; readonly leniency?: number; readonly regions?: string };
+}
+interface CaseFile {
+  readonly cases: readonly Case[];
+  readonly validator_cases: readonly {
+    readonly entity: string;
+    readonly value: string;
+    readonly result: boolean | null;
+    readonly config?: { readonly strict_checksum?: boolean };
+  }[];
+  readonly context_cases: readonly { readonly entity: string; readonly text: string }[];
+}
+interface Sentence {
+  readonly full_text: string;
+  readonly spans: readonly {
+    readonly entity_type: string;
+    readonly entity_value: string;
+    readonly start_position: number;
+    readonly end_position: number;
+  }[];
+}
+
+const read = <T>(dir: string, file: string): T => JSON.parse(readFileSync(`${dir}/classification/${file}`, "utf8")) as T;
+const cases = (dir: string) => read<CaseFile>(dir, "recognizer-cases.json");
+const f1 = (tp: number, fp: number, fn: number) => (tp === 0 ? 0 : (2 * tp) / (2 * tp + fp + fn));
+const overlaps = (a: { start: number; end: number }, b: { start: number; end: number }) => a.start < b.end && a.end > b.start;
+/** The entity's own country where the case names none: two of the peer's telephone recognisers are made for one. */
+const countryOf = (c: { readonly entity: string; readonly country: string | null }) =>
+  c.country ?? DEFAULT_RECOGNISERS.find((r) => r.entity === c.entity)?.country;
+/** Leniency is a setting of the peer's telephone library that the rules here do not have. */
+const applies = (c: Case) =>
+  c.needs === undefined && (c.config?.leniency === undefined || c.config.leniency === 1 || c.config.leniency === 2);
+const hinted = (country: string | undefined) => (country === undefined ? {} : { country });
+
+/** Exact spans per entity, that entity's detector alone, the country given. Passed: entities at F1 >= 0.90. */
+const spans: ConformanceSuite = {
+  name: "classification/recogniser-spans",
+  floor: 1,
+  async run(dir) {
+    const per = new Map<string, { tp: number; fp: number; fn: number }>();
+    const t = tally();
+    let falseHits = 0;
+    let negatives = 0;
+    for (const c of cases(dir).cases) {
+      if (!applies(c)) {
+        t.skip();
+        continue;
+      }
+      const got = recognise(c.text, DEFAULT_RECOGNISERS, {
+        entities: new Set([c.entity]),
+        minScore: 0,
+        strict: c.config?.strict_checksum === true,
+        ...hinted(countryOf(c)),
+      });
+      const have = new Set(got.map((f) => `${f.start}-${f.end}`));
+      const want = new Set(c.expected.map((s) => `${s.start}-${s.end}`));
+      const sums = per.get(c.entity) ?? { tp: 0, fp: 0, fn: 0 };
+      per.set(c.entity, sums);
+      for (const s of want) have.has(s) ? sums.tp++ : sums.fn++;
+      for (const s of have) if (!want.has(s)) sums.fp++;
+      if (!c.positive) {
+        negatives++;
+        if (have.size > 0) falseHits++;
+      }
+    }
+    let [tp, fp, fn] = [0, 0, 0];
+    const worst: number[] = [];
+    for (const [entity, s] of per) {
+      tp += s.tp;
+      fp += s.fp;
+      fn += s.fn;
+      const score = s.tp + s.fn + s.fp === 0 ? 1 : f1(s.tp, s.fp, s.fn);
+      worst.push(score);
+      t.judge(score >= 0.9, `${entity}: F1 ${score.toFixed(3)} (${JSON.stringify(s)})`);
+    }
+    return t.result({
+      micro_f1: f1(tp, fp, fn),
+      worst_entity_f1: Math.min(...worst),
+      false_hits_on_negatives: negatives === 0 ? 0 : falseHits / negatives,
+    });
+  },
+};
+
+const validators: ConformanceSuite = {
+  name: "classification/validator-cases",
+  floor: 0.99,
+  async run(dir) {
+    const t = tally();
+    for (const c of cases(dir).validator_cases) {
+      const recogniser = DEFAULT_RECOGNISERS.find((r) => r.entity === c.entity);
+      const verdict = recogniser?.validate?.(c.value);
+      const got = verdict ?? (c.config?.strict_checksum === true ? false : null);
+      t.judge(got === c.result, `${c.entity} ${JSON.stringify(c.value)}: wanted ${c.result}, got ${got}`);
+    }
+    return t.result();
+  },
+};
+
+/** All recognisers at once: the top finding over a labelled span must have its type. */
+function pooled(name: string, floor: number, withHint: boolean): ConformanceSuite {
+  return {
+    name,
+    floor,
+    async run(dir) {
+      const t = tally();
+      const strong = tally();
+      for (const c of cases(dir).cases) {
+        if (!c.positive || !applies(c)) continue;
+        const found = recognise(c.text, DEFAULT_RECOGNISERS, { minScore: 0, ...(withHint ? hinted(countryOf(c)) : {}) });
+        for (const span of c.expected) {
+          const top = found.filter((f) => overlaps(f, span)).sort((a, b) => b.score - a.score)[0];
+          t.judge(
+            top?.entity === c.entity,
+            `${c.entity} read as ${top?.entity}: ${JSON.stringify(c.text.slice(span.start, span.end))}`,
+          );
+          if ((span.presidio_score ?? 0) >= 0.3) strong.judge(top?.entity === c.entity, "");
+        }
+      }
+      return t.result({ without_weak_spans: strong.rate() });
+    },
+  };
+}
+
+const context: ConformanceSuite = {
+  name: "classification/context-raises-score",
+  floor: 0.8,
+  async run(dir) {
+    const t = tally();
+    for (const c of cases(dir).context_cases) {
+      const entity = c.entity === "FIN" ? "SG_NRIC_FIN" : c.entity;
+      const own = DEFAULT_RECOGNISERS.filter((r) => r.entity === entity);
+      const deaf: readonly Recogniser[] = own.map((r) => ({ ...r, context: [] }));
+      const best = (list: readonly Recogniser[]) => Math.max(0, ...candidates(c.text, list, { minScore: 0 }).map((f) => f.score));
+      t.judge(best(own) > best(deaf) || best(own) === 1, `${c.entity}: ${c.text.slice(0, 80)}`);
+    }
+    return t.result();
+  },
+};
+
+const STRUCTURED = new Set([
+  "CREDIT_CARD",
+  "US_SSN",
+  "IBAN_CODE",
+  "IP_ADDRESS",
+  "PHONE_NUMBER",
+  "EMAIL_ADDRESS",
+  "DOMAIN_NAME",
+  "DATE_TIME",
+]);
+const SENTENCE_TYPE: Readonly<Record<string, string>> = {
+  URL: "DOMAIN_NAME",
+  PH_MOBILE_NUMBER: "PHONE_NUMBER",
+  TR_PHONE_NUMBER: "PHONE_NUMBER",
+};
+
+/** Kinds of dates that annotators label or leave out as a whole. */
+function dateKind(text: string): string {
+  if (/^\d{4}$/.test(text)) return "year";
+  if (/day$/i.test(text)) return "weekday";
+  return /[a-z]/i.test(text.replace(/T|Z|am|pm/gi, "")) ? "words" : "digits";
+}
+
+/**
+ * Structured types in sentences, overlap match. Where a set labels no date of a kind (bare years, weekdays, dates in words) although its texts hold them,
+ * true dates of that kind are not counted as false; `raw_f1` counts them.
+ */
+function sentences(file: string, floor: number): ConformanceSuite {
+  return {
+    name: `classification/sentences-${file}`,
+    floor,
+    async run(dir) {
+      const set = read<Sentence[]>(dir, `sentences-${file}.json`);
+      const labelled = new Set(
+        set.flatMap((s) => s.spans.filter((x) => x.entity_type === "DATE_TIME").map((x) => dateKind(x.entity_value))),
+      );
+      const sums = new Map<string, { tp: number; fp: number; fn: number }>();
+      const of = (type: string) => {
+        const s = sums.get(type) ?? { tp: 0, fp: 0, fn: 0 };
+        sums.set(type, s);
+        return s;
+      };
+      const failures: string[] = [];
+      let rawFalse = 0;
+      for (const sentence of set) {
+        const found = recognise(sentence.full_text, DEFAULT_RECOGNISERS).map((f) => ({
+          ...f,
+          entity: SENTENCE_TYPE[f.entity] ?? f.entity,
+        }));
+        for (const span of sentence.spans) {
+          if (!STRUCTURED.has(span.entity_type)) continue;
+          const at = { start: span.start_position, end: span.end_position };
+          if (found.some((f) => f.entity === span.entity_type && overlaps(f, at))) of(span.entity_type).tp++;
+          else {
+            of(span.entity_type).fn++;
+            failures.push(`missed ${span.entity_type}: ${sentence.full_text.slice(Math.max(0, at.start - 40), at.end)}`);
+          }
+        }
+        for (const f of found) {
+          if (!STRUCTURED.has(f.entity)) continue;
+          if (
+            sentence.spans.some(
+              (s) => s.entity_type === f.entity && overlaps(f, { start: s.start_position, end: s.end_position }),
+            )
+          )
+            continue;
+          rawFalse++;
+          if (f.entity === "DATE_TIME" && !labelled.has(dateKind(sentence.full_text.slice(f.start, f.end)))) continue;
+          of(f.entity).fp++;
+          failures.push(`false ${f.entity} (${f.pattern}): ${sentence.full_text.slice(Math.max(0, f.start - 40), f.end + 10)}`);
+        }
+      }
+      let [tp, fp, fn] = [0, 0, 0];
+      for (const s of sums.values()) {
+        tp += s.tp;
+        fp += s.fp;
+        fn += s.fn;
+      }
+      const recall = (type: string) => (of(type).tp + of(type).fn === 0 ? 1 : of(type).tp / (of(type).tp + of(type).fn));
+      const precision = (type: string) => (of(type).tp + of(type).fp === 0 ? 1 : of(type).tp / (of(type).tp + of(type).fp));
+      return {
+        passed: 2 * tp,
+        failed: fp + fn,
+        skipped: 0,
+        failures: failures.slice(0, 200),
+        figures: {
+          f1: f1(tp, fp, fn),
+          raw_f1: f1(tp, rawFalse, fn),
+          precision: tp / Math.max(1, tp + fp),
+          recall: tp / Math.max(1, tp + fn),
+          card_recall: recall("CREDIT_CARD"),
+          phone_recall: recall("PHONE_NUMBER"),
+          phone_precision: precision("PHONE_NUMBER"),
+        },
+      };
+    },
+  };
+}
+
+/** Sentences without any label must not be held for confidential. */
+const clean: ConformanceSuite = {
+  name: "classification/clean-sentences",
+  floor: 0.99,
+  async run(dir) {
+    const t = tally();
+    const classifier = createClassifier();
+    for (const file of ["synth_dataset_v2", "generated_small"]) {
+      for (const s of read<Sentence[]>(dir, `sentences-${file}.json`)) {
+        if (s.spans.length > 0) continue;
+        const result = classifier.classify(s.full_text);
+        t.judge(tierRank(classifier.policy, result.tier) < 2, `${result.tier}: ${s.full_text} (${result.reasoning})`);
+      }
+    }
+    return t.result();
+  },
+};
+
+const INFOTYPES: Readonly<Record<string, readonly [entity: string, ...terms: readonly string[]]>> = {
+  Email_Address: ["EMAIL_ADDRESS"],
+  Phone_Number: ["PHONE_NUMBER"],
+  US_Social_Security_Number: ["US_SSN"],
+  Credit_Debit_Card_Number: ["CREDIT_CARD", "card number"],
+  Full_Name: ["PERSON", "name", "full name"],
+  Age: ["AGE"],
+  Gender: ["GENDER"],
+  Street_Address: ["STREET_ADDRESS", "street address"],
+  IP_Address_v4: ["IP_ADDRESS"],
+  IP_Address_v6: ["IP_ADDRESS"],
+  IBAN: ["IBAN_CODE"],
+  Vehicle_Identification_Number: ["VEHICLE_ID"],
+  US_Driving_License_Number: ["DRIVER_LICENSE"],
+};
+
+const columns: ConformanceSuite = {
+  name: "classification/columns",
+  floor: 0.98,
+  async run(dir) {
+    const file = read<{
+      columns: readonly { dataset: string; column: string; infotype: string | null; samples: readonly string[] }[];
+    }>(dir, "columns.json");
+    const t = tally();
+    let [tp, fp, fn] = [0, 0, 0];
+    for (const c of file.columns) {
+      const got = classifyColumn({ name: c.column, about: c.dataset, values: c.samples.map(String) });
+      const want = c.infotype === null ? undefined : INFOTYPES[c.infotype];
+      const is = ([entity, ...terms]: readonly [string, ...(readonly string[])]) =>
+        got?.entity === entity && (terms.length === 0 || terms.includes(got.term));
+      const isInfotype = Object.values(INFOTYPES).some(is);
+      const right = want !== undefined && is(want);
+      if (right) tp++;
+      else {
+        if (want !== undefined) fn++;
+        if (isInfotype) fp++;
+      }
+      t.judge(
+        right || (want === undefined && !isInfotype),
+        `${c.dataset}.${c.column}: wanted ${c.infotype}, got ${got?.term} ${got?.score}`,
+      );
+    }
+    return t.result({ precision: tp / Math.max(1, tp + fp), recall: tp / Math.max(1, tp + fn) });
+  },
+};
+
+/** A value is accepted when the recogniser of the type takes the whole of it. */
+function whole(entity: string, value: string): boolean {
+  return candidates(
+    value,
+    DEFAULT_RECOGNISERS.filter((r) => r.entity === entity),
+    { minScore: 0 },
+  ).some((f) => f.start === 0 && f.end === value.length);
+}
+
+const strings: ConformanceSuite = {
+  name: "classification/string-validators",
+  floor: 0.97,
+  async run(dir) {
+    const t = tally();
+    const file = read<{
+      groups: readonly { validator: string; args: readonly unknown[]; valid: readonly string[]; invalid: readonly string[] }[];
+    }>(dir, "string-validators.json");
+    for (const g of file.groups) {
+      const accept = acceptor(g.validator, g.args);
+      if (accept === undefined) {
+        t.skip();
+        continue;
+      }
+      for (const value of g.valid) t.judge(accept(value), `${g.validator} ${JSON.stringify(g.args)}: refused ${value}`);
+      for (const value of g.invalid) t.judge(!accept(value), `${g.validator} ${JSON.stringify(g.args)}: accepted ${value}`);
+    }
+    return t.result();
+  },
+};
+
+function acceptor(validator: string, args: readonly unknown[]): ((value: string) => boolean) | undefined {
+  const option = args[0];
+  if (validator === "isCreditCard") {
+    const provider = (option as { provider?: string } | undefined)?.provider;
+    return (value) => {
+      const digits = value.replace(/[- ]/g, "");
+      return /^\d+$/.test(digits) && isCardNumber(digits) && (provider === undefined || cardNetworks(digits).includes(provider));
+    };
+  }
+  if (validator === "isIBAN" && option === undefined) return (value) => whole("IBAN_CODE", value);
+  if (validator === "isIP" && option === 6)
+    return (value) => value.includes(":") && isIpv6(value.replace(/%[A-Za-z0-9.]{1,32}$/, ""));
+  if (validator === "isIP" && option === undefined) {
+    return (value) =>
+      /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/.test(value) ||
+      (value.includes(":") && isIpv6(value.replace(/%[A-Za-z0-9.]{1,16}$/, "")));
+  }
+  if (validator === "isEmail" && option === undefined) return (value) => whole("EMAIL_ADDRESS", value);
+  return undefined;
+}
+
+/** The labels of sentences as tiers, for calibration. */
+const LABEL_ENTITY: Readonly<Record<string, string>> = {
+  DOMAIN_NAME: "URL",
+  ADDRESS: "STREET_ADDRESS",
+  GPE: "CITY",
+  LOCATION: "CITY",
+  NRP: "NATIONALITY",
+  TITLE: "JOB_TITLE",
+};
+const UNTIERED = new Set(["ORGANIZATION"]);
+
+/** Expected calibration error of `confidence` over ten bins, on the half of the cases that the reliabilities were not fitted on. */
+const calibration: ConformanceSuite = {
+  name: "classification/calibration",
+  floor: 0.95,
+  async run(dir) {
+    const classifier = createClassifier();
+    const bins = Array.from({ length: 10 }, () => ({ n: 0, confidence: 0, right: 0 }));
+    let n = 0;
+    let right = 0;
+    const judge = (text: string, tier: string) => {
+      if (hash(text) % 2 === 0) return;
+      const got = classifier.classify(text);
+      const bin = bins[Math.min(9, Math.floor(got.confidence * 10))];
+      if (bin === undefined) return;
+      n++;
+      bin.n++;
+      bin.confidence += got.confidence;
+      if (got.tier === tier) {
+        bin.right++;
+        right++;
+      }
+    };
+    for (const file of ["synth_dataset_v2", "generated_small"]) {
+      for (const s of read<Sentence[]>(dir, `sentences-${file}.json`)) {
+        let tier = "PUBLIC";
+        for (const span of s.spans) {
+          if (!UNTIERED.has(span.entity_type))
+            tier = maxTier(
+              DEFAULT_TIER_POLICY,
+              tier,
+              policyOf(DEFAULT_TIER_POLICY, LABEL_ENTITY[span.entity_type] ?? span.entity_type).tier,
+            );
+        }
+        judge(s.full_text, tier);
+      }
+    }
+    for (const c of cases(dir).cases) {
+      if (c.positive && c.needs === undefined && c.expected.every((s) => (s.presidio_score ?? 0) >= 0.3))
+        judge(c.text, policyOf(DEFAULT_TIER_POLICY, c.entity).tier);
+    }
+    const ece = bins.reduce((sum, b) => sum + (b.n === 0 ? 0 : (b.n / n) * Math.abs(b.confidence / b.n - b.right / b.n)), 0);
+    const result: SuiteResult = {
+      passed: Math.round((1 - ece) * 10_000),
+      failed: Math.round(ece * 10_000),
+      skipped: 0,
+      failures: bins.map(
+        (b, i) =>
+          `bin ${i}: n ${b.n}, said ${(b.confidence / Math.max(1, b.n)).toFixed(3)}, was ${(b.right / Math.max(1, b.n)).toFixed(3)}`,
+      ),
+      figures: { ece, accuracy: right / Math.max(1, n) },
+    };
+    return result;
+  },
+};
+
+/** FNV-1a: splits cases the same way everywhere. */
+function hash(text: string): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  return (h >>> 4) ^ h;
+}
+
+export const suites: readonly ConformanceSuite[] = [
+  spans,
+  validators,
+  pooled("classification/pooled-type", 0.93, false),
+  pooled("classification/pooled-type-with-country", 0.97, true),
+  context,
+  sentences("synth_dataset_v2", 0.93),
+  sentences("generated_small", 0.97),
+  clean,
+  columns,
+  strings,
+  calibration,
+];

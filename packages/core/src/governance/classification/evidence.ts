@@ -1,0 +1,25 @@
+import type { Finding } from "./recogniser.ts";
+
+/** How an entity became known; each kind has its own reliability. */
+export type EvidenceKind = "checksum" | "context" | "pattern" | "name" | "request" | "catalogue" | "object";
+
+/** One reason for a tier. */
+export interface Evidence {
+  readonly entity: string;
+  readonly tier: string;
+  readonly tags: readonly string[];
+  readonly kind: EvidenceKind;
+  /** What a person reads: rule and place, never a value. */
+  readonly reason: string;
+  readonly finding?: Finding;
+  /** JSON path or column of the place. */
+  readonly path?: string;
+  readonly column?: string;
+}
+
+/** A name that may be repeated to people: an identifier, not a value in disguise. */
+export function safeName(text: string): string {
+  const short = text.length > 64 ? `${text.slice(0, 61)}...` : text;
+  if (!/^[\p{L}_$][\p{L}\p{N}_$ .-]*$/u.test(short) || (short.match(/\d/g)?.length ?? 0) > 5) return "(name withheld)";
+  return short;
+}

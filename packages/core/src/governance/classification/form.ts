@@ -1,0 +1,70 @@
+/** What kind of text a query is. */
+export type QueryForm = "sql" | "json" | "csv" | "text";
+
+const SQL_START =
+  /^\s*(?:\(\s*)?(?:select|with|insert|update|delete|merge|copy|unload|export|import|load|create|alter|drop|truncate|explain|from|use|replace|call|grant|show|describe)\b/i;
+
+/** True when the text begins like SQL; whether it is, the parser says. */
+export function beginsLikeSql(text: string): boolean {
+  return SQL_START.test(text.replace(/^(?:\s*--[^\n]*\n|\s*\/\*[^*]{0,2000}\*\/)+/, ""));
+}
+
+/** The JSON value that a text is, if it is an object or an array. */
+export function jsonOf(text: string): unknown {
+  const first = text.trimStart()[0];
+  if (first !== "{" && first !== "[") return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The rows of a small CSV text (RFC 4180, comma, semicolon or tab), if it is one: at least two rows of the same width, a header of words. */
+export function csvOf(text: string): readonly (readonly string[])[] | undefined {
+  const firstLine = text.slice(0, text.indexOf("\n") < 0 ? 0 : text.indexOf("\n")).trim();
+  const delimiter = [",", ";", "\t", "|"].find((d) => firstLine.split(d).length > 1);
+  if (delimiter === undefined) return undefined;
+  const header = firstLine.split(delimiter).map((cell) => cell.trim().replace(/^"|"$/g, ""));
+  if (
+    !header.every((cell) => /^[\p{L}_][\p{L}\p{N}_ .()#/-]{0,63}$/u.test(cell)) ||
+    header.some((cell) => cell.split(" ").length > 4)
+  )
+    return undefined;
+  const rows = csvRows(text, delimiter).filter((row) => row.length > 1 || row[0] !== "");
+  return rows.length >= 2 && rows.every((row) => row.length === header.length) ? rows : undefined;
+}
+
+/** Splits CSV into rows of cells; quotes may hold delimiters and line breaks. */
+export function csvRows(text: string, delimiter: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let cell = "";
+  let quoted = false;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i] ?? "";
+    if (quoted) {
+      if (c !== '"') cell += c;
+      else if (text[i + 1] === '"') {
+        cell += '"';
+        i++;
+      } else quoted = false;
+    } else if (c === '"' && cell === "") quoted = true;
+    else if (c === delimiter) {
+      row.push(cell);
+      cell = "";
+    } else if (c === "\n" || c === "\r") {
+      if (c === "\r" && text[i + 1] === "\n") i++;
+      row.push(cell);
+      rows.push(row);
+      row = [];
+      cell = "";
+    } else cell += c;
+  }
+  if (cell !== "" || row.length > 0) {
+    row.push(cell);
+    rows.push(row);
+  }
+  return rows;
+}

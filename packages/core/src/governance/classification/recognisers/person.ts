@@ -1,0 +1,30 @@
+import type { Recogniser } from "../recogniser.ts";
+
+const word = "\\p{Lu}[\\p{L}'’-]{1,30}";
+
+/** Names of people where the words around give them away; a model would find more. */
+export const person: readonly Recogniser[] = [
+  {
+    entity: "PERSON",
+    patterns: [
+      {
+        name: "after a title",
+        regex: new RegExp(
+          `(?<=\\b(?:Mr|Mrs|Ms|Dr|Prof|Miss|Sir|Madam|Herr|Frau)\\.? )${word}(?: (?:\\p{Lu}\\.|${word})){0,3}`,
+          "gu",
+        ),
+        score: 0.6,
+      },
+      {
+        name: "introduced",
+        regex: new RegExp(
+          `(?<=\\b(?:[Mm]y name is|[Nn]ame is|I am|I'm|[Nn]ame:|[Nn]amed|[Cc]alled|[Dd]ear|[Rr]egards,|[Ss]incerely,) {0,2})${word}(?: (?:\\p{Lu}\\.|${word})){0,3}(?! (?:Inc|Ltd|LLC|GmbH))`,
+          "gu",
+        ),
+        score: 0.5,
+      },
+    ],
+    context: ["name", "mr", "mrs", "dr"],
+    prior: 0.4,
+  },
+];

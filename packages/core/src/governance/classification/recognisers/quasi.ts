@@ -1,0 +1,22 @@
+import type { Recogniser } from "../recogniser.ts";
+
+/** Quasi-identifiers in prose, where the words around them say what they are. */
+export const quasi: readonly Recogniser[] = [
+  {
+    entity: "AGE",
+    patterns: [
+      { name: "years old", regex: /(?<![\w.-])\d{1,3}(?=[ -]years?[ -]old\b)/gi, score: 0.6 },
+      { name: "age of", regex: /(?<=\b(?:age of|aged|age is|age:|turn|turned|turning) )\d{1,3}(?![\w%.-]*\d)/gi, score: 0.5 },
+    ],
+    context: ["age", "old"],
+    digits: 1,
+    prior: 0.4,
+  },
+  {
+    entity: "ZIP_CODE",
+    patterns: [{ name: "digits", regex: /(?<![\w.,/-])\d{4,5}(?:-\d{3,4})?(?![\w/-])(?![.,]\d)/g, score: 0.05 }],
+    context: ["zip code", "zip", "zipcode", "postal code", "postcode"],
+    digits: 4,
+    prior: 0.35,
+  },
+];

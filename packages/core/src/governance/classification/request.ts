@@ -1,0 +1,90 @@
+import { LEXICON, type LexiconTerm, namesBusiness, wordsOf } from "./lexicon.ts";
+
+/** What a sentence asks for. */
+export interface DataRequest {
+  readonly operation: "READ" | "EXPORT" | "WRITE" | "DELETE";
+  /** All of it, figures about it, or neither said. */
+  readonly scope: "bulk" | "aggregate" | "unspecified";
+  /** Kinds of data asked for, without those that the sentence excludes. */
+  readonly objects: readonly { readonly term: LexiconTerm; readonly masked: boolean }[];
+  /** It names things or people of a business. */
+  readonly business: boolean;
+}
+
+const EXPORTS =
+  /^(?:export|download|dump|extract|share|send|email|mail|transfer|upload|copy|unload|forward|publish|sync|backup|leak|sell)$/;
+const READS =
+  /^(?:show|list|get|give|fetch|find|display|select|retrieve|pull|read|view|report|query|print|return|look|lookup|search|see|count|compute|calculate|summarize|summarise|analyze|analyse|what|which|who|join)$/;
+const DELETES = /^(?:delete|remove|purge|erase|drop|truncate|wipe)$/;
+const WRITES = /^(?:update|insert|overwrite|modify|correct|append|write)$/;
+const BULK = /\b(?:all|every|each|full|entire|complete|whole|list of|everything|everyone)\b/;
+const AGGREGATE =
+  /\b(?:how many|count|average|avg|mean|median|number of|total|sum of|trend|percentage|percent|share of|distribution|breakdown|histogram|statistics|rate of|per (?:month|week|day|year|region|country))\b/;
+const MASKED =
+  /\b(?:mask|masked|masking|hashed|hash|anonymized|anonymised|anonymous|pseudonymized|pseudonymised|redacted|tokenized|tokenised|encrypted|obfuscated|de identified|deidentified|blinded)\b/;
+const OWN = /\b(?:my|your|our|a|an|this|that|his|her|new|me|i|which)(?: [a-z]+)?$/;
+
+/**
+ * Reads a sentence as a request for data: verb, object, scope, negators. `undefined` when it asks for nothing: talk about one's own card or mail is no request
+ * for the data of others.
+ */
+export function requestOf(text: string): DataRequest | undefined {
+  const words = wordsOf(text.slice(0, 4000));
+  const joined = words.join(" ");
+  const operation = operationOf(words);
+  const aggregate = AGGREGATE.test(joined);
+  const phrase = words.length <= 6 && words.length > 0 && !/[.!?]/.test(text.trim().slice(0, -1));
+  if (operation === undefined && !aggregate && !phrase) return undefined;
+  const masked = MASKED.test(joined);
+  const objects: { term: LexiconTerm; masked: boolean }[] = [];
+  for (const term of LEXICON) {
+    const match = term.match.exec(joined);
+    if (match === null || (term.unless?.test(joined) ?? false) || term.personal === true) continue;
+    const before = joined.slice(0, match.index).trimEnd();
+    if (OWN.test(before) && !BULK.test(before)) continue;
+    if (/\b(?:without|excluding|except|no|minus|omit|omitting|drop|dropping)(?: the| any| all)?$/.test(before)) continue;
+    // The verb `email` and the noun `email` are one word: at the start of a request it is the verb.
+    if (
+      term.entity === "EMAIL_ADDRESS" &&
+      match.index === 0 &&
+      words.length > 1 &&
+      EXPORTS.test(words[0] ?? "") &&
+      words[0] === "email"
+    ) {
+      const again = term.match.exec(joined.slice(6));
+      if (again === null) continue;
+    }
+    if (objects.some((object) => object.term.entity === term.entity)) continue;
+    objects.push({ term, masked });
+  }
+  const business = namesBusiness(words);
+  // A bare phrase counts only when it names data of people or business in the plural or with its owner.
+  if (operation === undefined && !aggregate && (!business || objects.length === 0)) return undefined;
+  if (objects.length === 0 && !business) return undefined;
+  if (objects.length > 0 && !business && !aggregate && !BULK.test(joined) && !plural(text) && operation !== "EXPORT")
+    return undefined;
+  return {
+    operation: operation ?? "READ",
+    scope: aggregate ? "aggregate" : BULK.test(joined) ? "bulk" : "unspecified",
+    objects,
+    business,
+  };
+}
+
+/** The first word that is a verb of data work, at the start or behind a polite opening. */
+function operationOf(words: readonly string[]): DataRequest["operation"] | undefined {
+  const opening =
+    /^(?:please|can|could|would|you|i|we|want|need|to|like|let|us|me|kindly|help|just|now|then|and|how|do|must|should|for|hi|hello)$/;
+  for (const word of words.slice(0, 12)) {
+    if (EXPORTS.test(word)) return "EXPORT";
+    if (DELETES.test(word)) return "DELETE";
+    if (WRITES.test(word)) return "WRITE";
+    if (READS.test(word)) return "READ";
+    if (!opening.test(word)) return undefined;
+  }
+  return undefined;
+}
+
+function plural(text: string): boolean {
+  return /[a-z]{2,}s\b/i.test(text.replace(/\b(?:is|this|was|has|does|address|access|us|its|as|yes|please)\b/gi, ""));
+}

@@ -1,0 +1,180 @@
+import type { ColumnInput, SqlAnalysis } from "../sql/types.ts";
+import { type Evidence, safeName } from "./evidence.ts";
+import { isAboutHealth, isAboutPeople, termOf } from "./lexicon.ts";
+import { recognise } from "./recognise.ts";
+import type { Recogniser } from "./recogniser.ts";
+import { loweredTier, policyOf, type TierPolicy, tierRank } from "./tiers.ts";
+
+/** What is already known of a resource: its effective classification, by column where known. */
+export interface KnownResource {
+  readonly tier: string;
+  readonly tags: readonly string[];
+  readonly columns?: Readonly<Record<string, { readonly tier: string; readonly tags: readonly string[] }>>;
+}
+
+/** Looks a table up in the catalogue; names come as the query writes them. */
+export type Catalogue = (table: string) => KnownResource | undefined;
+
+/** Why a use of a column counts less than showing it. */
+type Weakening = "masked" | "aggregated" | "only filtered by";
+
+/**
+ * Evidence of a query: projected columns by name and catalogue, columns that only filter one tier lower, aggregates and masked columns lower but never
+ * public, a star takes its table, literals are searched like any text.
+ */
+export function sqlEvidence(
+  analysis: SqlAnalysis,
+  policy: TierPolicy,
+  catalogue: Catalogue,
+  recognisers: readonly Recogniser[],
+): Evidence[] {
+  const found: Evidence[] = [];
+  const shown = new Set<string>();
+  for (const result of analysis.results) {
+    for (const column of result.columns) {
+      for (const input of column.inputs) {
+        if (input.type === "INDIRECT") continue;
+        shown.add(keyOf(input));
+        const weak: Weakening | undefined = input.masking ? "masked" : isFigure(input) ? "aggregated" : undefined;
+        push(found, columnEvidence(input.table, input.field, policy, catalogue, weak));
+      }
+      // A column of no known table (a constant, a function of nothing) still has a telling name.
+      if (column.inputs.length === 0) push(found, columnEvidence("", column.name, policy, catalogue, undefined));
+    }
+    for (const table of result.stars) found.push(...starEvidence(table, policy, catalogue));
+  }
+  for (const result of analysis.results) {
+    const rest = [
+      ...result.dataset,
+      ...result.columns.flatMap((column) => column.inputs.filter((input) => input.type === "INDIRECT")),
+    ];
+    for (const input of rest) {
+      if (shown.has(keyOf(input))) continue;
+      shown.add(keyOf(input));
+      push(found, columnEvidence(input.table, input.field, policy, catalogue, "only filtered by"));
+    }
+  }
+  for (const literal of analysis.literals) found.push(...literalEvidence(literal.value, literal.column, policy, recognisers));
+  for (const table of [...analysis.inputs, ...analysis.outputs]) {
+    const known = catalogue(table);
+    const lowest = policy.tiers[1] ?? "INTERNAL";
+    found.push({
+      entity: "BUSINESS_OBJECT",
+      tier: known !== undefined && tierRank(policy, known.tier) === 0 ? known.tier : lowest,
+      tags: [],
+      kind: "object",
+      reason: `table ${safeName(table)}`,
+    });
+  }
+  return found;
+}
+
+/** `min(name)` shows a name; `count(name)` does not. */
+function isFigure(input: ColumnInput): boolean {
+  return input.subtype === "AGGREGATION" && input.revealing !== true;
+}
+
+function keyOf(input: ColumnInput): string {
+  return `${input.table}\0${input.field.toLowerCase()}`;
+}
+
+function push(found: Evidence[], evidence: Evidence | undefined): void {
+  if (evidence !== undefined) found.push(evidence);
+}
+
+function columnEvidence(
+  table: string,
+  column: string,
+  policy: TierPolicy,
+  catalogue: Catalogue,
+  weak: Weakening | undefined,
+): Evidence | undefined {
+  const known = catalogue(table);
+  const exact =
+    known?.columns?.[column] ??
+    Object.entries(known?.columns ?? {}).find(([name]) => name.toLowerCase() === column.toLowerCase())?.[1];
+  const why = weak === undefined ? "" : `, ${weak}`;
+  const place = `column ${safeName(column)}${table === "" ? "" : ` of ${safeName(table)}`}`;
+  if (exact !== undefined) {
+    return {
+      entity: `COLUMN:${column}`,
+      tier: weak === undefined ? exact.tier : loweredTier(policy, exact.tier),
+      tags: exact.tags,
+      kind: "catalogue",
+      reason: `${place} is registered as ${exact.tier}${why}`,
+      column,
+    };
+  }
+  const term = termOf(column, table);
+  if (term === undefined) return undefined;
+  const { tier, tags } = policyOf(policy, term.entity);
+  return {
+    entity: term.entity,
+    tier: weak === undefined ? tier : loweredTier(policy, tier),
+    tags,
+    kind: "name",
+    reason: `${place} names ${term.term}${why}`,
+    column,
+  };
+}
+
+function starEvidence(table: string, policy: TierPolicy, catalogue: Catalogue): Evidence[] {
+  const known = catalogue(table);
+  if (known !== undefined) {
+    return [
+      {
+        entity: `TABLE:${table}`,
+        tier: known.tier,
+        tags: known.tags,
+        kind: "catalogue",
+        reason: `all columns of ${safeName(table)}, registered as ${known.tier}`,
+      },
+    ];
+  }
+  const entity = isAboutHealth(table) ? "HEALTH_DATA" : isAboutPeople(table) ? "PERSON" : undefined;
+  if (entity === undefined) return [];
+  const { tier, tags } = policyOf(policy, entity);
+  return [
+    {
+      entity,
+      tier,
+      tags,
+      kind: "name",
+      reason: `all columns of ${safeName(table)}, which is about ${entity === "PERSON" ? "people" : "patients"}`,
+    },
+  ];
+}
+
+function literalEvidence(
+  value: string,
+  column: string | undefined,
+  policy: TierPolicy,
+  recognisers: readonly Recogniser[],
+): Evidence[] {
+  const hints = column === undefined ? [] : [column.toLowerCase().replace(/_/g, " ")];
+  const found = recognise(value, recognisers, { hints }).map((finding): Evidence => {
+    const { tier, tags } = policyOf(policy, finding.entity);
+    return {
+      entity: finding.entity,
+      tier,
+      tags,
+      kind: finding.validator === "passed" ? "checksum" : finding.contextWord === undefined ? "pattern" : "context",
+      reason: `a literal${column === undefined ? "" : ` compared with column ${safeName(column)}`} is ${finding.entity} (${finding.pattern})`,
+      finding,
+      ...(column === undefined ? {} : { column }),
+    };
+  });
+  const term = column === undefined ? undefined : termOf(column);
+  if (found.length === 0 && term !== undefined && value.length >= 4) {
+    const { tier, tags } = policyOf(policy, term.entity);
+    found.push({
+      entity: term.entity,
+      tier,
+      tags,
+      kind: "name",
+      reason: `a literal is given for column ${safeName(column ?? "")}, which names ${term.term}`,
+      ...(column === undefined ? {} : { column }),
+    });
+  }
+  return found;
+}

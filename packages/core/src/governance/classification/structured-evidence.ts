@@ -1,0 +1,136 @@
+import { classifyColumn } from "./columns.ts";
+import { type Evidence, safeName } from "./evidence.ts";
+import { termOf, wordsOf } from "./lexicon.ts";
+import { recognise } from "./recognise.ts";
+import type { Recogniser } from "./recogniser.ts";
+import { policyOf, type TierPolicy } from "./tiers.ts";
+
+const MAX_LEAVES = 20_000;
+
+/** Evidence of a JSON value: every leaf is searched with its key as context, and a telling key counts by itself. Keys are searched too. */
+export function jsonEvidence(value: unknown, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
+  const found: Evidence[] = [];
+  const stack: { readonly value: unknown; readonly path: string; readonly key: string; readonly about: string }[] = [
+    { value, path: "$", key: "", about: "" },
+  ];
+  for (let leaves = 0; stack.length > 0 && leaves < MAX_LEAVES; ) {
+    const item = stack.pop();
+    if (item === undefined) break;
+    if (Array.isArray(item.value)) {
+      for (let i = item.value.length - 1; i >= 0; i--) stack.push({ ...item, value: item.value[i], path: `${item.path}[${i}]` });
+    } else if (typeof item.value === "object" && item.value !== null) {
+      for (const [key, child] of Object.entries(item.value).reverse()) {
+        found.push(...keyEvidence(key, `${item.path}.${safeName(key)}`, policy, recognisers));
+        stack.push({ value: child, path: `${item.path}.${safeName(key)}`, key, about: item.key });
+      }
+    } else if (item.value !== null && item.value !== "" && typeof item.value !== "boolean") {
+      leaves++;
+      found.push(...leafEvidence(String(item.value), item.key, item.about, item.path, policy, recognisers));
+    }
+  }
+  return found;
+}
+
+function keyEvidence(key: string, path: string, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
+  if (/^[\p{L}_$][\p{L}\p{N}_$-]{0,63}$/u.test(key) && !/\d{5}/.test(key)) return [];
+  return recognise(key, recognisers).map((finding) => {
+    const { tier, tags } = policyOf(policy, finding.entity);
+    return {
+      entity: finding.entity,
+      tier,
+      tags,
+      kind: finding.validator === "passed" ? "checksum" : "pattern",
+      reason: `a key of the payload is ${finding.entity}`,
+      finding,
+      path,
+    };
+  });
+}
+
+function leafEvidence(
+  value: string,
+  key: string,
+  about: string,
+  path: string,
+  policy: TierPolicy,
+  recognisers: readonly Recogniser[],
+): Evidence[] {
+  const term = termOf(key, about);
+  const hints = key === "" ? [] : [wordsOf(key).join(" ")];
+  const found: Evidence[] = recognise(value, recognisers, { hints }).map((finding) => {
+    const { tier, tags } = policyOf(policy, finding.entity);
+    return {
+      entity: finding.entity,
+      tier,
+      tags,
+      kind: finding.validator === "passed" ? "checksum" : finding.contextWord === undefined ? "pattern" : "context",
+      reason: `${finding.entity} at ${path} (${finding.pattern}${finding.validator === "passed" ? ", check digit passed" : ""})`,
+      finding,
+      path,
+    };
+  });
+  if (term !== undefined && !found.some((e) => e.entity === term.entity)) {
+    const { tier, tags } = policyOf(policy, term.entity);
+    found.push({ entity: term.entity, tier, tags, kind: "name", reason: `the key at ${path} names ${term.term}`, path });
+  }
+  return found;
+}
+
+/** Evidence of rows with a header: every column by name and values. */
+export function tableEvidence(
+  rows: readonly (readonly string[])[],
+  policy: TierPolicy,
+  recognisers: readonly Recogniser[],
+): Evidence[] {
+  const [header = [], ...body] = rows;
+  const found: Evidence[] = [];
+  for (const [i, name] of header.entries()) {
+    const values = body.map((row) => row[i] ?? "");
+    found.push(...columnEvidenceOf(name, values, "", policy, recognisers));
+  }
+  return found;
+}
+
+/** Evidence of one column: what it is as a whole, and entities that its values hold. */
+export function columnEvidenceOf(
+  name: string,
+  values: readonly string[],
+  about: string,
+  policy: TierPolicy,
+  recognisers: readonly Recogniser[],
+): Evidence[] {
+  const found: Evidence[] = [];
+  const column = safeName(name);
+  const verdict = classifyColumn({ name, about, values });
+  if (verdict !== undefined) {
+    const { tier, tags } = policyOf(policy, verdict.entity);
+    const fitting = verdict.fitting === undefined ? "" : `, ${Math.round(verdict.fitting * 100)} % of the values fit`;
+    found.push({
+      entity: verdict.entity,
+      tier,
+      tags,
+      kind: "name",
+      reason: `column ${column} holds ${verdict.term}${fitting}`,
+      column: name,
+    });
+  }
+  const hints = [wordsOf(name).join(" ")];
+  const seen = new Set<string>();
+  for (const value of values.slice(0, 1000)) {
+    for (const finding of recognise(value, recognisers, { hints })) {
+      if (seen.has(finding.entity)) continue;
+      seen.add(finding.entity);
+      const { tier, tags } = policyOf(policy, finding.entity);
+      found.push({
+        entity: finding.entity,
+        tier,
+        tags,
+        kind: finding.validator === "passed" ? "checksum" : finding.contextWord === undefined ? "pattern" : "context",
+        reason: `values of column ${column} hold ${finding.entity} (${finding.pattern})`,
+        finding,
+        column: name,
+      });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,19 @@
+import { CodedError } from "../errors.ts";
+
+/** Why data governance could not do something. Closed. */
+export type GovernanceErrorCode =
+  | "validation_failed"
+  | "not_found"
+  | "classification_failed"
+  | "policy_evaluation_failed"
+  | "conflict";
+
+/** A failure of data governance; `details` never hold values of data. */
+export function governanceError(
+  code: GovernanceErrorCode,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+  cause?: unknown,
+): CodedError<GovernanceErrorCode> {
+  return new CodedError(code, message, details, cause);
+}
