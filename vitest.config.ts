@@ -3,7 +3,8 @@ import { defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
 
 const packages = readdirSync(new URL("packages", import.meta.url));
-const conditions = ["@seneschal/source", ...defaultServerConditions];
+// Without `module`: Node itself then resolves by it, and packages keep bundler-only files behind it.
+const conditions = ["@seneschal/source", ...defaultServerConditions.filter((c) => c !== "module")];
 
 /** Every package is a project: `npx vitest run --project core`. Tests run from source, no build needed. */
 export default defineConfig({

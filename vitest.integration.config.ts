@@ -2,7 +2,8 @@ import { readdirSync } from "node:fs";
 import { defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
 
-const conditions = ["@seneschal/source", ...defaultServerConditions];
+// Without `module`: Node itself then resolves by it, and packages keep bundler-only files behind it.
+const conditions = ["@seneschal/source", ...defaultServerConditions.filter((c) => c !== "module")];
 
 /** The suites against real peers: what is installed is used, what is missing is named. One file at a time: they start servers. */
 export default defineConfig({

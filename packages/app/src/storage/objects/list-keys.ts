@@ -77,8 +77,8 @@ async function* scan<T extends { readonly key: string }>(
         ...(cursor === undefined ? {} : { cursor }),
       },
     );
-    for (const { doc } of page.items) {
-      const item = doc as unknown as T;
+    for (const { id, doc } of page.items) {
+      const item = { id, ...doc } as unknown as T;
       const lead = indexedKey(item.key);
       if (lead !== tie) yield* flush();
       tie = lead;

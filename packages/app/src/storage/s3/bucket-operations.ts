@@ -1,0 +1,183 @@
+import { isCoded } from "@seneschal/core";
+import type { ObjectDoc, UploadDoc } from "../documents.ts";
+import { createBucket, deleteBucket, listBuckets, openBucket } from "../objects/buckets.ts";
+import { deleteObject } from "../objects/delete-object.ts";
+import { listKeys } from "../objects/list-keys.ts";
+import { queryNumber, readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
+import { s3Error, s3Failure } from "./errors.ts";
+import { uriEncode } from "./sigv4.ts";
+import { childText, parseXml, type XmlObject, xmlDocument } from "./xml.ts";
+
+const iso = (at: number) => new Date(at).toISOString();
+
+export async function listAllBuckets(call: S3Call): Promise<S3Reply> {
+  const buckets = await listBuckets(call.services, call.tenant);
+  return xmlReply(
+    xmlDocument("ListAllMyBucketsResult", {
+      Owner: { ID: call.tenant, DisplayName: call.tenant },
+      Buckets: { Bucket: buckets.map((b) => ({ Name: b.name, CreationDate: iso(b.created_at) })) },
+    }),
+  );
+}
+
+export async function putBucket(call: S3Call): Promise<S3Reply> {
+  const text = await readText(call.body(), 64 * 1024);
+  const wanted = text.trim() === "" ? undefined : childText(parseXml(text), "LocationConstraint");
+  await createBucket(call.services, call.tenant, call.bucket, wanted || "us-east-1");
+  return { status: 200, headers: { location: `/${call.bucket}` } };
+}
+
+export async function headBucket(call: S3Call): Promise<S3Reply> {
+  const { bucket } = await openBucket(call.services, call.tenant, call.bucket);
+  return { status: 200, headers: { "x-amz-bucket-region": bucket.region } };
+}
+
+export async function removeBucket(call: S3Call): Promise<S3Reply> {
+  await deleteBucket(call.services, call.tenant, call.bucket);
+  return { status: 204 };
+}
+
+export async function bucketLocation(call: S3Call): Promise<S3Reply> {
+  const { bucket } = await openBucket(call.services, call.tenant, call.bucket);
+  // us-east-1 is the absence of a constraint.
+  const region = bucket.region === "us-east-1" ? "" : bucket.region;
+  return xmlReply(
+    `<?xml version="1.0" encoding="UTF-8"?>\n<LocationConstraint xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${region}</LocationConstraint>`,
+  );
+}
+
+/** Versioning was never enabled on any bucket, which S3 says with an empty document. */
+export async function bucketVersioning(call: S3Call): Promise<S3Reply> {
+  await openBucket(call.services, call.tenant, call.bucket);
+  return xmlReply(xmlDocument("VersioningConfiguration", {}));
+}
+
+function encoder(call: S3Call): (text: string) => string {
+  const type = call.query.get("encoding-type");
+  if (type !== undefined && type !== "url") throw s3Error("InvalidArgument", "encoding-type must be url");
+  return type === undefined ? (text) => text : (text) => text.split("/").map(uriEncode).join("/");
+}
+
+/** ListObjects in both versions: they differ in how a page goes on. */
+export async function listObjects(call: S3Call): Promise<S3Reply> {
+  await openBucket(call.services, call.tenant, call.bucket);
+  const { query } = call;
+  const second = query.get("list-type") === "2";
+  const encode = encoder(call);
+  const limit = queryNumber(call, "max-keys", 1000, 0, 1000);
+  const prefix = query.get("prefix") ?? "";
+  const delimiter = query.get("delimiter") ?? "";
+  const token = query.get("continuation-token");
+  if (second && token === "") throw s3Error("InvalidArgument", "the continuation token is empty");
+  const after = second
+    ? token === undefined
+      ? (query.get("start-after") ?? "")
+      : decodeToken(token)
+    : (query.get("marker") ?? "");
+  const page = await listKeys<ObjectDoc>(call.services, "storage_objects", {
+    bucket: call.bucket,
+    prefix,
+    delimiter,
+    after,
+    limit,
+  });
+  const owner = { ID: call.tenant, DisplayName: call.tenant };
+  const contents = page.items.map(
+    (o): XmlObject => ({
+      Key: encode(o.key),
+      LastModified: iso(o.modified_at),
+      ETag: `"${o.etag}"`,
+      Size: o.size,
+      StorageClass: "STANDARD",
+      ...(!second || query.get("fetch-owner") === "true" ? { Owner: owner } : {}),
+    }),
+  );
+  const common = {
+    Name: call.bucket,
+    Prefix: encode(prefix),
+    ...(delimiter === "" ? {} : { Delimiter: encode(delimiter) }),
+    MaxKeys: limit,
+    ...(query.has("encoding-type") ? { EncodingType: "url" } : {}),
+    IsTruncated: page.next !== undefined,
+    Contents: contents,
+    CommonPrefixes: page.prefixes.map((p) => ({ Prefix: encode(p) })),
+  };
+  const paging: XmlObject = second
+    ? {
+        KeyCount: page.items.length + page.prefixes.length,
+        ContinuationToken: token,
+        StartAfter: query.has("start-after") ? encode(query.get("start-after") ?? "") : undefined,
+        NextContinuationToken: page.next === undefined ? undefined : encodeToken(page.next),
+      }
+    : { Marker: encode(after), NextMarker: page.next === undefined ? undefined : encode(page.next) };
+  return xmlReply(xmlDocument("ListBucketResult", { ...common, ...paging }));
+}
+
+function encodeToken(key: string): string {
+  return Buffer.from(`k:${key}`).toString("base64url");
+}
+
+function decodeToken(token: string): string {
+  const text = Buffer.from(token, "base64url").toString("utf8");
+  if (!text.startsWith("k:")) throw s3Error("InvalidArgument", "the continuation token is not one of ours");
+  return text.slice(2);
+}
+
+export async function listUploads(call: S3Call): Promise<S3Reply> {
+  await openBucket(call.services, call.tenant, call.bucket);
+  const { query } = call;
+  const encode = encoder(call);
+  const limit = queryNumber(call, "max-uploads", 1000, 1, 1000);
+  const prefix = query.get("prefix") ?? "";
+  const delimiter = query.get("delimiter") ?? "";
+  const after = query.get("key-marker") ?? "";
+  const page = await listKeys<UploadDoc & { readonly id: string }>(call.services, "storage_uploads", {
+    bucket: call.bucket,
+    prefix,
+    delimiter,
+    after,
+    limit,
+  });
+  return xmlReply(
+    xmlDocument("ListMultipartUploadsResult", {
+      Bucket: call.bucket,
+      KeyMarker: encode(after),
+      NextKeyMarker: page.next === undefined ? undefined : encode(page.next),
+      MaxUploads: limit,
+      IsTruncated: page.next !== undefined,
+      Prefix: encode(prefix),
+      Upload: page.items.map((u) => ({
+        Key: encode(u.key),
+        UploadId: u.id,
+        Initiator: { ID: call.tenant, DisplayName: call.tenant },
+        Owner: { ID: call.tenant, DisplayName: call.tenant },
+        StorageClass: "STANDARD",
+        Initiated: iso(u.started_at),
+      })),
+      CommonPrefixes: page.prefixes.map((p) => ({ Prefix: encode(p) })),
+    }),
+  );
+}
+
+/** DeleteObjects: up to 1000 keys, each with its own outcome. */
+export async function deleteObjects(call: S3Call): Promise<S3Reply> {
+  await openBucket(call.services, call.tenant, call.bucket);
+  const root = parseXml(await readText(call.body(), 2 * 1024 * 1024));
+  const keys = root.children.filter((c) => c.name === "Object").map((o) => childText(o, "Key"));
+  if (root.name !== "Delete" || keys.length === 0 || keys.length > 1000 || keys.some((k) => k === undefined || k === ""))
+    throw s3Error("MalformedXML", "expected Delete with 1 to 1000 Objects, each with a Key");
+  const quiet = childText(root, "Quiet") === "true";
+  const deleted: XmlObject[] = [];
+  const errors: XmlObject[] = [];
+  for (const key of keys as string[]) {
+    try {
+      await deleteObject(call.services, call.tenant, call.bucket, key);
+      deleted.push({ Key: key });
+    } catch (error) {
+      if (isCoded(error, "NoSuchBucket")) throw error;
+      const { code, message } = s3Failure(error);
+      errors.push({ Key: key, Code: code, Message: message });
+    }
+  }
+  return xmlReply(xmlDocument("DeleteResult", { Deleted: quiet ? [] : deleted, Error: errors }));
+}

@@ -1,0 +1,80 @@
+import type { Vault } from "@seneschal/core/ports";
+import { storageError } from "@seneschal/core/storage";
+import { type Actor, commit, type StorageContext } from "../context.ts";
+import type { Credential } from "./sigv4.ts";
+
+/** Access keys of tenants. Secret keys are stored sealed by the vault, shown once, and cached for a minute. */
+export interface Credentials {
+  create(tenant: string, actor: Actor): Promise<{ readonly access_key: string; readonly secret_key: string }>;
+  revoke(accessKey: string, actor: Actor): Promise<void>;
+  list(tenant: string): Promise<readonly { readonly access_key: string; readonly created_at: number }[]>;
+  lookUp(accessKey: string): Promise<Credential | undefined>;
+}
+
+const keyName = "storage-credentials";
+const cacheMs = 60_000;
+
+export function createCredentials(context: StorageContext, vault: Vault): Credentials {
+  const { store, clock, random } = context;
+  const cache = new Map<string, { readonly credential: Credential; readonly until: number }>();
+  const aad = (accessKey: string) => Buffer.from(`seneschal/storage/credential/v1/${accessKey}`);
+  const ask = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw storageError("KeyManagerUnavailable", "the key manager does not answer", {}, error);
+    }
+  };
+  return {
+    async create(tenant, actor) {
+      if ((await store.get("storage_tenants", tenant)) === undefined)
+        throw storageError("NotFound", `no such tenant: ${tenant}`, { field: "tenant_id" });
+      const accessKey = `SN${Buffer.from(random(12)).toString("hex").toUpperCase().slice(0, 18)}`;
+      const secretKey = Buffer.from(random(30)).toString("base64url");
+      const sealed = await ask(async () => {
+        if ((await vault.keyInfo(keyName)) === undefined) await vault.createKey(keyName);
+        return vault.encrypt(keyName, Buffer.from(secretKey), aad(accessKey));
+      });
+      const doc = { tenant, sealed, created_at: clock.now() };
+      const event = { action: "credential.create", tenant, access_key: accessKey, actor: actor.id, source: actor.source };
+      const result = await commit(store, {
+        puts: [{ coll: "storage_credentials", id: accessKey, doc, ifVersion: 0 }],
+        audit: [{ stream: "storage", event }],
+      });
+      if (!result.ok) throw storageError("AlreadyExists", "the access key exists");
+      return { access_key: accessKey, secret_key: secretKey };
+    },
+    async revoke(accessKey, actor) {
+      const found = await store.get("storage_credentials", accessKey);
+      if (found === undefined) throw storageError("NotFound", "no such access key", { field: "access_key" });
+      await commit(store, {
+        dels: [{ coll: "storage_credentials", id: accessKey }],
+        audit: [
+          {
+            stream: "storage",
+            event: { action: "credential.revoke", access_key: accessKey, actor: actor.id, source: actor.source },
+          },
+        ],
+      });
+      cache.delete(accessKey);
+    },
+    async list(tenant) {
+      const page = await store.list("storage_credentials", "by_tenant", [tenant], { limit: 1000 });
+      return page.items.map(({ id, doc }) => ({ access_key: id, created_at: doc["created_at"] as number }));
+    },
+    async lookUp(accessKey) {
+      if (!/^[A-Za-z0-9]{1,128}$/.test(accessKey)) return undefined;
+      const cached = cache.get(accessKey);
+      if (cached !== undefined && cached.until > clock.now()) return cached.credential;
+      const found = await store.get("storage_credentials", accessKey);
+      if (found === undefined) {
+        cache.delete(accessKey);
+        return undefined;
+      }
+      const secret = await ask(() => vault.decrypt(keyName, found.doc["sealed"] as string, aad(accessKey)));
+      const credential = { tenant: found.doc["tenant"] as string, secretKey: Buffer.from(secret).toString("utf8") };
+      cache.set(accessKey, { credential, until: clock.now() + cacheMs });
+      return credential;
+    },
+  };
+}

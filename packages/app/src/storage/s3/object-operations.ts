@@ -1,0 +1,121 @@
+import type { ObjectDoc } from "../documents.ts";
+import { deleteObject } from "../objects/delete-object.ts";
+import { putObject } from "../objects/put-object.ts";
+import { headObject, readObject } from "../objects/read-object.ts";
+import type { S3Call, S3Reply } from "./call.ts";
+import { xmlReply } from "./call.ts";
+import { s3Error } from "./errors.ts";
+import { conditionsOf, describeObject, judgeRead, objectHeaders } from "./object-headers.ts";
+import { type ByteRange, parseRange } from "./range.ts";
+import { xmlDocument } from "./xml.ts";
+
+export async function getObject(call: S3Call): Promise<S3Reply> {
+  const object = await headObject(call.services, call.tenant, call.bucket, call.key);
+  const headers = objectHeaders(object, call.headers);
+  const judged = judgeRead(object, conditionsOf(call.headers));
+  if (judged === "failed") throw s3Error("PreconditionFailed", "the object is not the one asked for");
+  if (judged === "not_modified") return { status: 304, headers };
+  for (const name of [
+    "content-type",
+    "content-language",
+    "expires",
+    "cache-control",
+    "content-disposition",
+    "content-encoding",
+  ]) {
+    const override = call.query.get(`response-${name}`);
+    if (override !== undefined) headers[name] = override;
+  }
+  const range = parseRange(call.headers["range"], object.size);
+  const { start, end } = range ?? { start: 0, end: object.size };
+  if (range !== undefined) {
+    headers["content-range"] = `bytes ${start}-${end - 1}/${object.size}`;
+    // A checksum of the whole does not fit a part.
+    for (const name of Object.keys(headers)) if (name.startsWith("x-amz-checksum-")) delete headers[name];
+  }
+  const status = range === undefined ? 200 : 206;
+  const length = end - start;
+  if (call.method === "HEAD") return { status, headers: { ...headers, "content-length": String(length) } };
+  // The first chunk is read before the status goes out, so that its failures are answered as such.
+  const bytes = readObject(call.services, object, start, end);
+  const first = await bytes.next();
+  return { status, headers, body: { length, bytes: chain(first, bytes) } };
+}
+
+async function* chain(first: IteratorResult<Uint8Array, unknown>, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (first.done === true) return;
+  yield first.value;
+  yield* rest;
+}
+
+export async function storeObject(call: S3Call): Promise<S3Reply> {
+  const described = describeObject(call.headers);
+  const body = call.body();
+  if (body.length === undefined) throw s3Error("MissingContentLength", "the length of the content is missing");
+  // Checksums become part of the object, but a trailer's value is known only at the end: the record is filled then.
+  const headers: Record<string, string> = { ...described.headers };
+  const bytes = (async function* () {
+    yield* body.bytes;
+    Object.assign(headers, body.verified);
+  })();
+  const object = await putObject(call.services, {
+    tenant: call.tenant,
+    bucket: call.bucket,
+    key: call.key,
+    body: bytes,
+    contentType: described.contentType,
+    headers,
+    meta: described.meta,
+    conditions: conditionsOf(call.headers),
+  });
+  return { status: 200, headers: { etag: `"${object.etag}"`, "x-amz-server-side-encryption": "AES256", ...body.verified } };
+}
+
+export async function removeObject(call: S3Call): Promise<S3Reply> {
+  await deleteObject(call.services, call.tenant, call.bucket, call.key);
+  return { status: 204 };
+}
+
+/** The source of a copy, opened for the caller's tenant and judged by its conditions. */
+export async function copySource(call: S3Call): Promise<{ readonly object: ObjectDoc; readonly range: ByteRange | undefined }> {
+  const raw = call.headers["x-amz-copy-source"] ?? "";
+  const [path = "", version] = raw.split("?versionId=");
+  if (version !== undefined && version !== "null") throw s3Error("NotImplemented", "versions are not supported");
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(path.replaceAll("+", "%20"));
+  } catch {
+    throw s3Error("InvalidArgument", "x-amz-copy-source holds a malformed escape");
+  }
+  const [, bucket, key] = /^\/?([^/]+)\/(.+)$/s.exec(decoded) ?? [];
+  if (bucket === undefined || key === undefined) throw s3Error("InvalidArgument", "x-amz-copy-source must be <bucket>/<key>");
+  const object = await headObject(call.services, call.tenant, bucket, key);
+  if (judgeRead(object, conditionsOf(call.headers, "x-amz-copy-source-")) !== "proceed")
+    throw s3Error("PreconditionFailed", "the source is not the one asked for");
+  return { object, range: parseRange(call.headers["x-amz-copy-source-range"], object.size) };
+}
+
+export async function copyObject(call: S3Call): Promise<S3Reply> {
+  const { object: source } = await copySource(call);
+  const directive = call.headers["x-amz-metadata-directive"] ?? "COPY";
+  if (directive !== "COPY" && directive !== "REPLACE")
+    throw s3Error("InvalidArgument", "x-amz-metadata-directive must be COPY or REPLACE");
+  if (directive === "COPY" && source.bucket === call.bucket && source.key === call.key)
+    throw s3Error("InvalidRequest", "copying an object onto itself needs x-amz-metadata-directive: REPLACE");
+  const described = describeObject(call.headers);
+  const checksum = Object.fromEntries(Object.entries(source.headers).filter(([name]) => name.startsWith("x-amz-checksum-")));
+  const object = await putObject(call.services, {
+    tenant: call.tenant,
+    bucket: call.bucket,
+    key: call.key,
+    // Equal content is one chunk: the bytes are read to be sealed for this use, not stored again.
+    body: readObject(call.services, source),
+    contentType: directive === "COPY" ? source.content_type : described.contentType,
+    headers: directive === "COPY" ? source.headers : { ...described.headers, ...checksum },
+    meta: directive === "COPY" ? source.meta : described.meta,
+    conditions: {},
+  });
+  return xmlReply(
+    xmlDocument("CopyObjectResult", { LastModified: new Date(object.modified_at).toISOString(), ETag: `"${object.etag}"` }),
+  );
+}

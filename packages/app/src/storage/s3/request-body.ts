@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import { type Checksum, checksums } from "./checksums.ts";
+import { s3Error } from "./errors.ts";
+import { emptyHash, equalText, hmac, sha256, signingKey, type Verified } from "./sigv4.ts";
+
+const maxPut = 5 * 1024 ** 3;
+const maxLine = 8 * 1024;
+
+/** The payload of a request, decoded and verified on the way. */
+export interface RequestBody {
+  /** Bytes of the payload, where they are known before. */
+  readonly length: number | undefined;
+  /** Ends only when everything that was declared about the payload holds; else it throws before its end. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** Verified checksums by header name; complete once the bytes have ended. */
+  readonly verified: Readonly<Record<string, string>>;
+}
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Decodes a payload: plain, `aws-chunked` signed, signed with trailer, unsigned with trailer. Checks the signed hash or
+ * chunk signatures, Content-MD5, `x-amz-checksum-*` in header or trailer, and the length.
+ */
+export function requestBody(source: AsyncIterable<Uint8Array>, headers: Headers, proof: Verified): RequestBody {
+  const streaming = proof.payloadHash.startsWith("STREAMING-");
+  const declared = streaming ? headers["x-amz-decoded-content-length"] : headers["content-length"];
+  const length = declared === undefined ? undefined : Number(declared);
+  if (length !== undefined && !(Number.isSafeInteger(length) && length >= 0))
+    throw s3Error("InvalidArgument", "the content length is malformed");
+  if (length !== undefined && length > maxPut) throw s3Error("EntityTooLarge", "one PUT takes at most 5 GiB");
+  if (!streaming && !/^([0-9a-f]{64}|UNSIGNED-PAYLOAD)$/.test(proof.payloadHash))
+    throw s3Error("InvalidArgument", "x-amz-content-sha256 must be a SHA-256 in hex or UNSIGNED-PAYLOAD");
+  const verified: Record<string, string> = {};
+  const trailers: Record<string, string> = {};
+  const payload = streaming ? decodeChunks(source, headers, proof, trailers) : source;
+  return { length, verified, bytes: verify(payload, headers, proof, length, trailers, verified) };
+}
+
+async function* verify(
+  payload: AsyncIterable<Uint8Array>,
+  headers: Headers,
+  proof: Verified,
+  length: number | undefined,
+  trailers: Record<string, string>,
+  verified: Record<string, string>,
+): AsyncGenerator<Uint8Array> {
+  const signed = /^[0-9a-f]{64}$/.test(proof.payloadHash) ? createHash("sha256") : undefined;
+  const md5 = headers["content-md5"] === undefined ? undefined : createHash("md5");
+  if (md5 !== undefined && Buffer.from(headers["content-md5"] ?? "", "base64").length !== 16)
+    throw s3Error("InvalidDigest", "Content-MD5 must be the base64 of 16 bytes");
+  const running = new Map<string, Checksum>();
+  const announced = (headers["x-amz-trailer"] ?? "").split(",").map((t) => t.trim().toLowerCase());
+  for (const name of [...Object.keys(headers), ...announced]) {
+    const make = name.startsWith("x-amz-checksum-") ? checksums[name.slice("x-amz-checksum-".length)] : undefined;
+    if (make !== undefined) running.set(name, make());
+  }
+  let size = 0;
+  for await (const piece of payload) {
+    size += piece.length;
+    if (size > maxPut) throw s3Error("EntityTooLarge", "one PUT takes at most 5 GiB");
+    signed?.update(piece);
+    md5?.update(piece);
+    for (const checksum of running.values()) checksum.update(piece);
+    yield piece;
+  }
+  if (length !== undefined && size !== length) throw s3Error("IncompleteBody", `${size} bytes came, ${length} were announced`);
+  if (signed !== undefined && !equalText(signed.digest("hex"), proof.payloadHash))
+    throw s3Error("XAmzContentSHA256Mismatch", "the payload is not the one that was signed");
+  if (md5 !== undefined && md5.digest("base64") !== headers["content-md5"])
+    throw s3Error("BadDigest", "the payload does not fit Content-MD5");
+  for (const [name, checksum] of running) {
+    const expected = trailers[name] ?? headers[name];
+    const actual = checksum.digest();
+    if (expected !== actual) throw s3Error("BadDigest", `the payload does not fit ${name}`);
+    verified[name] = actual;
+  }
+}
+
+/** The `aws-chunked` framing: `<hex size>[;chunk-signature=<hex>]CRLF <bytes> CRLF`, a zero chunk, trailers. */
+async function* decodeChunks(
+  source: AsyncIterable<Uint8Array>,
+  headers: Headers,
+  proof: Verified,
+  trailers: Record<string, string>,
+): AsyncGenerator<Uint8Array> {
+  const { payloadHash: form, amzDate, scope } = proof;
+  const forms = [
+    "STREAMING-AWS4-HMAC-SHA256-PAYLOAD",
+    "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER",
+    "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
+  ];
+  if (!forms.includes(form)) throw s3Error("NotImplemented", `the payload form ${form} is not supported`);
+  if (headers["x-amz-decoded-content-length"] === undefined)
+    throw s3Error("MissingContentLength", "x-amz-decoded-content-length is missing");
+  const signs = form !== "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
+  const key = signs ? signingKey(proof.secretKey, scope) : Buffer.alloc(0);
+  let previous = proof.signature;
+  const check = (label: string, hash: string, given: string | undefined): void => {
+    const extra = label === "PAYLOAD" ? [emptyHash] : [];
+    const expected = hmac(key, [`AWS4-HMAC-SHA256-${label}`, amzDate, scope, previous, ...extra, hash].join("\n")).toString(
+      "hex",
+    );
+    if (!equalText(expected, given ?? "")) throw s3Error("SignatureDoesNotMatch", "the signature of a chunk does not fit");
+    previous = expected;
+  };
+  const reader = byteReader(source);
+  for (;;) {
+    const [, hex = "", signature] = /^([0-9a-fA-F]{1,8})(?:;chunk-signature=([0-9a-f]{64}))?$/.exec(await reader.line()) ?? [];
+    if (hex === "") throw s3Error("IncompleteBody", "the aws-chunked framing is malformed");
+    const size = Number.parseInt(hex, 16);
+    if (size === 0) {
+      if (signs) check("PAYLOAD", emptyHash, signature);
+      break;
+    }
+    const digest = signs ? createHash("sha256") : undefined;
+    for await (const piece of reader.take(size)) {
+      digest?.update(piece);
+      yield piece;
+    }
+    // The bytes are handed on before their signature is known; the object is committed only after all were right.
+    if (digest !== undefined) check("PAYLOAD", digest.digest("hex"), signature);
+    if ((await reader.line()) !== "") throw s3Error("IncompleteBody", "the aws-chunked framing is malformed");
+  }
+  const lines: string[] = [];
+  let trailerSignature: string | undefined;
+  for (let line = await reader.line(); line !== ""; line = await reader.line()) {
+    const at = line.indexOf(":");
+    const name = line.slice(0, at).trim().toLowerCase();
+    const value = line.slice(at + 1).trim();
+    if (at < 1 || lines.length > 16) throw s3Error("IncompleteBody", "the trailer is malformed");
+    if (name === "x-amz-trailer-signature") {
+      trailerSignature = value;
+      continue;
+    }
+    lines.push(`${name}:${value}\n`);
+    trailers[name] = value;
+  }
+  if (form === "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER") check("TRAILER", sha256(lines.join("")), trailerSignature);
+  for (const name of (headers["x-amz-trailer"] ?? "").split(",").map((t) => t.trim().toLowerCase()))
+    if (name !== "" && trailers[name] === undefined) throw s3Error("IncompleteBody", `the announced trailer ${name} is missing`);
+}
+
+interface ByteReader {
+  /** Up to CRLF, without it; `""` also at the end of the stream. */
+  line(): Promise<string>;
+  take(count: number): AsyncGenerator<Uint8Array>;
+}
+
+function byteReader(source: AsyncIterable<Uint8Array>): ByteReader {
+  const iterator = source[Symbol.asyncIterator]();
+  let held: Uint8Array = new Uint8Array(0);
+  const more = async (): Promise<boolean> => {
+    const next = await iterator.next();
+    if (next.done === true) return false;
+    held = held.length === 0 ? next.value : Buffer.concat([held, next.value]);
+    return true;
+  };
+  return {
+    async line() {
+      for (;;) {
+        const at = Buffer.from(held.buffer, held.byteOffset, held.length).indexOf("\r\n");
+        if (at >= 0) {
+          const text = Buffer.from(held.subarray(0, at)).toString("latin1");
+          held = held.subarray(at + 2);
+          return text;
+        }
+        if (held.length > maxLine) throw s3Error("IncompleteBody", "a line of the framing is too long");
+        if (!(await more())) {
+          if (held.length > 0) throw s3Error("IncompleteBody", "the body ends within a line");
+          return "";
+        }
+      }
+    },
+    async *take(count) {
+      let left = count;
+      while (left > 0) {
+        if (held.length === 0 && !(await more())) throw s3Error("IncompleteBody", "the body ends within a chunk");
+        const piece = held.subarray(0, left);
+        held = held.subarray(piece.length);
+        left -= piece.length;
+        yield piece;
+      }
+    },
+  };
+}

@@ -1,0 +1,242 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Logger } from "@seneschal/adapters/logging";
+import { isCoded } from "@seneschal/core";
+import type { StorageContext } from "../context.ts";
+import type { ObjectServices } from "../objects/services.ts";
+import { headersOf, type S3Reply } from "./call.ts";
+import type { Credentials } from "./credentials.ts";
+import { type S3Failure, s3Failure } from "./errors.ts";
+import { operationOf } from "./operations.ts";
+import { requestBody } from "./request-body.ts";
+import { splitTarget, verifySignature } from "./sigv4.ts";
+import { xmlDocument } from "./xml.ts";
+
+export interface S3Gateway {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export interface S3GatewayOptions {
+  readonly services: ObjectServices;
+  readonly credentials: Credentials;
+  readonly log: Logger;
+  readonly host: string;
+  readonly port: number;
+  /** Open connections of the node, by transport. */
+  readonly connections: Map<string, number>;
+}
+
+/**
+ * Serves the S3 protocol (path style) on a port of its own. Every request must be signed; nobody is anonymous. Bodies are
+ * streamed both ways; a body that fails its checks becomes no object.
+ */
+export async function serveS3(options: S3GatewayOptions): Promise<S3Gateway> {
+  const { context } = options.services;
+  const server = createServer({ keepAliveTimeout: 72_000, headersTimeout: 60_000, requestTimeout: 0 });
+  const gate = alarm(context);
+  const serve = (request: IncomingMessage, response: ServerResponse, waits: boolean) => {
+    handle(options, gate, request, response, waits).catch((error: unknown) => {
+      options.log.error({ error }, "s3 request broke");
+      response.destroy();
+    });
+  };
+  server.on("request", (request, response) => serve(request, response, false));
+  // The client waits for a word before it sends its body: it gets it once the request is known to be signed.
+  server.on("checkContinue", (request, response) => serve(request, response, true));
+  watchConnections(server, context, options.connections);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${port}`,
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+async function handle(
+  options: S3GatewayOptions,
+  gate: (reason: string) => void,
+  request: IncomingMessage,
+  response: ServerResponse,
+  waits: boolean,
+): Promise<void> {
+  const { context } = options.services;
+  const started = performance.now();
+  const requestId = Buffer.from(context.random(8)).toString("hex").toUpperCase();
+  const headers = headersOf(request);
+  const method = request.method ?? "";
+  const target = request.url ?? "/";
+  let operation = "unknown";
+  let status = 500;
+  let begun = false;
+  response.setHeader("x-amz-request-id", requestId);
+  response.setHeader("server", "seneschal");
+  async function* source(): AsyncGenerator<Uint8Array> {
+    begun = true;
+    if (waits) response.writeContinue();
+    // A reader that gives up must not take the connection with it: the answer still has to go out.
+    yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  }
+  try {
+    const now = context.clock.now();
+    const proof = await verifySignature({ method, target, headers }, options.credentials.lookUp, now);
+    const { path, query } = splitTarget(target);
+    const [, bucket = "", key = ""] = /^\/([^/]*)(?:\/(.*))?$/s.exec(path) ?? [];
+    const queryMap = new Map(query);
+    const found = operationOf(method, bucket, key, queryMap, headers["x-amz-copy-source"] !== undefined);
+    operation = found.name;
+    const reply = await found.run({
+      services: options.services,
+      tenant: proof.tenant,
+      method,
+      bucket,
+      key,
+      query: queryMap,
+      headers,
+      region: proof.scope.split("/")[1] ?? "",
+      host: headers["host"] ?? "",
+      now,
+      body: () => requestBody(source(), headers, proof),
+    });
+    status = reply.status;
+    if (!(await drain(request, waits && !begun))) response.setHeader("connection", "close");
+    await send(response, reply, method);
+  } catch (error) {
+    const failed = s3Failure(error);
+    status = failed.status;
+    if (failed.ours) options.log.error({ error, operation, request_id: requestId }, "s3 request failed");
+    if (failed.status === 403 && isCoded(error)) {
+      context.metrics.authFailures.inc({ surface: "s3", reason: failed.code });
+      gate(failed.code);
+    }
+    const drained = await drain(request, waits && !begun);
+    sendFailure(response, failed, error, { method, target, requestId, unread: !drained });
+  } finally {
+    const seconds = (performance.now() - started) / 1000;
+    context.metrics.gatewayRequests.inc({ protocol: "s3", method: operation, status: String(status) });
+    context.metrics.gatewayDuration.observe({ protocol: "s3", method: operation }, seconds);
+  }
+}
+
+const drainBytes = 8 * 1024 * 1024;
+
+/**
+ * Reads away what is left of a body, so that the client hears the answer and the connection can serve the next request.
+ * False when there is more than is worth reading, or when the client still waits for leave to send.
+ */
+async function drain(request: IncomingMessage, unsent: boolean): Promise<boolean> {
+  if (request.complete && request.readableEnded) return true;
+  if (unsent || Number(request.headers["content-length"] ?? 0) > 64 * drainBytes) return false;
+  let size = 0;
+  try {
+    for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+      size += piece.length;
+      if (size > drainBytes) return false;
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function send(response: ServerResponse, reply: S3Reply, method: string): Promise<void> {
+  response.statusCode = reply.status;
+  for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
+  const { body } = reply;
+  if (body === undefined || method === "HEAD") {
+    if (!response.hasHeader("content-length") && reply.status !== 204 && reply.status !== 304)
+      response.setHeader("content-length", 0);
+    response.end();
+    return;
+  }
+  if (typeof body === "string") {
+    response.setHeader("content-length", Buffer.byteLength(body));
+    response.end(body);
+    return;
+  }
+  response.setHeader("content-length", body.length);
+  // A failure from here on cuts the connection: the client sees too few bytes, never wrong ones.
+  await pipeline(Readable.from(body.bytes, { objectMode: false, highWaterMark: 1 << 20 }), response);
+}
+
+function sendFailure(
+  response: ServerResponse,
+  failed: S3Failure,
+  error: unknown,
+  facts: { readonly method: string; readonly target: string; readonly requestId: string; readonly unread: boolean },
+): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  for (const name of response.getHeaderNames()) if (name !== "x-amz-request-id" && name !== "server") response.removeHeader(name);
+  response.statusCode = failed.status;
+  if (failed.retryAfter !== undefined) response.setHeader("retry-after", failed.retryAfter);
+  if (failed.status === 416 && isCoded(error)) response.setHeader("content-range", `bytes */${String(error.details["size"])}`);
+  if (facts.unread) response.setHeader("connection", "close");
+  if (facts.method === "HEAD") {
+    response.end();
+    return;
+  }
+  const resource = facts.target.split("?")[0] ?? "/";
+  const xml = xmlDocument(
+    "Error",
+    { Code: failed.code, Message: failed.message, Resource: resource, RequestId: facts.requestId },
+    false,
+  );
+  response.setHeader("content-type", "application/xml");
+  response.setHeader("content-length", Buffer.byteLength(xml));
+  response.end(xml);
+}
+
+/** One security event per reason and ten seconds: an attacker must not flush the event log. */
+function alarm(context: StorageContext): (reason: string) => void {
+  const last = new Map<string, number>();
+  return (reason) => {
+    const now = context.clock.now();
+    if (now - (last.get(reason) ?? Number.NEGATIVE_INFINITY) < 10_000) return;
+    last.set(reason, now);
+    context.emit("warning", "security", "an S3 request was refused", { reason });
+  };
+}
+
+function watchConnections(server: Server, { metrics }: StorageContext, connections: Map<string, number>): void {
+  const labels = { transport: "http" };
+  const idle = new Set<Socket>();
+  const show = (change: number) => {
+    connections.set("s3", (connections.get("s3") ?? 0) + change);
+    metrics.transportIdle.set(labels, idle.size);
+    metrics.transportActive.set(labels, (connections.get("s3") ?? 0) - idle.size);
+  };
+  server.on("connection", (socket: Socket) => {
+    idle.add(socket);
+    show(1);
+    socket.on("error", (error: NodeJS.ErrnoException) => metrics.transportErrors.inc({ ...labels, kind: error.code ?? "error" }));
+    socket.on("close", () => {
+      metrics.transportBytes.inc({ ...labels, direction: "rx" }, socket.bytesRead);
+      metrics.transportBytes.inc({ ...labels, direction: "tx" }, socket.bytesWritten);
+      idle.delete(socket);
+      show(-1);
+    });
+  });
+  for (const event of ["request", "checkContinue"] as const)
+    server.on(event, ({ socket }: IncomingMessage, response: ServerResponse) => {
+      idle.delete(socket);
+      show(0);
+      response.on("close", () => {
+        if (!socket.destroyed) idle.add(socket);
+        show(0);
+      });
+    });
+}

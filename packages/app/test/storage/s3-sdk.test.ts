@@ -1,0 +1,340 @@
+import { Readable } from "node:stream";
+import type { ListObjectsV2CommandOutput, S3Client } from "@aws-sdk/client-s3";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
+import { operator, pattern } from "./rig.ts";
+import { openS3Rig, type S3Rig, sdk } from "./s3-rig.ts";
+
+const {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateBucketCommand,
+  CreateMultipartUploadCommand,
+  DeleteBucketCommand,
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetBucketLocationCommand,
+  GetBucketVersioningCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListBucketsCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsCommand,
+  ListObjectsV2Command,
+  ListPartsCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+  UploadPartCopyCommand,
+} = sdk;
+
+let s3: S3Rig;
+let client: S3Client;
+const Bucket = "round-trip";
+beforeAll(async () => {
+  s3 = await openS3Rig({ capacityBytes: 256 << 20 });
+  client = s3.client();
+  await client.send(new CreateBucketCommand({ Bucket }));
+});
+afterAll(() => s3.dispose());
+
+const put = (Key: string, Body: Uint8Array | string, more = {}) =>
+  client.send(new PutObjectCommand({ Bucket, Key, Body, ...more }));
+const get = async (Key: string, more = {}) => {
+  const reply = await client.send(new GetObjectCommand({ Bucket, Key, ...more }));
+  return { ...reply, bytes: Buffer.from((await reply.Body?.transformToByteArray()) ?? []) };
+};
+const failure = async (work: Promise<unknown>) => {
+  try {
+    await work;
+  } catch (error) {
+    const e = error as { name: string; $metadata: { httpStatusCode: number } };
+    return [e.$metadata.httpStatusCode, e.name];
+  }
+  return undefined;
+};
+
+describe("@aws-sdk/client-s3", () => {
+  test("a put object reads back with its type, metadata, ETag and checksum", async () => {
+    const reply = await put("dir/a.txt", "hello", {
+      ContentType: "text/plain",
+      Metadata: { color: "blue" },
+      CacheControl: "max-age=1",
+    });
+    expect(reply.ETag).toBe('"5d41402abc4b2a76b9719d911017c592"');
+    const back = await get("dir/a.txt", { ChecksumMode: "ENABLED" });
+    expect(back.bytes.toString()).toBe("hello");
+    expect(back).toMatchObject({
+      ContentType: "text/plain",
+      Metadata: { color: "blue" },
+      CacheControl: "max-age=1",
+      ETag: reply.ETag,
+      ContentLength: 5,
+    });
+    expect(back.ChecksumCRC32).toBe(reply.ChecksumCRC32);
+    expect(await client.send(new HeadObjectCommand({ Bucket, Key: "dir/a.txt" }))).toMatchObject({
+      ContentLength: 5,
+      AcceptRanges: "bytes",
+    });
+  });
+  test("odd keys are opaque", async () => {
+    const keys = [
+      "a b+c%2F",
+      "..",
+      "../../etc/passwd",
+      "ü/日本/🙂",
+      "a//b///",
+      "x&y=<z>\"'",
+      "~!*()",
+      "k".repeat(1024),
+      `${"é".repeat(400)}x`,
+      `${"é".repeat(400)}y`,
+      ".",
+      "a\tb",
+    ];
+    for (const [i, key] of keys.entries()) await put(`odd/${key}`.slice(-1024), `v${i}`);
+    const listed = (await client.send(new ListObjectsV2Command({ Bucket, EncodingType: "url" }))).Contents?.map((o) =>
+      decodeURIComponent(o.Key ?? ""),
+    );
+    for (const [i, key] of keys.entries()) {
+      expect((await get(`odd/${key}`.slice(-1024))).bytes.toString()).toBe(`v${i}`);
+      expect(listed).toContain(`odd/${key}`.slice(-1024));
+    }
+    await client.send(
+      new DeleteObjectsCommand({
+        Bucket,
+        Delete: { Objects: keys.map((key) => ({ Key: `odd/${key}`.slice(-1024) })).filter((o) => !/\t/.test(o.Key)) },
+      }),
+    );
+    await client.send(new DeleteObjectCommand({ Bucket, Key: "odd/a\tb" }));
+    expect((await client.send(new ListObjectsV2Command({ Bucket, Prefix: "odd/" }))).KeyCount).toBe(0);
+  });
+  test("a streamed body arrives in aws-chunked form with a trailing checksum", async () => {
+    const bytes = pattern(5 << 20, 9);
+    await client.send(
+      new PutObjectCommand({
+        Bucket,
+        Key: "streamed",
+        Body: Readable.from([bytes.subarray(0, 100_000), bytes.subarray(100_000)]),
+        ContentLength: bytes.length,
+        ChecksumAlgorithm: "CRC32C",
+      }),
+    );
+    expect((await get("streamed")).bytes.equals(Buffer.from(bytes))).toBe(true);
+  });
+  test.each(["CRC32", "CRC32C", "SHA1", "SHA256"] as const)(
+    "checksum %s is verified and given back",
+    async (ChecksumAlgorithm) => {
+      await put("sum", pattern(10_000), { ChecksumAlgorithm });
+      const back = await get("sum", { ChecksumMode: "ENABLED" });
+      expect((back as unknown as Record<string, unknown>)[`Checksum${ChecksumAlgorithm}`]).toBeDefined();
+    },
+  );
+  test("ranges: closed, open, suffix, unsatisfiable", async () => {
+    const bytes = Buffer.from(pattern(9 << 20, 3));
+    await put("ranged", bytes);
+    expect((await get("ranged", { Range: "bytes=0-0" })).bytes.equals(bytes.subarray(0, 1))).toBe(true);
+    const open = await get("ranged", { Range: `bytes=${bytes.length - 7}-` });
+    expect([open.bytes.equals(bytes.subarray(-7)), open.ContentRange]).toEqual([
+      true,
+      `bytes ${bytes.length - 7}-${bytes.length - 1}/${bytes.length}`,
+    ]);
+    expect((await get("ranged", { Range: "bytes=-3" })).bytes.equals(bytes.subarray(-3))).toBe(true);
+    expect((await get("ranged", { Range: "bytes=4194303-4194305" })).bytes.equals(bytes.subarray(4194303, 4194306))).toBe(true);
+    expect(await failure(get("ranged", { Range: `bytes=${bytes.length}-` }))).toEqual([416, "InvalidRange"]);
+  });
+  test("conditions: 304, 412 on read; create-only and replace-only on write", async () => {
+    const { ETag } = await put("cond", "1");
+    expect(await failure(get("cond", { IfNoneMatch: ETag }))).toEqual([304, "Error"]);
+    expect(await failure(get("cond", { IfMatch: '"no"' }))).toEqual([412, "PreconditionFailed"]);
+    expect(await failure(get("cond", { IfModifiedSince: new Date(Date.now() + 60_000) }))).toEqual([304, "Error"]);
+    expect(await failure(put("cond", "2", { IfNoneMatch: "*" }))).toEqual([412, "PreconditionFailed"]);
+    expect(await failure(put("cond", "2", { IfMatch: '"no"' }))).toEqual([412, "PreconditionFailed"]);
+    await put("cond", "2", { IfMatch: ETag });
+    expect(await failure(put("never", "2", { IfMatch: ETag }))).toEqual([404, "NoSuchKey"]);
+  });
+  test("of many racing creators with If-None-Match exactly one wins", async () => {
+    const outcomes = await Promise.all(Array.from({ length: 8 }, (_, i) => failure(put("race", `${i}`, { IfNoneMatch: "*" }))));
+    expect(outcomes.filter((o) => o === undefined)).toHaveLength(1);
+    expect(outcomes.filter((o) => o?.[0] === 412)).toHaveLength(7);
+  });
+  test("multipart: parts in any order, replaced, listed, completed, read by range", async () => {
+    const { UploadId } = await client.send(
+      new CreateMultipartUploadCommand({ Bucket, Key: "multi", ContentType: "x/y", Metadata: { m: "1" } }),
+    );
+    const bytes = [pattern(5 << 20, 1), pattern(6 << 20, 2), pattern(100, 3)];
+    const etags: string[] = [];
+    await client.send(new UploadPartCommand({ Bucket, Key: "multi", UploadId, PartNumber: 2, Body: pattern(5 << 20, 8) }));
+    for (const n of [3, 1, 2]) {
+      const part = await client.send(
+        new UploadPartCommand({ Bucket, Key: "multi", UploadId, PartNumber: n, Body: bytes[n - 1]! }),
+      );
+      etags[n - 1] = part.ETag ?? "";
+    }
+    expect((await client.send(new ListMultipartUploadsCommand({ Bucket }))).Uploads?.map((u) => u.UploadId)).toEqual([UploadId]);
+    const listed = await client.send(new ListPartsCommand({ Bucket, Key: "multi", UploadId, MaxParts: 2 }));
+    expect([listed.Parts?.map((p) => p.PartNumber), listed.IsTruncated]).toEqual([[1, 2], true]);
+    const complete = (Parts: { PartNumber: number; ETag: string }[]) =>
+      client.send(new CompleteMultipartUploadCommand({ Bucket, Key: "multi", UploadId, MultipartUpload: { Parts } }));
+    const all = etags.map((ETag, i) => ({ PartNumber: i + 1, ETag }));
+    expect(await failure(complete([all[1]!, all[0]!]))).toEqual([400, "InvalidPartOrder"]);
+    expect(await failure(complete([{ PartNumber: 1, ETag: '"0"' }]))).toEqual([400, "InvalidPart"]);
+    expect(await failure(complete([all[0]!, { PartNumber: 9, ETag: etags[0]! }]))).toEqual([400, "InvalidPart"]);
+    expect((await complete(all)).ETag).toMatch(/^"[0-9a-f]{32}-3"$/);
+    const whole = Buffer.concat(bytes);
+    const back = await get("multi");
+    expect([back.bytes.equals(whole), back.ContentType, back.Metadata]).toEqual([true, "x/y", { m: "1" }]);
+    expect((await get("multi", { Range: "bytes=5242870-5242890" })).bytes.equals(whole.subarray(5_242_870, 5_242_891))).toBe(
+      true,
+    );
+    expect(await failure(complete(all))).toEqual([404, "NoSuchUpload"]);
+  });
+  test("a part below 5 MiB that is not the last refuses the completion; an abort takes everything back", async () => {
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: "small" }));
+    const parts = [];
+    for (const PartNumber of [1, 2]) {
+      const { ETag } = await client.send(
+        new UploadPartCommand({ Bucket, Key: "small", UploadId, PartNumber, Body: pattern(50_000, 77) }),
+      );
+      parts.push({ PartNumber, ETag });
+    }
+    expect(
+      await failure(
+        client.send(new CompleteMultipartUploadCommand({ Bucket, Key: "small", UploadId, MultipartUpload: { Parts: parts } })),
+      ),
+    ).toEqual([400, "EntityTooSmall"]);
+    await client.send(new AbortMultipartUploadCommand({ Bucket, Key: "small", UploadId }));
+    expect(await failure(client.send(new ListPartsCommand({ Bucket, Key: "small", UploadId })))).toEqual([404, "NoSuchUpload"]);
+    const before = await s3.rig.store.count("storage_parts", "by_upload", [UploadId!]);
+    await collectGarbage(s3.rig.node.parts);
+    expect([before, await s3.rig.store.count("storage_parts", "by_upload", [UploadId!])]).toEqual([2, 0]);
+  });
+  test("copy keeps or replaces metadata; a part may be copied by range", async () => {
+    await put("src", pattern(6 << 20, 5), { Metadata: { a: "1" } });
+    await client.send(new CopyObjectCommand({ Bucket, Key: "dst", CopySource: `${Bucket}/src` }));
+    expect((await get("dst")).Metadata).toEqual({ a: "1" });
+    await client.send(
+      new CopyObjectCommand({
+        Bucket,
+        Key: "dst",
+        CopySource: `/${Bucket}/dst`,
+        MetadataDirective: "REPLACE",
+        Metadata: { b: "2" },
+      }),
+    );
+    expect((await client.send(new HeadObjectCommand({ Bucket, Key: "dst" }))).Metadata).toEqual({ b: "2" });
+    expect(await failure(client.send(new CopyObjectCommand({ Bucket, Key: "src", CopySource: `${Bucket}/src` })))).toEqual([
+      400,
+      "InvalidRequest",
+    ]);
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: "joined" }));
+    const { CopyPartResult } = await client.send(
+      new UploadPartCopyCommand({
+        Bucket,
+        Key: "joined",
+        UploadId,
+        PartNumber: 1,
+        CopySource: `${Bucket}/src`,
+        CopySourceRange: "bytes=10-19",
+      }),
+    );
+    await client.send(
+      new CompleteMultipartUploadCommand({
+        Bucket,
+        Key: "joined",
+        UploadId,
+        MultipartUpload: { Parts: [{ PartNumber: 1, ETag: CopyPartResult?.ETag }] },
+      }),
+    );
+    expect((await get("joined")).bytes.equals(Buffer.from(pattern(6 << 20, 5)).subarray(10, 20))).toBe(true);
+  });
+  test("listing: pages, prefixes and delimiters of both versions give every key once, in byte order", async () => {
+    const B = "listing";
+    await client.send(new CreateBucketCommand({ Bucket: B }));
+    const keys = ["a", "b/1", "b/2", "b/c/3", "d", "e/", "e/f", "z", "é", "\u{ffee}", "🙂"];
+    for (const Key of keys.toReversed()) await client.send(new PutObjectCommand({ Bucket: B, Key, Body: "x" }));
+    const seen: string[] = [];
+    let token: string | undefined;
+    do {
+      const page = await client.send(
+        new ListObjectsV2Command({ Bucket: B, MaxKeys: 2, ...(token && { ContinuationToken: token }) }),
+      );
+      seen.push(...(page.Contents ?? []).map((o) => o.Key ?? ""));
+      token = page.NextContinuationToken;
+    } while (token);
+    expect(seen).toEqual(keys);
+    const entries: string[] = [];
+    token = undefined;
+    do {
+      const page: ListObjectsV2CommandOutput = await client.send(
+        new ListObjectsV2Command({ Bucket: B, Delimiter: "/", MaxKeys: 1, ...(token && { ContinuationToken: token }) }),
+      );
+      entries.push(...(page.CommonPrefixes ?? []).map((p) => p.Prefix ?? ""), ...(page.Contents ?? []).map((o) => o.Key ?? ""));
+      token = page.NextContinuationToken;
+    } while (token);
+    expect(entries).toEqual(["a", "b/", "d", "e/", "z", "é", "\u{ffee}", "🙂"]);
+    const first = await client.send(new ListObjectsCommand({ Bucket: B, Prefix: "b/", Delimiter: "/" }));
+    expect([first.Contents?.map((o) => o.Key), first.CommonPrefixes]).toEqual([["b/1", "b/2"], [{ Prefix: "b/c/" }]]);
+    expect(
+      (await client.send(new ListObjectsCommand({ Bucket: B, Marker: "d", MaxKeys: 2 }))).Contents?.map((o) => o.Key),
+    ).toEqual(["e/", "e/f"]);
+    expect(await failure(client.send(new DeleteBucketCommand({ Bucket: B })))).toEqual([409, "BucketNotEmpty"]);
+    await client.send(new DeleteObjectsCommand({ Bucket: B, Delete: { Objects: keys.map((Key) => ({ Key })) } }));
+    await client.send(new DeleteBucketCommand({ Bucket: B }));
+    expect(await failure(client.send(new HeadBucketCommand({ Bucket: B })))).toEqual([404, "NotFound"]);
+  });
+  test("buckets: own ones listed, an existing own one is no error, a foreign name is taken, bad names refused", async () => {
+    await client.send(new CreateBucketCommand({ Bucket }));
+    expect((await client.send(new ListBucketsCommand({}))).Buckets?.map((b) => b.Name)).toContain(Bucket);
+    const other = s3.client(await s3.credentials.create("beta", operator));
+    expect((await other.send(new ListBucketsCommand({}))).Buckets ?? []).toEqual([]);
+    expect(await failure(other.send(new CreateBucketCommand({ Bucket })))).toEqual([409, "BucketAlreadyExists"]);
+    expect(await failure(other.send(new GetObjectCommand({ Bucket, Key: "cond" })))).toEqual([403, "AccessDenied"]);
+    expect(await failure(client.send(new CreateBucketCommand({ Bucket: "Bad_Name" })))).toEqual([400, "InvalidBucketName"]);
+    expect((await client.send(new GetBucketLocationCommand({ Bucket }))).LocationConstraint).toBeUndefined();
+    expect((await client.send(new GetBucketVersioningCommand({ Bucket }))).Status).toBeUndefined();
+  });
+  test("absent things are 404 by their names; deleting an absent key is 204", async () => {
+    expect(await failure(get("nope"))).toEqual([404, "NoSuchKey"]);
+    expect(await failure(client.send(new HeadObjectCommand({ Bucket, Key: "nope" })))).toEqual([404, "NotFound"]);
+    expect(await failure(client.send(new GetObjectCommand({ Bucket: "no-such-bucket", Key: "a" })))).toEqual([
+      404,
+      "NoSuchBucket",
+    ]);
+    expect((await client.send(new DeleteObjectCommand({ Bucket, Key: "nope" }))).$metadata.httpStatusCode).toBe(204);
+  });
+  test("maintenance answers 503 with Retry-After, reads go on", async () => {
+    await put("kept", "1");
+    await s3.rig.node.cluster.propose({ kind: "maintenance.set", enabled: true }, operator);
+    try {
+      expect(await failure(put("x", "1"))).toEqual([503, "ServiceUnavailable"]);
+      expect((await get("kept")).bytes.toString()).toBe("1");
+    } finally {
+      await s3.rig.node.cluster.propose({ kind: "maintenance.set", enabled: false }, operator);
+    }
+  });
+  test("an unreachable key manager is 503 on writes", async () => {
+    s3.rig.vault.away = true;
+    s3.rig.clock.set(s3.rig.clock.now() + 2000);
+    try {
+      expect(await failure(put("x", pattern(10_000)))).toEqual([503, "ServiceUnavailable"]);
+    } finally {
+      s3.rig.vault.away = false;
+    }
+  });
+});
+
+test("a full pool is 507", async () => {
+  const full = await openS3Rig({ devices: 6, capacityBytes: 300_000 });
+  const small = full.client();
+  await small.send(new CreateBucketCommand({ Bucket }));
+  const outcomes: unknown[] = [];
+  for (let i = 0; i < 30; i++)
+    outcomes.push(await failure(small.send(new PutObjectCommand({ Bucket, Key: `k${i}`, Body: pattern(60_000, i + 1) }))));
+  expect(outcomes.filter((o) => o !== undefined)).not.toHaveLength(0);
+  expect(new Set(outcomes.filter((o) => o !== undefined).map((o) => JSON.stringify(o)))).toEqual(
+    new Set(['[507,"InsufficientStorage"]']),
+  );
+  await full.dispose();
+});

@@ -1,0 +1,357 @@
+import { createHash, createHmac } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { checksums } from "../../src/storage/s3/checksums.ts";
+import { parseRange } from "../../src/storage/s3/range.ts";
+import { toAmzDate, uriEncode } from "../../src/storage/s3/sigv4.ts";
+import { escapeXml, parseXml } from "../../src/storage/s3/xml.ts";
+import { pattern } from "./rig.ts";
+import { openS3Rig, type S3Rig, sdk } from "./s3-rig.ts";
+
+let s3: S3Rig;
+beforeAll(async () => {
+  s3 = await openS3Rig();
+  await s3.client().send(new sdk.CreateBucketCommand({ Bucket: "sig" }));
+});
+afterAll(() => s3.dispose());
+
+const hex = (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex");
+const mac = (key: string | Uint8Array, text: string) => createHmac("sha256", key).update(text).digest();
+
+interface Draft {
+  readonly method?: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  readonly payloadHash?: string;
+  readonly at?: number;
+  readonly keys?: { readonly access_key: string; readonly secret_key: string };
+  /** Changes the request after it was signed. */
+  readonly tamper?: (request: { url: string; headers: Record<string, string>; body?: Uint8Array }) => void;
+}
+
+const scopeOf = (amzDate: string) => `${amzDate.slice(0, 8)}/us-east-1/s3/aws4_request`;
+const keyOf = (secret: string, scope: string) =>
+  scope.split("/").reduce<Buffer>((k, part) => mac(k, part), Buffer.from(`AWS4${secret}`));
+
+/** Signs by the letter of the AWS documentation, apart from the code under test, and sends. */
+async function send(
+  draft: Draft,
+): Promise<{ status: number; text: string; headers: Headers; signature: string; amzDate: string }> {
+  const keys = draft.keys ?? s3.keys;
+  const amzDate = toAmzDate(draft.at ?? Date.now());
+  const scope = scopeOf(amzDate);
+  const host = new URL(s3.gateway.url).host;
+  const payloadHash = draft.payloadHash ?? hex(draft.body ?? "");
+  const headers: Record<string, string> = { host, "x-amz-date": amzDate, "x-amz-content-sha256": payloadHash, ...draft.headers };
+  const names = Object.keys(headers).sort();
+  const query = Object.entries(draft.query ?? {})
+    .map(([k, v]) => `${uriEncode(k)}=${uriEncode(v)}`)
+    .sort()
+    .join("&");
+  const canonical = [
+    draft.method ?? "GET",
+    draft.path,
+    query,
+    ...names.map((n) => `${n}:${headers[n]}`),
+    "",
+    names.join(";"),
+    payloadHash,
+  ].join("\n");
+  const signature = mac(keyOf(keys.secret_key, scope), ["AWS4-HMAC-SHA256", amzDate, scope, hex(canonical)].join("\n")).toString(
+    "hex",
+  );
+  headers["authorization"] =
+    `AWS4-HMAC-SHA256 Credential=${keys.access_key}/${scope}, SignedHeaders=${names.join(";")}, Signature=${signature}`;
+  delete headers["host"];
+  const request = {
+    url: `${s3.gateway.url}${draft.path}${query === "" ? "" : `?${query}`}`,
+    headers,
+    ...(draft.body && { body: draft.body }),
+  };
+  draft.tamper?.(request);
+  const reply = await fetch(request.url, {
+    method: draft.method ?? "GET",
+    headers: request.headers,
+    ...(request.body && { body: Buffer.from(request.body) }),
+  });
+  return { status: reply.status, text: await reply.text(), headers: reply.headers, signature, amzDate };
+}
+
+const codeOf = (text: string) => /<Code>(\w+)<\/Code>/.exec(text)?.[1];
+const refusal = async (draft: Draft) => {
+  const { status, text } = await send(draft);
+  return [status, codeOf(text)];
+};
+
+describe("Signature Version 4", () => {
+  test("a request signed by the letter is accepted, whatever the region of its scope", async () => {
+    expect((await send({ path: "/" })).status).toBe(200);
+  });
+  test("every way to be unsigned or wrongly signed is a 403 by its name, and nothing happens", async () => {
+    expect(await fetch(`${s3.gateway.url}/sig`).then(async (r) => [r.status, codeOf(await r.text())])).toEqual([
+      403,
+      "AccessDenied",
+    ]);
+    expect(await refusal({ path: "/", keys: { ...s3.keys, access_key: "SNUNKNOWN" } })).toEqual([403, "InvalidAccessKeyId"]);
+    expect(await refusal({ path: "/", keys: { ...s3.keys, secret_key: "wrong" } })).toEqual([403, "SignatureDoesNotMatch"]);
+    expect(await refusal({ path: "/", at: Date.now() - 16 * 60_000 })).toEqual([403, "RequestTimeTooSkewed"]);
+    expect(await refusal({ path: "/", at: Date.now() + 16 * 60_000 })).toEqual([403, "RequestTimeTooSkewed"]);
+    const put = { method: "PUT", path: "/sig/forged", body: Buffer.from("x") };
+    expect(
+      await refusal({
+        ...put,
+        tamper: (r) => {
+          r.url = r.url.replace("forged", "other");
+        },
+      }),
+    ).toEqual([403, "SignatureDoesNotMatch"]);
+    expect(
+      await refusal({
+        ...put,
+        tamper: (r) => {
+          r.url += "?acl=";
+        },
+      }),
+    ).toEqual([403, "SignatureDoesNotMatch"]);
+    expect(
+      await refusal({
+        ...put,
+        tamper: (r) => {
+          r.headers["x-amz-meta-a"] = "1";
+        },
+      }),
+    ).toEqual([403, "AccessDenied"]);
+    expect(
+      await refusal({
+        ...put,
+        tamper: (r) => {
+          r.body = Buffer.from("y");
+        },
+      }),
+    ).toEqual([400, "XAmzContentSHA256Mismatch"]);
+    expect(
+      await refusal({
+        ...put,
+        headers: { "x-amz-meta-a": "1" },
+        tamper: (r) => {
+          r.headers["x-amz-meta-a"] = "2";
+        },
+      }),
+    ).toEqual([403, "SignatureDoesNotMatch"]);
+    expect(await refusal({ path: "/sig/forged" })).toEqual([404, "NoSuchKey"]);
+    expect(s3.rig.node.events.query({ since: 0, category: "security", limit: 50 }).length).toBeGreaterThan(0);
+  });
+  test("refusals of one kind make one security event in ten seconds", async () => {
+    const count = () => s3.rig.node.events.query({ since: 0, category: "security", limit: 1000 }).length;
+    await refusal({ path: "/", keys: { ...s3.keys, secret_key: "wrong" } });
+    const before = count();
+    for (let i = 0; i < 20; i++) await refusal({ path: "/", keys: { ...s3.keys, secret_key: "wrong" } });
+    expect(count()).toBe(before);
+  });
+  test("a revoked key is refused at once", async () => {
+    const keys = await s3.credentials.create("alpha", { id: "t", source: "t" });
+    expect((await send({ path: "/", keys })).status).toBe(200);
+    await s3.credentials.revoke(keys.access_key, { id: "t", source: "t" });
+    expect(await refusal({ path: "/", keys })).toEqual([403, "InvalidAccessKeyId"]);
+  });
+  test("Content-MD5 that does not fit is BadDigest; one that is no MD5 is InvalidDigest", async () => {
+    const body = Buffer.from("hello");
+    const md5 = createHash("md5").update("other").digest("base64");
+    expect(await refusal({ method: "PUT", path: "/sig/md5", body, headers: { "content-md5": md5 } })).toEqual([400, "BadDigest"]);
+    expect(await refusal({ method: "PUT", path: "/sig/md5", body, headers: { "content-md5": "AAAA" } })).toEqual([
+      400,
+      "InvalidDigest",
+    ]);
+    expect(await refusal({ method: "PUT", path: "/sig/md5", body, headers: { "x-amz-checksum-crc32": "AAAAAA==" } })).toEqual([
+      400,
+      "BadDigest",
+    ]);
+    expect(await refusal({ path: "/sig/md5" })).toEqual([404, "NoSuchKey"]);
+  });
+  test("what is not built is refused by name, not ignored", async () => {
+    for (const headers of [
+      { "x-amz-acl": "public-read" },
+      { "x-amz-tagging": "a=b" },
+      { "x-amz-server-side-encryption-customer-algorithm": "AES256" },
+    ])
+      expect(await refusal({ method: "PUT", path: "/sig/x", body: Buffer.from("x"), headers })).toEqual([501, "NotImplemented"]);
+    expect(await refusal({ path: "/sig", query: { acl: "" } })).toEqual([501, "NotImplemented"]);
+    expect(await refusal({ path: "/sig", query: { policy: "" } })).toEqual([404, "NoSuchBucketPolicy"]);
+    expect(await refusal({ method: "POST", path: "/sig/x" })).toEqual([405, "MethodNotAllowed"]);
+  });
+});
+
+describe("presigned requests", () => {
+  const presign = (expires: string, at = Date.now(), extra: Record<string, string> = {}) => {
+    const amzDate = toAmzDate(at);
+    const scope = scopeOf(amzDate);
+    const query: Record<string, string> = {
+      "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
+      "X-Amz-Credential": `${s3.keys.access_key}/${scope}`,
+      "X-Amz-Date": amzDate,
+      "X-Amz-Expires": expires,
+      "X-Amz-SignedHeaders": "host",
+      ...extra,
+    };
+    const text = Object.entries(query)
+      .map(([k, v]) => `${uriEncode(k)}=${uriEncode(v)}`)
+      .sort()
+      .join("&");
+    const canonical = ["GET", "/sig", text, `host:${new URL(s3.gateway.url).host}`, "", "host", "UNSIGNED-PAYLOAD"].join("\n");
+    const signature = mac(
+      keyOf(s3.keys.secret_key, scope),
+      ["AWS4-HMAC-SHA256", amzDate, scope, hex(canonical)].join("\n"),
+    ).toString("hex");
+    return `${s3.gateway.url}/sig?${text}&X-Amz-Signature=${signature}`;
+  };
+  const fetched = async (url: string) => {
+    const reply = await fetch(url);
+    return [reply.status, codeOf(await reply.text())];
+  };
+  test("a fresh one is served, also when it is older than the skew; expired, altered and too long ones are not", async () => {
+    expect(await fetched(presign("60"))).toEqual([200, undefined]);
+    expect(await fetched(presign("7200", Date.now() - 3_600_000))).toEqual([200, undefined]);
+    expect(await fetched(presign("60", Date.now() - 61_000))).toEqual([403, "AccessDenied"]);
+    expect(await fetched(`${presign("60")}0`)).toEqual([403, "SignatureDoesNotMatch"]);
+    expect(await fetched(presign("60").replace("Expires=60", "Expires=600"))).toEqual([403, "SignatureDoesNotMatch"]);
+    expect(await fetched(presign("604801"))).toEqual([400, "AuthorizationHeaderMalformed"]);
+    expect(await fetched(presign("60", Date.now() + 3_600_000))).toEqual([403, "RequestTimeTooSkewed"]);
+  });
+});
+
+describe("aws-chunked payloads", () => {
+  const data = Buffer.from(pattern(150_000, 4));
+  /** The framing of the AWS documentation, with the chain of chunk signatures. */
+  async function chunked(
+    path: string,
+    form: string,
+    options: { readonly trailer?: string; readonly spoil?: (framed: Buffer) => Buffer } = {},
+  ) {
+    const at = Date.now();
+    const amzDate = toAmzDate(at);
+    const scope = scopeOf(amzDate);
+    const headers: Record<string, string> = {
+      "content-encoding": "aws-chunked",
+      "x-amz-decoded-content-length": String(data.length),
+      ...(options.trailer && { "x-amz-trailer": "x-amz-checksum-crc32c" }),
+    };
+    // The seed signature is needed for the chunks: sign once without sending, by sending to a path that does not matter.
+    return send({
+      method: "PUT",
+      path,
+      at,
+      headers,
+      payloadHash: form,
+      body: Buffer.alloc(1),
+      tamper(request) {
+        let previous = /Signature=(\w+)/.exec(request.headers["authorization"] ?? "")?.[1] ?? "";
+        const key = keyOf(s3.keys.secret_key, scope);
+        const signed = form.startsWith("STREAMING-AWS4");
+        const pieces: Buffer[] = [];
+        for (const chunk of [data.subarray(0, 65_536), data.subarray(65_536, 131_072), data.subarray(131_072), Buffer.alloc(0)]) {
+          previous = mac(key, ["AWS4-HMAC-SHA256-PAYLOAD", amzDate, scope, previous, hex(""), hex(chunk)].join("\n")).toString(
+            "hex",
+          );
+          pieces.push(Buffer.from(`${chunk.length.toString(16)}${signed ? `;chunk-signature=${previous}` : ""}\r\n`), chunk);
+          if (chunk.length > 0) pieces.push(Buffer.from("\r\n"));
+        }
+        if (options.trailer !== undefined) {
+          const line = `x-amz-checksum-crc32c:${options.trailer}`;
+          pieces.push(Buffer.from(`${line}\r\n`));
+          if (signed) {
+            const signature = mac(
+              key,
+              ["AWS4-HMAC-SHA256-TRAILER", amzDate, scope, previous, hex(`${line}\n`)].join("\n"),
+            ).toString("hex");
+            pieces.push(Buffer.from(`x-amz-trailer-signature:${signature}\r\n`));
+          }
+        }
+        pieces.push(Buffer.from("\r\n"));
+        const framed = Buffer.concat(pieces);
+        request.body = options.spoil?.(framed) ?? framed;
+      },
+    });
+  }
+  const sum = () => {
+    const c = checksums["crc32c"]!();
+    c.update(data);
+    return c.digest();
+  };
+  const stored = async (path: string) =>
+    Buffer.from(
+      await s3
+        .client()
+        .send(new sdk.GetObjectCommand({ Bucket: "sig", Key: path }))
+        .then((r) => r.Body!.transformToByteArray()),
+    );
+
+  test("signed chunks, signed chunks with a trailer, and an unsigned payload with a trailer are decoded", async () => {
+    expect((await chunked("/sig/c1", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD")).status).toBe(200);
+    expect((await chunked("/sig/c2", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER", { trailer: sum() })).status).toBe(200);
+    expect((await chunked("/sig/c3", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", { trailer: sum() })).status).toBe(200);
+    for (const key of ["c1", "c2", "c3"]) expect((await stored(key)).equals(data)).toBe(true);
+  });
+  test("an altered byte, a swapped chunk, a cut end, a wrong or missing trailer make no object", async () => {
+    const flip = (at: number) => (framed: Buffer) => {
+      framed[at]! ^= 1;
+      return framed;
+    };
+    const form = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
+    const outcomes = [
+      await chunked("/sig/bad", form, { spoil: flip(100_000) }),
+      await chunked("/sig/bad", form, { spoil: flip(20) }),
+      await chunked("/sig/bad", form, { spoil: (framed) => framed.subarray(0, framed.length - 90) }),
+      await chunked("/sig/bad", form, {
+        spoil: (framed) => Buffer.concat([framed.subarray(65_630), framed.subarray(0, 65_630)]),
+      }),
+      await chunked("/sig/bad", `${form}-TRAILER`, { trailer: "AAAAAA==" }),
+      await chunked("/sig/bad", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", { trailer: "AAAAAA==" }),
+      await chunked("/sig/bad", "STREAMING-UNSIGNED-PAYLOAD"),
+    ];
+    expect(outcomes.every((o) => o.status >= 400 && o.status <= 501)).toBe(true);
+    expect(await refusal({ path: "/sig/bad" })).toEqual([404, "NoSuchKey"]);
+  });
+});
+
+describe("pieces", () => {
+  test("CRC check values of the string 123456789 (CRC catalogue; CRC-64/NVME of the NVM Express specification)", () => {
+    const of = (name: string) => {
+      const c = checksums[name]!();
+      c.update(Buffer.from("1234"));
+      c.update(Buffer.from("56789"));
+      return Buffer.from(c.digest(), "base64").toString("hex");
+    };
+    expect([of("crc32"), of("crc32c"), of("crc64nvme")]).toEqual(["cbf43926", "e3069283", "ae8b14860a799888"]);
+  });
+  test("ranges by RFC 9110: several or malformed ones mean the whole", () => {
+    expect(parseRange("bytes=0-4", 10)).toEqual({ start: 0, end: 5 });
+    expect(parseRange("bytes=5-99", 10)).toEqual({ start: 5, end: 10 });
+    expect(parseRange("bytes=-99", 10)).toEqual({ start: 0, end: 10 });
+    for (const whole of [undefined, "bytes=-", "bytes=5-1", "bytes=0-1,3-4", "items=0-1", "bytes=a-b"])
+      expect(parseRange(whole, 10)).toBeUndefined();
+    for (const bad of ["bytes=10-", "bytes=-0"]) expect(() => parseRange(bad, 10)).toThrow();
+    expect(() => parseRange("bytes=0-", 0)).toThrow();
+  });
+  test("XML: what is escaped parses back; entities, DTDs and broken nesting are refused", () => {
+    const text = `<a&b>"c'\u0001\t]]>`;
+    expect(parseXml(`<r><k>${escapeXml(text)}</k></r>`).children[0]?.text).toBe(text);
+    expect(parseXml('<?xml version="1.0"?>\n<r xmlns="x"><a/><b><![CDATA[<x>]]></b></r>').children.map((c) => c.text)).toEqual([
+      "",
+      "<x>",
+    ]);
+    for (const bad of [
+      "",
+      "<a>",
+      "<a></b>",
+      "<a/><b/>",
+      "<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>",
+      "<a>&x;</a>",
+      "<a>&#0;</a>",
+      "x<a/>",
+      "<a".repeat(9),
+      "<a>".repeat(20),
+    ])
+      expect(() => parseXml(bad), bad).toThrow(/XML/);
+  });
+});
