@@ -37,15 +37,22 @@ export function moveAllocation(
     });
   }
   const keeps = holdsNodes(to);
+  const stays = keeps && holdsNodes(before.state);
+  // every field by name behind one spread: this is the hot path
   const after: Allocation = {
     ...before,
-    ...(keeps ? {} : { assigned: [], perNodeGpus: [], gpusByType: {} }),
-    statusReason: null,
-    ...(keeps && holdsNodes(before.state) ? {} : { attempts: turnAttempts(work, before, keeps, patch) }),
-    ...patch,
     state: to,
     since: work.at,
     completedAt: isTerminal(to) ? work.at : null,
+    statusReason: patch.statusReason ?? null,
+    assigned: keeps ? (patch.assigned ?? before.assigned) : NONE,
+    perNodeGpus: keeps ? (patch.perNodeGpus ?? before.perNodeGpus) : NONE,
+    gpusByType: keeps ? (patch.gpusByType ?? before.gpusByType) : NO_GPUS,
+    startedAt: patch.startedAt ?? before.startedAt,
+    exitCode: patch.exitCode === undefined ? before.exitCode : patch.exitCode,
+    requeues: patch.requeues ?? before.requeues,
+    attempts: stays ? before.attempts : turnAttempts(work, before, keeps, patch),
+    preemptedFor: patch.preemptedFor === undefined ? before.preemptedFor : patch.preemptedFor,
     version: before.version + 1,
   };
   keepAllocation(work, before, after);
@@ -63,6 +70,9 @@ export function moveAllocation(
   });
   return after;
 }
+
+const NONE: readonly never[] = [];
+const NO_GPUS: Readonly<Record<string, number>> = {};
 
 function turnAttempts(work: Work, before: Allocation, opens: boolean, patch: AllocationPatch): readonly Attempt[] {
   const last = before.attempts.at(-1);

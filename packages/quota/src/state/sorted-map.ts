@@ -20,7 +20,7 @@ export class SortedMap<V> {
   }
 
   static empty<V>(): SortedMap<V> {
-    return new SortedMap<V>({ leaf: true, keys: [], values: [] }, 0);
+    return new SortedMap<V>(leafOf([], []), 0);
   }
 
   /** From entries in any order; a later entry wins over an earlier one with its key. */
@@ -40,24 +40,22 @@ export class SortedMap<V> {
   }
 
   set(key: string, value: V): SortedMap<V> {
-    return this.setAll([[key, value]]);
+    const edit: Edit = { grown: 0 };
+    return new SortedMap(rooted(insert(this.#root, key, value, edit), edit), this.size + edit.grown);
   }
 
   /** Sets all entries at once, copying every touched path once. */
   setAll(entries: Iterable<readonly [string, V]>): SortedMap<V> {
-    const edit: Edit = { own: new Set(), grown: 0 };
+    const edit: Edit = { grown: 0 };
     let root = this.#root;
-    for (const [key, value] of entries) {
-      const [left, right] = insert(root, key, value, edit);
-      root = right === undefined ? left : own(edit, { leaf: false, keys: [least(left), least(right)], children: [left, right] });
-    }
+    for (const [key, value] of entries) root = rooted(insert(root, key, value, edit), edit);
     return new SortedMap(root, this.size + edit.grown);
   }
 
   delete(key: string): SortedMap<V> {
     const root = remove(this.#root, key);
     if (root === this.#root) return this;
-    let top = root ?? { leaf: true as const, keys: [], values: [] };
+    let top: Tree<V> = root ?? leafOf<V>([], []);
     while (!top.leaf && top.children.length === 1) top = top.children[0] as Tree<V>;
     return new SortedMap(top, this.size - 1);
   }
@@ -86,18 +84,22 @@ const WIDTH = 32;
 type Tree<V> = Leaf<V> | Inner<V>;
 interface Leaf<V> {
   readonly leaf: true;
-  readonly keys: string[];
+  keys: string[];
   readonly values: V[];
+  readonly edit: Edit | undefined;
+  /** The edit that made `keys`; two nodes may share the array. */
+  keysBy: Edit | undefined;
 }
 /** `keys[i]` is not above any key of `children[i]` and above every key of `children[i - 1]`. */
 interface Inner<V> {
   readonly leaf: false;
-  readonly keys: string[];
+  keys: string[];
   readonly children: Tree<V>[];
+  readonly edit: Edit | undefined;
+  keysBy: Edit | undefined;
 }
-/** The nodes that this edit made and may therefore change in place. */
+/** One call of `setAll`: the nodes and key arrays that it made, it may change in place. */
 interface Edit {
-  readonly own: Set<object>;
   grown: number;
 }
 
@@ -122,40 +124,67 @@ function least<V>(tree: Tree<V>): string {
   return tree.keys[0] as string;
 }
 
-function own<T extends object>(edit: Edit, node: T): T {
-  edit.own.add(node);
-  return node;
+function leafOf<V>(keys: string[], values: V[], edit?: Edit): Leaf<V> {
+  return { leaf: true, keys, values, edit, keysBy: edit };
 }
 
-function insert<V>(tree: Tree<V>, key: string, value: V, edit: Edit): [Tree<V>, Tree<V>?] {
+function innerOf<V>(keys: string[], children: Tree<V>[], edit?: Edit): Inner<V> {
+  return { leaf: false, keys, children, edit, keysBy: edit };
+}
+
+/** The keys, ready to be changed. */
+function ownKeys<V>(tree: Tree<V>, edit: Edit): string[] {
+  if (tree.keysBy !== edit) {
+    tree.keys = tree.keys.slice();
+    tree.keysBy = edit;
+  }
+  return tree.keys;
+}
+
+/** The tree with the entry, in two parts when it grew too wide. */
+function insert<V>(tree: Tree<V>, key: string, value: V, edit: Edit): Tree<V> | readonly [Tree<V>, Tree<V>] {
   if (tree.leaf) {
     const at = search(tree.keys, key);
-    const mine = edit.own.has(tree) ? tree : own(edit, { leaf: true as const, keys: [...tree.keys], values: [...tree.values] });
-    if (mine.keys[at] === key) {
+    const mine =
+      tree.edit === edit
+        ? tree
+        : { leaf: true as const, keys: tree.keys, values: tree.values.slice(), edit, keysBy: undefined as Edit | undefined };
+    if (tree.keys[at] === key) {
       mine.values[at] = value;
-      return [mine];
+      return mine;
     }
     edit.grown++;
-    mine.keys.splice(at, 0, key);
+    const keys = ownKeys(mine, edit);
+    keys.splice(at, 0, key);
     mine.values.splice(at, 0, value);
-    if (mine.keys.length <= WIDTH) return [mine];
+    if (keys.length <= WIDTH) return mine;
     const cut = at === WIDTH ? WIDTH : WIDTH >> 1; // ascending inserts leave full leaves behind
-    const right = own(edit, { leaf: true as const, keys: mine.keys.splice(cut), values: mine.values.splice(cut) });
-    return [mine, right];
+    return [mine, leafOf(keys.splice(cut), mine.values.splice(cut), edit)];
   }
   const at = childAt(tree.keys, key);
-  const [left, right] = insert(tree.children[at] as Tree<V>, key, value, edit);
-  const mine = edit.own.has(tree)
-    ? tree
-    : own(edit, { leaf: false as const, keys: [...tree.keys], children: [...tree.children] });
+  const grown = insert(tree.children[at] as Tree<V>, key, value, edit);
+  const [left, right] = isPair(grown) ? grown : [grown, undefined];
+  const mine =
+    tree.edit === edit
+      ? tree
+      : { leaf: false as const, keys: tree.keys, children: tree.children.slice(), edit, keysBy: undefined as Edit | undefined };
   mine.children[at] = left;
-  mine.keys[at] = least(left);
-  if (right === undefined) return [mine];
+  if (mine.keys[at] !== least(left)) ownKeys(mine, edit)[at] = least(left);
+  if (right === undefined) return mine;
+  const keys = ownKeys(mine, edit);
   mine.children.splice(at + 1, 0, right);
-  mine.keys.splice(at + 1, 0, least(right));
-  if (mine.keys.length <= WIDTH) return [mine];
+  keys.splice(at + 1, 0, least(right));
+  if (keys.length <= WIDTH) return mine;
   const cut = at + 1 === WIDTH ? WIDTH : WIDTH >> 1;
-  return [mine, own(edit, { leaf: false as const, keys: mine.keys.splice(cut), children: mine.children.splice(cut) })];
+  return [mine, innerOf(keys.splice(cut), mine.children.splice(cut), edit)];
+}
+
+function isPair<V>(grown: Tree<V> | readonly [Tree<V>, Tree<V>]): grown is readonly [Tree<V>, Tree<V>] {
+  return Array.isArray(grown);
+}
+
+function rooted<V>(grown: Tree<V> | readonly [Tree<V>, Tree<V>], edit: Edit): Tree<V> {
+  return isPair(grown) ? innerOf([least(grown[0]), least(grown[1])], [...grown], edit) : grown;
 }
 
 /** The tree without `key`: itself when absent, `undefined` when nothing is left. */
@@ -164,27 +193,22 @@ function remove<V>(tree: Tree<V>, key: string): Tree<V> | undefined {
     const at = search(tree.keys, key);
     if (tree.keys[at] !== key) return tree;
     if (tree.keys.length === 1) return undefined;
-    return { leaf: true, keys: tree.keys.toSpliced(at, 1), values: tree.values.toSpliced(at, 1) };
+    return leafOf(tree.keys.toSpliced(at, 1), tree.values.toSpliced(at, 1));
   }
   const at = childAt(tree.keys, key);
   const child = tree.children[at] as Tree<V>;
   const left = remove(child, key);
   if (left === child) return tree;
-  if (left === undefined) {
-    if (tree.children.length === 1) return undefined;
-    return { leaf: false, keys: tree.keys.toSpliced(at, 1), children: tree.children.toSpliced(at, 1) };
-  }
+  if (left === undefined)
+    return tree.children.length === 1 ? undefined : innerOf(tree.keys.toSpliced(at, 1), tree.children.toSpliced(at, 1));
   const first = at > 0 && small(left, tree.children[at - 1]) ? at - 1 : at;
   const pair = first === at ? [left, tree.children[at + 1]] : [tree.children[at - 1], left];
   if (small(pair[0], pair[1])) {
     const merged = merge(pair[0] as Tree<V>, pair[1] as Tree<V>);
-    return {
-      leaf: false,
-      keys: tree.keys.toSpliced(first, 2, least(merged)),
-      children: tree.children.toSpliced(first, 2, merged),
-    };
+    return innerOf(tree.keys.toSpliced(first, 2, least(merged)), tree.children.toSpliced(first, 2, merged));
   }
-  return { leaf: false, keys: tree.keys.with(at, least(left)), children: tree.children.with(at, left) };
+  const keys = tree.keys[at] === least(left) ? tree.keys : tree.keys.with(at, least(left));
+  return innerOf(keys, tree.children.with(at, left));
 }
 
 function small<V>(a: Tree<V> | undefined, b: Tree<V> | undefined): boolean {
@@ -192,9 +216,9 @@ function small<V>(a: Tree<V> | undefined, b: Tree<V> | undefined): boolean {
 }
 
 function merge<V>(a: Tree<V>, b: Tree<V>): Tree<V> {
-  if (a.leaf && b.leaf) return { leaf: true, keys: [...a.keys, ...b.keys], values: [...a.values, ...b.values] };
+  if (a.leaf && b.leaf) return leafOf([...a.keys, ...b.keys], [...a.values, ...b.values]);
   const [x, y] = [a as Inner<V>, b as Inner<V>];
-  return { leaf: false, keys: [...x.keys, ...y.keys], children: [...x.children, ...y.children] };
+  return innerOf([...x.keys, ...y.keys], [...x.children, ...y.children]);
 }
 
 function* walk<V>(tree: Tree<V>, from: string, to: string | undefined): IterableIterator<[string, V]> {
