@@ -1,1 +1,5 @@
-export {};
+export { gatewayService } from "./compose/gateway-service.ts";
+export { makeUnsealKey } from "./compose/make-unseal-key.ts";
+export { type DevCredentialsFile, type DevIdentity, prepareDev } from "./compose/prepare-dev.ts";
+export { type ProcessConfig, processSettings, type ServiceName, serviceNames } from "./compose/process-settings.ts";
+export { type RunningProcess, startProcess } from "./compose/start-process.ts";

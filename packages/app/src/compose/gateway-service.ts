@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
+import { vaultCollections } from "@seneschal/adapters/vault";
+import { gatewayContract } from "@seneschal/contract/gateway";
+import type { z } from "zod";
+import { type Gateway, gatewaySchema, gatewaySettings, openGateway } from "../gateway/index.ts";
+import { type BuiltService, defineService, type Platform, tokenVerifiers } from "../platform/index.ts";
+import { openDatabase } from "./open-database.ts";
+import { openVault } from "./open-vault.ts";
+import { databaseSettings, vaultSettings } from "./storage-settings.ts";
+
+/** The gateway's own settings, and what it stands on. */
+export const gatewayServiceSettings = gatewaySettings.extend({ database: databaseSettings, vault: vaultSettings });
+
+export type GatewayServiceConfig = z.output<typeof gatewayServiceSettings>;
+
+/** The gateway service with its parts below `dataDir`. */
+export function gatewayService(dataDir: string) {
+  return defineService({
+    name: "gateway",
+    contract: gatewayContract,
+    settings: gatewayServiceSettings,
+    build: (config, platform): Promise<BuiltService> => buildGateway(config, platform, dataDir),
+  });
+}
+
+/** Opens store, vault and gateway; what was opened is closed again by `stop`, and when something fails on the way. */
+export async function buildGateway(config: GatewayServiceConfig, platform: Platform, dataDir: string): Promise<Gateway> {
+  const { database, vault: vaultConfig, ...own } = config;
+  const { clock, random, log, metrics, version, health } = platform;
+  const schema = { ...gatewaySchema, collections: { ...gatewaySchema.collections, ...vaultCollections } };
+  const store = await openDatabase(database, schema, join(dataDir, "gateway"));
+  try {
+    const vault = await openVault(vaultConfig, join(dataDir, "unseal.key"), { store, crypto: nodeCrypto, clock, random });
+    const policy = embeddedPolicyEngine();
+    const tokens = await tokenVerifiers(own.auth, () => clock.now());
+    const gateway = await openGateway({
+      ...{ store, vault, crypto: nodeCrypto, policy, clock, random, config: own, log, metrics, version, health, tokens },
+    });
+    return {
+      ...gateway,
+      async stop() {
+        await gateway.stop?.();
+        await policy.close();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

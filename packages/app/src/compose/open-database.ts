@@ -1,0 +1,26 @@
+import { openLevelStore } from "@seneschal/adapters/level";
+import { openMemoryStore } from "@seneschal/adapters/memory";
+import { openPostgresStore } from "@seneschal/adapters/postgres";
+import { CodedError } from "@seneschal/core";
+import type { DocumentStore } from "@seneschal/core/ports";
+import type { StoreSchema } from "@seneschal/core/store";
+import type { DatabaseSettings } from "./storage-settings.ts";
+
+/** Opens the configured store with a service's collections. `fallbackPath` is where `level` goes when no path is configured. */
+export async function openDatabase(
+  settings: DatabaseSettings,
+  schema: StoreSchema,
+  fallbackPath: string,
+): Promise<DocumentStore> {
+  switch (settings.kind) {
+    case "memory":
+      return openMemoryStore(schema);
+    case "level":
+      return openLevelStore({ ...schema, path: settings.path ?? fallbackPath });
+    case "postgres": {
+      const { url, namespace } = settings;
+      if (url === undefined) throw new CodedError("config_invalid", "database.url is missing");
+      return openPostgresStore({ ...schema, url, ...(namespace === undefined ? {} : { namespace }) });
+    }
+  }
+}

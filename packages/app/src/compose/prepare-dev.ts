@@ -1,0 +1,170 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Logger } from "@seneschal/adapters/logging";
+import { openMetrics } from "@seneschal/adapters/metrics";
+import { systemClock, systemRandom } from "@seneschal/adapters/system";
+import type { AdminRole } from "@seneschal/core/keys";
+import { devCredentials, devIssuer, serverCertificate } from "../gateway/index.ts";
+import { buildGateway } from "./gateway-service.ts";
+import { makeUnsealKey } from "./make-unseal-key.ts";
+import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
+
+/** One role's way in. Paths are absolute. */
+export interface DevIdentity {
+  readonly id: string;
+  readonly cert: string;
+  readonly key: string;
+  readonly token: string;
+}
+
+/** What `DIR/dev/credentials.json` holds. */
+export interface DevCredentialsFile {
+  readonly base_urls: Readonly<Record<string, string>>;
+  readonly ca: string;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly organizations: Readonly<
+    Record<
+      string,
+      {
+        readonly admins: Readonly<Record<AdminRole, DevIdentity>>;
+        readonly user: { readonly id: string; readonly token: string };
+        readonly scheduler: Readonly<Record<string, { readonly token: string }>>;
+      }
+    >
+  >;
+}
+
+export interface DevOptions {
+  readonly dataDir: string;
+  /** The gateway listens on `portBase` + 443, governance on 444, the scheduler on 445, storage on 1000, 1090 and 1100. */
+  readonly portBase: number;
+  readonly log: Logger;
+  readonly version: string;
+  readonly http?: ProcessConfig["http"];
+}
+
+/** Organisations of a development instance. */
+const organizations = ["acme", "globex"] as const;
+
+const portOffset: Readonly<Record<ServiceName, number>> = { gateway: 443, scheduler: 445 };
+
+/**
+ * Prepares a directory for development: unseal key, certificates from the gateway's own CA, an enrolled admin of every
+ * role of two organisations, tokens; writes `DIR/dev/credentials.json` and returns the configuration to start with.
+ * Preparing again issues new certificates and tokens for the same identities. Never for production: whoever reads the
+ * directory is everybody.
+ */
+export async function prepareDev(
+  options: DevOptions,
+): Promise<{ readonly config: ProcessConfig; readonly credentials: DevCredentialsFile; readonly file: string }> {
+  const dataDir = resolve(options.dataDir);
+  const dir = join(dataDir, "dev");
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await makeUnsealKey(dataDir, systemRandom);
+  const save = async (name: string, text: string): Promise<string> => {
+    const path = join(dir, name);
+    await writeFile(path, text, { mode: 0o600 });
+    return path;
+  };
+
+  const issuer = devIssuer(await readIfThere(join(dir, "issuer-key.pem")));
+  await save("issuer-key.pem", issuer.privateKey);
+  const publicKey = await save("issuer.pem", issuer.publicKey);
+  const config = (): ProcessConfig => processSettings.parse(settings(dataDir, dir, publicKey, issuer, options));
+
+  // The gateway is its own certificate authority: it is opened once, before anybody listens, to make what TLS needs.
+  const metrics = openMetrics({ prefix: "gateway", version: options.version });
+  const { gateway: own, auth } = processSettings.parse({ data_dir: dataDir });
+  const gateway = await buildGateway(
+    { ...own, auth },
+    {
+      clock: systemClock,
+      random: systemRandom,
+      log: options.log,
+      metrics,
+      version: options.version,
+      health: async () => ({ status: "healthy", ready: true, components: {} }),
+      server: () => undefined,
+    },
+    dataDir,
+  );
+  const now = systemClock.now();
+  try {
+    const dev = await devCredentials(gateway.services, { organizations, issuer, now });
+    const tls = await serverCertificate(gateway.services, { names: ["localhost", "127.0.0.1", "::1"], now });
+    const ca = await save("ca.pem", dev.ca);
+    await save("server.pem", tls.cert);
+    await save("server-key.pem", tls.key);
+    const orgs: Record<string, DevCredentialsFile["organizations"][string]> = {};
+    for (const [org, { admins, user }] of Object.entries(dev.organizations)) {
+      const identities: Partial<Record<AdminRole, DevIdentity>> = {};
+      for (const admin of Object.values(admins)) {
+        const name = `${org}-${admin.role.replaceAll("_", "-")}`;
+        identities[admin.role] = {
+          id: admin.id,
+          cert: await save(`${name}.pem`, admin.certificate),
+          key: await save(`${name}-key.pem`, admin.private_key),
+          token: admin.token,
+        };
+      }
+      const scheduler = (role: string) => ({
+        token: issuer.token({ sub: `${role}@${org}`, org, roles: [role], ttl: 30 * 86_400 }, now),
+      });
+      orgs[org] = {
+        admins: identities as Record<AdminRole, DevIdentity>,
+        user,
+        scheduler: Object.fromEntries(
+          ["user", "tenant-admin", "system-admin", "accounting", "agent"].map((role) => [role, scheduler(role)]),
+        ),
+      };
+    }
+    const credentials: DevCredentialsFile = {
+      base_urls: Object.fromEntries(
+        Object.entries(portOffset).map(([name, offset]) => [name, `https://localhost:${options.portBase + offset}`]),
+      ),
+      ca,
+      issuer: issuer.issuer,
+      audience: issuer.audience,
+      organizations: orgs,
+    };
+    const file = await save("credentials.json", `${JSON.stringify(credentials, null, 2)}\n`);
+    return { config: config(), credentials, file };
+  } finally {
+    await gateway.stop?.();
+  }
+}
+
+function settings(
+  dataDir: string,
+  dir: string,
+  publicKey: string,
+  issuer: { readonly issuer: string; readonly audience: string },
+  { portBase, http }: DevOptions,
+) {
+  const server = (name: ServiceName) => ({
+    host: "127.0.0.1",
+    port: portBase + portOffset[name],
+    tls_cert: join(dir, "server.pem"),
+    tls_key: join(dir, "server-key.pem"),
+  });
+  return {
+    data_dir: dataDir,
+    ...(http === undefined ? {} : { http }),
+    auth: {
+      mtls: { enabled: true, trusted_ca: join(dir, "ca.pem") },
+      jwt: { enabled: true, public_key: publicKey, issuer: issuer.issuer, audiences: [issuer.audience] },
+    },
+    gateway: { server: server("gateway") },
+    scheduler: { server: server("scheduler"), storage: { kind: "level" }, runner: { enabled: false } },
+  };
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

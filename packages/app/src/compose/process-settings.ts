@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { authSettings, logSettings } from "../platform/index.ts";
+import { schedulerSettings } from "../scheduler/index.ts";
+import { gatewayServiceSettings } from "./gateway-service.ts";
+
+/** The services that one process can run, in the order in which they start. */
+export const serviceNames = ["gateway", "scheduler"] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+/**
+ * The configuration of a process. `auth` and `scheduling` stand at the top under the names of the interface documents and
+ * hold for every service that knows them; what belongs to one service stands below its name.
+ */
+export const processSettings = z.strictObject({
+  services: z
+    .array(z.enum(serviceNames))
+    .min(1)
+    .default([...serviceNames]),
+  data_dir: z.string().min(1).default("./data"),
+  /** The framework that binds the contracts; both answer alike. */
+  http: z.enum(["fastify", "express"]).default("fastify"),
+  log: logSettings,
+  auth: authSettings,
+  scheduling: schedulerSettings.shape.scheduling,
+  gateway: gatewayServiceSettings.omit({ auth: true }).prefault({}),
+  scheduler: schedulerSettings.omit({ auth: true, log: true, scheduling: true }).prefault({}),
+});
+
+export type ProcessConfig = z.output<typeof processSettings>;

@@ -1,0 +1,34 @@
+import { readFile } from "node:fs/promises";
+import { oidcKeys, staticKeys, type TokenVerifier, tokenVerifier } from "@seneschal/adapters/jwt";
+import type { AuthSettings } from "../config/schema.ts";
+
+/** A verifier of bearer tokens, with the way it stands for and what a token must be scoped for. */
+export type ConfiguredVerifier = TokenVerifier & {
+  readonly method: "jwt" | "oidc";
+  readonly requiredScopes?: readonly string[];
+};
+
+/** The verifiers of a configuration, JWT before OIDC. Throws `config_invalid` for an unusable key, and what reading its file throws. */
+export async function tokenVerifiers({ jwt, oidc }: AuthSettings, now: () => number): Promise<readonly ConfiguredVerifier[]> {
+  const verifiers: ConfiguredVerifier[] = [];
+  const clockSkewMs = jwt.clock_skew;
+  if (jwt.enabled && jwt.public_key !== undefined) {
+    const keys = staticKeys(await readFile(jwt.public_key, "utf8"));
+    verifiers.push({
+      ...tokenVerifier({ keys, issuer: jwt.issuer ?? "", audiences: jwt.audiences, clockSkewMs, now }),
+      method: "jwt",
+    });
+  }
+  if (oidc.enabled && oidc.issuer_url !== undefined && oidc.client_id !== undefined) {
+    const { keys } = oidcKeys(
+      { issuerUrl: oidc.issuer_url, clientId: oidc.client_id, jwksRefreshMs: oidc.jwks_refresh, allowHttp: oidc.allow_http },
+      now,
+    );
+    verifiers.push({
+      ...tokenVerifier({ keys, issuer: oidc.issuer_url, audiences: [oidc.client_id], clockSkewMs, now }),
+      method: "oidc",
+      requiredScopes: oidc.required_scopes,
+    });
+  }
+  return verifiers;
+}

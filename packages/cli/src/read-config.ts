@@ -1,0 +1,34 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type ProcessConfig, processSettings } from "@seneschal/app";
+import { loadConfig } from "@seneschal/app/platform";
+import { CodedError } from "@seneschal/core";
+import type { Host } from "./host.ts";
+
+/** The configuration in force: file, then `SENESCHAL_...`, then `--set path=value`. Throws `config_invalid`. */
+export async function readConfig(
+  host: Host,
+  options: { readonly config?: string; readonly set?: readonly string[] },
+): Promise<ProcessConfig> {
+  const flags = Object.fromEntries(
+    (options.set ?? []).map((assignment) => {
+      const at = assignment.indexOf("=");
+      if (at < 1) throw new CodedError("config_invalid", `--set ${assignment}: expected path=value`);
+      return [assignment.slice(0, at), assignment.slice(at + 1)];
+    }),
+  );
+  const file =
+    options.config === undefined
+      ? {}
+      : { file: { name: options.config, text: await readText(resolve(host.cwd, options.config), options.config) } };
+  return loadConfig(processSettings, { ...file, env: host.env, flags });
+}
+
+/** Reads a text file named on the command line. Throws `file_unreadable`. */
+export async function readText(path: string, name: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new CodedError("file_unreadable", `${name} cannot be read`, {}, error);
+  }
+}
