@@ -57,6 +57,8 @@ export interface GatewayOptions {
 /** A gateway ready to be served, and its services for those who compose it or act as its operator. */
 export interface Gateway extends BuiltService {
   readonly services: GatewayServices;
+  /** Ends what time has ended; `start` calls it every minute. `now` in milliseconds. */
+  sweep(now: number): Promise<void>;
 }
 
 /** The routes that have handlers: what is not built is not mounted. */
@@ -149,6 +151,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     services,
     hooks,
     checks,
+    sweep: (at) => sweep(services, at),
     endpoints: (full: Hooks) => endpoints(servedRoutes, auditedHandlers(gatewayHandlers), services, full),
     async start() {
       services.audit.start(options.sealEvery);

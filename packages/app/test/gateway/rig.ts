@@ -6,6 +6,7 @@ import { openMetrics } from "@seneschal/adapters/metrics";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemRandom } from "@seneschal/adapters/system";
+import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { dispatcher, type Hooks, type RunningServer, type Serve } from "@seneschal/contract";
 import type { DocumentStore, Vault } from "@seneschal/core/ports";
 import { serve as expressServe } from "@seneschal/server-express";
@@ -22,7 +23,6 @@ import {
   serverCertificate,
 } from "../../src/gateway/index.ts";
 import { checkHealth } from "../../src/platform/index.ts";
-import { memoryVault } from "./memory-vault.ts";
 
 /** What a call came to. */
 export interface Answer {
@@ -89,7 +89,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   });
   const gateway: Gateway = await openGateway({
     store,
-    vault: options.vault ?? memoryVault(),
+    vault: options.vault ?? (await memoryVault()),
     crypto: nodeCrypto,
     policy: embeddedPolicyEngine(),
     clock,
@@ -154,6 +154,16 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       await gateway.stop?.();
     },
   };
+}
+
+function memoryVault(): Promise<Vault> {
+  return openEmbeddedVault({
+    store: openMemoryStore({ collections: vaultCollections }),
+    crypto: nodeCrypto,
+    random: systemRandom,
+    clock: settableClock(Date.now()),
+    unseal: { kind: "key", key: systemRandom(32) },
+  });
 }
 
 const generous = {

@@ -14,6 +14,8 @@ interface HeldShare {
   readonly sealed: string;
 }
 
-export const heldShares = collection<HeldShare>("ceremony_shares");
+export const heldShares = collection<HeldShare>("ceremony_shares", {
+  by_ceremony: { key: (share) => [share.ceremony_id, share.index] },
+});
 
 export const heldShareId = (ceremony: string, index: number): string => `${ceremony}/${index}`;

@@ -1,15 +1,22 @@
-/**
- * The name of an organisation's key-encryption key in the vault. Organisation ids are opaque; vault key names are not:
- * every character that is not a letter, digit or `-` is written as `_` and the hex of its UTF-8 bytes.
- */
+import { createHash } from "node:crypto";
+
+/** The name of an organisation's key-encryption key in the vault. */
 export function kekName(org: string): string {
   return `org-kek-${vaultName(org)}`;
 }
 
-/** A reversible, collision-free spelling of any text as a vault key name. */
+/** What is left of the 128 characters of a vault key name behind our prefixes. */
+const LONGEST = 100;
+
+/**
+ * A collision-free spelling of any text as a vault key name: every byte of its UTF-8 that is not a letter, digit or `-`
+ * becomes `_` and two hex digits; what would be too long becomes `sha256.` and its digest. No spelling holds a dot otherwise.
+ */
 export function vaultName(text: string): string {
-  return Array.from(Buffer.from(text, "utf8"), (byte) => {
+  const bytes = Buffer.from(text, "utf8");
+  const spelled = Array.from(bytes, (byte) => {
     const char = String.fromCharCode(byte);
     return /[A-Za-z0-9-]/.test(char) ? char : `_${byte.toString(16).padStart(2, "0")}`;
   }).join("");
+  return spelled.length <= LONGEST ? spelled : `sha256.${createHash("sha256").update(bytes).digest("hex")}`;
 }
