@@ -59,6 +59,13 @@ function scalarText(value: null | boolean | number | bigint | Decimal): string {
   return value === null || typeof value === "boolean" ? String(value) : numberText(value);
 }
 
+/** Text for output: what is not Unicode (see builtins/bytes.ts) becomes U+FFFD. */
+export function printable(text: string): string {
+  return /[\ud800-\udfff]/.test(text)
+    ? text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")
+    : text;
+}
+
 /** A Go-quoted string (`strconv.Quote`). */
 export function quoted(text: string): string {
   let out = '"';
@@ -81,13 +88,13 @@ export function quoted(text: string): string {
 }
 
 /** JSON text as Go's encoder prints it: sorted keys, `<`, `>`, `&`, U+2028 and U+2029 escaped; sets are arrays. */
-export function jsonText(value: Value, prefix = "", indent = ""): string {
+export function jsonText(value: Value, layout?: Layout): string {
   const out: string[] = [];
-  writeJson(value, out, 0, indent === "" && prefix === "" ? undefined : { prefix, indent });
+  writeJson(value, out, 0, layout);
   return out.join("");
 }
 
-interface Layout {
+export interface Layout {
   readonly prefix: string;
   readonly indent: string;
 }
@@ -146,7 +153,7 @@ export function keyText(key: Value): string {
 
 /** A JSON string literal with Go's HTML escapes. */
 export function jsonString(text: string): string {
-  return JSON.stringify(text).replace(/[<>&\u2028\u2029]|\\b|\\f|\\\\/g, (c) =>
+  return JSON.stringify(printable(text)).replace(/[<>&\u2028\u2029]|\\b|\\f|\\\\/g, (c) =>
     c === "\\b" || c === "\\f" || c === "\\\\" ? c : `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

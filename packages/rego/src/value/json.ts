@@ -1,5 +1,5 @@
 import { EvaluationError } from "../errors.ts";
-import { keyText } from "./format.ts";
+import { keyText, printable } from "./format.ts";
 import { budgets } from "./meter.ts";
 import { Decimal, parseNumber, toDouble } from "./number.ts";
 import { getKey, isArray, type PlainObject, RegoSet, sortedKeys, type Value } from "./value.ts";
@@ -152,7 +152,7 @@ export function toJson(value: Value, exact = false): unknown {
       case "string":
         characters += v.length;
         if (characters > outputCharacters) over();
-        return v;
+        return printable(v);
       case "bigint":
         return exact ? v : Number(v);
       case "object":
@@ -166,7 +166,7 @@ export function toJson(value: Value, exact = false): unknown {
     if (v instanceof RegoSet) return v.sorted().map((item) => convert(item, depth + 1));
     const out: Record<string, Value> = {};
     for (const key of sortedKeys(v)) {
-      const name = keyText(key);
+      const name = printable(keyText(key));
       characters += name.length;
       if (characters > outputCharacters) over();
       setOwn(out, name, convert(getKey(v, key) as Value, depth + 1) as Value);

@@ -1,0 +1,300 @@
+import { RE2JS } from "re2js";
+import { BuiltinError } from "../errors.ts";
+import { allocate, allocateText, charge, tick } from "../value/meter.ts";
+import type { Value } from "../value/value.ts";
+import { type Builtin, define } from "./builtin.ts";
+import { whole } from "./collections.ts";
+
+const MAX_CACHED = 256;
+const MAX_PATTERN = 10_000;
+const cache = new Map<string, { readonly regex: RE2JS; readonly size: number }>();
+
+/** Compiles RE2 syntax, least recently used patterns cached; costs ticks. Throws {@link BuiltinError}. */
+function compiled(pattern: string): { readonly regex: RE2JS; readonly size: number } {
+  const known = cache.get(pattern);
+  if (known !== undefined) return known;
+  charge(1_000 + pattern.length * 20);
+  for (const [, count] of pattern.matchAll(/\{(?:\d*,)?(\d{1,4})\}/g)) charge(Number(count) * 10);
+  if (pattern.length > MAX_PATTERN) throw new BuiltinError("regular expression is too long");
+  let regex: RE2JS;
+  try {
+    regex = RE2JS.compile(pattern);
+  } catch (error) {
+    throw new BuiltinError(error instanceof Error ? error.message : "invalid regular expression");
+  }
+  const entry = { regex, size: regex.programSize() };
+  charge(entry.size);
+  if (cache.size >= MAX_CACHED) {
+    for (const oldest of cache.keys()) {
+      cache.delete(oldest);
+      break;
+    }
+  }
+  cache.set(pattern, entry);
+  return entry;
+}
+
+function matcherFor(pattern: string, text: string) {
+  const { regex, size } = compiled(pattern);
+  charge(((text.length + 1) * Math.min(size, 1_000)) >> 6);
+  return { regex, matcher: regex.matcher(text), step: Math.min(size, 1_000) };
+}
+
+interface Match {
+  readonly start: number;
+  readonly end: number;
+  readonly groups: readonly (string | undefined)[];
+}
+
+function widthAt(text: string, at: number): number {
+  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+}
+
+/** Go's `FindAll`: an empty match right after the previous match does not count. */
+function allMatches(pattern: string, text: string, limit: number): Match[] {
+  const { matcher, step } = matcherFor(pattern, text);
+  const out: Match[] = [];
+  let previous = -1;
+  for (let at = 0; at <= text.length && (limit < 0 || out.length < limit); ) {
+    tick();
+    if (!matcher.find(at)) break;
+    const start = matcher.start();
+    const end = matcher.end();
+    charge((step * (end - at + 1)) >> 6);
+    let accept = true;
+    if (end === at) {
+      accept = start !== previous;
+      at += at < text.length ? widthAt(text, at) : 1;
+    } else at = end;
+    previous = end;
+    if (!accept) continue;
+    const groups: (string | undefined)[] = [];
+    for (let g = 0; g <= matcher.groupCount(); g++) groups.push(matcher.group(g) ?? undefined);
+    allocate(groups.length);
+    allocateText(end - start);
+    out.push({ start, end, groups });
+  }
+  return out;
+}
+
+/** Go's `Expand`: `$name`, `${name}`, `$$`; unknown groups are empty. */
+function expand(template: string, groups: readonly (string | undefined)[], names: Readonly<Record<string, number>>): string {
+  return template.replace(/\$(?:(\$)|(\w+)|\{(\w+)\})/g, (_all, dollar: string | undefined, bare?: string, braced?: string) => {
+    if (dollar !== undefined) return "$";
+    const name = bare ?? braced ?? "";
+    const number = /^\d+$/.test(name) ? Number(name) : names[name];
+    return (number === undefined ? undefined : groups[number]) ?? "";
+  });
+}
+
+function replaceAll(text: string, pattern: string, template: string): string {
+  const { regex, matcher, step } = matcherFor(pattern, text);
+  const names = regex.namedGroups() as Readonly<Record<string, number>>;
+  let out = "";
+  let last = 0;
+  for (let at = 0; at <= text.length; ) {
+    tick();
+    if (!matcher.find(at)) break;
+    const start = matcher.start();
+    const end = matcher.end();
+    charge((step * (end - at + 1)) >> 6);
+    const piece = text.slice(last, start);
+    let put = "";
+    if (end > last || start === 0) {
+      const groups: (string | undefined)[] = [];
+      for (let g = 0; g <= matcher.groupCount(); g++) groups.push(matcher.group(g) ?? undefined);
+      put = expand(template, groups, names);
+    }
+    allocateText(piece.length + put.length);
+    out += piece + put;
+    last = end;
+    const width = at < text.length ? widthAt(text, at) : 0;
+    if (at + width > end) at += width;
+    else if (at + 1 > end) at++;
+    else at = end;
+  }
+  allocateText(text.length - last);
+  return out + text.slice(last);
+}
+
+function split(text: string, pattern: string): string[] {
+  if (pattern !== "" && text === "") {
+    compiled(pattern);
+    return [""];
+  }
+  const out: string[] = [];
+  let from = 0;
+  let end = 0;
+  for (const match of allMatches(pattern, text, -1)) {
+    end = match.start;
+    if (match.end !== 0) out.push(text.slice(from, end));
+    from = match.end;
+  }
+  if (end !== text.length) out.push(text.slice(from));
+  return out;
+}
+
+const quote = (text: string): string => text.replace(/[\\.+*?()|[\]{}^$]/g, "\\$&");
+
+/** A template `urn:foo:{.*}` as a regular expression. */
+function templatePattern(template: string, open: string, close: string): string {
+  let level = 0;
+  let start = 0;
+  let end = 0;
+  let out = "^";
+  for (let i = 0; i < template.length; i++) {
+    if (template[i] === open) {
+      if (++level === 1) start = i;
+    } else if (template[i] === close) {
+      if (--level === 0) {
+        const inner = template.slice(start + 1, i);
+        compiled(`^${inner}$`);
+        out += `${quote(template.slice(end, start))}(${inner})`;
+        end = i + 1;
+      } else if (level < 0) throw new BuiltinError(`unbalanced braces in ${JSON.stringify(template)}`);
+    }
+  }
+  if (level !== 0) throw new BuiltinError(`unbalanced braces in ${JSON.stringify(template)}`);
+  return `${out}${quote(template.slice(end))}$`;
+}
+
+/** Regular expressions: RE2 syntax, linear time. */
+export const regexBuiltins: readonly Builtin[] = [
+  define("regex.is_valid", "any -> boolean", ([p]) => {
+    if (typeof p !== "string") return false;
+    try {
+      compiled(p);
+      return true;
+    } catch (error) {
+      if (error instanceof BuiltinError) return false;
+      throw error;
+    }
+  }),
+  define("regex.match", "string, string -> boolean", ([p, s]) => {
+    const { matcher } = matcherFor(p as string, s as string);
+    return matcher.find();
+  }),
+  define("regex.split", "string, string -> [string]", ([p, s]) => split(s as string, p as string)),
+  define("regex.find_n", "string, string, number -> [string]", ([p, s, n]) =>
+    allMatches(p as string, s as string, whole(n as Value, 3)).map((match) => match.groups[0] ?? ""),
+  ),
+  define("regex.find_all_string_submatch_n", "string, string, number -> [[string]]", ([p, s, n]) =>
+    allMatches(p as string, s as string, whole(n as Value, 3)).map((match) => match.groups.map((group) => group ?? "")),
+  ),
+  define("regex.replace", "string, string, string -> string", ([s, p, by]) => replaceAll(s as string, p as string, by as string)),
+  define("regex.template_match", "string, string, string, string -> boolean", ([template, s, open, close]) => {
+    for (const [delimiter, which] of [
+      [open, "start"],
+      [close, "end"],
+    ] as const) {
+      if ((delimiter as string).length !== 1) {
+        throw new BuiltinError(`${which} delimiter has to be exactly one character long but is ${(open as string).length} long`);
+      }
+    }
+    const { matcher } = matcherFor(templatePattern(template as string, open as string, close as string), s as string);
+    return matcher.find();
+  }),
+  define("regex.globs_match", "string, string -> boolean", ([a, b]) => globsIntersect(a as string, b as string)),
+];
+
+// --- intersection of two simple globs ----------------------------------------------------------------------------------
+
+interface GlobToken {
+  /** Undefined matches any character. */
+  readonly chars: ReadonlySet<string> | undefined;
+  readonly flag: "" | "+" | "*";
+}
+
+function globTokens(text: string): GlobToken[] {
+  const points = [...text];
+  const out: GlobToken[] = [];
+  const invalid = (): never => {
+    throw new BuiltinError(`input:${text}, the input provided is invalid`);
+  };
+  for (let i = 0; i < points.length; ) {
+    tick();
+    let c = points[i++] as string;
+    let chars: ReadonlySet<string> | undefined;
+    if (c === "\\") {
+      c = points[i++] ?? invalid();
+      chars = new Set([c]);
+    } else if (c === "[") {
+      const set = new Set<string>();
+      let previous: string | undefined;
+      for (;;) {
+        let d = points[i++] ?? invalid();
+        if (d === "]") break;
+        if (d === "-") {
+          if (previous === undefined) return invalid();
+          let high = points[i++] ?? invalid();
+          if (high === "\\") high = points[i++] ?? invalid();
+          else if (high === "]" || high === "-") return invalid();
+          const [from, to] = [previous.codePointAt(0) as number, high.codePointAt(0) as number];
+          if (to < from) return invalid();
+          allocate(to - from);
+          for (let p = from; p <= to; p++) set.add(String.fromCodePoint(p));
+          previous = undefined;
+          continue;
+        }
+        if (d === "\\") d = points[i++] ?? invalid();
+        set.add(d);
+        previous = d;
+      }
+      chars = set;
+    } else if (c === "]" || c === "+" || c === "*") return invalid();
+    else if (c !== ".") chars = new Set([c]);
+    const flag = points[i] === "+" || points[i] === "*" ? (points[i++] as "+" | "*") : "";
+    out.push({ chars, flag });
+  }
+  return out;
+}
+
+function overlap(a: GlobToken, b: GlobToken): boolean {
+  if (a.chars === undefined || b.chars === undefined) return true;
+  for (const c of a.chars) if (b.chars.has(c)) return true;
+  return false;
+}
+
+/** True if some text matches both: a search over pairs of positions, each visited once. */
+function globsIntersect(left: string, right: string): boolean {
+  const a = globTokens(left);
+  const b = globTokens(right);
+  const seen = new Set<number>();
+  const stack: (readonly [number, number])[] = [];
+  // a position 2i stands before token i, 2i+1 within its repetition
+  const reach = (tokens: readonly GlobToken[], position: number): number[] => {
+    const out: number[] = [];
+    let i = position >> 1;
+    if ((position & 1) === 1) {
+      out.push(i);
+      i++;
+    }
+    for (; i < tokens.length; i++) {
+      out.push(i);
+      if ((tokens[i] as GlobToken).flag !== "*") return out;
+    }
+    out.push(tokens.length);
+    return out;
+  };
+  const push = (x: number, y: number): void => {
+    const key = x * (2 * b.length + 2) + y;
+    if (seen.has(key)) return;
+    seen.add(key);
+    allocate(1);
+    stack.push([x, y]);
+  };
+  push(0, 0);
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    for (const i of reach(a, top[0])) {
+      for (const j of reach(b, top[1])) {
+        tick();
+        const [s, t] = [a[i], b[j]];
+        if (s === undefined && t === undefined) return true;
+        if (s === undefined || t === undefined || !overlap(s, t)) continue;
+        const next = (token: GlobToken, k: number): number => (token.flag === "" ? 2 * k + 2 : 2 * k + 1);
+        push(next(s, i), next(t, j));
+      }
+    }
+  }
+  return false;
+}

@@ -1,0 +1,96 @@
+import { parseDocument, stringify } from "yaml";
+import { BuiltinError, EvaluationError } from "../errors.ts";
+import { allocate, charge, tick } from "../value/meter.ts";
+import { Decimal, fromBigInt, numberText, parseNumber, toDouble } from "../value/number.ts";
+import { compareStrings, RegoObject, type Value } from "../value/value.ts";
+
+const MAX_ALIASES = 100;
+
+/** Reads one YAML 1.1 document as Go's reader does for JSON: `yes` is true, keys become strings. Throws {@link BuiltinError}. */
+export function readYaml(text: string): Value {
+  charge(text.length);
+  allocate(text.length >> 2);
+  if (text.length > 1_000_000) throw new EvaluationError("eval_limit_error", "YAML text is too long");
+  let depth = 0;
+  for (const c of text) {
+    if (c === "[" || c === "{") depth++;
+    if (depth > 10_000) throw new BuiltinError("yaml: nested too deeply");
+  }
+  let parsed: unknown;
+  try {
+    const document = parseDocument(text, {
+      version: "1.1",
+      merge: true,
+      intAsBigInt: true,
+      customTags: (tags) => tags.filter((tag) => (typeof tag !== "string" ? !/timestamp|omap|pairs|:set$/.test(tag.tag) : true)),
+    });
+    const [error] = document.errors;
+    if (error !== undefined) throw new BuiltinError(`yaml: ${error.message.split("\n")[0]}`);
+    parsed = document.toJS({ mapAsMap: true, maxAliasCount: MAX_ALIASES });
+  } catch (error) {
+    if (error instanceof BuiltinError || error instanceof EvaluationError) throw error;
+    throw new BuiltinError(`yaml: ${error instanceof Error ? error.message.split("\n")[0] : "unreadable"}`);
+  }
+  return regoValue(parsed, 0);
+}
+
+function regoValue(x: unknown, depth: number): Value {
+  tick();
+  if (depth > 1_000) throw new BuiltinError("yaml: nested too deeply");
+  if (x === null || x === undefined) return null;
+  if (typeof x === "bigint") return fromBigInt(x);
+  if (typeof x === "number") {
+    if (!Number.isFinite(x)) throw new BuiltinError("json: unsupported value");
+    return Number.isInteger(x) && !Number.isSafeInteger(x) ? (parseNumber(String(x)) ?? x) : x;
+  }
+  if (typeof x === "string" || typeof x === "boolean") return x;
+  if (Array.isArray(x)) return x.map((item) => regoValue(item, depth + 1));
+  if (x instanceof Map) {
+    const out = new RegoObject();
+    for (const [key, value] of x) {
+      if (typeof key === "object" && key !== null) throw new BuiltinError("yaml: unsupported map key");
+      out.set(typeof key === "string" ? key : String(key), regoValue(value, depth + 1));
+    }
+    return out;
+  }
+  return String(x);
+}
+
+/** Writes YAML in go-yaml's style: sorted keys, sequences at their parent's indent. */
+export function writeYaml(json: unknown): string {
+  return stringify(arranged(json), {
+    version: "1.1",
+    indentSeq: false,
+    lineWidth: 0,
+    blockQuote: "literal",
+    singleQuote: null,
+    aliasDuplicateObjects: false,
+  });
+}
+
+function arranged(x: unknown): unknown {
+  if (typeof x !== "object" || x === null) return x;
+  if (x instanceof Decimal) return Number(numberText(x)) || toDouble(x);
+  if (Array.isArray(x)) return x.map(arranged);
+  return new Map(
+    Object.entries(x)
+      .sort(([a], [b]) => naturally(a, b))
+      .map(([key, value]) => [key, arranged(value)]),
+  );
+}
+
+/** go-yaml's order of keys: runs of digits by number. */
+function naturally(a: string, b: string): number {
+  const left = a.match(/\d+|\D/g) ?? [];
+  const right = b.match(/\d+|\D/g) ?? [];
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    const [x, y] = [left[i] as string, right[i] as string];
+    if (x === y) continue;
+    const numeric = /\d/.test(x) && /\d/.test(y);
+    if (numeric && BigInt(x) !== BigInt(y)) return BigInt(x) < BigInt(y) ? -1 : 1;
+    const letters = [/\p{L}/u.test(x), /\p{L}/u.test(y)];
+    if (letters[0] !== letters[1]) return letters[0] ? 1 : -1;
+    return compareStrings(x, y);
+  }
+  return left.length - right.length;
+}
