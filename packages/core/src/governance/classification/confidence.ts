@@ -18,7 +18,7 @@ const RELIABILITY: Readonly<Record<EvidenceKind, number>> = {
 export type HiddenNames = "none" | "few" | "some" | "many" | "unknown";
 
 /** A prose text in which nothing was found: most such texts that people send do name somebody. */
-const NOTHING_FOUND: Readonly<Record<HiddenNames, number>> = { none: 0.4, few: 0.14, some: 0.1, many: 0.03, unknown: 0.09 };
+const NOTHING_FOUND: Readonly<Record<HiddenNames, number>> = { none: 0.4, few: 0.15, some: 0.1, many: 0.03, unknown: 0.09 };
 
 /**
  * Probability that the tier is right: noisy-or over independent evidence for it. Evidence of the same span is one piece. Low tiers and empty results are worth
@@ -39,7 +39,7 @@ export function confidenceOf(winning: readonly Evidence[], rank: number, hidden:
   }
   const found = Math.min(0.99, 1 - miss);
   const weak = rank <= 1 && winning.every((e) => e.kind === "pattern");
-  return weak && hidden === "many" ? 0.45 : found;
+  return weak && hidden === "many" ? 0.4 : found;
 }
 
 const OPENERS =
