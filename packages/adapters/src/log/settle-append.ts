@@ -20,6 +20,8 @@ export interface AppendAttempts {
   readonly look: () => Promise<{ readonly head: LogHead; readonly tail: readonly LogEntry[] }>;
   readonly classify: (error: unknown) => AttemptError;
   readonly totalMs: number;
+  /** The first pause between attempts; it grows tenfold. Default 10. */
+  readonly pauseMs?: number;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface AppendAttempts {
 export async function settleAppend(
   expectHead: LogHead,
   entry: LogEntry,
-  { attempt, look, classify, totalMs }: AppendAttempts,
+  { attempt, look, classify, totalMs, pauseMs = 10 }: AppendAttempts,
 ): Promise<AppendResult> {
   const deadline = Date.now() + totalMs;
   let open = false;
@@ -55,7 +57,7 @@ export async function settleAppend(
         if (open) throw failure("outcome_unknown", `no answer within ${totalMs} ms`, error);
         throw failure("no_quorum", `the log cannot be reached within ${totalMs} ms`, error);
       }
-      await wait(Math.min(100, 10 * 2 ** Math.min(attempts, 4)) * (0.5 + Math.random() / 2));
+      await wait(pauseMs * Math.min(10, 2 ** Math.min(attempts, 4)) * (0.5 + Math.random() / 2));
     }
   }
 }

@@ -1,3 +1,4 @@
+export { createMemoryLease, type MemoryLease } from "./create-memory-lease.ts";
 export { createMemoryLog, type MemoryLog } from "./create-memory-log.ts";
 export { openMemoryStore } from "./open-memory-store.ts";
 export { seededRandom } from "./seeded-random.ts";

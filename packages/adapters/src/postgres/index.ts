@@ -1,3 +1,4 @@
 export type { PostgresOptions } from "./connect.ts";
+export { openPostgresLease, type PostgresLeaseOptions } from "./open-postgres-lease.ts";
 export { openPostgresLog, type PostgresLogOptions } from "./open-postgres-log.ts";
 export { openPostgresStore, type PostgresStoreOptions } from "./open-postgres-store.ts";
