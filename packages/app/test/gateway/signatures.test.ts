@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Caller, openRig, type Rig } from "./rig.ts";
+import { type HeldCrk, makeCrk, signData, signOperation } from "./sign.ts";
+
+const code = (answer: { body: { error: { code: string } } }): string => answer.body?.error?.code;
+
+describe("signatures by the root key", () => {
+  let rig: Rig;
+  let acme: Caller;
+  let globex: Caller;
+  let crk: HeldCrk;
+  let foreign: HeldCrk;
+  let names = 0;
+
+  /** A CRK-protected workspace of acme. */
+  const protectedWorkspace = async (): Promise<string> => {
+    names += 1;
+    const body = { name: `protected ${names}` };
+    const crk_signature = await signOperation(acme, crk, "workspace.create", "", body);
+    return (await acme("POST", "/api/v1/workspaces", { ...body, crk_signature })).body.id;
+  };
+
+  beforeAll(async () => {
+    rig = await openRig();
+    acme = rig.admin("acme");
+    globex = rig.admin("globex");
+    crk = await makeCrk(acme);
+    foreign = await makeCrk(globex);
+  });
+  afterAll(() => rig.close());
+
+  it("a protected workspace changes by signature only; every wrong one is refused and changes nothing", async () => {
+    const id = await protectedWorkspace();
+    const other = await protectedWorkspace();
+    const path = `/api/v1/workspaces/${id}`;
+    const update = { purpose: "new" };
+    const good = () => signOperation(acme, crk, "workspace.update", id, update);
+    const before = (await acme("GET", path)).body;
+
+    const cases: [string, () => Promise<object>, number, string][] = [
+      ["missing", async () => ({ ...update }), 400, "SIGNATURE_REQUIRED"],
+      [
+        "of another operation",
+        async () => ({ ...update, signature: await signOperation(acme, crk, "workspace.archive", id, update) }),
+        403,
+        "SIGNATURE_INVALID",
+      ],
+      [
+        "of another resource",
+        async () => ({ ...update, signature: await signOperation(acme, crk, "workspace.update", other, update) }),
+        403,
+        "SIGNATURE_INVALID",
+      ],
+      ["of another body", async () => ({ purpose: "evil", signature: await good() }), 403, "SIGNATURE_INVALID"],
+      ["with a field added", async () => ({ ...update, mode: "airgap", signature: await good() }), 403, "SIGNATURE_INVALID"],
+      [
+        "of another organisation's key",
+        async () => ({ ...update, signature: await signOperation(globex, foreign, "workspace.update", id, update) }),
+        403,
+        "SIGNATURE_INVALID",
+      ],
+      [
+        "over bytes of the signer's choice",
+        async () => ({ ...update, signature: await signData(acme, crk, Buffer.from(id).toString("base64")) }),
+        403,
+        "SIGNATURE_INVALID",
+      ],
+      ["random", async () => ({ ...update, signature: Buffer.alloc(64, 7).toString("base64") }), 403, "SIGNATURE_INVALID"],
+    ];
+    for (const [what, body, status, expected] of cases) {
+      const answer = await acme("PUT", path, await body());
+      expect([what, answer.status, code(answer)]).toEqual([what, status, expected]);
+    }
+    expect((await acme("GET", path)).body).toEqual(before);
+
+    const signature = await good();
+    const done = await acme("PUT", path, { ...update, signature });
+    expect([done.status, done.body.purpose, done.body.revision]).toEqual([200, "new", before.revision + 1]);
+  });
+
+  it("a signature is used up by its first success, and by the next revision", async () => {
+    const id = await protectedWorkspace();
+    const path = `/api/v1/workspaces/${id}/extend`;
+    const body = { expires_at: "2080-01-01T00:00:00.000Z" };
+    const signature = await signOperation(acme, crk, "workspace.extend", id, body);
+    expect((await acme("POST", path, { ...body, signature })).status).toBe(204);
+    const replayed = await acme("POST", path, { ...body, signature });
+    expect([replayed.status, code(replayed)]).toEqual([409, "SIGNATURE_REPLAYED"]);
+
+    const stale = await signOperation(acme, crk, "workspace.rotate-dek", id);
+    const first = await signOperation(acme, crk, "workspace.archive", id);
+    expect((await acme("POST", `/api/v1/workspaces/${id}/archive`, { signature: first })).status).toBe(204);
+    const late = await acme("DELETE", `/api/v1/workspaces/${id}`, { signatures: { acme: stale } });
+    expect([late.status, code(late)]).toEqual([403, "SIGNATURE_INVALID"]);
+  });
+
+  it("a signature expires, and an unneeded one is verified all the same", async () => {
+    const id = await protectedWorkspace();
+    const signature = await signOperation(acme, crk, "workspace.archive", id);
+    rig.clock.advance(11 * 60_000);
+    const late = await acme("POST", `/api/v1/workspaces/${id}/archive`, { signature });
+    expect([late.status, code(late)]).toEqual([403, "SIGNATURE_EXPIRED"]);
+
+    const { body } = await acme("POST", "/api/v1/workspaces", { name: "free" });
+    const wrong = await acme("PUT", `/api/v1/workspaces/${body.id}`, {
+      purpose: "x",
+      signature: Buffer.alloc(64).toString("base64"),
+    });
+    expect([wrong.status, code(wrong)]).toEqual([403, "SIGNATURE_INVALID"]);
+  });
+
+  it("shares of an old epoch do not sign requests of the new one", async () => {
+    const owner = rig.bearer({ sub: "root", org: "umbrella", roles: ["super_admin"] });
+    const old = await makeCrk(owner);
+    const { body } = await owner("POST", "/api/v1/workspaces", { name: "mine" });
+    const request = await owner("POST", "/api/v1/crk/signing-requests", { operation: "workspace.archive", resource_id: body.id });
+    const early = await signData(owner, old, request.body.message);
+    const rotation = (await owner("POST", "/api/v1/crk/rotate", { threshold: 2 })).body.id;
+    for (const share of old.shares.slice(0, 2)) await owner("POST", `/api/v1/crk/ceremony/${rotation}/share`, { share });
+    // Nobody of the organisation has enrolled: there is no witness, the rotation cannot complete, the old epoch stays.
+    const lonely = await owner("POST", `/api/v1/crk/ceremony/${rotation}/complete`, { witness: "nobody" });
+    expect(lonely.status).toBe(400);
+    expect((await owner("POST", `/api/v1/workspaces/${body.id}/archive`, { signature: early })).status).toBe(204);
+  });
+
+  it("a signer in another language needs no prepared request: nonce, times and the published format are enough", async () => {
+    const { bodyHash, operationBytes } = await import("@seneschal/crypto/signing");
+    const id = await protectedWorkspace();
+    const { revision } = (await acme("GET", `/api/v1/workspaces/${id}`)).body;
+    const iat = Math.floor(rig.clock.now() / 1000);
+    const signature_params = { nonce: "0123456789abcdef0123456789abcdef", iat, exp: iat + 60 };
+    const message = operationBytes({
+      v: 1,
+      op: "workspace.archive",
+      org_id: "acme",
+      audience: "seneschal",
+      resource_type: "workspace",
+      resource_id: id,
+      body_sha256: bodyHash({ revision }),
+      crk_id: crk.id,
+      crk_epoch: 1,
+      ...signature_params,
+    });
+    const signature = await signData(acme, crk, Buffer.from(message).toString("base64"));
+    const body = { signature, signature_params };
+    const forged = await acme("POST", `/api/v1/workspaces/${id}/archive`, {
+      ...body,
+      signature_params: { ...signature_params, exp: iat + 61 },
+    });
+    expect([forged.status, code(forged)]).toEqual([403, "SIGNATURE_INVALID"]);
+    expect((await acme("POST", `/api/v1/workspaces/${id}/archive`, body)).status).toBe(204);
+  });
+
+  it("deleting a shared protected workspace takes the signature of every participant", async () => {
+    const id = await protectedWorkspace();
+    const path = `/api/v1/workspaces/${id}`;
+    const invite = await signOperation(acme, crk, "workspace.invite", id, { org_id: "globex" });
+    expect((await acme("POST", `${path}/invite`, { org_id: "globex", signature: invite })).status).toBe(201);
+    const accept = await signOperation(globex, foreign, "workspace.accept", id, {});
+    expect((await globex("POST", `${path}/accept-invitation`, { signature: accept })).status).toBe(204);
+    const mine = await signOperation(acme, crk, "workspace.delete", id);
+    const alone = await acme("DELETE", path, { signatures: { acme: mine } });
+    expect([alone.status, code(alone), alone.body.error.details.missing]).toEqual([400, "SIGNATURE_REQUIRED", ["globex"]]);
+    const lent = await acme("DELETE", path, { signatures: { acme: mine, globex: mine } });
+    expect([lent.status, code(lent)]).toEqual([403, "SIGNATURE_INVALID"]);
+    const theirs = await signOperation(globex, foreign, "workspace.delete", id);
+    expect((await acme("DELETE", path, { signatures: { acme: mine, globex: theirs } })).status).toBe(204);
+    expect((await globex("GET", path)).status).toBe(404);
+  });
+});
