@@ -214,18 +214,18 @@ export class EtcdClient {
     return reply.token;
   }
 
-  /** The member's channel once it is connected; what fails here was not sent. */
+  /** The member's channel once it is connected; what fails here was not sent. A member known to be away fails at once. */
   async #ready(at: number, tryMs: number): Promise<Client> {
-    const channel = this.#channel(at);
-    if (channel.getChannel().getConnectivityState(true) === connectivityState.READY) return channel;
-    await new Promise<void>((resolve, reject) =>
-      channel.waitForReady(Date.now() + tryMs, (error) =>
-        error === undefined
-          ? resolve()
-          : reject(new NotSent(`no connection to ${this.#options.endpoints[at]}`, { cause: error })),
-      ),
-    );
-    return channel;
+    const client = this.#channel(at);
+    const channel = client.getChannel();
+    const deadline = Date.now() + tryMs;
+    for (;;) {
+      const state = channel.getConnectivityState(true);
+      if (state === connectivityState.READY) return client;
+      const gone = state === connectivityState.TRANSIENT_FAILURE || state === connectivityState.SHUTDOWN;
+      if (gone || Date.now() >= deadline) throw new NotSent(`no connection to ${this.#options.endpoints[at]}`);
+      await new Promise<void>((resolve) => channel.watchConnectivityState(state, deadline, () => resolve()));
+    }
   }
 
   #channel(at: number): Client {

@@ -1,0 +1,56 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+/** A TCP proxy that can misbehave: the network between a client and one member. */
+export interface TcpProxy {
+  readonly port: number;
+  /** Cuts every connection now; new ones are accepted. */
+  cut(): void;
+  /** Swallows all bytes in both directions, without closing anything, until `heal`. */
+  stall(): void;
+  /** Lets requests through and swallows the replies, until `heal`. */
+  swallowReplies(): void;
+  heal(): void;
+  close(): Promise<void>;
+}
+
+export async function startTcpProxy(target: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let mode: "open" | "stalled" | "no replies" = "open";
+  const server: Server = createServer((near) => {
+    const far = connect(target, "127.0.0.1");
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        sockets.delete(socket);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    near.on("data", (bytes) => mode !== "stalled" && far.write(bytes));
+    far.on("data", (bytes) => mode === "open" && near.write(bytes));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port: (server.address() as { port: number }).port,
+    cut,
+    stall: () => {
+      mode = "stalled";
+    },
+    swallowReplies: () => {
+      mode = "no replies";
+    },
+    // What was swallowed is gone: the connections are of no use any more.
+    heal: () => {
+      mode = "open";
+      cut();
+    },
+    close: () => {
+      cut();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
