@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
@@ -23,6 +23,7 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
       ? createServer(http)
       : createTlsServer({ ...http, ...secureOptions(tls), handshakeTimeout: requestTimeout });
   const sockets = new Set<Socket>();
+  const active = new Set<ServerResponse>();
   let closing: Promise<void> | undefined;
 
   server.requestTimeout = requestTimeout;
@@ -34,12 +35,16 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
     socket.once("close", () => sockets.delete(socket));
   });
   server.on("request", (_request, response) => {
+    active.add(response);
+    response.once("close", () => active.delete(response));
     if (closing !== undefined) response.setHeader("connection", "close");
   });
   server.on("request", handler);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => void refuse(dispatch, error, socket));
 
   const close = async (): Promise<void> => {
+    // A connection that is busy now must not be kept alive behind its answer.
+    for (const response of active) if (!response.headersSent) response.setHeader("connection", "close");
     const timer = setTimeout(() => server.closeAllConnections(), grace);
     await new Promise<void>((resolve) => server.close(() => resolve()));
     clearTimeout(timer);
