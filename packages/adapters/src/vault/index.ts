@@ -1,2 +1,11 @@
 export { type EmbeddedVault, openEmbeddedVault, vaultCollections } from "./open-embedded-vault.ts";
+export { openHttpVault } from "./open-http-vault.ts";
+export {
+  connectVault,
+  type VaultAnswer,
+  type VaultAuth,
+  type VaultConnection,
+  type VaultConnectionOptions,
+} from "./vault-connection.ts";
+export { type IssuedByVault, type VaultCertificateWish, type VaultPki, vaultPki } from "./vault-pki.ts";
 export type { Unseal } from "./vault-seal.ts";
