@@ -1,7 +1,16 @@
 /** SQL lineage against OpenLineage's parser tests and its Hive integration, and ingestion of its event fixtures. */
 import { readFileSync } from "node:fs";
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
-import { analyseSql, type ColumnInput, parseSql } from "@seneschal/core/governance";
+import { isCoded } from "@seneschal/core";
+import {
+  analyseSql,
+  type ColumnInput,
+  LineageGraph,
+  LineageIngest,
+  parseSql,
+  readLineageEvent,
+  resourceId,
+} from "@seneschal/core/governance";
 import type { ConformanceSuite } from "../suite.ts";
 import { tally } from "../tally.ts";
 
@@ -150,4 +159,129 @@ const hive: ConformanceSuite = {
   },
 };
 
-export const suites: readonly ConformanceSuite[] = [tables, columns, parses, hive];
+interface EventRow {
+  readonly file: string;
+  readonly index: number | null;
+  readonly kind: string;
+  readonly eventType?: string;
+  readonly valid: boolean;
+  readonly inputs: number;
+  readonly outputs: number;
+}
+
+/** Template placeholders of expected events get a value each; a run id gets one per job, so that a job's events stay one run. */
+function filled(value: unknown, job: string): unknown {
+  if (typeof value === "string")
+    return value.includes("{{")
+      ? value.includes("runId") || /uuid/i.test(value)
+        ? `run-of-${job}`
+        : value.replace(/\{\{.*?\}\}/gs, `filled-${job}`)
+      : value;
+  if (Array.isArray(value)) return value.map((item) => filled(item, job));
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, filled(v, job)]));
+  return value;
+}
+
+function eventsOf(dir: string): { readonly row: EventRow; readonly event: Record<string, unknown> }[] {
+  const files = new Map<string, unknown>();
+  return read<EventRow[]>(dir, "events-index.json").map((row) => {
+    const file = files.get(row.file) ?? read<unknown>(dir, row.file);
+    files.set(row.file, file);
+    const raw = (row.index === null ? file : (file as unknown[])[row.index]) as Record<string, unknown>;
+    return {
+      row,
+      event: filled(raw, JSON.stringify((raw?.["job"] as { name?: unknown } | undefined)?.name ?? row.file)) as Record<
+        string,
+        unknown
+      >,
+    };
+  });
+}
+
+/** Stands for a missing time: before all events. */
+const RARELY = 0;
+
+/** Every fixture is accepted with named warnings or refused with `validation_failed`; a schema-valid one is always accepted, with all its data sets. */
+const events: ConformanceSuite = {
+  name: "lineage/openlineage-events",
+  floor: 1,
+  async run(dir) {
+    const parser = await openSqlParser();
+    const t = tally();
+    let accepted = 0;
+    const graph = new LineageGraph();
+    const ingest = new LineageIngest(graph, parser);
+    for (const { row, event } of eventsOf(dir)) {
+      const id = `${row.file}[${row.index ?? ""}]`;
+      try {
+        const warnings = ingest.add(event, RARELY);
+        accepted++;
+        const got = readLineageEvent(event, RARELY);
+        const whole =
+          got.kind === "dataset" ||
+          (got.inputs.length === row.inputs && got.outputs.length === row.outputs) ||
+          warnings.some((w) => w.code === "unnamed_dataset");
+        t.judge(whole, `${id}: ${got.inputs.length}/${row.inputs} inputs, ${got.outputs.length}/${row.outputs} outputs`);
+      } catch (error) {
+        t.judge(!row.valid && isCoded(error, "validation_failed"), `${id}: ${error}`);
+      }
+    }
+    return t.result({ accepted });
+  },
+};
+
+/** The consumer scenarios as graphs: after a run completes, each of its outputs is downstream of what the events say it is made from. */
+const scenarios: ConformanceSuite = {
+  name: "lineage/openlineage-graph",
+  floor: 1,
+  async run(dir) {
+    const t = tally();
+    const byScenario = new Map<string, ReturnType<typeof eventsOf>>();
+    for (const item of eventsOf(dir)) {
+      if (!item.row.file.startsWith("compat/consumer-scenarios/")) continue;
+      const scenario = item.row.file.split("/")[2] ?? "";
+      byScenario.set(scenario, [...(byScenario.get(scenario) ?? []), item]);
+    }
+    for (const [scenario, items] of byScenario) {
+      const graph = new LineageGraph();
+      const ingest = new LineageIngest(graph);
+      const inputs = new Map<string, Set<string>>();
+      const wanted = new Map<string, Set<string>>();
+      for (const { event } of items.sort((a, b) => String(a.event["eventTime"]).localeCompare(String(b.event["eventTime"])))) {
+        ingest.add(event, RARELY);
+        ingest.add(event, RARELY);
+        const got = readLineageEvent(event, RARELY);
+        const run = `${got.job?.name}/${got.runId}`;
+        const known = inputs.get(run) ?? new Set<string>();
+        inputs.set(run, known);
+        for (const d of got.inputs) known.add(resourceId(d.namespace, d.name));
+        if (got.kind !== "job" && got.eventType !== "COMPLETE") continue;
+        for (const d of got.outputs) {
+          const fields =
+            (
+              d.facets["columnLineage"] as
+                | { fields?: Record<string, { inputFields: { namespace: string; name: string }[] }> }
+                | undefined
+            )?.fields ?? {};
+          const narrowed = new Set(
+            Object.values(fields).flatMap((f) => f.inputFields.map((i) => resourceId(i.namespace, i.name))),
+          );
+          const id = resourceId(d.namespace, d.name);
+          wanted.set(id, new Set([...(wanted.get(id) ?? []), ...(narrowed.size > 0 ? narrowed : known)]));
+        }
+      }
+      for (const [output, sources] of wanted) {
+        const up = new Set(graph.walk(output, "upstream", 1).visits.map((v) => v.id));
+        for (const source of sources) {
+          if (graph.canonical(source) !== graph.canonical(output))
+            t.judge(up.has(graph.canonical(source)), `${scenario}: ${source} -> ${output} is missing`);
+        }
+      }
+      t.judge(graph.size.resources > 0 || [...wanted.keys()].length === 0, `${scenario}: nothing was read`);
+    }
+    return t.result();
+  },
+};
+
+export const suites: readonly ConformanceSuite[] = [tables, columns, parses, hive, events, scenarios];

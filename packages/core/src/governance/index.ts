@@ -32,6 +32,12 @@ export {
 export { isBitcoinAddress } from "./classification/validators/bitcoin.ts";
 export { cardNetworks, isCardNumber } from "./classification/validators/card.ts";
 export { type GovernanceErrorCode, governanceError } from "./errors.ts";
+export type { LineageWarning } from "./lineage/facets.ts";
+export { DEFAULT_PROPAGATION, LineageGraph, type PropagationPolicy } from "./lineage/graph.ts";
+export { LineageIngest } from "./lineage/ingest.ts";
+export { type EventDataset, type LineageEvent, readLineageEvent } from "./lineage/read-event.ts";
+export { resourceId } from "./lineage/resource-id.ts";
+export type { ColumnLink, EdgeView, Link, ResourceInfo, TierTags, Visit } from "./lineage/types.ts";
 export { analyseSql } from "./sql/analyse.ts";
 export { type ParsedSql, parseSql } from "./sql/parse-sql.ts";
 export { splitStatements } from "./sql/split-statements.ts";
