@@ -160,10 +160,9 @@ function splitArguments(text: string): string[] {
 }
 
 /** The error for an operand of the wrong type, in OPA's words. */
-export function operandError(position: number, got: Value | string, ...expected: readonly string[]): BuiltinError {
-  const want = expected.length === 1 ? expected[0] : `one of {${[...expected].sort().join(", ")}}`;
-  const found = typeof got === "string" ? got : typeName(got);
-  return new BuiltinError(`operand ${position} must be ${want} but got ${found}`, "eval_type_error");
+export function operandError(position: number, got: Value, ...expected: readonly string[]): BuiltinError {
+  const want = expected.length === 1 ? expected[0] : `one of {${expected.join(", ")}}`;
+  return new BuiltinError(`operand ${position} must be ${want} but got ${typeName(got)}`, "eval_type_error");
 }
 
 /** Checks operands against the declaration; throws {@link BuiltinError}. */
@@ -173,6 +172,6 @@ export function checkOperands(builtin: Builtin, args: readonly Value[]): void {
     const accepted = accepts[i];
     if (accepted === undefined) continue;
     const name = typeName(args[i] as Value);
-    if (!accepted.has(name)) throw operandError(i + 1, name, ...accepted);
+    if (!accepted.has(name)) throw operandError(i + 1, args[i] as Value, ...accepted);
   }
 }

@@ -103,7 +103,7 @@ function typeTest(name: string, type: TypeName): Builtin {
 }
 
 function extreme(name: string, better: (order: number) => boolean): Builtin {
-  return define(name, "[any]|<any> -> any", ([x]) => {
+  return define(name, "<any>|[any] -> any", ([x]) => {
     let best: Value | undefined;
     for (const item of items(x as Value)) if (best === undefined || better(compare(item, best))) best = item;
     return best;
@@ -125,7 +125,7 @@ function allSets(value: RegoSet): readonly RegoSet[] {
 
 /** Aggregates, arrays, sets, objects, graphs and types. */
 export const collectionBuiltins: readonly Builtin[] = [
-  define("count", "string|[any]|{}|<any> -> number", ([x]) => {
+  define("count", "[any]|{}|<any>|string -> number", ([x]) => {
     if (typeof x === "string") {
       charge(x.length >> 4);
       return codePoints(x);
@@ -133,11 +133,11 @@ export const collectionBuiltins: readonly Builtin[] = [
     const v = x as Value;
     return isArray(v) ? v.length : v instanceof RegoSet ? v.size : objectSize(v as AnyObject);
   }),
-  define("sum", "[number]|<number> -> number", ([x]) => fold(x as Value, 0, add)),
-  define("product", "[number]|<number> -> number", ([x]) => fold(x as Value, 1, multiply)),
+  define("sum", "<number>|[number] -> number", ([x]) => fold(x as Value, 0, add)),
+  define("product", "<number>|[number] -> number", ([x]) => fold(x as Value, 1, multiply)),
   extreme("max", (order) => order >= 0),
   extreme("min", (order) => order < 0),
-  define("sort", "[any]|<any> -> [any]", ([x]) => {
+  define("sort", "<any>|[any] -> [any]", ([x]) => {
     const list = items(x as Value);
     allocate(list.length);
     charge(list.length);
@@ -204,14 +204,14 @@ export const collectionBuiltins: readonly Builtin[] = [
     }
     return out;
   }),
-  define("object.remove", "{}, [any]|<any>|{} -> any", ([o, keys]) => {
+  define("object.remove", "{}, {}|<any>|[any] -> any", ([o, keys]) => {
     const gone = keySet(keys as Value);
     const object = o as AnyObject;
     return RegoObject.of(
       sortedKeys(object).flatMap((key) => (gone.has(key) ? [] : [[key, getKey(object, key) as Value] as const])),
     );
   }),
-  define("object.filter", "{}, [any]|<any>|{} -> any", ([o, keys]) => {
+  define("object.filter", "{}, {}|<any>|[any] -> any", ([o, keys]) => {
     const kept = keySet(keys as Value);
     const object = o as AnyObject;
     return RegoObject.of(
@@ -235,7 +235,8 @@ export const collectionBuiltins: readonly Builtin[] = [
   define("graph.reachable_paths", "{}, [any]|<any> -> <[any]>", ([g, initial]) => {
     const graph = g as AnyObject;
     const out = new RegoSet();
-    const visit = (node: Value, path: readonly Value[], on: RegoSet): void => {
+    // as OPA does, what one neighbour's paths have reached is not visited again, and its ends add up
+    const visit = (node: Value, path: readonly Value[], reached: RegoSet): void => {
       tick();
       if (path.length > 500) charge(Number.MAX_SAFE_INTEGER);
       if (getKey(graph, node) === undefined) {
@@ -245,14 +246,17 @@ export const collectionBuiltins: readonly Builtin[] = [
       allocate(path.length + 1);
       const longer = [...path, node];
       const edges = neighbours(graph, node);
-      if (edges.length === 0) {
-        out.add(longer);
-        return;
-      }
-      const reached = RegoSet.of([...on.sorted(), node]);
+      if (edges.length === 0) out.add(longer);
+      let ends: readonly Value[] = [];
       for (const next of edges) {
-        if (reached.has(next)) out.add(longer);
-        else visit(next, longer, reached);
+        if (reached.has(next)) {
+          allocate(ends.length + longer.length);
+          ends = [...ends, ...longer];
+          out.add(ends);
+        } else {
+          reached.add(node);
+          visit(next, longer, reached);
+        }
       }
     };
     for (const start of items(initial as Value)) {
@@ -276,6 +280,7 @@ export const collectionBuiltins: readonly Builtin[] = [
     if (x === null) return 0;
     if (typeof x === "boolean") return x ? 1 : 0;
     if (typeof x !== "string") return x as Value;
+    if (/^[+-]*(inf|infinity|nan)$/i.test(x)) throw operandError(1, x, "valid number string");
     if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(x) || x.startsWith("+")) throw new BuiltinError("invalid syntax");
     const number = parseNumber(x);
     if (number === undefined) throw new BuiltinError("invalid syntax");

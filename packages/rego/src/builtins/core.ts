@@ -50,7 +50,9 @@ function bitwise(name: string, combine: (a: bigint, b: bigint) => bigint): Built
 
 function shiftBy(value: Value): bigint {
   const n = integer(value, 2);
-  if (n < 0n) throw operandError(2, "negative integer", "an unsigned integer number");
+  if (n < 0n) {
+    throw new BuiltinError("operand 2 must be an unsigned integer number but got a negative integer", "eval_type_error");
+  }
   return n;
 }
 
@@ -124,7 +126,7 @@ export const coreBuiltins: readonly Builtin[] = [
   define("numbers.range", "number, number -> [number]", ([a, b]) => range(integer(a as Value, 1), integer(b as Value, 2), 1n)),
   define("numbers.range_step", "number, number, number -> [number]", ([a, b, s]) => {
     const by = integer(s as Value, 3);
-    if (by <= 0n) throw new BuiltinError("step must be a positive number above zero");
+    if (by <= 0n) throw new BuiltinError("step must be a positive integer");
     return range(integer(a as Value, 1), integer(b as Value, 2), by);
   }),
 ];

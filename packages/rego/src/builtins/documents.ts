@@ -209,8 +209,8 @@ function applyPatch(value: Value, patch: Value): Value {
 
 /** Paths into documents: filter, remove, patch. */
 export const documentBuiltins: readonly Builtin[] = [
-  define("json.filter", "{}, [any]|<any> -> any", ([o, paths]) => filter(o as Value, pathTree(paths as Value))),
-  define("json.remove", "{}, [any]|<any> -> any", ([o, paths]) => remove(o as Value, pathTree(paths as Value))),
+  define("json.filter", "{}, <any>|[any] -> any", ([o, paths]) => filter(o as Value, pathTree(paths as Value))),
+  define("json.remove", "{}, <any>|[any] -> any", ([o, paths]) => remove(o as Value, pathTree(paths as Value))),
   define("json.patch", "any, [any] -> any", ([value, patches]) => {
     try {
       return (patches as readonly Value[]).reduce(applyPatch, value as Value);

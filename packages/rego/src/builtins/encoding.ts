@@ -89,7 +89,7 @@ function marshalOptions(options: Value): { readonly pretty: boolean; readonly pr
     } else if (key === "pretty") {
       if (typeof value !== "boolean") throw new BuiltinError("operand 2 key pretty failed cast to bool", "eval_type_error");
       explicit = value;
-    } else throw new BuiltinError(`operand 2 object contained unknown key ${keyText(key)}`, "eval_type_error");
+    } else throw new BuiltinError(`operand 2 object contained unknown key ${jsonText(key)}`, "eval_type_error");
   }
   return { pretty: explicit ?? implied, prefix, indent };
 }
@@ -102,25 +102,32 @@ export const encodingBuiltins: readonly Builtin[] = [
     return pretty ? prefix + jsonText(x as Value, { prefix, indent }) : jsonText(x as Value);
   }),
   define("json.unmarshal", "string -> any", ([s]) => unmarshal(s as string)),
-  define("json.is_valid", "string -> boolean", ([s]) => parses(() => unmarshal(s as string))),
+  define("json.is_valid", "any -> boolean", ([s]) => typeof s === "string" && parses(() => unmarshal(s))),
   define("yaml.marshal", "any -> string", ([x]) => {
     const text = writeYaml(toJson(x as Value, true));
     allocateText(text.length);
     return text;
   }),
   define("yaml.unmarshal", "string -> any", ([s]) => readYaml(s as string)),
-  define("yaml.is_valid", "string -> boolean", ([s]) => parses(() => readYaml(s as string))),
+  define("yaml.is_valid", "any -> boolean", ([s]) => typeof s === "string" && parses(() => readYaml(s))),
 
   encoder("base64.encode", (bytes) => base64(bytes)),
   decoder("base64.decode", "base64", (text) => fromBase64(text)),
-  define("base64.is_valid", "string -> boolean", ([s]) => fromBase64(s as string) !== undefined),
+  define("base64.is_valid", "any -> boolean", ([s]) => typeof s === "string" && fromBase64(s) !== undefined),
   encoder("base64url.encode", (bytes) => base64(bytes, true)),
   encoder("base64url.encode_no_pad", (bytes) => base64(bytes, true, false)),
   decoder("base64url.decode", "base64url", fromBase64Url),
   encoder("hex.encode", hex),
-  decoder("hex.decode", "hex", (text) => {
-    if (text.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(text)) return undefined;
-    return Uint8Array.from({ length: text.length / 2 }, (_, i) => Number.parseInt(text.slice(2 * i, 2 * i + 2), 16));
+  define("hex.decode", "string -> string", ([s]) => {
+    const text = s as string;
+    const wrong = /[^0-9a-fA-F]/u.exec(text)?.[0];
+    if (wrong !== undefined) {
+      const point = (wrong.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0");
+      bad(`encoding/hex: invalid byte: U+${point} '${wrong}'`);
+    }
+    if (text.length % 2 !== 0) bad("encoding/hex: odd length hex string");
+    allocateText(text.length);
+    return bytesToText(Uint8Array.from({ length: text.length / 2 }, (_, i) => Number.parseInt(text.slice(2 * i, 2 * i + 2), 16)));
   }),
 
   define("urlquery.encode", "string -> string", ([s]) => queryEscape(s as string)),

@@ -12,7 +12,7 @@ import {
   truncate,
 } from "../value/number.ts";
 import { compareStrings, RegoObject, type Value } from "../value/value.ts";
-import { type Builtin, define, operandError } from "./builtin.ts";
+import { type Builtin, define } from "./builtin.ts";
 import { hex } from "./bytes.ts";
 
 // --- units -----------------------------------------------------------------------------------------------------------------
@@ -175,7 +175,8 @@ export const miscBuiltins: readonly Builtin[] = [
   }),
   define("rand.intn", "string, number -> number", ([key, n], context) => {
     const bound = toBigInt(n as Num);
-    if (bound === undefined) throw operandError(2, "floating-point number", "integer number");
+    if (bound === undefined)
+      throw new BuiltinError("operand 2 must be integer number but got floating-point number", "eval_type_error");
     if (bound === 0n) return 0;
     const magnitude = bound < 0n ? -bound : bound;
     const bytes = context.random(`intn:${key as string}:${magnitude}`, 32);

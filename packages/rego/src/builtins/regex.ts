@@ -208,42 +208,44 @@ interface GlobToken {
 function globTokens(text: string): GlobToken[] {
   const points = [...text];
   const out: GlobToken[] = [];
-  const invalid = (): never => {
-    throw new BuiltinError(`input:${text}, the input provided is invalid`);
+  let at = 0;
+  const invalid = (why: string): never => {
+    throw new BuiltinError(`input:${text}, pos:${at}, ${why}: the input provided is invalid`);
   };
-  for (let i = 0; i < points.length; ) {
+  while (at < points.length) {
     tick();
-    let c = points[i++] as string;
+    let c = points[at++] as string;
     let chars: ReadonlySet<string> | undefined;
     if (c === "\\") {
-      c = points[i++] ?? invalid();
+      c = points[at++] ?? invalid("found [ without matching ]");
       chars = new Set([c]);
     } else if (c === "[") {
       const set = new Set<string>();
       let previous: string | undefined;
       for (;;) {
-        let d = points[i++] ?? invalid();
+        let d = points[at++] ?? invalid("found [ without matching ]");
         if (d === "]") break;
         if (d === "-") {
-          if (previous === undefined) return invalid();
-          let high = points[i++] ?? invalid();
-          if (high === "\\") high = points[i++] ?? invalid();
-          else if (high === "]" || high === "-") return invalid();
+          if (previous === undefined) return invalid("range is invalid");
+          let high = points[at++] ?? invalid("found [ without matching ]");
+          if (high === "\\") high = points[at++] ?? invalid("found [ without matching ]");
+          else if (high === "]" || high === "-") return invalid("range is invalid");
           const [from, to] = [previous.codePointAt(0) as number, high.codePointAt(0) as number];
-          if (to < from) return invalid();
+          if (to < from) return invalid("range is invalid");
           allocate(to - from);
           for (let p = from; p <= to; p++) set.add(String.fromCodePoint(p));
           previous = undefined;
           continue;
         }
-        if (d === "\\") d = points[i++] ?? invalid();
+        if (d === "\\") d = points[at++] ?? invalid("found [ without matching ]");
         set.add(d);
         previous = d;
       }
       chars = set;
-    } else if (c === "]" || c === "+" || c === "*") return invalid();
+    } else if (c === "]") return invalid("set-close ']' with no preceding '['");
+    else if (c === "+" || c === "*") return invalid(`flag '${c}' must be preceded by a non-flag`);
     else if (c !== ".") chars = new Set([c]);
-    const flag = points[i] === "+" || points[i] === "*" ? (points[i++] as "+" | "*") : "";
+    const flag = points[at] === "+" || points[at] === "*" ? (points[at++] as "+" | "*") : "";
     out.push({ chars, flag });
   }
   return out;

@@ -138,14 +138,15 @@ export const stringBuiltins: readonly Builtin[] = [
     for (let at = a.indexOf(b); at >= 0; at = a.indexOf(b, at + b.length)) n++;
     return n;
   }),
-  define("concat", "string, [string]|<string> -> string", ([separator, list]) => {
+  define("concat", "string, <string>|[string] -> string", ([separator, list]) => {
     const parts = stringList(list as Value, 2);
     const glue = separator as string;
     allocateText(parts.reduce((n, part) => n + part.length, 0) + glue.length * Math.max(0, parts.length - 1));
     return parts.join(glue);
   }),
   define("format_int", "number, number -> string", ([n, base]) => {
-    if (base !== 2 && base !== 8 && base !== 10 && base !== 16) throw operandError(2, "number", "2", "8", "10", "16");
+    if (base !== 2 && base !== 8 && base !== 10 && base !== 16)
+      throw new BuiltinError("operand 2 must be one of {2, 8, 10, 16}", "eval_type_error");
     return made((toBigInt(truncate(n as Num)) as bigint).toString(base));
   }),
   define("substring", "string, number, number -> string", ([s, from, length]) => {
@@ -181,13 +182,13 @@ export const stringBuiltins: readonly Builtin[] = [
     return replaceMany(s as string, pairs);
   }),
   define("strings.reverse", "string -> string", ([s]) => made([...(s as string)].reverse().join(""))),
-  define("strings.any_prefix_match", "string|[string]|<string>, string|[string]|<string> -> boolean", ([s, p]) => {
+  define("strings.any_prefix_match", "string|<string>|[string], string|<string>|[string] -> boolean", ([s, p]) => {
     const texts = oneOrMany(s as Value, 1);
     const prefixes = oneOrMany(p as Value, 2);
     charge((texts.length * prefixes.length) >> 2);
     return texts.some((text) => prefixes.some((prefix) => text.startsWith(prefix)));
   }),
-  define("strings.any_suffix_match", "string|[string]|<string>, string|[string]|<string> -> boolean", ([s, p]) => {
+  define("strings.any_suffix_match", "string|<string>|[string], string|<string>|[string] -> boolean", ([s, p]) => {
     const texts = oneOrMany(s as Value, 1);
     const suffixes = oneOrMany(p as Value, 2);
     charge((texts.length * suffixes.length) >> 2);

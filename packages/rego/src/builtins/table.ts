@@ -45,9 +45,12 @@ const specialBuiltins: readonly Builtin[] = [
     const keys = isObject(object) ? sortedKeys(object) : [];
     const list = (names: readonly Value[]): string => termText(RegoSet.of(names));
     const unknown = keys.filter((key) => typeof key !== "string" || !HTTP_PARAMETERS.has(key));
-    if (unknown.length > 0) throw new BuiltinError(`invalid request parameters(s): ${list(unknown)}`);
+    if (unknown.length > 0)
+      throw new BuiltinError(`operand 1 invalid request parameters(s): ${list(unknown)}`, "eval_type_error");
     const missing = ["method", "url"].filter((key) => !isObject(object) || getKey(object, key) === undefined);
-    if (missing.length > 0) throw new BuiltinError(`missing required request parameters(s): ${list(missing)}`);
+    if (missing.length > 0) {
+      throw new BuiltinError(`operand 1 missing required request parameters(s): ${list(missing)}`, "eval_type_error");
+    }
     throw new BuiltinError("the engine does no I/O");
   }),
 ];

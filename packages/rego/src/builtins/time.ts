@@ -89,7 +89,7 @@ function moment(operand: Value): Moment {
   let layout = "";
   if (isArray(operand)) {
     const [first, tz, format] = operand;
-    if (first === undefined) throw operandError(1, "array", "either number (ns) or [number (ns), string (tz)]");
+    if (first === undefined) throw operandError(1, operand, "either number (ns) or [number (ns), string (tz)]");
     ns = first;
     if (tz !== undefined) {
       if (typeof tz !== "string") throw operandError(1, tz, "string");

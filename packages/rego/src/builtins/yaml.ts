@@ -64,6 +64,7 @@ export function writeYaml(json: unknown): string {
     lineWidth: 0,
     blockQuote: "literal",
     singleQuote: null,
+    customTags: (tags) => tags.filter((tag) => typeof tag === "string" || !/:(omap|pairs|set)$/.test(tag.tag)),
     aliasDuplicateObjects: false,
   });
 }

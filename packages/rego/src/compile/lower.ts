@@ -317,13 +317,21 @@ export class Lowerer {
         return;
       case "term": {
         if (expr.term.kind !== "call") {
-          push({ kind: "term", operand: this.operand(expr.term, scope, out, overrides) });
+          const operand = this.operand(expr.term, scope, out, overrides);
+          push({ kind: "term", operand: literal.negated ? this.inner(operand, out, overrides) : operand });
           return;
         }
         const call = this.call(expr.term, scope, out, overrides, true);
         if (call === undefined) return;
         if ("value" in call) push({ kind: "term", operand: { kind: "const", value: call.value, loc } });
-        else push({ kind: "call", ...call });
+        else if (!literal.negated) push({ kind: "call", ...call });
+        else {
+          const [left, right] = call.args;
+          if (call.callee.name === "equal" && left !== undefined && right !== undefined) {
+            const args = [this.inner(left, out, overrides), this.inner(right, out, overrides)];
+            push({ kind: "call", ...call, args });
+          } else push({ kind: "call", ...call, args: call.args.map((arg) => this.negatedArgument(arg, out, overrides)) });
+        }
       }
     }
   }
@@ -360,13 +368,10 @@ export class Lowerer {
       const right = this.operand(rightTerm, scope, out, overrides);
       out.push({ action: { kind: "unify", left: left(), right, assignment }, negated, overrides, loc });
     } else {
-      const first = left();
-      out.push({
-        action: { kind: "unify", left: first, right: this.operand(rightTerm, scope, out, overrides), assignment },
-        negated,
-        overrides,
-        loc,
-      });
+      const settle = (operand: Operand): Operand => (negated ? this.inner(operand, out, overrides) : operand);
+      const first = settle(left());
+      const second = settle(this.operand(rightTerm, scope, out, overrides));
+      out.push({ action: { kind: "unify", left: first, right: second, assignment }, negated, overrides, loc });
     }
   }
 
@@ -493,24 +498,48 @@ export class Lowerer {
     return { kind: "ref", base: variable, path: parts(), loc };
   }
 
-  /** Notes what of the rule tree a data ref reads. */
+  /** Notes what of the rule tree a data ref reads; a part that is not constant may be any name. */
   private depend(path: readonly Operand[]): void {
-    let node: RuleNode = this.root;
+    let level: RuleNode[] = [this.root];
     for (const part of path) {
-      const next: RuleNode | undefined =
-        part.kind === "const" && typeof part.value === "string" ? node.children.get(part.value) : undefined;
-      if (next === undefined) {
-        if (part.kind === "const") return;
-        break;
+      const next: RuleNode[] = [];
+      for (const node of level) {
+        const children =
+          part.kind !== "const" ? node.children.values() : typeof part.value === "string" ? [node.children.get(part.value)] : [];
+        for (const child of children) {
+          if (child === undefined) continue;
+          if (child.mixed !== undefined) this.dependencies.add(child.mixed);
+          else if (child.rules !== undefined) this.dependencies.add(child);
+          else next.push(child);
+        }
       }
-      node = next;
-      if (node.mixed !== undefined) {
-        node = node.mixed;
-        break;
-      }
-      if (node.rules !== undefined) break;
+      level = next;
     }
-    this.dependencies.add(node);
+    for (const node of level) this.dependencies.add(node);
+  }
+
+  /** Below a negation, refs inside of an operand are evaluated before: if one is undefined, so is the whole literal. */
+  private inner(operand: Operand, out: Statement[], overrides: readonly Override[]): Operand {
+    const hoist = (part: Operand): Operand => {
+      const settled = this.inner(part, out, overrides);
+      return settled.kind === "ref" ? this.temporary(settled, out, overrides) : settled;
+    };
+    switch (operand.kind) {
+      case "ref":
+        return { ...operand, path: operand.path.map(hoist) };
+      case "array":
+      case "set":
+        return { ...operand, items: operand.items.map(hoist) };
+      case "object":
+        return { ...operand, entries: operand.entries.map(([k, v]) => [hoist(k), hoist(v)] as const) };
+      default:
+        return operand;
+    }
+  }
+
+  private negatedArgument(operand: Operand, out: Statement[], overrides: readonly Override[]): Operand {
+    const settled = this.inner(operand, out, overrides);
+    return settled.kind === "ref" ? this.temporary(settled, out, overrides) : settled;
   }
 
   // --- calls ---------------------------------------------------------------------------------------------------------

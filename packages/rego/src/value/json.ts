@@ -8,7 +8,8 @@ const MAX_NESTING = 10_000;
 const LONG_NUMBER = /[\d.]{16}|\d[eE][+-]?\d{2}/;
 
 /**
- * Reads JSON without losing digits: integers beyond 2^53 stay exact. Throws `SyntaxError`. The last of duplicate keys
+ * Reads JSON without losing digits: integers beyond 2^53 stay exact. Throws `SyntaxError`, and a limit error above 10,000
+ * levels. The last of duplicate keys
  * wins; `__proto__` is a key like any other.
  *
  * @example
@@ -39,7 +40,7 @@ class Reader {
       let value: Value;
       if (c === "[" || c === "{") {
         this.at++;
-        if (stack.length >= MAX_NESTING) throw new SyntaxError("exceeded max depth");
+        if (stack.length >= MAX_NESTING) throw new EvaluationError("eval_limit_error", "JSON is nested too deeply");
         this.space();
         const empty = this.text[this.at] === (c === "[" ? "]" : "}");
         if (!empty) {
