@@ -14,13 +14,16 @@ import { enrollmentHandlers } from "./enrollment/handlers.ts";
 import { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
 import { generationCeremonyHandlers } from "./generation-ceremonies/handlers.ts";
 import { groups, memberships } from "./groups/collections.ts";
+import { groupHandlers } from "./groups/handlers.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import { organizations } from "./organizations/collections.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
 import { organizationKeyRecords } from "./organizations/keys.ts";
 import { authorities } from "./pki/collections.ts";
 import { policies } from "./policies/collections.ts";
+import { policyHandlers } from "./policies/handlers.ts";
 import { roleAssignments, roles } from "./roles/collections.ts";
+import { roleHandlers } from "./roles/handlers.ts";
 import { signingRequests, spentNonces } from "./signing-requests/collections.ts";
 import { signingRequestHandlers } from "./signing-requests/handlers.ts";
 import { signingSessions } from "./signing-sessions/collections.ts";
@@ -42,6 +45,9 @@ export const gatewayHandlers = {
   ...workspaceHandlers,
   ...admissionHandlers,
   ...auditHandlers,
+  ...policyHandlers,
+  ...groupHandlers,
+  ...roleHandlers,
 };
 
 /** Every collection that the gateway keeps. */

@@ -1,11 +1,22 @@
 import { contract } from "../contract.ts";
 import { admissionRoutes } from "./admissions.ts";
 import { auditRoutes } from "./audit.ts";
+import { backupRoutes } from "./backups.ts";
+import { certificateRoutes } from "./certificates.ts";
+import { complianceRoutes } from "./compliance.ts";
 import { crkRoutes } from "./crk.ts";
+import { edgeRoutes } from "./edges.ts";
+import { emergencyRoutes } from "./emergency.ts";
 import { enrollmentRoutes } from "./enrollment.ts";
+import { federationRoutes } from "./federation.ts";
 import { generationCeremonyRoutes } from "./generation-ceremonies.ts";
 import { healthRoutes } from "./health.ts";
+import { adminRoutes, deviceRoutes, groupRoutes, roleRoutes, serviceRoutes, userRoutes } from "./identities.ts";
+import { messageRoutes } from "./messages.ts";
 import { organizationRoutes } from "./organizations.ts";
+import { policyRoutes } from "./policies.ts";
+import { recoveryRoutes } from "./recovery.ts";
+import { rotationPolicyRoutes } from "./rotation-policies.ts";
 import { signingRequestRoutes } from "./signing-requests.ts";
 import { signingSessionRoutes } from "./signing-sessions.ts";
 import { workspaceRoutes } from "./workspaces.ts";
@@ -24,6 +35,22 @@ export const gatewayContract = contract({
   ...workspaceRoutes,
   ...admissionRoutes,
   ...auditRoutes,
+  ...policyRoutes,
+  ...adminRoutes,
+  ...userRoutes,
+  ...serviceRoutes,
+  ...deviceRoutes,
+  ...groupRoutes,
+  ...roleRoutes,
+  ...certificateRoutes,
+  ...federationRoutes,
+  ...edgeRoutes,
+  ...emergencyRoutes,
+  ...recoveryRoutes,
+  ...complianceRoutes,
+  ...rotationPolicyRoutes,
+  ...backupRoutes,
+  ...messageRoutes,
 });
 
 /** The type of {@link gatewayContract}, for clients and handlers. */

@@ -3,7 +3,8 @@ import { type PolicyVerdict, timestamp } from "@seneschal/core/keys";
 import type { CompiledPolicy, PolicyEngine } from "@seneschal/core/ports";
 import type { Call } from "../call.ts";
 import type { Reader } from "../store/reader.ts";
-import { type Policy, policies } from "./collections.ts";
+import { applicablePolicies } from "./applicable.ts";
+import type { Policy } from "./collections.ts";
 import { verdict } from "./verdict.ts";
 
 /** What policies are asked. */
@@ -55,10 +56,7 @@ export function policyGate(engine: PolicyEngine | undefined): PolicyGate {
     ask,
     async verdicts(read, { call, operation, workspace, purpose, metadata }) {
       const { principal, now } = call;
-      const applicable = [
-        ...(await read.list(policies, "by_workspace", [workspace])),
-        ...(await read.list(policies, "org_wide", [principal.org])),
-      ];
+      const applicable = await applicablePolicies(read, principal.org, workspace);
       const input: JsonObject = {
         actor: principal.id,
         role: principal.roles[0] ?? principal.type,

@@ -22,7 +22,7 @@ export function verdict(policy: string, answer: PolicyAnswer): PolicyVerdict {
     (texts.length > 0 ? texts.join("; ") : undefined);
   if (texts.length > 0) return denied(spoken ?? `denied by policy ${policy}`);
   const allowed = isObject(decision) ? decision["allow"] : decision;
-  if (allowed === undefined) return denied("policy returned undefined");
+  if (allowed === undefined) return denied(spoken ?? "policy returned undefined");
   if (typeof allowed !== "boolean") return denied("policy returned a non-boolean");
   return allowed ? { policy, allowed: true, reason: "" } : denied(spoken ?? `denied by policy ${policy}`);
 }

@@ -1,0 +1,158 @@
+import type { Handlers } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { notFound, type PolicyVerdict, refusal, timestamp } from "@seneschal/core/keys";
+import type { GatewayServices } from "../services.ts";
+import { signedBody } from "../signatures/signed-body.ts";
+import type { Reader } from "../store/reader.ts";
+import { findOwnWorkspace, findWorkspace } from "../workspaces/find.ts";
+import { applicablePolicies } from "./applicable.ts";
+import { type Policy, policies } from "./collections.ts";
+
+type Routes = Pick<
+  GatewayContract,
+  "createPolicy" | "getPolicy" | "updatePolicy" | "deletePolicy" | "listWorkspacePolicies" | "evaluatePolicy" | "validatePolicy"
+>;
+
+/** The interface's `workspace` and the clearer `workspace_id` are one. */
+const view = (policy: Policy) => ({ ...policy, workspace: policy.workspace_id });
+
+async function findPolicy(read: Reader, id: string, org: string): Promise<Policy> {
+  const policy = await read.get(policies, id);
+  if (policy === undefined || policy.org_id !== org) throw notFound("policy");
+  return policy;
+}
+
+/** Throws `POLICY_INVALID` with every problem and its place, and for packages that are the gateway's own. */
+async function requireCompiles({ policyEngine }: GatewayServices, name: string, rego: string): Promise<void> {
+  if (policyEngine === undefined) throw refusal("SERVICE_UNAVAILABLE", "no policy engine is configured");
+  const result = await policyEngine.compile([{ name, source: rego }]);
+  if (!result.ok) {
+    throw refusal("POLICY_INVALID", `the policy does not compile: ${result.problems[0]?.message ?? ""}`, {
+      field: "rego",
+      errors: result.problems.map(({ code, message, row, col }) => ({ code, message, row, col })),
+    });
+  }
+  const [path = []] = result.policy.packages;
+  if (path[0] === "system" || (path[0] === "gateway" && path[1] === "authz")) {
+    throw refusal("POLICY_INVALID", `package ${path.join(".")} is reserved`, { field: "rego", errors: [] });
+  }
+}
+
+export const policyHandlers: Handlers<Routes, GatewayServices> = {
+  async createPolicy(services, { principal, body, now, requestId, request }) {
+    await requireCompiles(services, body.name, body.rego);
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      if (body.workspace !== undefined) await findOwnWorkspace(unit, body.workspace, principal.org);
+      await services.signatures.require(unit, {
+        operation: "policy.create",
+        resourceId: "",
+        body: signedBody(request.rawBody),
+        signature: body.crk_signature,
+        params: body.signature_params,
+      });
+      const at = timestamp(now);
+      const policy: Policy = {
+        id: services.newId(now),
+        org_id: principal.org,
+        workspace_id: body.workspace ?? null,
+        name: body.name,
+        rego: body.rego,
+        version: 1,
+        created_by: principal.id,
+        created_at: at,
+        updated_at: at,
+      };
+      unit.insert(policies, policy.id, policy);
+      unit.record({
+        type: "policy.create",
+        workspace: policy.workspace_id ?? "",
+        metadata: { policy_id: policy.id, name: policy.name },
+      });
+      return view(policy);
+    });
+  },
+
+  async getPolicy({ read }, { principal, params }) {
+    return view(await findPolicy(read, params.id, principal.org));
+  },
+
+  async updatePolicy(services, { principal, params, body, now, requestId, request }) {
+    const known = await findPolicy(services.read, params.id, principal.org);
+    await requireCompiles(services, known.name, body.rego);
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const policy = await findPolicy(unit, params.id, principal.org);
+      await services.signatures.require(unit, {
+        operation: "policy.update",
+        resourceId: policy.id,
+        body: signedBody(request.rawBody),
+        signature: body.signature,
+        params: body.signature_params,
+      });
+      const next: Policy = { ...policy, rego: body.rego, version: policy.version + 1, updated_at: timestamp(now) };
+      unit.put(policies, next.id, next);
+      unit.record({
+        type: "policy.update",
+        workspace: next.workspace_id ?? "",
+        metadata: { policy_id: next.id, version: next.version },
+      });
+      return view(next);
+    });
+  },
+
+  async deletePolicy(services, { principal, params, body, now, requestId, request }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const policy = await findPolicy(unit, params.id, principal.org);
+      await services.signatures.require(unit, {
+        operation: "policy.delete",
+        resourceId: policy.id,
+        body: signedBody(request.rawBody),
+        signature: body.signature,
+        params: body.signature_params,
+      });
+      unit.delete(policies, policy.id);
+      unit.record({
+        type: "policy.delete",
+        workspace: policy.workspace_id ?? "",
+        metadata: { policy_id: policy.id, version: policy.version },
+      });
+    });
+  },
+
+  async listWorkspacePolicies({ read }, { principal, params, query }) {
+    await findWorkspace(read, params.workspace_id, principal.org);
+    const all = await applicablePolicies(read, principal.org, params.workspace_id);
+    const shown = all.slice(query.offset, query.offset + query.limit);
+    return { policies: shown.map(view), count: shown.length, total: all.length };
+  },
+
+  async evaluatePolicy({ read, policies: gate, metrics }, { principal, body, now }) {
+    const { workspace, ...question } = body;
+    await findWorkspace(read, workspace, principal.org);
+    const started = process.hrtime.bigint();
+    const all = await applicablePolicies(read, principal.org, workspace);
+    const input = { ...question, workspace, org_id: principal.org, time: timestamp(now) };
+    const verdicts = await Promise.all(all.map((policy) => gate.ask(policy, input, now)));
+    const seconds = Number(process.hrtime.bigint() - started) / 1e9;
+    const { allowed, deny_reason } = combine(verdicts);
+    metrics.policyEvaluated(allowed ? "allowed" : "denied");
+    return { allowed, deny_reason, eval_time_ms: Math.round(seconds * 1000) };
+  },
+
+  async validatePolicy({ policyEngine }, { body }) {
+    if (policyEngine === undefined) throw refusal("SERVICE_UNAVAILABLE", "no policy engine is configured");
+    const problems = await policyEngine.check([{ name: "policy.rego", source: body.rego }]);
+    if (problems.length === 0) return { valid: true };
+    return {
+      valid: false,
+      error: problems[0]?.message ?? "",
+      errors: problems.map(({ code, message, row, col }) => ({ code, message, row, col })),
+    };
+  },
+};
+
+/** All must allow. Without any policy nothing says yes. A denial always carries a reason. */
+function combine(verdicts: readonly PolicyVerdict[]): { readonly allowed: boolean; readonly deny_reason: string } {
+  if (verdicts.length === 0) return { allowed: false, deny_reason: "no policy applies" };
+  const denials = verdicts.filter(({ allowed }) => !allowed);
+  return { allowed: denials.length === 0, deny_reason: denials.map(({ reason }) => reason).join("; ") };
+}

@@ -1,0 +1,99 @@
+import type { Handlers, Principal } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { authorizationMatrix, authorize, notFound, refusal, timestamp } from "@seneschal/core/keys";
+import { requireIdentity } from "../identities/require-identity.ts";
+import type { GatewayServices } from "../services.ts";
+import type { Reader } from "../store/reader.ts";
+import { assignmentId, type Permission, permissionsOf, type Role, roleAssignments, roles } from "./collections.ts";
+
+type Routes = Pick<GatewayContract, "createRole" | "listRoles" | "getRole" | "assignRole" | "unassignRole">;
+
+async function view(read: Reader, role: Role) {
+  const assignments = await read.list(roleAssignments, "by_role", [role.id]);
+  return {
+    ...role,
+    permissions: role.permissions.map((permission) => ({ ...permission })),
+    assignments: assignments.map(({ identity_id, identity_type, assigned_by }) => ({ identity_id, identity_type, assigned_by })),
+  };
+}
+
+async function findRole(read: Reader, id: string, org: string): Promise<Role> {
+  const role = await read.get(roles, id);
+  if (role === undefined || role.org_id !== org) throw notFound("role");
+  return role;
+}
+
+/** Nobody gives more than they have: what the role adds must be allowed to the caller, action by action. */
+async function requireNotAboveOwn(read: Reader, principal: Principal, permissions: readonly Permission[]): Promise<void> {
+  const subject = { ...principal, permissions: await permissionsOf(read, principal.org, principal.id) };
+  const covers = ({ resource, action }: Permission, name: string): boolean => {
+    const [its, verb] = name.split(":");
+    return (resource === "*" || resource === its) && (action === "*" || action === verb);
+  };
+  for (const [name, rule] of Object.entries(authorizationMatrix)) {
+    if (!rule.custom || !permissions.some((permission) => covers(permission, name))) continue;
+    if (!authorize(subject, name).allowed) {
+      throw refusal("FORBIDDEN", `the role allows ${name}, which the caller may not do`, { action: name });
+    }
+  }
+}
+
+export const roleHandlers: Handlers<Routes, GatewayServices> = {
+  async createRole(services, { principal, body, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const at = timestamp(now);
+      const role: Role = { id: services.newId(now), org_id: principal.org, ...body, created_at: at, updated_at: at };
+      unit.insert(roles, role.id, role);
+      unit.record({ type: "role.create", metadata: { role_id: role.id, name: role.name } });
+      return view(unit, role);
+    });
+  },
+
+  async listRoles({ read }, { principal, query }) {
+    const { items, total } = await read.page(roles, "by_org", [principal.org], query);
+    return { roles: await Promise.all(items.map((role) => view(read, role))), count: items.length, total };
+  },
+
+  async getRole({ read }, { principal, params }) {
+    return view(read, await findRole(read, params.id, principal.org));
+  },
+
+  async assignRole(services, { principal, params, body, now, requestId }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const role = await findRole(unit, params.id, principal.org);
+      if (body.identity_id === principal.id) throw refusal("FORBIDDEN", "nobody assigns a role to themselves");
+      await requireIdentity(unit, principal.org, body);
+      await requireNotAboveOwn(unit, principal, role.permissions);
+      const id = assignmentId(role.id, body.identity_id);
+      if ((await unit.get(roleAssignments, id)) !== undefined) throw refusal("CONFLICT", "the identity has the role already");
+      const { identity_id, identity_type } = body;
+      unit.insert(roleAssignments, id, {
+        role_id: role.id,
+        org_id: principal.org,
+        identity_id,
+        identity_type,
+        assigned_by: principal.id,
+        assigned_at: timestamp(now),
+      });
+      unit.record({
+        type: "role.assign",
+        metadata: {
+          role_id: role.id,
+          identity_id,
+          identity_type,
+          ...(body.assigned_by === undefined ? {} : { claimed_assigned_by: body.assigned_by }),
+        },
+      });
+    });
+  },
+
+  async unassignRole(services, { principal, params, now, requestId }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const role = await findRole(unit, params.id, principal.org);
+      const id = assignmentId(role.id, params.identity_id);
+      if ((await unit.get(roleAssignments, id)) === undefined) throw notFound("assignment");
+      unit.delete(roleAssignments, id);
+      unit.record({ type: "role.unassign", metadata: { role_id: role.id, identity_id: params.identity_id } });
+    });
+  },
+};
