@@ -1,4 +1,4 @@
-import { equal } from "../value/value.ts";
+import { equal, getKey, isArray, isObject, sortedKeys, type Value } from "../value/value.ts";
 import { type Action, eachVariable, type Operand, operandsOf, type RefOperand, type Statement, type Variable } from "./ir.ts";
 
 /**
@@ -213,7 +213,9 @@ class Unifier {
     return this.unified.has(v) || this.bound(v);
   }
 
-  private unify(a: Operand, b: Operand): void {
+  private unify(left: Operand, right: Operand): void {
+    const a = opened(left);
+    const b = opened(right);
     if (a.kind === "var" && b.kind === "var") {
       if (this.isSafe(b.variable)) this.mark(a.variable);
       else if (this.isSafe(a.variable)) this.mark(b.variable);
@@ -278,6 +280,17 @@ class Unifier {
       }
     }
   }
+}
+
+/** A constant array or object as the term it was written as. */
+function opened(operand: Operand): Operand {
+  if (operand.kind !== "const") return operand;
+  const { value, loc } = operand;
+  if (isArray(value)) return { kind: "array", items: value.map((item) => ({ kind: "const", value: item, loc })), loc };
+  if (!isObject(value)) return operand;
+  const constant = (v: Value): Operand => ({ kind: "const", value: v, loc });
+  const entries = sortedKeys(value).map((key) => [constant(key), constant(getKey(value, key) as Value)] as const);
+  return { kind: "object", entries, loc };
 }
 
 /** Keys of object terms that are the same constant or the same variable. */

@@ -1,13 +1,18 @@
-import type { BuiltinTable } from "../builtins/builtin.ts";
-import type { Statement } from "./ir.ts";
+import type { BuiltinTable, Type } from "../builtins/builtin.ts";
+import { getKey, isArray, isNumber, isObject, RegoSet, sortedKeys, type Value } from "../value/value.ts";
+import type { Callee, Operand, RefOperand, Statement, Variable } from "./ir.ts";
 import type { LoweredRule } from "./lower.ts";
-import type { Report, RuleNode, RuleSet } from "./tree.ts";
+import { pathText, type Report, type RuleNode, type RuleSet } from "./tree.ts";
 
-/** Infers types and reports what can never hold. */
+const ANY: Type = { kind: "any", of: [] };
+
+/** Infers types forward through ordered bodies and reports what can never hold. What it does not know is any type. */
 export class TypeChecker {
   private readonly root: RuleNode;
   private readonly builtins: BuiltinTable;
   private readonly report: Report;
+  private readonly variables = new WeakMap<Variable, Type>();
+  private readonly documents: Type[] = [];
 
   constructor(root: RuleNode, builtins: BuiltinTable, report: Report) {
     this.root = root;
@@ -15,9 +20,246 @@ export class TypeChecker {
     this.report = report;
   }
 
-  body(_file: string, _rule: LoweredRule | undefined, _statements: readonly Statement[]): void {
-    void [this.root, this.builtins, this.report];
+  /** Checks one body, its literals in the order of evaluation. */
+  body(file: string, statements: readonly Statement[]): void {
+    for (const statement of statements) this.statement(file, statement);
   }
 
-  finish(_set: RuleSet, _rules: readonly LoweredRule[], _fallback: LoweredRule | undefined): void {}
+  /** Notes the type of a path's document, once all its rules are checked. */
+  finish(set: RuleSet, rules: readonly LoweredRule[], fallback: LoweredRule | undefined): void {
+    const types: Type[] = [];
+    for (const rule of fallback === undefined ? rules : [...rules, fallback]) {
+      for (const branch of rule.branches) {
+        const head = branch.key ?? branch.value;
+        types.push(head === undefined ? ANY : this.known(head));
+      }
+    }
+    const type = union(types);
+    this.documents[set.id] = set.kind === "set" ? { kind: "set", of: type } : set.kind === "object" ? ANY : type;
+  }
+
+  private statement(file: string, { action, loc, overrides }: Statement): void {
+    const fail = (message: string): void => this.report("rego_type_error", message, file, loc);
+    if (overrides.length > 0) return;
+    switch (action.kind) {
+      case "unify": {
+        const left = this.operand(action.left, file);
+        const right = this.operand(action.right, file);
+        if (!overlap(left, right)) fail(`match error\n\tleft  : ${show(left)}\n\tright : ${show(right)}`);
+        this.assume(action.left, right);
+        this.assume(action.right, left);
+        return;
+      }
+      case "term":
+        this.operand(action.operand, file);
+        return;
+      case "every":
+        this.operand(action.domain, file);
+        return;
+      case "call": {
+        const args = action.args.map((arg) => this.operand(arg, file));
+        const { callee } = action;
+        if (callee.kind === "builtin") this.arguments(callee.name, args, action.out === undefined, fail);
+        if (action.out !== undefined) {
+          const result = this.result(callee);
+          const out = this.operand(action.out, file);
+          if (!overlap(out, result)) fail(`match error\n\tleft  : ${show(result)}\n\tright : ${show(out)}`);
+          this.assume(action.out, result);
+        }
+      }
+    }
+  }
+
+  private arguments(name: string, args: readonly Type[], statement: boolean, fail: (message: string) => void): void {
+    const [left, right] = args;
+    if (statement && name === "equal" && left !== undefined && right !== undefined && !overlap(left, right)) {
+      fail(`match error\n\tleft  : ${show(left)}\n\tright : ${show(right)}`);
+      return;
+    }
+    const wanted = this.builtins.get(name)?.args ?? [];
+    const wrong = wanted.some((want, i) => !overlap(args[i] ?? ANY, want));
+    if (wrong) {
+      fail(`${name}: invalid argument(s)\n\thave: (${args.map(show).join(", ")})\n\twant: (${wanted.map(show).join(", ")})`);
+    }
+  }
+
+  private result(callee: Callee): Type {
+    if (callee.kind === "rules") return this.documents[callee.set.id] ?? ANY;
+    return this.builtins.get(callee.name)?.result ?? ANY;
+  }
+
+  private known(operand: Operand): Type {
+    return this.operand(operand, undefined);
+  }
+
+  private operand(operand: Operand, file: string | undefined): Type {
+    switch (operand.kind) {
+      case "const":
+        return typeOf(operand.value, 0);
+      case "var":
+        return this.variables.get(operand.variable) ?? ANY;
+      case "array":
+        return { kind: "array", items: operand.items.map((item) => this.operand(item, file)), rest: undefined };
+      case "set":
+        return { kind: "set", of: union(operand.items.map((item) => this.operand(item, file))) };
+      case "object": {
+        const fields: { key: string; value: Type }[] = [];
+        for (const [key, value] of operand.entries) {
+          if (key.kind !== "const" || typeof key.value !== "string")
+            return { kind: "object", fields: [], rest: { key: ANY, value: ANY } };
+          fields.push({ key: key.value, value: this.operand(value, file) });
+        }
+        return { kind: "object", fields, rest: undefined };
+      }
+      case "comprehension":
+        if (operand.makes === "array") return { kind: "array", items: [], rest: ANY };
+        if (operand.makes === "set") return { kind: "set", of: ANY };
+        return { kind: "object", fields: [], rest: { key: ANY, value: ANY } };
+      case "template":
+        return { kind: "string" };
+      case "ref":
+        return this.ref(operand, file);
+    }
+  }
+
+  private ref(ref: RefOperand, file: string | undefined): Type {
+    if (ref.base === "input") return ANY;
+    let type: Type | undefined = ANY;
+    let rest = ref.path;
+    if (ref.base === "data") {
+      let node: RuleNode | undefined = this.root;
+      let i = 0;
+      while (i < ref.path.length && node !== undefined && node.rules === undefined) {
+        const part: Operand = ref.path[i++] as Operand;
+        node = part.kind === "const" && typeof part.value === "string" ? node.children.get(part.value) : undefined;
+      }
+      if (node?.rules === undefined || node.mixed !== undefined || node.rules.kind === "function") return ANY;
+      type = this.documents[node.rules.id] ?? ANY;
+      rest = ref.path.slice(i);
+    } else type = this.variables.get(ref.base) ?? ANY;
+    for (const part of rest) {
+      type = select(type, part, this.operand(part, file));
+      if (type === undefined) {
+        if (file !== undefined) this.report("rego_type_error", `undefined ref: ${refText(ref)}`, file, ref.loc);
+        return ANY;
+      }
+      if (part.kind === "var" && !this.variables.has(part.variable)) continue;
+    }
+    return type;
+  }
+
+  /** A variable met for the first time has the type of what it is unified with. */
+  private assume(operand: Operand, type: Type): void {
+    if (operand.kind === "var") {
+      if (!this.variables.has(operand.variable)) this.variables.set(operand.variable, type);
+    } else if (operand.kind === "array" && type.kind === "array") {
+      operand.items.forEach((item, i) => {
+        this.assume(item, type.items[i] ?? type.rest ?? ANY);
+      });
+    } else if (operand.kind === "object" && type.kind === "object") {
+      for (const [key, value] of operand.entries) {
+        const field = key.kind === "const" ? type.fields.find((f) => f.key === key.value) : undefined;
+        this.assume(value, field?.value ?? type.rest?.value ?? ANY);
+      }
+    }
+  }
+}
+
+function refText(ref: RefOperand): string {
+  const names = ref.path.map((part) => (part.kind === "const" && typeof part.value === "string" ? part.value : "_"));
+  if (ref.base === "data") return pathText(names);
+  return [ref.base === "input" ? "input" : typeof ref.base === "object" ? ref.base.name : "", ...names].join(".");
+}
+
+function typeOf(value: Value, depth: number): Type {
+  if (value === null) return { kind: "null" };
+  if (typeof value === "boolean") return { kind: "boolean" };
+  if (typeof value === "string") return { kind: "string" };
+  if (isNumber(value)) return { kind: "number" };
+  if (depth > 8) return ANY;
+  if (isArray(value)) return { kind: "array", items: value.map((item) => typeOf(item, depth + 1)), rest: undefined };
+  if (value instanceof RegoSet) return { kind: "set", of: union(value.sorted().map((item) => typeOf(item, depth + 1))) };
+  if (!isObject(value)) return ANY;
+  const fields: { key: string; value: Type }[] = [];
+  for (const key of sortedKeys(value)) {
+    if (typeof key !== "string") return { kind: "object", fields: [], rest: { key: ANY, value: ANY } };
+    fields.push({ key, value: typeOf(getKey(value, key) as Value, depth + 1) });
+  }
+  return { kind: "object", fields, rest: undefined };
+}
+
+const MAX_UNION = 16;
+
+function union(types: readonly Type[]): Type {
+  const of: Type[] = [];
+  for (const type of types) {
+    const parts = type.kind === "any" ? type.of : [type];
+    if (type.kind === "any" && type.of.length === 0) return ANY;
+    for (const part of parts) {
+      if (!of.some((known) => show(known) === show(part))) of.push(part);
+      if (of.length > MAX_UNION) return ANY;
+    }
+  }
+  return of.length === 1 ? (of[0] as Type) : { kind: "any", of };
+}
+
+/** False if no value has both types. Empty collections are of every element type. */
+function overlap(a: Type, b: Type): boolean {
+  if (a.kind === "any") return a.of.length === 0 || a.of.some((part) => overlap(part, b));
+  if (b.kind === "any") return overlap(b, a);
+  if (a.kind !== b.kind) return false;
+  if (a.kind === "array" && b.kind === "array") {
+    if (a.rest === undefined && b.rest === undefined && a.items.length !== b.items.length) return false;
+    const n = Math.max(a.items.length, b.items.length);
+    for (let i = 0; i < n; i++) {
+      const [x, y] = [a.items[i] ?? a.rest, b.items[i] ?? b.rest];
+      if (x === undefined || y === undefined || !overlap(x, y)) return false;
+    }
+    return true;
+  }
+  if (a.kind === "set" && b.kind === "set") {
+    return (a.of.kind === "any" && a.of.of.length === 0) || overlap(a.of, b.of);
+  }
+  return true;
+}
+
+/** The type below a part of a ref; undefined if there can be nothing. */
+function select(type: Type, part: Operand, partType: Type): Type | undefined {
+  switch (type.kind) {
+    case "any": {
+      if (type.of.length === 0) return ANY;
+      const found = type.of.map((one) => select(one, part, partType)).filter((one) => one !== undefined);
+      return found.length === 0 ? undefined : union(found);
+    }
+    case "array":
+      if (part.kind === "const") {
+        return typeof part.value === "number" ? (type.items[part.value] ?? type.rest) : undefined;
+      }
+      if (!overlap(partType, { kind: "number" })) return undefined;
+      return union([...type.items, ...(type.rest === undefined ? [] : [type.rest])]);
+    case "object":
+      if (part.kind === "const") {
+        return type.fields.find(({ key }) => key === part.value)?.value ?? type.rest?.value;
+      }
+      return union([...type.fields.map(({ value }) => value), ...(type.rest === undefined ? [] : [type.rest.value])]);
+    case "set":
+      return type.of;
+    default:
+      return undefined;
+  }
+}
+
+function show(type: Type): string {
+  switch (type.kind) {
+    case "any":
+      return type.of.length === 0 ? "any" : `any<${type.of.map(show).join(", ")}>`;
+    case "array":
+      return `array<${[...type.items.map(show), ...(type.rest === undefined ? [] : [`...${show(type.rest)}`])].join(", ")}>`;
+    case "set":
+      return `set[${show(type.of)}]`;
+    case "object":
+      return `object<${type.fields.map(({ key, value }) => `${key}: ${show(value)}`).join(", ")}>`;
+    default:
+      return type.kind;
+  }
 }

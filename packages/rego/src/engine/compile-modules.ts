@@ -82,7 +82,7 @@ export function compileModules(
         report,
         arity,
         probe,
-        inspect: (rule, statements) => types.body(rule?.file ?? "query", rule, statements),
+        inspect: (rule, statements) => types.body(rule?.file ?? "query", statements),
       });
       types.finish(set, rules, fallback);
     }

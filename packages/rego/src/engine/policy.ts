@@ -164,7 +164,7 @@ export class Policy {
       frame,
       arity: arityOf(builtins),
       probe: undefined,
-      inspect: (ordered) => types.body("query", undefined, ordered),
+      inspect: (ordered) => types.body("query", ordered),
     });
     const run = fold(emitter.pieces(statements), (_c, f) => {
       (f[0] as () => void)();
