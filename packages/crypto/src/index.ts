@@ -4,5 +4,14 @@ export { base64, bytesEqual, concat, fromBase64, fromHex, fromUtf8, hex, utf8 } 
 export { type CryptoErrorCode, cryptoError } from "./errors.ts";
 export { canonicalJson } from "./json/canonical-json.ts";
 export { parseStrictJson } from "./json/parse-strict-json.ts";
+export {
+  decodePasswordHash,
+  encodePasswordHash,
+  hashPassword,
+  needsRehash,
+  type PasswordHash,
+  verifyPassword,
+} from "./password/password-hash.ts";
+export { base32, type TotpDecision, type TotpParams, totpCode, totpUri, verifyTotp } from "./password/totp.ts";
 export { nobleCrypto } from "./provider/noble.ts";
 export { ARGON2_DEFAULT, ARGON2_FLOOR } from "./provider/policy.ts";
