@@ -314,6 +314,18 @@ describe("a replicated state machine", () => {
     expect((await whole.read(0, { limit: 1 })).head).toEqual(emptyHead);
   });
 
+  test("a log of large entries is snapshot and truncated by its bytes, however few and young the entries are", async () => {
+    const shared = createMemoryLog();
+    const writer = await open(shared.open(), { snapshotBytes: 10_000, keepBytes: 30_000 });
+    for (let n = 1; n <= 100; n += 1)
+      await writer.propose([{ ...take(`c${n}`, `t${n}`, 1), padding: "x".repeat(1000) } as unknown as AllotmentCommand]);
+    await writer.close();
+    const log = shared.open();
+    await expect(log.read(50, { limit: 1 })).rejects.toMatchObject({ code: "log_truncated" });
+    expect((await log.read(75, { limit: 100 })).entries.length).toBe(25);
+    expect(allotment.hash((await open(shared.open())).state())).toBe(allotment.hash(writer.state()));
+  });
+
   test("a crash at any step of snapshot and truncation loses nothing", async () => {
     for (const step of ["saveSnapshot before", "saveSnapshot after", "truncate before", "truncate after"]) {
       const shared = createMemoryLog();

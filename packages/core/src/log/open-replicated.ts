@@ -3,7 +3,7 @@ import type { JsonObject } from "../json.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "../ports/replicated-log.ts";
 import { utf8Length } from "../store/byte-string.ts";
-import { canonicalJson, type Sha256 } from "./entry.ts";
+import { canonicalJson, encodeEntry, type Sha256 } from "./entry.ts";
 import type { Machine } from "./machine.ts";
 import { type Applied, type Judgement, type Position, replicaOf } from "./replica.ts";
 
@@ -16,11 +16,16 @@ export interface ReplicatedOptions<State, Command, Result> {
   readonly sha256: Sha256;
   /** A fresh, unique id per call, for batches. */
   readonly newId: () => string;
-  /** A snapshot is taken at every multiple of this many entries. Default 10,000. */
+  /** A snapshot is due at every multiple of this many entries (default 10,000), or after this many bytes (default 32 MB). */
   readonly snapshotEvery?: number;
-  /** Entries that are never truncated: this many newest ones (default 10,000) and those younger than this (default 10 min). */
+  readonly snapshotBytes?: number;
+  /**
+   * What a snapshot does not truncate: this many newest entries (default 10,000) and those younger than this (default
+   * 10 min), as long as all of it is smaller than this (default 96 MB).
+   */
   readonly keepEntries?: number;
   readonly keepMs?: number;
+  readonly keepBytes?: number;
 }
 
 /** What became of a proposed command. `accepted`: it is in the log; else it was refused or is a repeat. */
@@ -65,6 +70,12 @@ export const maxBatch = { commands: 512, bytes: 800_000 } as const;
 
 const page = 256;
 
+interface Mark {
+  readonly seq: number;
+  readonly at: number;
+  readonly bytes: number;
+}
+
 interface Waiting<Result> {
   readonly command: JsonObject;
   readonly bytes: number;
@@ -105,11 +116,14 @@ interface Waiting<Result> {
 export async function openReplicated<State, Command, Result>(
   options: ReplicatedOptions<State, Command, Result>,
 ): Promise<Replicated<State, Command, Result>> {
-  const { log, clock, newId, snapshotEvery = 10_000, keepEntries = 10_000, keepMs = 600_000 } = options;
+  const { log, clock, newId } = options;
+  const { snapshotEvery = 10_000, snapshotBytes = 32_000_000 } = options;
+  const { keepEntries = 10_000, keepMs = 600_000, keepBytes = 96_000_000 } = options;
   const replica = replicaOf(options.machine, options.sha256);
   const listeners = new Set<(applied: Applied<State, Result>) => void>();
-  /** Sequence and time of the entries at which snapshots are due: what truncation may lean on. */
-  const marks: { readonly seq: number; readonly at: number }[] = [];
+  /** The entries at which snapshots are due, with the bytes of the log up to them: where truncation may cut. */
+  const marks: Mark[] = [];
+  let logBytes = 0;
   const waiting: Waiting<Result>[] = [];
   let position = replica.start;
   let stopped: unknown;
@@ -132,11 +146,15 @@ export async function openReplicated<State, Command, Result>(
     if (stopped !== undefined) throw stopped;
   };
 
-  const moveTo = (next: Position<State>, applied: Applied<State, Result>): void => {
+  /** True when a snapshot is due. */
+  const moveTo = (next: Position<State>, entry: LogEntry, applied: Applied<State, Result>): boolean => {
     position = next;
-    if (applied.seq % snapshotEvery === 0) marks.push({ seq: applied.seq, at: applied.at });
+    logBytes += encodeEntry(entry).length;
+    const due = applied.seq % snapshotEvery === 0 || logBytes - (marks.at(-1)?.bytes ?? 0) >= snapshotBytes;
+    if (due) marks.push({ seq: applied.seq, at: applied.at, bytes: logBytes });
     if (marks.length > 1000) marks.shift();
     for (const listener of listeners) listener(applied);
+    return due;
   };
 
   const applyAll = (entries: readonly LogEntry[]): void => {
@@ -144,7 +162,7 @@ export async function openReplicated<State, Command, Result>(
       if (entry.seq <= position.head.seq) continue;
       try {
         const next = replica.apply(position, entry);
-        moveTo(next.position, next.applied);
+        moveTo(next.position, entry, next.applied);
       } catch (error) {
         stopped = error;
         throw error;
@@ -222,9 +240,10 @@ export async function openReplicated<State, Command, Result>(
       if (outcome === "moved") continue;
       const { seq } = entry;
       const results = judged.judgements.flatMap((j) => (j.kind === "judged" && j.accepted ? [j.result] : []));
-      moveTo(replica.adopt(entry, judged.state), { seq, at, commands: judged.accepted, results, state: judged.state });
+      const applied = { seq, at, commands: judged.accepted, results, state: judged.state };
+      const due = moveTo(replica.adopt(entry, judged.state), entry, applied);
       answer(batch, judged.judgements);
-      if (seq % snapshotEvery === 0) saving ??= snapshotInBackground();
+      if (due) saving ??= snapshotInBackground();
       return;
     }
   };
@@ -282,7 +301,8 @@ export async function openReplicated<State, Command, Result>(
     const { head, at } = position;
     if (head.seq === 0) return;
     await log.saveSnapshot(head.seq, replica.save(position));
-    const last = marks.filter((mark) => mark.seq <= head.seq - keepEntries && mark.at <= at - keepMs).at(-1);
+    const old = (mark: Mark): boolean => mark.seq <= head.seq - keepEntries && mark.at <= at - keepMs;
+    const last = marks.filter((mark) => mark.seq <= head.seq && (old(mark) || logBytes - mark.bytes > keepBytes)).at(-1);
     if (last !== undefined) await log.truncate(last.seq);
   };
 
