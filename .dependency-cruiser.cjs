@@ -76,7 +76,7 @@ module.exports = {
   options: {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
-    exclude: { path: "^packages/[^/]+/dist" },
+    exclude: { path: "^packages/[^/]+/(dist|vendor)" },
     doNotFollow: { path: "node_modules" },
     enhancedResolveOptions: { conditionNames: ["@seneschal/source", "import", "default"], exportsFields: ["exports"] },
   },

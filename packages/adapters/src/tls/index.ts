@@ -1,3 +1,4 @@
+export { openRevocations, type RevocationOptions, type Revocations } from "./open-revocations.ts";
 export {
   type CertificateErrorCode,
   type CertificateIdentity,

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { CodedError } from "@seneschal/core";
+import { parseCertificate } from "@seneschal/crypto/x509";
 
 /** The client certificate and the TLS layer's verdict on it. */
 export interface PresentedCertificate {
@@ -17,8 +18,8 @@ export interface CertificateIdentity {
   readonly serial: string;
   /** SHA-256 over the DER, lower-case hex. */
   readonly fingerprint: string;
-  /** Distinguished name of the issuer, one attribute a line. */
-  readonly issuer: string;
+  /** The issuer's encoded name, in hex: serials are unique per issuer only. */
+  readonly issuerId: string;
   /** Milliseconds since the epoch. */
   readonly notAfter: number;
   /** The service's name, for a common name `{service}.internal.local`. */
@@ -74,19 +75,30 @@ function expired(): CodedError<CertificateErrorCode> {
 function parse(der: Uint8Array): Parsed {
   const known = parsed.get(der);
   if (known !== undefined) return known;
+  let result: Parsed;
+  try {
+    result = read(der);
+  } catch {
+    throw untrusted("malformed");
+  }
+  parsed.set(der, result);
+  return result;
+}
+
+function read(der: Uint8Array): Parsed {
   const certificate = new X509Certificate(der);
   const { subject } = certificate.toLegacyObject();
   const names = subject as unknown as Readonly<Record<string, string | readonly string[] | undefined>>;
   const commonName = only(names["CN"]);
   const service = /^([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)\.internal\.local$/.exec(commonName)?.[1];
-  const result: Parsed = {
+  return {
     identity: {
       commonName,
       organization: only(names["O"]),
       units: [names["OU"] ?? []].flat(),
       serial: colons(certificate.serialNumber),
       fingerprint: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
-      issuer: certificate.issuer,
+      issuerId: Buffer.from(parseCertificate(der).issuerDer).toString("hex"),
       notAfter: Date.parse(certificate.validTo),
       ...(service === undefined ? {} : { service }),
     },
@@ -94,8 +106,6 @@ function parse(der: Uint8Array): Parsed {
     // Node calls the extended key usages `keyUsage`.
     clientAuth: (certificate.keyUsage as readonly string[] | undefined)?.includes(CLIENT_AUTH) === true,
   };
-  parsed.set(der, result);
-  return result;
 }
 
 /** One value or none: a subject with two organisations speaks for neither. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** Marks a value that `describeConfig` masks. */
-export const SECRET = { secret: true } as const;
+const SECRET = { secret: true } as const;
 
 /** A configured secret. Prefer a path to a file over the secret itself. */
 export function secret(): z.ZodString {
