@@ -7,6 +7,7 @@ import { checkpoints } from "./audit/sealer.ts";
 import { ceremonies, heldShares } from "./ceremonies/collections.ts";
 import { ceremonyHandlers } from "./ceremonies/handlers.ts";
 import { certificates } from "./certificates/collections.ts";
+import { certificateHandlers } from "./certificates/handlers.ts";
 import { crks } from "./crk/collections.ts";
 import { crkHandlers } from "./crk/handlers.ts";
 import { bootstrapMarks, enrollmentTokens } from "./enrollment/collections.ts";
@@ -46,6 +47,7 @@ export const gatewayHandlers = {
   ...admissionHandlers,
   ...auditHandlers,
   ...policyHandlers,
+  ...certificateHandlers,
   ...groupHandlers,
   ...roleHandlers,
 };

@@ -1,13 +1,12 @@
-import { certificateStatuses } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
-import { listOf, page, timestamp } from "./shapes.ts";
+import { durationText, listOf, page, timestamp } from "./shapes.ts";
 
 export const certificate = z
   .object({
     serial_number: z.string().meta({ description: "colon hex" }),
     common_name: z.string(),
-    status: z.enum(certificateStatuses),
+    status: z.enum(["active", "revoked", "expired"]),
     certificate: z.string(),
     issuing_ca: z.string(),
     ca_chain: z.array(z.string()),
@@ -18,7 +17,6 @@ export const certificate = z
   .meta({ id: "Certificate" });
 
 const serial = z.string().min(1).max(64);
-const ttl = z.string().max(32).meta({ description: "a duration such as 720h" });
 const route = { tag: "certificates", auth: "principal" } as const;
 const base = "/api/v1/certificates";
 
@@ -33,7 +31,7 @@ export const certificateRoutes = {
     body: z.strictObject({
       common_name: z.string().trim().min(1).max(64),
       alt_names: z.array(z.string().min(1).max(253)).max(64).default([]),
-      ttl: ttl.optional(),
+      ttl: durationText.optional(),
     }),
     status: 200,
     reply: certificate.extend({ private_key: z.string(), private_key_type: z.string() }).meta({ id: "IssuedCertificate" }),
@@ -83,7 +81,7 @@ export const certificateRoutes = {
     path: `${base}/tidy`,
     summary: "Drop records that ended longer ago than the safety buffer",
     action: "certificate:tidy",
-    body: z.strictObject({ safety_buffer: ttl.optional() }),
+    body: z.strictObject({ safety_buffer: durationText.optional() }),
     bodyOptional: true,
     status: 200,
     reply: z.object({ message: z.string() }),

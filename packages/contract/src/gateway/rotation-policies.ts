@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Contract } from "../route.ts";
-import { idParam, listOf, organizationId, page, timestamp } from "./shapes.ts";
+import { durationText, idParam, listOf, organizationId, page, timestamp } from "./shapes.ts";
 
 export const rotationPolicy = z
   .object({
@@ -38,7 +38,7 @@ export const rotationPolicyRoutes = {
     summary: "Set the rotation policy of a workspace",
     action: "rotation-policy:write",
     params: idParam,
-    body: z.strictObject({ max_age: z.string().min(2).max(32), enabled: z.boolean().default(true) }),
+    body: z.strictObject({ max_age: durationText, enabled: z.boolean().default(true) }),
     status: 200,
     reply: rotationPolicy,
     errors: [409],

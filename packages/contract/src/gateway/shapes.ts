@@ -1,6 +1,7 @@
 import { isOrganizationId, limits } from "@seneschal/core/keys";
 import { z } from "zod";
 import { limitParam, offsetParam, timeParam } from "../query.ts";
+import { utf8Encode } from "../utf8.ts";
 
 /** RFC 3339 in a reply: UTC with milliseconds. */
 export const timestamp = z.string().meta({ format: "date-time" });
@@ -44,13 +45,24 @@ export const organizationId = z.string().refine(isOrganizationId, "expected 1 to
 export const reference = z.uuid("expected a UUID");
 
 /** An identity of any kind: a record's UUID, or the subject of a token. */
-export const identityId = z.string().min(1).max(256);
+export const identityId = z
+  .string()
+  .min(1)
+  .refine((id) => utf8Encode(id).length <= 256, "expected at most 256 bytes");
 
 export const name = z.string().trim().min(1).max(limits.name);
 export const text = z.string().max(limits.text);
 
 /** `{ id }` in a path; one that is no UUID cannot exist and is a 404. */
 export const idParam = z.strictObject({ id: z.uuid() });
+
+const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration such as `720h`: a number and s, m, h or d. Milliseconds come out. */
+export const durationText = z
+  .string()
+  .regex(/^(0|[1-9][0-9]{0,8})[smhd]$/, "expected a duration such as 90s, 15m, 720h or 30d")
+  .transform((text) => Number(text.slice(0, -1)) * (units[text.slice(-1)] ?? Number.NaN));
 
 /** `limit` and `offset`. */
 export function page(fallback: number = limits.page.auditDefault): z.ZodObject<{

@@ -55,15 +55,6 @@ export {
   startCeremony,
   stepCeremony,
 } from "./ceremony/step.ts";
-export {
-  type CertificateStatus,
-  certificateStatus,
-  certificateStatuses,
-  type IssuedCertificate,
-  isTidy,
-  parseSerial,
-  revokeCertificate,
-} from "./certificate/certificate.ts";
 export { invalidField, type KeysCode, type KeysError, notFound, refusal } from "./codes.ts";
 export {
   type Crk,

@@ -1,20 +1,16 @@
 import { isCoded } from "@seneschal/core";
 import { describe, expect, it } from "vitest";
 import {
-  certificateStatus,
   enrollDevice,
   freshMfa,
   isActiveDevice,
   isRotationDue,
-  isTidy,
   type Message,
   mfaFailureLimit,
   nextDelivery,
   nextRotation,
-  parseSerial,
   requireRestorable,
   requireRotationAge,
-  revokeCertificate,
   revokeDevice,
   startBackup,
   stepBackup,
@@ -46,39 +42,6 @@ describe("device", () => {
     expect(revoked.effects).toEqual([{ kind: "revoke_certificate", serial: "0a" }]);
     expect(isActiveDevice(revoked.state, now + 2)).toBe(false);
     expect(code(() => revokeDevice(revoked.state, now + 2))).toBe("STATE_CONFLICT");
-  });
-});
-
-describe("certificate", () => {
-  const certificate = {
-    serial_number: "0a:0b",
-    org_id: "acme",
-    common_name: "x",
-    certificate: "PEM",
-    issuing_ca: "PEM",
-    not_before: at(now),
-    expiration: at(now + hour),
-    revoked_at: null,
-    created_at: at(now),
-    updated_at: at(now),
-  };
-
-  it("a second revocation leaves revoked_at unchanged, and revoked outlives expiry", () => {
-    const revoked = revokeCertificate(certificate, now + 1);
-    expect(revokeCertificate(revoked, now + 2)).toBe(revoked);
-    expect(certificateStatus(certificate, now + hour)).toBe("expired");
-    expect(certificateStatus(revoked, now + hour)).toBe("revoked");
-  });
-
-  it("is tidied only a safety buffer after its end", () => {
-    expect(isTidy(certificate, now + 3 * hour - 1, 2 * hour)).toBe(false);
-    expect(isTidy(certificate, now + 3 * hour, 2 * hour)).toBe(true);
-  });
-
-  it("serials parse with and without colons, in any case", () => {
-    expect(parseSerial("0A:0b")).toBe("0a:0b");
-    expect(parseSerial("a0b")).toBe("0a:0b");
-    for (const bad of ["", "xyz", "0a-0b", "f".repeat(41)]) expect(parseSerial(bad)).toBeUndefined();
   });
 });
 

@@ -27,5 +27,5 @@ export const certificates = collection<CertificateRecord>("certificates", {
   revoked: {
     key: (certificate) => (certificate.status === "revoked" ? [certificate.org_id, certificate.revoked_at] : undefined),
   },
-  by_expiration: { key: (certificate) => [certificate.expiration] },
+  by_org_expiration: { key: (certificate) => [certificate.org_id, certificate.expiration] },
 });

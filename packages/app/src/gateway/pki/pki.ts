@@ -5,6 +5,7 @@ import {
   encodePem,
   encodePrivateKey,
   fingerprint,
+  type Issuer,
   issueCertificate,
   newPrivateKey,
   newSerial,
@@ -36,6 +37,8 @@ export interface Pki {
   readonly keyAlgorithms: readonly string[];
   /** PEM of the root: the trust anchor of servers and clients. */
   trustAnchor(unit: GatewayUnit): Promise<string>;
+  /** The organisation's CA with its key, for revocation lists and status answers. */
+  issuer(unit: GatewayUnit, org: string): Promise<Issuer>;
   /** PEM, the organisation's CA first, then the root. */
   chain(unit: GatewayUnit, org: string): Promise<readonly string[]>;
   /** Certifies the key of a PKCS#10 request (PEM, or base64 of PEM); nothing else of the request counts. Throws `CSR_INVALID`. */
@@ -99,6 +102,7 @@ export function pki(needs: AuthorityNeeds): Pki {
   };
 
   return {
+    issuer: (unit, org) => organizationAuthority(needs, unit, org),
     keyAlgorithms: ["ed25519", "p256", "p384", "rsa"],
     chain,
     issueForKey,

@@ -1,0 +1,136 @@
+import { isIP } from "node:net";
+import type { Handlers } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { isCoded } from "@seneschal/core";
+import { invalidField, lifetimes, notFound, refusal } from "@seneschal/core/keys";
+import { parseSerial, type SubjectAltName, serialText } from "@seneschal/crypto/x509";
+import type { GatewayServices } from "../services.ts";
+import type { Reader } from "../store/reader.ts";
+import { type CertificateRecord, certificates } from "./collections.ts";
+import { answerOcsp } from "./ocsp.ts";
+import { revocationList } from "./revocation-list.ts";
+import { revokeCertificate } from "./revoke.ts";
+import { certificateView } from "./view.ts";
+
+type Routes = Pick<
+  GatewayContract,
+  | "issueCertificate"
+  | "revokeCertificate"
+  | "listCertificates"
+  | "caChain"
+  | "getCertificate"
+  | "tidyCertificates"
+  | "certificateRevocationList"
+  | "ocsp"
+>;
+
+const TIDY_BATCH = 200;
+
+/** A certificate of the organisation, by its serial in any spelling. */
+export async function findCertificate(read: Reader, serial: string, org: string): Promise<CertificateRecord> {
+  const id = canonicalSerial(serial);
+  const record = id === undefined ? undefined : await read.get(certificates, id);
+  if (record === undefined || record.org_id !== org) throw notFound("certificate");
+  return record;
+}
+
+/** Colon hex, from hex with or without colons; `undefined` when it is no serial. */
+export function canonicalSerial(serial: string): string | undefined {
+  try {
+    return serialText(parseSerial(serial));
+  } catch (error) {
+    if (isCoded(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Names that mean something to the gateway itself are not for sale. */
+function requireOrdinaryName(field: string, name: string): void {
+  const lower = name.toLowerCase().replace(/\.$/, "");
+  if (lower.endsWith(".internal.local") || lower === "internal.local") throw invalidField(field, "is reserved for services");
+  if (lower.startsWith("federation.")) throw invalidField(field, "is reserved for federation");
+}
+
+function altName(value: string, index: number): SubjectAltName {
+  if (isIP(value) !== 0) return { kind: "ip", value };
+  requireOrdinaryName(`alt_names.${index}`, value);
+  if (!/^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(value)) {
+    throw invalidField(`alt_names.${index}`, "expected a DNS name or an address");
+  }
+  return { kind: "dns", value };
+}
+
+export const certificateHandlers: Handlers<Routes, GatewayServices> = {
+  async issueCertificate(services, { principal, body, now, requestId }) {
+    requireOrdinaryName("common_name", body.common_name);
+    const altNames = body.alt_names.map(altName);
+    const ttl = body.ttl ?? lifetimes.certificate;
+    if (ttl <= 0 || ttl > lifetimes.certificateMax) throw invalidField("ttl", "must lie between 1s and 365d");
+    const issued = await services.transact({ principal, now, requestId }, async (unit) => {
+      const record = await services.pki.issueWithKey(unit, {
+        org: principal.org,
+        commonName: body.common_name,
+        // Stands for nobody until a device is enrolled with its serial.
+        subject: { type: "server", id: body.common_name },
+        ttl,
+        ...(altNames.length === 0 ? {} : { altNames }),
+        purposes: ["clientAuth", "serverAuth"],
+      });
+      unit.record({
+        type: "certificate.issue",
+        metadata: { serial_number: record.serial_number, common_name: body.common_name },
+      });
+      return record;
+    });
+    return { ...certificateView(issued, now), private_key: issued.private_key, private_key_type: "ec" };
+  },
+
+  async revokeCertificate(services, { principal, body, now, requestId }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const record = await findCertificate(unit, body.serial_number, principal.org);
+      await revokeCertificate(unit, record.serial_number);
+    });
+  },
+
+  async listCertificates({ read }, { principal, query, now }) {
+    const { items, total } = await read.page(certificates, "by_org", [principal.org], query);
+    return { certificates: items.map((record) => certificateView(record, now)), count: items.length, total };
+  },
+
+  async caChain(services, { principal, now, requestId }) {
+    const chain = await services.transact({ principal, now, requestId }, (unit) => services.pki.chain(unit, principal.org));
+    return { ca_chain: chain.join("") };
+  },
+
+  async getCertificate({ read }, { principal, params, now }) {
+    return certificateView(await findCertificate(read, params.serial, principal.org), now);
+  },
+
+  async tidyCertificates(services, { principal, body, now, requestId }) {
+    const buffer = body.safety_buffer ?? lifetimes.tidyBuffer;
+    const before = new Date(now - buffer).toISOString();
+    let dropped = 0;
+    for (;;) {
+      const page = await services.read.list(certificates, "by_org_expiration", [principal.org], {
+        to: [before],
+        limit: TIDY_BATCH,
+      });
+      if (page.length === 0) break;
+      dropped += await services.transact({ principal, now, requestId }, async (unit) => {
+        for (const { serial_number } of page) unit.delete(certificates, serial_number);
+        unit.record({ type: "certificate.tidy", metadata: { dropped: page.length, before } });
+        return page.length;
+      });
+    }
+    return { message: `${dropped} certificate${dropped === 1 ? "" : "s"} that ended before ${before} removed` };
+  },
+
+  async certificateRevocationList(services, { params, now }) {
+    return { body: await revocationList(services, params.org, now) };
+  },
+
+  async ocsp(services, { params, request, now }) {
+    if (request.rawBody.length > 65_536) throw refusal("VALIDATION_ERROR", "the request is too large");
+    return { body: await answerOcsp(services, params.org, request.rawBody, now) };
+  },
+};

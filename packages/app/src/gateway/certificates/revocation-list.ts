@@ -1,0 +1,43 @@
+import { setImmediate } from "node:timers/promises";
+import { notFound } from "@seneschal/core/keys";
+import { createRevocationList, parseSerial, type Revocation } from "@seneschal/crypto/x509";
+import { systemCall } from "../call.ts";
+import { authorities } from "../pki/collections.ts";
+import type { GatewayServices } from "../services.ts";
+import { certificates } from "./collections.ts";
+
+const VALID_MS = 7 * 86_400_000;
+const PAGE = 1000;
+
+/** The signed list of everything that an organisation's CA revoked, DER, made anew for every answer: no revocation is late. */
+export async function revocationList(services: GatewayServices, org: string, now: number): Promise<Uint8Array> {
+  const issuer = await authorityOf(services, org, now);
+  return createRevocationList(issuer, {
+    entries: revocations(services, org),
+    // Seconds grow, also over processes and restarts.
+    number: Math.floor(now / 1000),
+    thisUpdate: now,
+    nextUpdate: now + VALID_MS,
+    pause: () => setImmediate(undefined),
+  });
+}
+
+/** The organisation's CA; one that was never needed is not made because a stranger asks for its list. */
+export async function authorityOf(services: GatewayServices, org: string, now: number) {
+  if ((await services.read.get(authorities, org)) === undefined) throw notFound("certificate authority");
+  return services.transact(systemCall("system:pki", org, now), (unit) => services.pki.issuer(unit, org));
+}
+
+async function* revocations({ store }: GatewayServices, org: string): AsyncGenerator<Revocation> {
+  let cursor: string | undefined;
+  do {
+    const page = await store.list(certificates.name, "revoked", [org], {
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const { id, doc } of page.items) {
+      yield { serial: parseSerial(id), revokedAt: Date.parse(String(doc["revoked_at"])) };
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}
