@@ -146,6 +146,12 @@ export interface RecordExternal extends Envelope {
   }[];
 }
 
+/** Notes that every event up to this one was delivered to who must be notified. */
+export interface RecordDelivery extends Envelope {
+  readonly kind: "event.delivered";
+  readonly through: number;
+}
+
 /** Drops the records of allocations that ended before; their hours stay in the ledger. */
 export interface PruneAllocations extends Envelope {
   readonly kind: "allocation.prune";
@@ -169,6 +175,7 @@ export type Command =
   | PreemptAllocations
   | RecordCrossings
   | RecordExternal
-  | PruneAllocations;
+  | PruneAllocations
+  | RecordDelivery;
 
 export type CommandKind = Command["kind"];

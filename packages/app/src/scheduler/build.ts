@@ -1,19 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { oidcKeys, staticKeys, type TokenVerifier, tokenVerifier } from "@seneschal/adapters/jwt";
-import { openLevelLog } from "@seneschal/adapters/level";
 import { sha256 } from "@seneschal/adapters/log";
-import { createMemoryLog } from "@seneschal/adapters/memory";
 import { endpoints } from "@seneschal/contract";
 import { schedulerContract, schedulerErrors } from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/core";
 import { openReplicated } from "@seneschal/core/log";
 import type { Clock, ReplicatedLog } from "@seneschal/core/ports";
 import { checkWeights, type PlanOptions, PROFILES, quotaMachine, type Weights } from "@seneschal/quota";
-import { type BuiltService, defineService, type Platform, rateLimiter } from "../platform/index.ts";
+import { type BuiltService, defineService, type Platform, rateLimiter, tokenVerifiers } from "../platform/index.ts";
 import { openAuditSigner } from "./audit-signer.ts";
 import { authenticator, authorise } from "./auth/authenticate.ts";
+import { background } from "./background.ts";
 import { openBackups } from "./backups.ts";
 import { openCycle } from "./cycle/cycle.ts";
 import { openHeartbeats } from "./cycle/heartbeats.ts";
@@ -25,8 +22,11 @@ import { tenantHandlers } from "./handlers/tenants.ts";
 import { schedulerMetrics } from "./metrics.ts";
 import { quotasOn } from "./quotas.ts";
 import { type Repeat, repeatByTimer } from "./repeat.ts";
+import { openOutputs } from "./runner/outputs.ts";
 import type { SchedulerServices } from "./services.ts";
 import { type SchedulerConfig, schedulerSettings } from "./settings.ts";
+import { forwarding } from "./storage/forward.ts";
+import { openLease, openLog } from "./storage/open-log.ts";
 
 /** What a test or an embedding process may put in place of the configured parts. */
 export interface SchedulerParts {
@@ -51,71 +51,92 @@ export function schedulerService(parts: SchedulerParts = {}) {
   });
 }
 
-const HEARTBEAT_FLUSH_MS = 10_000;
+const handlers = { ...tenantHandlers, ...allocationHandlers, ...nodeHandlers, ...systemHandlers };
 
 async function build(config: SchedulerConfig, platform: Platform, parts: SchedulerParts): Promise<BuiltService> {
-  const { random, log: logger, metrics, version, health } = platform;
+  const { random, metrics, version, health } = platform;
   const { clock, advance } = clockOf(config, platform.clock);
   const planOptions = planOptionsOf(config);
-  const verifiers = await verifiersOf(config, () => clock.now());
+  const verifiers = await tokenVerifiers(config.auth, () => clock.now());
   guardOpenDoors(config, platform);
-  const log = await (parts.openLog ?? (() => openLog(config)))();
+  const { path, backups } = config.storage;
+  const signer = await openAuditSigner(path === undefined ? undefined : join(path, "audit-key.pem"));
   const newId = (): string => randomUUID();
-  const replicated = await openReplicated({ log, machine: quotaMachine, clock, sha256, newId });
-  const quotas = quotasOn(replicated);
-  const feed = openFeed(quotas);
+  const nodeId = config.server.instance_id;
+
+  const log = await (parts.openLog ?? (() => openLog(config.storage)))();
+  const local = await openReplicated({ log, machine: quotaMachine, clock, sha256, newId });
+  const { address, token, timeout: timeoutMs } = config.cluster;
+  const self = address === undefined ? undefined : { id: nodeId, address };
+  const lease = self === undefined || token === undefined ? undefined : await openLease(config.storage, self);
+  const cluster =
+    lease === undefined || self === undefined || token === undefined
+      ? undefined
+      : await forwarding({ replicated: local, lease, self, token, timeoutMs });
+  const quotas = quotasOn(cluster ?? local);
+
   const counts = schedulerMetrics(metrics, () => quotas.state());
+  const feed = openFeed(quotas);
   const heartbeats = openHeartbeats(quotas);
-  const { cycle: cycleMs, budget_period_days: days, ...scheduling } = config.scheduling;
+  const outputs = config.runner.enabled ? openOutputs(() => clock.now()) : undefined;
   const cycle = openCycle({
     quotas,
     now: () => Math.max(clock.now(), quotas.state().at),
     newId,
     plan: planOptions,
     housekeeping: {
-      heartbeatTimeoutMs: scheduling.heartbeat_timeout,
-      checkpointTimeoutMs: scheduling.checkpoint_timeout,
-      keepEndedMs: scheduling.keep_ended,
+      heartbeatTimeoutMs: config.scheduling.heartbeat_timeout,
+      checkpointTimeoutMs: config.scheduling.checkpoint_timeout,
+      keepEndedMs: config.scheduling.keep_ended,
       listeningSince: clock.now(),
     },
     before: () => heartbeats.flush(newId),
     onReport: (report) => counts.cycle(report),
   });
-  const { path } = config.storage;
   const services: SchedulerServices = {
     version,
     config,
     quotas,
     log,
-    applied: () => replicated.health().seq,
+    proposeHere: (commands) => local.propose(commands),
+    holder: () => cluster?.holder(),
+    applied: () => local.health().seq,
     cycle,
     planOptions,
     heartbeats,
     feed,
-    outputs: undefined,
-    backups: config.storage.backups === undefined ? undefined : openBackups(config.storage.backups),
-    signer: await openAuditSigner(path === undefined ? undefined : join(path, "audit-key.pem")),
+    outputs,
+    backups: backups === undefined ? undefined : openBackups(backups),
+    signer,
     clock,
     advance,
     random,
     metrics,
     health,
-    nodeId: config.server.instance_id,
+    nodeId,
   };
-  const handlers = { ...tenantHandlers, ...allocationHandlers, ...nodeHandlers, ...systemHandlers };
-  const repeat = parts.repeat ?? repeatByTimer;
-  const loops: ReturnType<Repeat>[] = [];
+  const tokens = token === undefined ? config.tokens : [...config.tokens, peerToken(token)];
+  const authenticate = authenticator(tokens, verifiers);
+  const work = background({
+    services,
+    authenticate,
+    counts,
+    newId,
+    log: platform.log,
+    runner: outputs?.runner,
+    repeat: parts.repeat ?? repeatByTimer,
+  });
 
   return {
     hooks: {
       errors: schedulerErrors,
-      authenticate: authenticator(config.tokens, verifiers),
+      authenticate,
       authorise,
       rateLimit: rateLimiter(
         {
           authenticated: rateOf(config.rate_limit.authenticated),
           anonymous: rateOf(config.rate_limit.anonymous),
-          exempt: ["healthz", "health", "metrics"],
+          exempt: ["healthz", "health", "metrics", "forwardProposals"],
         },
         () => platform.clock.now(),
         random(32),
@@ -127,47 +148,20 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
       {
         name: "log",
         check: async () => {
-          const { ready, reason } = replicated.health();
+          const { ready, reason } = local.health();
           if (!ready || !(await log.status()).available) throw new Error(reason ?? "the log is not available");
         },
       },
     ],
-    async start() {
-      if (days !== undefined && (await quotas.read()).system.budgetPeriodDays !== days)
-        await quotas.propose({ kind: "system.update", id: newId(), by: "system", why: "configuration", budgetPeriodDays: days });
-      const guarded = (work: () => Promise<unknown>) => async (): Promise<void> => {
-        await work().catch((error: unknown) => {
-          counts.cycleFailed();
-          logger.warn({ error }, "background work failed");
-        });
-      };
-      loops.push(
-        repeat(
-          cycleMs,
-          guarded(() => cycle.run()),
-        ),
-      );
-      loops.push(
-        repeat(
-          HEARTBEAT_FLUSH_MS,
-          guarded(() => heartbeats.flush(newId)),
-        ),
-      );
-    },
+    start: () => work.start(),
     async stop() {
-      await Promise.all(loops.map((loop) => loop.stop()));
-      await heartbeats.flush(newId).catch((error: unknown) => logger.warn({ error }, "the last heartbeats were not reported"));
+      await work.stop();
       feed.close();
-      await replicated.close();
+      await (cluster ?? local).close();
+      await lease?.close?.();
       await log.close();
     },
   };
-}
-
-async function openLog({ storage: { kind, path } }: SchedulerConfig): Promise<ReplicatedLog> {
-  if (kind === "memory") return createMemoryLog().open();
-  if (path === undefined) throw new CodedError("config_invalid", "storage.path: a durable log needs a directory");
-  return openLevelLog({ path: join(path, "log") });
 }
 
 /** With the test control on, time can be moved forward; never back. */
@@ -192,45 +186,16 @@ function planOptionsOf({ scheduling }: SchedulerConfig): PlanOptions {
   return { weights };
 }
 
-async function verifiersOf({ auth: { jwt, oidc } }: SchedulerConfig, now: () => number): Promise<readonly TokenVerifier[]> {
-  const verifiers: TokenVerifier[] = [];
-  if (jwt.enabled && jwt.public_key !== undefined)
-    verifiers.push(
-      tokenVerifier({
-        keys: staticKeys(await readFile(jwt.public_key, "utf8")),
-        issuer: jwt.issuer ?? "",
-        audiences: jwt.audiences,
-        clockSkewMs: jwt.clock_skew,
-        now,
-      }),
-    );
-  if (oidc.enabled && oidc.issuer_url !== undefined && oidc.client_id !== undefined)
-    verifiers.push(
-      tokenVerifier({
-        keys: oidcKeys(
-          {
-            issuerUrl: oidc.issuer_url,
-            clientId: oidc.client_id,
-            jwksRefreshMs: oidc.jwks_refresh,
-            allowHttp: oidc.allow_http,
-          },
-          now,
-        ).keys,
-        issuer: oidc.issuer_url,
-        audiences: [oidc.client_id],
-        clockSkewMs: jwt.clock_skew,
-        now,
-      }),
-    );
-  return verifiers;
-}
-
 /** Without anybody to trust, only this machine may knock; every guarded route then answers 401. */
 function guardOpenDoors({ auth, tokens, server }: SchedulerConfig, { log }: Platform): void {
   if (auth.jwt.enabled || auth.oidc.enabled || tokens.length > 0) return;
   if (!["127.0.0.1", "::1", "localhost"].includes(server.host))
     throw new CodedError("config_invalid", "server.host: without authentication the scheduler listens on loopback only");
   log.warn({}, "no authentication is configured: every guarded route answers 401");
+}
+
+function peerToken(token: string) {
+  return { id: "peer", role: "peer" as const, tenant: "", sha256: sha256(token) };
 }
 
 function rateOf({ limit, window }: { readonly limit: number; readonly window: number }): { limit: number; windowMs: number } {

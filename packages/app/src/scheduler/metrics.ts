@@ -6,7 +6,7 @@ import type { CycleReport } from "./cycle/cycle.ts";
 /** What the scheduler counts beside HTTP. Labels are bounded: no tenant, no user, no allocation. */
 export interface SchedulerMetrics {
   cycle(report: CycleReport): void;
-  cycleFailed(): void;
+  backgroundFailed(): void;
   accountingDropped(count: number): void;
   webhook(result: "delivered" | "failed"): void;
 }
@@ -25,7 +25,11 @@ export function schedulerMetrics({ registry }: Metrics, state: () => QuotaState)
     labelNames: ["result"],
     registers,
   });
-  const failed = new Counter({ name: "scheduler_cycles_failed_total", help: "Cycles that ended in an error", registers });
+  const failed = new Counter({
+    name: "scheduler_background_failures_total",
+    help: "Cycles and other background work that ended in an error",
+    registers,
+  });
   const dropped = new Counter({
     name: "scheduler_accounting_events_dropped_total",
     help: "Usage events that did not fit into the buffer",
@@ -61,7 +65,7 @@ export function schedulerMetrics({ registry }: Metrics, state: () => QuotaState)
       proposals.inc({ result: "refused" }, report.refused);
       waiting.set(report.waiting.length);
     },
-    cycleFailed: () => failed.inc(),
+    backgroundFailed: () => failed.inc(),
     accountingDropped: (count) => dropped.inc(count),
     webhook: (result) => webhooks.inc({ result }),
   };

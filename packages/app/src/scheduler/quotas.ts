@@ -19,7 +19,10 @@ export interface Quotas {
 export function quotasOn(replicated: Replicated<QuotaState, Command, Verdict>): Quotas {
   const proposeAll = async (commands: readonly Command[]): Promise<readonly Verdict[]> => {
     try {
-      return (await replicated.propose(commands)).map(({ result }) => result);
+      const answers = await replicated.propose(commands);
+      // another process may have committed them: what was answered must be visible here
+      if (answers.some(({ seq }) => seq > replicated.health().seq)) await replicated.read();
+      return answers.map(({ result }) => result);
     } catch (error) {
       throw withRetry(error);
     }

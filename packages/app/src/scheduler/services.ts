@@ -1,6 +1,7 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
+import type { Proposed } from "@seneschal/core/log";
 import type { Clock, Random, ReplicatedLog } from "@seneschal/core/ports";
-import type { PlanOptions } from "@seneschal/quota";
+import type { Command, PlanOptions, Verdict } from "@seneschal/quota";
 import type { Health } from "../platform/index.ts";
 import type { Backups } from "./backups.ts";
 import type { Cycle } from "./cycle/cycle.ts";
@@ -36,6 +37,10 @@ export interface SchedulerServices {
   readonly config: SchedulerConfig;
   readonly quotas: Quotas;
   readonly log: ReplicatedLog;
+  /** Proposes in this process, whoever sequences: for what other processes forward. */
+  readonly proposeHere: (commands: readonly Command[]) => Promise<readonly Proposed<Verdict>[]>;
+  /** The process that sequences, where several do. */
+  readonly holder: () => { readonly id: string; readonly term: number } | undefined;
   /** How far this process has applied the log. */
   readonly applied: () => number;
   readonly cycle: Cycle;

@@ -44,12 +44,22 @@ export const schedulerSettings = z.strictObject({
     .prefault({}),
   storage: z
     .strictObject({
-      /** `level` needs `path`; `memory` forgets everything at the end. */
-      kind: z.enum(["level", "memory"]).default("memory"),
+      /** `level`: a directory, one process; `etcd`: a quorum; `postgres`: one primary, no quorum of its own; `memory` forgets everything at the end. */
+      kind: z.enum(["level", "etcd", "postgres", "memory"]).default("level"),
+      /** Directory of `level`, and of this process's keys. */
       path: z.string().optional(),
+      /** `https://host:2379`, one per member of etcd. */
+      endpoints: z.array(z.url()).default([]),
+      prefix: z.string().min(1).default("/seneschal/scheduler"),
+      etcd_tls: z.strictObject({ ca: z.string(), cert: z.string().optional(), key: z.string().optional() }).optional(),
+      etcd_user: z.strictObject({ username: z.string().min(1), password: secret() }).optional(),
+      /** `postgres://...` */
+      url: secret().optional(),
       backups: z.string().optional(),
     })
     .prefault({}),
+  /** How the processes of one log reach each other; without it each proposes for itself, which is as safe and slower. */
+  cluster: z.strictObject({ address: z.url().optional(), token: secret().optional(), timeout: duration("2s") }).prefault({}),
   accounting: z
     .strictObject({
       url: z.url().optional(),

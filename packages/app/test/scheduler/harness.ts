@@ -67,6 +67,7 @@ export async function startScheduler(
     })),
     rate_limit: { authenticated: { limit: 1_000_000 } },
     ...settings,
+    storage: { kind: "memory", ...(settings["storage"] as object | undefined) },
   });
   const service = await startService(schedulerService({ repeat: () => ({ stop: async () => undefined }), ...parts }), config, {
     serve,

@@ -240,4 +240,22 @@ export const systemRoutes = {
     reply: backup,
     errors: [501],
   },
+  forwardProposals: {
+    ...of,
+    method: "POST",
+    path: "/api/v1/internal/proposals",
+    summary: "Proposals that another process of the same log forwards to this one",
+    action: "log:propose",
+    body: z.strictObject({
+      commands: z
+        .array(z.looseObject({ kind: z.string(), id: z.string().min(1).max(256), by: z.string() }))
+        .min(1)
+        .max(512),
+    }),
+    bodyLimit: 2 * 1024 * 1024,
+    status: 200,
+    produces: "application/json",
+    errors: [503],
+    extension: true,
+  },
 } as const satisfies Contract;

@@ -4,7 +4,7 @@ import { type QuotaErrorCode, type Rejection, reject } from "../errors.ts";
 import { SortedMap } from "../state/sorted-map.ts";
 import type { QuotaEvent, QuotaState, Receipt, Receipts } from "../state/state.ts";
 import { assignAllocation } from "./assign.ts";
-import { recordCrossings, recordExternal } from "./budget.ts";
+import { recordCrossings, recordDelivery, recordExternal } from "./budget.ts";
 import { moveCommand, preemptAllocations, pruneAllocations, setReasons } from "./move.ts";
 import { claimNode, operateNode, registerNode, releaseNode, reportHeartbeats } from "./node.ts";
 import { submitAllocation } from "./submit.ts";
@@ -88,6 +88,8 @@ function handle(work: Work, command: Command): Handled {
       return pruneAllocations(work, command);
     case "budget.record":
       return recordCrossings(work, command);
+    case "event.delivered":
+      return recordDelivery(work, command);
     case "accounting.record":
       return recordExternal(work, command);
     default:

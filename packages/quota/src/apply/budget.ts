@@ -1,5 +1,5 @@
 import type { JsonObject } from "@seneschal/core";
-import type { RecordCrossings, RecordExternal } from "../command.ts";
+import type { RecordCrossings, RecordDelivery, RecordExternal } from "../command.ts";
 import { reject } from "../errors.ts";
 import type { BudgetLevel } from "../state/state.ts";
 import { type Handled, record, type Work } from "./work.ts";
@@ -58,4 +58,13 @@ export function recordExternal(work: Work, command: RecordExternal): Handled {
       record(work, "accounting.source_changed", tenant, { tenant, source: remaining === null ? "ledger" : "external" });
   }
   return changed === 0 ? reject("stale_state", "no answer changed") : { ok: true, result: { changed } };
+}
+
+/** The mark only moves forward; a second sender that delivered the same is told so. */
+export function recordDelivery(work: Work, { through }: RecordDelivery): Handled {
+  if (!Number.isSafeInteger(through) || through >= work.draft.nextEvent)
+    return reject("invalid_argument", "through must be the sequence of an event", { field: "through" });
+  if (through <= work.draft.delivered) return reject("stale_state", "delivered before");
+  work.draft.delivered = through;
+  return { ok: true, result: { delivered: through } };
 }

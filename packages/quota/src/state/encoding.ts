@@ -40,6 +40,7 @@ export function encodeState(state: QuotaState): Uint8Array {
       state.nextEvent,
       state.nextAudit,
       state.auditHead,
+      state.delivered,
     ]),
   ];
   for (const tenant of state.tenants.values()) lines.push(JSON.stringify(["tenant", ...pick(tenant, TENANT)]));
@@ -105,6 +106,7 @@ function decodeLines(lines: readonly string[]): QuotaState {
     nextEvent: head[4] as number,
     nextAudit: head[5] as number,
     auditHead: head[6] as string,
+    delivered: head[7] as number,
     tenants: objects<Tenant>("tenant", TENANT),
     nodes: objects<ComputeNode>("node", NODE),
     allocations: objects<Allocation>("allocation", ALLOCATION),

@@ -92,6 +92,8 @@ export interface QuotaState {
   readonly receipts: Receipts;
   readonly events: SortedMap<QuotaEvent>;
   readonly nextEvent: number;
+  /** Every event up to this sequence was delivered. */
+  readonly delivered: number;
   readonly audit: SortedMap<AuditRecord>;
   readonly nextAudit: number;
   readonly auditHead: string;
@@ -130,6 +132,7 @@ export function emptyState(): QuotaState {
     receipts: { since: 0, young: SortedMap.empty(), old: SortedMap.empty() },
     events: SortedMap.empty(),
     nextEvent: 1,
+    delivered: 0,
     audit: SortedMap.empty(),
     nextAudit: 1,
     auditHead: "",

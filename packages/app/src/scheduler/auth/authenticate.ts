@@ -2,15 +2,22 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { claimedIssuer, type TokenVerifier } from "@seneschal/adapters/jwt";
 import type { AuthoriseInput, Principal, WireRequest } from "@seneschal/contract";
 import { CodedError } from "@seneschal/core";
-import type { SchedulerConfig } from "../settings.ts";
-import { forbidden, GRANTS, hasRole, ROLES } from "./roles.ts";
+import { forbidden, GRANTS, hasRole, ROLES, type Role } from "./roles.ts";
+
+/** A bearer token that is known by its hash. */
+export interface OpaqueToken {
+  readonly id: string;
+  readonly role: Role;
+  readonly tenant: string;
+  readonly sha256: string;
+}
 
 /**
  * Who calls, from the bearer token alone: a JWT of a configured issuer, or an opaque token that is configured by its
  * hash. Headers and bodies that name a user are never believed.
  */
 export function authenticator(
-  tokens: SchedulerConfig["tokens"],
+  tokens: readonly OpaqueToken[],
   verifiers: readonly TokenVerifier[],
 ): (wire: Pick<WireRequest, "headers">) => Promise<Principal | undefined> {
   const known = tokens.map((token) => ({ ...token, hash: Buffer.from(token.sha256, "hex") }));
@@ -35,7 +42,7 @@ export function authenticator(
     const verifier = verifiers.find((candidate) => candidate.issuer === issuer) ?? verifiers[0];
     if (verifier === undefined) throw new CodedError("unauthenticated", "invalid token");
     const claims = await verifier.verify(token);
-    const roles = claims.roles.filter((role) => (ROLES as readonly string[]).includes(role));
+    const roles = claims.roles.filter((role) => role !== "peer" && (ROLES as readonly string[]).includes(role));
     return {
       id: claims.subject,
       type: "user",

@@ -3,11 +3,11 @@ import { CodedError } from "@seneschal/core";
 import type { QuotaState } from "@seneschal/quota";
 
 /** Who may do what. A principal may hold several. */
-export const ROLES = ["user", "tenant-admin", "system-admin", "accounting", "agent"] as const;
+export const ROLES = ["user", "tenant-admin", "system-admin", "accounting", "agent", "peer"] as const;
 export type Role = (typeof ROLES)[number];
 
 const people = ["user", "tenant-admin", "system-admin"] as const;
-const everybody = ROLES;
+const everybody = [...people, "accounting", "agent"] as const;
 
 /** The roles that reach each action; everything else is denied. What they reach inside of it is decided by tenant and owner. */
 export const GRANTS: Readonly<Record<string, readonly Role[]>> = {
@@ -40,6 +40,7 @@ export const GRANTS: Readonly<Record<string, readonly Role[]>> = {
   "system:backup": ["system-admin"],
   "event:list": ["tenant-admin", "system-admin"],
   "audit:read": ["system-admin"],
+  "log:propose": ["peer"],
 };
 
 export function hasRole(principal: Principal, ...roles: readonly Role[]): boolean {

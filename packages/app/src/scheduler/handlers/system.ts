@@ -2,7 +2,7 @@ import type { Handlers, Principal } from "@seneschal/contract";
 import { requireMatch, versionTag, withHeaders } from "@seneschal/contract";
 import type { SchedulerContract } from "@seneschal/contract/scheduler";
 import { CodedError, isCoded } from "@seneschal/core";
-import { type QuotaEvent, type QuotaState, stateHash } from "@seneschal/quota";
+import { type Command, type QuotaEvent, type QuotaState, stateHash } from "@seneschal/quota";
 import { forbidden, reachesTenant, seesAll } from "../auth/roles.ts";
 import { eventStream } from "../events/stream.ts";
 import type { SchedulerServices } from "../services.ts";
@@ -27,7 +27,8 @@ type SystemRoutes =
   | "advanceClock"
   | "backup"
   | "verifyBackup"
-  | "restoreBackup";
+  | "restoreBackup"
+  | "forwardProposals";
 
 export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>, SystemRoutes> = {
   healthz: () => ({ status: "ok" }),
@@ -48,19 +49,22 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     };
   },
 
-  async raftStatus({ log, quotas, nodeId, config, applied }, { query }) {
+  async raftStatus({ log, quotas, nodeId, config, applied, holder }, { query }) {
     const status = await log.status();
+    const sequencer = holder();
+    const role = sequencer === undefined ? status.role : sequencer.id === nodeId ? ("leader" as const) : ("follower" as const);
+    const leader = sequencer?.id ?? (status.role === "leader" ? nodeId : status.leaderId);
     return {
       node_id: nodeId,
-      role: status.role,
-      term: status.term,
-      leader_id: status.leaderId,
-      leader: status.leaderId,
+      role,
+      term: sequencer?.term ?? status.term,
+      leader_id: leader,
+      leader,
       members: [...status.members],
       commit_index: status.head.seq,
       last_applied: applied(),
       available: status.available,
-      state: status.role,
+      state: role,
       storage: config.storage.kind === "memory" ? ("memory only" as const) : ("durable" as const),
       state_hash: query.hash === true ? stateHash(quotas.state()) : null,
     };
@@ -179,6 +183,10 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
 
   restoreBackup() {
     throw new CodedError("not_implemented", "a backup is restored into an empty log while the service is stopped");
+  },
+
+  async forwardProposals({ proposeHere }, { body }) {
+    return { body: JSON.stringify({ answers: await proposeHere(body.commands as unknown as readonly Command[]) }) };
   },
 };
 

@@ -1,0 +1,129 @@
+import { fileURLToPath } from "node:url";
+import {
+  type GrpcObject,
+  loadPackageDefinition,
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServiceClientConstructor,
+  type ServiceError,
+  type sendUnaryData,
+  status,
+} from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
+import { isCoded } from "@seneschal/core";
+
+/** Where the interface is written down. */
+export const ADMIN_PROTO = fileURLToPath(new URL("../../src/grpc-scheduler/admin.proto", import.meta.url));
+
+/** A call as a handler sees it: fields under their proto names, absent ones absent. */
+export interface AdminCall {
+  readonly authorization: string | undefined;
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+export type AdminHandler = (call: AdminCall) => Promise<Readonly<Record<string, unknown>>>;
+
+export interface AdminServerOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly handlers: {
+    readonly UpdateTenant: AdminHandler;
+    readonly GetTenantUsage: AdminHandler;
+    readonly GetUserUsage: AdminHandler;
+  };
+}
+
+export interface AdminServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** gRPC status of each failure; quota data travels as JSON in the trailer `error-details`. */
+const STATUS: Readonly<Record<string, status>> = {
+  quota_exceeded: status.RESOURCE_EXHAUSTED,
+  rate_limited: status.RESOURCE_EXHAUSTED,
+  ownership_conflict: status.ABORTED,
+  stale_state: status.ABORTED,
+  already_exists: status.ALREADY_EXISTS,
+  invalid_transition: status.FAILED_PRECONDITION,
+  no_quorum: status.UNAVAILABLE,
+  outcome_unknown: status.UNAVAILABLE,
+  service_unavailable: status.UNAVAILABLE,
+  not_found: status.NOT_FOUND,
+  invalid_argument: status.INVALID_ARGUMENT,
+  validation_failed: status.INVALID_ARGUMENT,
+  unauthenticated: status.UNAUTHENTICATED,
+  invalid_token: status.UNAUTHENTICATED,
+  token_expired: status.UNAUTHENTICATED,
+  invalid_issuer: status.UNAUTHENTICATED,
+  forbidden: status.PERMISSION_DENIED,
+};
+
+const LOADING = { keepCase: true, longs: Number, enums: String, defaults: false, arrays: true, oneofs: false } as const;
+
+/** The AdminService by its proto file; for servers and clients alike. */
+export function adminService(): ServiceClientConstructor {
+  const loaded = loadPackageDefinition(loadSync(ADMIN_PROTO, LOADING));
+  const scheduler = (loaded["seneschal"] as GrpcObject)["scheduler"] as GrpcObject;
+  return (scheduler["v1"] as GrpcObject)["AdminService"] as ServiceClientConstructor;
+}
+
+/** Serves the AdminService. Without TLS only on loopback: throws `TypeError` otherwise. */
+export async function openAdminServer({ host, port, tls, handlers }: AdminServerOptions): Promise<AdminServer> {
+  if (tls === undefined && !["127.0.0.1", "::1", "localhost"].includes(host))
+    throw new TypeError("gRPC without TLS listens on loopback only");
+  const server = new Server({ "grpc.max_receive_message_length": 1024 * 1024 });
+  server.addService(
+    adminService().service,
+    Object.fromEntries(Object.entries(handlers).map(([name, handler]) => [name, unary(handler)])),
+  );
+  const credentials =
+    tls === undefined
+      ? ServerCredentials.createInsecure()
+      : ServerCredentials.createSsl(null, [{ cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) }]);
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`${host}:${port}`, credentials, (error, at) => (error === null ? resolve(at) : reject(error)));
+  });
+  return {
+    port: bound,
+    close: () =>
+      new Promise((resolve) => {
+        server.tryShutdown(() => resolve());
+        setTimeout(() => server.forceShutdown(), 2000).unref();
+      }),
+  };
+}
+
+type Message = Record<string, unknown>;
+
+function unary(handler: AdminHandler) {
+  return (call: ServerUnaryCall<Message, Message>, done: sendUnaryData<Message>): void => {
+    const authorization = call.metadata.get("authorization")[0]?.toString();
+    handler({ authorization, request: call.request }).then(
+      (reply) => done(null, present(reply)),
+      (error: unknown) => done(failure(error)),
+    );
+  };
+}
+
+/** Proto has no null: what is not there is left out. */
+function present(reply: Readonly<Message>): Message {
+  return Object.fromEntries(
+    Object.entries(reply)
+      .filter(([, value]) => value !== null && value !== undefined)
+      .map(([key, value]) => [key, Array.isArray(value) ? value.map((item) => present(item as Message)) : value]),
+  );
+}
+
+function failure(error: unknown): Partial<ServiceError> {
+  const code = isCoded(error) ? STATUS[error.code] : undefined;
+  if (code === undefined || !isCoded(error)) return { code: status.INTERNAL, details: "internal error" };
+  const metadata = new Metadata();
+  metadata.set("error-code", error.code);
+  metadata.set("error-details", JSON.stringify(error.details));
+  return { code, details: error.message, metadata };
+}

@@ -1,0 +1,1 @@
+export { type LocalRunner, type LocalRunnerOptions, localRunner, type RunnerLine } from "./local-runner.ts";

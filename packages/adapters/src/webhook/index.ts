@@ -1,0 +1,1 @@
+export { openWebhook, type WebhookOptions, webhookSignature } from "./open-webhook.ts";

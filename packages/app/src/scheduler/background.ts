@@ -1,0 +1,131 @@
+import { readFile } from "node:fs/promises";
+import { httpAccounting, openUsageBuffer } from "@seneschal/adapters/accounting";
+import { type AdminServer, openAdminServer } from "@seneschal/adapters/grpc-scheduler";
+import type { Logger } from "@seneschal/adapters/logging";
+import type { LocalRunner } from "@seneschal/adapters/runner";
+import { openWebhook } from "@seneschal/adapters/webhook";
+import { type AccountingLink, accountingLink } from "./budget/accounting.ts";
+import { budgetNotifications } from "./events/notify-budgets.ts";
+import type { SchedulerMetrics } from "./metrics.ts";
+import type { Repeat } from "./repeat.ts";
+import { adminHandlers } from "./rpc.ts";
+import { type LocalAgent, runLocally } from "./runner/run-locally.ts";
+import type { SchedulerServices } from "./services.ts";
+
+export interface BackgroundOptions {
+  readonly services: SchedulerServices;
+  readonly authenticate: Parameters<typeof adminHandlers>[1];
+  readonly counts: SchedulerMetrics;
+  readonly newId: () => string;
+  readonly log: Logger;
+  readonly runner: LocalRunner | undefined;
+  readonly repeat: Repeat;
+}
+
+/** Everything that goes on beside requests. */
+export interface Background {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const HEARTBEAT_FLUSH_MS = 10_000;
+const NOTIFY_MS = 5000;
+
+/** The cycle, heartbeats, notifications, accounting, the local runner and the RPC server, as far as they are configured. */
+export function background(options: BackgroundOptions): Background {
+  const { services, counts, newId, log, repeat } = options;
+  const { config, quotas, clock, cycle, heartbeats, nodeId, holder } = services;
+  const stops: (() => Promise<unknown>)[] = [];
+  const again = (ms: number, work: () => Promise<unknown>): void => {
+    const loop = repeat(ms, async () => {
+      await work().catch((error: unknown) => {
+        counts.backgroundFailed();
+        log.warn({ error }, "background work failed");
+      });
+    });
+    stops.push(() => loop.stop());
+  };
+  /** Where several processes work on one log, one of them does what need not be done by all. */
+  const leads = (): boolean => {
+    const sequencer = holder();
+    return sequencer === undefined || sequencer.id === nodeId;
+  };
+  const onError = (error: unknown): void => {
+    counts.backgroundFailed();
+    log.warn({ error }, "background work failed");
+  };
+
+  async function startAccounting(): Promise<void> {
+    const { url, token, timeout, refresh, flush, buffer: path } = config.accounting;
+    if (url === undefined || token === undefined) return;
+    const buffer = await openUsageBuffer({
+      ...(path === undefined ? {} : { path }),
+      onDrop: (count) => counts.accountingDropped(count),
+    });
+    const accounting = httpAccounting({ url, token, timeoutMs: timeout, now: () => clock.now() });
+    const link: AccountingLink = accountingLink(quotas, accounting, buffer, newId, onError);
+    stops.push(() => link.close());
+    again(refresh, async () => (leads() ? link.refresh() : undefined));
+    again(flush, () => link.flush());
+  }
+
+  function startWebhook(): void {
+    const { url, secret } = config.webhook;
+    if (url === undefined || secret === undefined) return;
+    const notifier = openWebhook({ url, secret, now: () => clock.now() });
+    const notifications = budgetNotifications(quotas, notifier, newId, (result) => counts.webhook(result));
+    again(NOTIFY_MS, async () => (leads() ? notifications.deliver() : undefined));
+  }
+
+  async function startRunner(): Promise<void> {
+    if (options.runner === undefined) return;
+    const agent: LocalAgent = await runLocally({
+      quotas,
+      runner: options.runner,
+      heartbeats,
+      newId,
+      prefix: nodeId,
+      nodes: config.runner.nodes,
+      onError,
+    });
+    stops.push(() => agent.close());
+    agent.beat(clock.now());
+    again(HEARTBEAT_FLUSH_MS, async () => agent.beat(clock.now()));
+  }
+
+  async function startRpc(): Promise<void> {
+    const { enabled, port } = config.grpc;
+    if (!enabled) return;
+    const { host, tls_cert: cert, tls_key: key } = config.server;
+    const tls =
+      cert === undefined || key === undefined
+        ? {}
+        : { tls: { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") } };
+    const server: AdminServer = await openAdminServer({
+      host,
+      port,
+      ...tls,
+      handlers: adminHandlers(services, options.authenticate),
+    });
+    stops.push(() => server.close());
+    log.info({ port: server.port }, "the AdminService listens");
+  }
+
+  return {
+    async start() {
+      const days = config.scheduling.budget_period_days;
+      if (days !== undefined && (await quotas.read()).system.budgetPeriodDays !== days)
+        await quotas.propose({ kind: "system.update", id: newId(), by: "system", why: "configuration", budgetPeriodDays: days });
+      await startRunner();
+      await startAccounting();
+      startWebhook();
+      await startRpc();
+      again(HEARTBEAT_FLUSH_MS, () => heartbeats.flush(newId));
+      again(config.scheduling.cycle, async () => (leads() ? cycle.run() : undefined));
+    },
+    async stop() {
+      for (const stop of stops.reverse()) await stop();
+      await heartbeats.flush(newId).catch(onError);
+    },
+  };
+}

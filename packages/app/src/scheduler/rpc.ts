@@ -1,0 +1,80 @@
+import type { AdminHandler } from "@seneschal/adapters/grpc-scheduler";
+import type { HandlerInput, Principal } from "@seneschal/contract";
+import { type SchedulerContract, schedulerContract } from "@seneschal/contract/scheduler";
+import { CodedError } from "@seneschal/core";
+import type { z } from "zod";
+import { authorise } from "./auth/authenticate.ts";
+import { tenantHandlers } from "./handlers/tenants.ts";
+import type { SchedulerServices } from "./services.ts";
+
+type Authenticate = (wire: { readonly headers: Readonly<Record<string, string | undefined>> }) => Promise<Principal | undefined>;
+type Operation = "updateTenant" | "getTenantUsage" | "getUserUsage";
+
+/** Fields that a caller may clear by name; proto has no null. */
+const CLEARABLE: readonly string[] = ["max_concurrent_allocations", "gpu_hours_budget", "node_hours_budget", "burst_allowance"];
+
+/** The AdminService: the same schemas, roles and handlers as REST, behind another wire. */
+export function adminHandlers(
+  services: SchedulerServices,
+  authenticate: Authenticate,
+): Record<"UpdateTenant" | "GetTenantUsage" | "GetUserUsage", AdminHandler> {
+  /** Authenticates and authorises like the dispatcher does for the operation's route. */
+  const admit = async (operation: Operation, authorization: string | undefined): Promise<Principal> => {
+    const principal = await authenticate({ headers: { authorization } });
+    if (principal === undefined) throw new CodedError("unauthenticated", "authentication required");
+    authorise({ route: schedulerContract[operation], principal });
+    return principal;
+  };
+  const input = <O extends Operation>(principal: Principal, parts: object): HandlerInput<SchedulerContract[O]> =>
+    ({
+      query: {},
+      params: {},
+      body: undefined,
+      ...parts,
+      principal,
+      now: services.clock.now(),
+      requestId: Buffer.from(services.random(8)).toString("hex"),
+      request: { remoteAddress: "grpc", headers: {}, rawBody: new Uint8Array() },
+    }) as unknown as HandlerInput<SchedulerContract[O]>;
+  const body = (returned: object): Readonly<Record<string, unknown>> =>
+    ("body" in returned ? returned.body : returned) as Readonly<Record<string, unknown>>;
+
+  return {
+    async UpdateTenant({ authorization, request }) {
+      const principal = await admit("updateTenant", authorization);
+      const { tenant_id: id, clear = [], ...fields } = request;
+      const cleared = (clear as readonly string[]).map((field) => {
+        if (!CLEARABLE.includes(field))
+          throw new CodedError("invalid_argument", `clear: ${field} cannot be cleared`, { field: "clear" });
+        return [field, null] as const;
+      });
+      const { updateTenant } = schedulerContract;
+      const params = parse(updateTenant.params, { id });
+      const parts = { params, body: parse(updateTenant.body, { ...fields, ...Object.fromEntries(cleared) }) };
+      return body(await tenantHandlers.updateTenant(services, input<"updateTenant">(principal, parts)));
+    },
+    async GetTenantUsage({ authorization, request }) {
+      const principal = await admit("getTenantUsage", authorization);
+      const params = parse(schedulerContract.getTenantUsage.params, { id: request["tenant_id"] });
+      const query = parse(schedulerContract.getTenantUsage.query, daysOf(request));
+      return body(await tenantHandlers.getTenantUsage(services, input<"getTenantUsage">(principal, { params, query })));
+    },
+    async GetUserUsage({ authorization, request }) {
+      const principal = await admit("getUserUsage", authorization);
+      const query = parse(schedulerContract.getUserUsage.query, { user: request["user"], ...daysOf(request) });
+      return body(await tenantHandlers.getUserUsage(services, input<"getUserUsage">(principal, { query })));
+    },
+  };
+}
+
+function daysOf({ days }: Readonly<Record<string, unknown>>): { days?: string } {
+  return days === undefined ? {} : { days: String(days) };
+}
+
+function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const field = issue?.path.join(".") ?? "";
+  throw new CodedError("invalid_argument", `${field}: ${issue?.message ?? "invalid"}`, { field });
+}

@@ -1,0 +1,61 @@
+import { join } from "node:path";
+import { type EtcdOptions, openEtcdLease, openEtcdLog } from "@seneschal/adapters/etcd";
+import { openLevelLog } from "@seneschal/adapters/level";
+import type { Candidate, SequencerLease } from "@seneschal/adapters/log";
+import { createMemoryLog } from "@seneschal/adapters/memory";
+import { openPostgresLease, openPostgresLog } from "@seneschal/adapters/postgres";
+import { CodedError } from "@seneschal/core";
+import type { ReplicatedLog } from "@seneschal/core/ports";
+import type { SchedulerConfig } from "../settings.ts";
+
+type Storage = SchedulerConfig["storage"];
+
+/** The configured log. Throws `config_invalid` when what it needs is missing, and what the adapters throw. */
+export async function openLog(storage: Storage): Promise<ReplicatedLog> {
+  switch (storage.kind) {
+    case "memory":
+      return createMemoryLog().open();
+    case "level":
+      return openLevelLog({ path: join(needed(storage.path, "path"), "log") });
+    case "etcd":
+      return openEtcdLog({ ...etcdOptions(storage), prefix: storage.prefix });
+    case "postgres":
+      return openPostgresLog({ url: needed(storage.url, "url"), name: "scheduler" });
+  }
+}
+
+/** The lease that elects whom the others forward to; only a log of several processes has one. */
+export async function openLease(
+  storage: Storage,
+  self: Candidate,
+): Promise<(SequencerLease & { close?(): unknown }) | undefined> {
+  switch (storage.kind) {
+    case "etcd":
+      return openEtcdLease({ ...etcdOptions(storage), prefix: storage.prefix, self });
+    case "postgres":
+      return openPostgresLease({ url: needed(storage.url, "url"), name: "scheduler", self });
+    default:
+      return undefined;
+  }
+}
+
+function etcdOptions({ endpoints, etcd_tls: tls, etcd_user: user }: Storage): EtcdOptions {
+  return {
+    endpoints,
+    ...(tls === undefined
+      ? {}
+      : {
+          tls: {
+            caFile: tls.ca,
+            ...(tls.cert === undefined ? {} : { certFile: tls.cert }),
+            ...(tls.key === undefined ? {} : { keyFile: tls.key }),
+          },
+        }),
+    ...(user === undefined ? {} : { auth: user }),
+  };
+}
+
+function needed(value: string | undefined, field: string): string {
+  if (value === undefined) throw new CodedError("config_invalid", `storage.${field}: this kind of log needs it`);
+  return value;
+}
