@@ -4,7 +4,7 @@ import type { Contract, Route } from "./route.ts";
 import { utf8Decode } from "./utf8.ts";
 
 /** The part of a fetch response that the client reads; the platform's `Response` is one. */
-export interface FetchResponse {
+interface FetchResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   arrayBuffer(): Promise<ArrayBuffer>;

@@ -5,7 +5,7 @@ import type { Route } from "./route.ts";
 import type { WireRequest } from "./wire.ts";
 
 /** Bytes that a body may have where the route says nothing. */
-export const DEFAULT_BODY_LIMIT = 1024 * 1024;
+const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
 /** The body as received and, where the route takes JSON, parsed but not yet checked. */
 export interface DecodedBody {
