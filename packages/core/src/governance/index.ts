@@ -32,6 +32,18 @@ export {
 export { isBitcoinAddress } from "./classification/validators/bitcoin.ts";
 export { cardNetworks, isCardNumber } from "./classification/validators/card.ts";
 export { type GovernanceErrorCode, governanceError } from "./errors.ts";
+export { findAlternatives } from "./evaluate/alternatives.ts";
+export { classifyRequest, MIN_GROUP } from "./evaluate/classify-request.ts";
+export { DECISION_PATH, evaluateOperation } from "./evaluate/evaluate-operation.ts";
+export type {
+  Alternative,
+  EvaluatedResource,
+  EvaluationWorld,
+  Obligation,
+  OperationRequest,
+  Transformation,
+  Verdict as OperationVerdict,
+} from "./evaluate/types.ts";
 export type { LineageWarning } from "./lineage/facets.ts";
 export { DEFAULT_PROPAGATION, LineageGraph, type PropagationPolicy } from "./lineage/graph.ts";
 export { LineageIngest } from "./lineage/ingest.ts";

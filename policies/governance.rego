@@ -1,0 +1,123 @@
+# Decides data operations. Deny by default; a deny rule overrides every allow rule.
+# Input: operation_type, classification {tier, rank, tags}, sources [{id, known, rank}], destination {id, known, accepts_rank} or null,
+# user {user_id, role, department}, transformations, purpose.
+# Replace this file to change the rules; keep the shape of `decision`.
+package governance
+
+clearance := {
+	"admin": 4, "administrator": 4, "data_steward": 4, "steward": 4, "dpo": 4, "privacy_officer": 4,
+	"manager": 3, "auditor": 3, "compliance": 3, "data_owner": 3, "security": 3,
+	"analyst": 2, "data_analyst": 2, "data_scientist": 2, "data_engineer": 2, "engineer": 2, "developer": 2, "service": 2,
+	"employee": 1, "user": 1, "viewer": 1, "intern": 1, "contractor": 1,
+}
+
+reading := {"READ", "QUERY", "SELECT", "VIEW", "JOIN", "AGGREGATE", "ANALYZE"}
+
+leaving := {"EXPORT", "SHARE", "COPY", "TRANSFER", "DOWNLOAD", "PUBLISH"}
+
+changing := {"WRITE", "UPDATE", "INSERT", "TRANSFORM", "MERGE"}
+
+removing := {"DELETE", "TRUNCATE", "DROP", "PURGE"}
+
+known_operations := ((reading | leaving) | changing) | removing
+
+operation := upper(input.operation_type)
+
+role := lower(input.user.role)
+
+rank := input.classification.rank
+
+deny contains reason("unknown-operation", "Known operations only", "the operation type is not known") if not operation in known_operations
+
+deny contains reason("unknown-role", "Known roles only", "the role is not known") if not clearance[role]
+
+deny contains reason("unknown-source", "Known sources only", "a source resource is unknown or not visible to the caller") if {
+	some source in input.sources
+	not source.known
+}
+
+deny contains reason("missing-source", "Known sources only", "no source resource is named") if count(input.sources) == 0
+
+deny contains reason("missing-destination", "Exports name their destination", "the operation needs a destination") if {
+	operation in leaving
+	input.destination == null
+}
+
+deny contains reason("unknown-destination", "Exports go to known destinations", "the destination is unknown or not visible to the caller") if {
+	operation in leaving
+	input.destination != null
+	not input.destination.known
+}
+
+deny contains reason("destination-tier", "Destinations take data up to their tier", sprintf("the destination does not take %s data", [input.classification.tier])) if {
+	operation in leaving
+	input.destination.known
+	input.destination.accepts_rank < rank
+}
+
+deny contains reason("no-restricted-export", "RESTRICTED data stays where it is", "RESTRICTED data may not leave its place") if {
+	operation in leaving
+	rank >= 4
+}
+
+deny contains reason("role-clearance", "Roles see data up to their clearance", sprintf("the role may not use %s data", [input.classification.tier])) if {
+	clearance[role] < rank
+}
+
+allow contains reason("read-within-clearance", "Read within clearance", "the role may read data of this tier") if operation in reading
+
+allow contains reason("export-within-clearance", "Export to a destination that takes the tier", "role and destination take data of this tier") if operation in leaving
+
+allow contains reason("write-within-clearance", "Write within clearance", "the role may change data of this tier") if {
+	operation in changing
+	clearance[role] >= 2
+}
+
+allow contains reason("delete-by-steward", "Deletion by stewards", "the role may delete data") if {
+	operation in removing
+	clearance[role] >= 3
+}
+
+obligations contains {"type": "transform", "id": "apply-transformations", "properties": {"transformations": input.transformations}} if {
+	count(input.transformations) > 0
+}
+
+obligations contains {"type": "retention", "id": "delete-copies", "properties": {"days": 30}} if {
+	operation in leaving
+	rank >= 2
+}
+
+obligations contains {"type": "notice", "id": "record-access", "properties": {"to": "data-owner"}} if rank >= 3
+
+reason(id, name, text) := {"policy_id": id, "policy_name": name, "text": text}
+
+default decision := {
+	"allowed": false,
+	"policy_id": "default-deny",
+	"policy_name": "Deny by default",
+	"reasons": ["no policy allows the operation"],
+	"obligations": [],
+}
+
+decision := {
+	"allowed": false,
+	"policy_id": first.policy_id,
+	"policy_name": first.policy_name,
+	"reasons": [d.text | some d in sort(deny)],
+	"obligations": [],
+} if {
+	count(deny) > 0
+	first := sort(deny)[0]
+}
+
+decision := {
+	"allowed": true,
+	"policy_id": first.policy_id,
+	"policy_name": first.policy_name,
+	"reasons": [a.text | some a in sort(allow)],
+	"obligations": sort(obligations),
+} if {
+	count(deny) == 0
+	count(allow) > 0
+	first := sort(allow)[0]
+}
