@@ -120,7 +120,10 @@ export function newSigningRound(crk: CrkPublic, id: string, message: Uint8Array)
 export function acceptsCommitment(crk: CrkPublic, present: readonly RoundCommitment[], commitment: RoundCommitment): boolean {
   if (present.some((c) => c.index === commitment.index)) return false;
   try {
-    toFrost(crk, [...present, commitment]);
+    const [own] = toFrost(crk, [commitment]);
+    if (own === undefined) return false;
+    readPoint(own.hiding);
+    readPoint(own.binding);
     return true;
   } catch {
     return false;
@@ -195,11 +198,7 @@ function toFrost(crk: CrkPublic, commitments: readonly RoundCommitment[]) {
     .sort((a, b) => a.index - b.index)
     .map((c) => ({
       identifier: identifier(c.index),
-      hiding: noncePoint(c.hiding),
-      binding: noncePoint(c.binding),
+      hiding: fromBase64(c.hiding),
+      binding: fromBase64(c.binding),
     }));
-}
-
-function noncePoint(text: string): Uint8Array {
-  return readPoint(fromBase64(text)).toBytes();
 }

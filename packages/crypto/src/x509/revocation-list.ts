@@ -76,13 +76,13 @@ export interface RevocationListSpec {
   /** Makes a delta list on top of the full list with this number. */
   readonly deltaBase?: number;
   /**
-   * Called after every 2,000 entries. Give the host's next turn of the event loop here, so that a big list does not hold
+   * Called after every 1,000 entries. Give the host's next turn of the event loop here, so that a big list does not hold
    * up requests; the default goes straight on.
    */
   readonly pause?: () => Promise<void>;
 }
 
-const SLICE = 2000;
+const SLICE = 1000;
 
 /**
  * Builds and signs a CRL v2 with number, authority key identifier and reasons; DER. Throws `x509_invalid` for an issuer
