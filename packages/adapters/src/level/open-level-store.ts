@@ -19,7 +19,7 @@ import { InFlight } from "../in-flight.ts";
 import { buildIndexes } from "./build-indexes.ts";
 import { bytes, layout } from "./layout.ts";
 import { type LevelDb, openLevel } from "./open-level.ts";
-import { operationsOf, parseDocument, readView } from "./write-plan.ts";
+import { parseDocument, readView, writePlan } from "./write-plan.ts";
 
 const format = "1";
 
@@ -72,7 +72,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     const plan = planCommits(schema, view, batch);
     if (plan.applied.length === 0) return plan.results;
     try {
-      await db.batch(operationsOf(schema, plan, view.expired), { sync: true });
+      await writePlan(db, schema, plan, view.expired);
     } catch (error) {
       failure = error;
       throw new CodedError<StoreErrorCode>("outcome_unknown", "the write failed; its outcome is unknown", {}, error);
