@@ -1,25 +1,20 @@
-import { type Contract, type ErrorTable, openapi } from "@seneschal/contract";
-import * as gateway from "@seneschal/contract/gateway";
-import * as governance from "@seneschal/contract/governance";
-import * as scheduler from "@seneschal/contract/scheduler";
-import * as storage from "@seneschal/contract/storage";
+import { openapi } from "@seneschal/contract";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
+import { SERVICE_NAMES, serviceContract } from "../service-contracts.ts";
 
-const services: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { gateway, governance, scheduler, storage };
+const services = await Promise.all(SERVICE_NAMES.map(async (name) => [name, await serviceContract(name)] as const));
 
-describe.each(Object.entries(services))("the OpenAPI document of %s", (name, exported) => {
-  const contract = exported[`${name}Contract`] as Contract | undefined;
-
-  test.skipIf(contract === undefined)("is valid OpenAPI 3.1 and holds every route", async () => {
-    const errors = exported[`${name}Errors`] as ErrorTable;
-    const document = openapi(contract ?? {}, { title: name, version: "1.0.0", errors });
+describe.each(services)("the OpenAPI document of %s", (_, service) => {
+  test.skipIf(service === undefined)("is valid OpenAPI 3.1 and holds every route", async () => {
+    const { title, contract, errors } = service ?? { title: "", contract: {}, errors: undefined as never };
+    const document = openapi(contract, { title, version: "1.0.0", errors });
     const result = await new Validator().validate(JSON.parse(JSON.stringify(document)));
     expect(result.errors ?? []).toEqual([]);
     expect(result.valid).toBe(true);
     const ids = Object.values(document["paths"] as object).flatMap((path) =>
       Object.values(path as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
     );
-    expect(ids.sort()).toEqual(Object.keys(contract ?? {}).sort());
+    expect(ids.sort()).toEqual(Object.keys(contract).sort());
   });
 });
