@@ -1,0 +1,70 @@
+import { z } from "zod";
+import type { Contract } from "../route.ts";
+import { classification, evaluateRequest, finding, obligation } from "./shapes.ts";
+
+/** Classify and evaluate. */
+export const decisionRoutes = {
+  classify: {
+    method: "POST",
+    path: "/api/v1/classify",
+    summary: "Classify a query or data by sensitivity",
+    tag: "classification",
+    auth: "optional",
+    action: "classify",
+    bodyLimit: 1_600_000,
+    body: z
+      .strictObject({ query: z.string().max(524_288), context: z.record(z.string(), z.json()).default({}) })
+      .meta({ id: "ClassifyRequest" }),
+    status: 200,
+    reply: z
+      .strictObject({
+        tier: z.string(),
+        confidence: z.number().min(0).max(1),
+        tags: z.array(z.string()),
+        reasoning: z.string(),
+        classifier_used: z.string(),
+        form: z.string().optional(),
+        operation: z.string().optional(),
+        scope: z.string().optional(),
+        findings: z.array(finding).optional(),
+      })
+      .meta({ id: "ClassifyResponse" }),
+  },
+  listTiers: {
+    method: "GET",
+    path: "/api/v1/tiers",
+    summary: "The tiers in force, lowest first, and what every entity means in them",
+    tag: "classification",
+    auth: "public",
+    status: 200,
+    reply: z.strictObject({
+      tiers: z.array(z.strictObject({ tier: z.string(), rank: z.int() })),
+      entities: z.record(z.string(), classification),
+    }),
+    extension: true,
+  },
+  evaluate: {
+    method: "POST",
+    path: "/api/v1/evaluate",
+    summary: "Is this data operation allowed, by which policy, and what would be allowed instead",
+    tag: "evaluation",
+    auth: "optional",
+    action: "evaluate",
+    body: evaluateRequest,
+    status: 200,
+    reply: z
+      .strictObject({
+        allowed: z.boolean(),
+        reasoning: z.string(),
+        classification,
+        policy_evaluation: z.strictObject({ policy_id: z.string(), policy_name: z.string() }),
+        alternatives: z.array(z.string()),
+        decision_id: z.string(),
+        obligations: z.array(obligation),
+        alternative_requests: z.array(
+          z.strictObject({ description: z.string(), request: evaluateRequest, obligations: z.array(obligation) }),
+        ),
+      })
+      .meta({ id: "EvaluateResponse" }),
+  },
+} as const satisfies Contract;

@@ -1,0 +1,158 @@
+import { z } from "zod";
+import { integerParam, limitParam, offsetParam } from "../query.ts";
+import type { Contract } from "../route.ts";
+import { classification, column, edge, lineageEntry, resource, resourceName, tags, tier } from "./shapes.ts";
+
+const params = z.strictObject({ resource_id: resourceName });
+const depth = integerParam(0, 100)
+  .optional()
+  .transform((n) => n ?? 10)
+  .meta({ parameter: { type: "integer", minimum: 0, maximum: 100, default: 10 } });
+const warnings = z.array(z.strictObject({ code: z.string(), path: z.string(), message: z.string() }));
+const read = { method: "GET", tag: "lineage", auth: "optional", action: "lineage:read", params, status: 200 } as const;
+const one = { resource_id: z.string(), classification, depth: z.int(), truncated: z.boolean() };
+
+/** Lineage and the resources it is about. */
+export const lineageRoutes = {
+  getLineage: {
+    ...read,
+    path: "/api/v1/lineage/:resource_id",
+    summary: "What a resource is made from and what is made from it",
+    query: z.strictObject({
+      depth,
+      direction: z.enum(["upstream", "downstream", "both"]).default("both"),
+      limit: limitParam(1000),
+    }),
+    reply: z
+      .strictObject({ ...one, upstream: z.array(lineageEntry), downstream: z.array(lineageEntry), edges: z.array(edge) })
+      .meta({ id: "LineageResponse" }),
+  },
+  getUpstream: {
+    ...read,
+    path: "/api/v1/lineage/:resource_id/upstream",
+    summary: "Upstream dependencies of a resource",
+    query: z.strictObject({ depth, limit: limitParam(1000) }),
+    reply: z.strictObject({ ...one, dependencies: z.array(lineageEntry), total: z.int() }),
+  },
+  getDownstream: {
+    ...read,
+    path: "/api/v1/lineage/:resource_id/downstream",
+    summary: "Downstream impact of a change to a resource",
+    query: z.strictObject({ depth, limit: limitParam(1000) }),
+    reply: z.strictObject({ ...one, impacted: z.array(lineageEntry), total: z.int(), by_tier: z.record(z.string(), z.int()) }),
+  },
+  viewLineage: {
+    ...read,
+    path: "/api/v1/lineage/:resource_id/view",
+    summary: "The lineage as an interactive picture",
+    query: z.strictObject({ depth, direction: z.enum(["upstream", "downstream", "both"]).default("both") }),
+    produces: "text/html; charset=utf-8",
+    extension: true,
+  },
+  lineageAsset: {
+    method: "GET",
+    tag: "lineage",
+    auth: "public",
+    path: "/lineage-assets/:file",
+    summary: "A file of the lineage picture",
+    params: z.strictObject({ file: z.string().max(100) }),
+    status: 200,
+    produces: "application/octet-stream",
+    extension: true,
+  },
+  ingestLineage: {
+    method: "POST",
+    tag: "lineage",
+    auth: "principal",
+    action: "lineage:write",
+    path: "/api/v1/lineage",
+    summary: "Take in one OpenLineage event",
+    body: z.looseObject({}).meta({ id: "OpenLineageEvent" }),
+    status: 201,
+    reply: z.strictObject({ accepted: z.int(), warnings }),
+    extension: true,
+  },
+  ingestLineageBatch: {
+    method: "POST",
+    tag: "lineage",
+    auth: "principal",
+    action: "lineage:write",
+    path: "/api/v1/lineage/batch",
+    summary: "Take in many OpenLineage events, each by itself",
+    bodyLimit: 8 * 1024 * 1024,
+    body: z.array(z.looseObject({})).max(1000),
+    status: 200,
+    reply: z.strictObject({
+      accepted: z.int(),
+      rejected: z.array(z.strictObject({ index: z.int(), message: z.string() })),
+      warnings: z.array(z.strictObject({ index: z.int(), code: z.string(), path: z.string(), message: z.string() })),
+    }),
+    extension: true,
+  },
+  blockEdge: {
+    method: "PUT",
+    tag: "lineage",
+    auth: "principal",
+    action: "resources:write",
+    path: "/api/v1/lineage-edges",
+    summary: "Let the tier pass over an edge, or not",
+    body: z.strictObject({ source: resourceName, target: resourceName, blocked: z.boolean() }),
+    status: 200,
+    reply: z.strictObject({ source: z.string(), target: z.string(), blocked: z.boolean() }),
+    extension: true,
+  },
+  putResource: {
+    method: "PUT",
+    tag: "resources",
+    auth: "principal",
+    action: "resources:write",
+    path: "/api/v1/resources/:resource_id",
+    summary: "Register a resource with its schema and tier, or replace what was declared",
+    params,
+    body: z.strictObject({
+      tier: tier.optional(),
+      tags: tags.optional(),
+      columns: z.record(z.string().min(1).max(256), column).default({}),
+      owners: z.array(z.string().min(1).max(256)).max(100).default([]),
+      accepts_tier: tier.optional(),
+    }),
+    status: 200,
+    reply: resource,
+    extension: true,
+  },
+  getResource: {
+    method: "GET",
+    tag: "resources",
+    auth: "principal",
+    action: "lineage:read",
+    path: "/api/v1/resources/:resource_id",
+    summary: "A resource with its effective classification",
+    params,
+    status: 200,
+    reply: resource,
+    extension: true,
+  },
+  listResources: {
+    method: "GET",
+    tag: "resources",
+    auth: "principal",
+    action: "lineage:read",
+    path: "/api/v1/resources",
+    summary: "Resources by id",
+    query: z.strictObject({ limit: limitParam(100), offset: offsetParam() }),
+    status: 200,
+    reply: z.strictObject({ resources: z.array(resource), count: z.int(), total: z.int() }),
+    extension: true,
+  },
+  deleteResource: {
+    method: "DELETE",
+    tag: "resources",
+    auth: "principal",
+    action: "resources:write",
+    path: "/api/v1/resources/:resource_id",
+    summary: "Take back what was declared of a resource; what lineage knows of it stays",
+    params,
+    status: 204,
+    extension: true,
+  },
+} as const satisfies Contract;
