@@ -1,0 +1,136 @@
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { webhookSignature } from "@seneschal/adapters/webhook";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Repeat } from "../../src/scheduler/index.ts";
+import { type Harness, servers, startScheduler } from "./harness.ts";
+
+const [, serve] = servers[1]!;
+
+/** A peer that records what it is sent and answers as told. */
+interface Peer {
+  readonly url: string;
+  readonly requests: { url: string; headers: IncomingHttpHeaders; body: string }[];
+  answer: (url: string) => { status: number; body: string };
+}
+let server: Server;
+let peer: Peer;
+beforeEach(async () => {
+  const requests: Peer["requests"] = [];
+  server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    requests.push({ url: request.url ?? "", headers: request.headers, body });
+    const { status, body: text } = peer.answer(request.url ?? "");
+    response.writeHead(status).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  peer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    answer: () => ({ status: 200, body: "{}" }),
+  };
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Background work by hand: `turn` runs every loop once, in the order of their beginning. */
+function byHand(): { repeat: Repeat; turn: () => Promise<void> } {
+  const loops: (() => Promise<void>)[] = [];
+  return {
+    repeat: (_ms, work) => {
+      loops.push(work);
+      return { stop: async () => undefined };
+    },
+    turn: async () => {
+      for (const loop of loops) await loop();
+    },
+  };
+}
+
+async function exhaust(s: Harness): Promise<void> {
+  await s.cluster(1, { node_hours_budget: 1 });
+  await s.submit("ada");
+  await s.cycle();
+  await s.pass(2);
+  await s.cycle();
+}
+
+test("an exhausted budget reaches the webhook once, signed, after as many tries as it takes", async () => {
+  const hand = byHand();
+  const s = await startScheduler(serve, { webhook: { url: `${peer.url}/hook`, secret: "whsec" } }, { repeat: hand.repeat });
+  peer.answer = () => ({ status: 503, body: "" });
+  await exhaust(s);
+  await hand.turn();
+  await hand.turn();
+  expect(peer.requests).toHaveLength(2);
+  peer.answer = () => ({ status: 204, body: "" });
+  for (let i = 0; i < 3; i++) await hand.turn();
+  expect(peer.requests).toHaveLength(3);
+  const [first, , last] = peer.requests;
+  expect(last?.headers["webhook-id"]).toBe(first?.headers["webhook-id"]);
+  const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": signature } = last?.headers ?? {};
+  expect(signature).toBe(`v1,${webhookSignature("whsec", String(id), String(at), last?.body ?? "")}`);
+  expect(JSON.parse(last?.body ?? "")).toMatchObject({
+    type: "budget_exhausted",
+    data: { tenant: "physics", metric: "node_hours", fraction: 2, source: "ledger" },
+  });
+  await s.stop();
+});
+
+test("a redirect is no acknowledgement: the secret-signed message follows nobody elsewhere", async () => {
+  const hand = byHand();
+  const s = await startScheduler(serve, { webhook: { url: `${peer.url}/hook`, secret: "whsec" } }, { repeat: hand.repeat });
+  peer.answer = () => ({ status: 307, body: "" });
+  await exhaust(s);
+  await hand.turn();
+  expect(peer.requests.map(({ url }) => url)).toEqual(["/hook"]);
+  await s.stop();
+});
+
+test("the accounting system's answer overrides the ledger; when it fails the ledger takes over, with one event each; work goes on", async () => {
+  const hand = byHand();
+  const s = await startScheduler(serve, { accounting: { url: peer.url, token: "books" } }, { repeat: hand.repeat });
+  await s.cluster(2, { gpu_hours_budget: 10 });
+  peer.answer = () => ({ status: 200, body: '{"gpu_hours": 0}' });
+  await hand.turn();
+  const usage = () => s.ok("chief", "GET", "/api/v1/tenants/physics/usage");
+  expect(await usage()).toMatchObject({ gpu_hours_used: 10, gpu_fraction_used: 1, source: "external" });
+  const id = await s.submit("ada");
+  await s.cycle();
+  expect((await s.ok("ada", "GET", `/api/v1/allocations/${id}`)).state).toBe("running");
+  peer.answer = () => ({ status: 500, body: "" });
+  await hand.turn();
+  await hand.turn();
+  expect(await usage()).toMatchObject({ gpu_hours_used: 0, source: "ledger" });
+  const events = await s.ok("chief", "GET", "/api/v1/events?type=accounting.source_changed");
+  expect(events.map(({ payload }: { payload: { source: string } }) => payload.source)).toEqual(["external", "ledger"]);
+  await s.stop();
+});
+
+test("hours used are pushed at the end of work, kept while the accounting system is away, and sent under the same ids", async () => {
+  const hand = byHand();
+  const s = await startScheduler(serve, { accounting: { url: peer.url, token: "books" } }, { repeat: hand.repeat });
+  peer.answer = () => ({ status: 500, body: "" });
+  await s.cluster(2);
+  const id = await s.submit("ada", { nodes: 2 });
+  await s.cycle();
+  await s.pass(3);
+  await s.ok("agent-1", "POST", `/api/v1/allocations/${id}/complete`);
+  await hand.turn();
+  peer.requests.length = 0;
+  peer.answer = () => ({ status: 200, body: "" });
+  await hand.turn();
+  const pushed = peer.requests.filter(({ url }) => url === "/api/accounting/events/").flatMap(({ body }) => JSON.parse(body));
+  expect(pushed).toMatchObject([
+    { resource_type: "allocation.started", allocation_id: id },
+    { resource_type: "node_hours", amount: 6, tenant_id: "physics" },
+    { resource_type: "gpu_hours", amount: 24 },
+    { resource_type: "allocation.completed" },
+  ]);
+  await hand.turn();
+  expect(peer.requests.filter(({ url }) => url === "/api/accounting/events/")).toHaveLength(1);
+  await s.stop();
+});

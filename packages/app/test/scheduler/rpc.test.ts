@@ -1,0 +1,83 @@
+import { createServer } from "node:net";
+import { credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { adminService } from "@seneschal/adapters/grpc-scheduler";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Harness, type Person, servers, startScheduler, tokenOf } from "./harness.ts";
+
+let s: Harness;
+// biome-ignore lint/suspicious/noExplicitAny: a client made from the proto file has no types
+let client: any;
+beforeAll(async () => {
+  const port = await freePort();
+  s = await startScheduler(servers[0]![1], { grpc: { enabled: true, port } });
+  const Client = adminService();
+  client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  await s.cluster(1, { gpu_hours_budget: 8 });
+});
+afterAll(async () => {
+  client.close();
+  await s.stop();
+});
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever came
+function call(who: Person | undefined, method: string, request: object): Promise<any> {
+  const metadata = new Metadata();
+  if (who !== undefined) metadata.set("authorization", `Bearer ${tokenOf(who)}`);
+  return new Promise((resolve, reject) =>
+    client[method](request, metadata, (error: ServiceError | null, reply: unknown) =>
+      error === null ? resolve(reply) : reject(error),
+    ),
+  );
+}
+
+test("UpdateTenant changes present fields only: 0 is a limit, absent is untouched, clear clears", async () => {
+  const zero = await call("root", "UpdateTenant", { tenant_id: "physics", max_nodes: 0 });
+  expect(zero).toMatchObject({ id: "physics", max_nodes: 0, gpu_hours_budget: 8 });
+  const cleared = await call("books", "UpdateTenant", { tenant_id: "physics", max_nodes: 5, clear: ["gpu_hours_budget"] });
+  expect(cleared.max_nodes).toBe(5);
+  expect(cleared.gpu_hours_budget).toBeUndefined();
+  expect(await s.ok("root", "GET", "/api/v1/tenants/physics")).toMatchObject({
+    max_nodes: 5,
+    gpu_hours_budget: null,
+    version: 3,
+  });
+});
+
+test("usage over RPC equals usage over REST", async () => {
+  await s.submit("ada");
+  await s.cycle();
+  await s.pass(2);
+  const { gpu_hours_used, node_hours_used, period_days } = await call("chief", "GetTenantUsage", { tenant_id: "physics" });
+  expect({ gpu_hours_used, node_hours_used, period_days }).toEqual({ gpu_hours_used: 8, node_hours_used: 2, period_days: 90 });
+  expect(await call("ada", "GetUserUsage", { user: "ada", days: 1 })).toMatchObject({
+    user: "ada",
+    tenants: [{ tenant: "physics", gpu_hours_used: 8 }],
+    total_gpu_hours: 8,
+  });
+});
+
+test.each([
+  [undefined, "GetTenantUsage", { tenant_id: "physics" }, status.UNAUTHENTICATED, "unauthenticated"],
+  ["ada", "GetTenantUsage", { tenant_id: "physics" }, status.PERMISSION_DENIED, "forbidden"],
+  ["ada", "UpdateTenant", { tenant_id: "physics", max_nodes: 9 }, status.PERMISSION_DENIED, "forbidden"],
+  ["books", "UpdateTenant", { tenant_id: "physics", fair_share_target: 0.5 }, status.PERMISSION_DENIED, "forbidden"],
+  ["ada", "GetUserUsage", { user: "bob" }, status.PERMISSION_DENIED, "forbidden"],
+  ["root", "UpdateTenant", { tenant_id: "none", max_nodes: 1 }, status.NOT_FOUND, "not_found"],
+  ["root", "UpdateTenant", { tenant_id: "physics", gpu_hours_budget: -1 }, status.INVALID_ARGUMENT, "invalid_argument"],
+  ["root", "UpdateTenant", { tenant_id: "physics", clear: ["max_nodes"] }, status.INVALID_ARGUMENT, "invalid_argument"],
+  ["root", "GetTenantUsage", { tenant_id: "physics", days: 0 }, status.INVALID_ARGUMENT, "invalid_argument"],
+] as const)("as %s: %s %j is refused with its status and code", async (who, method, request, code, name) => {
+  const error: ServiceError = await call(who, method, request).then(
+    () => Promise.reject(new Error("was answered")),
+    (e: ServiceError) => e,
+  );
+  expect([error.code, error.metadata.get("error-code")[0]]).toEqual([code, name]);
+});
