@@ -4,6 +4,7 @@ import { systemCall } from "./call.ts";
 import type { DevIssuer } from "./dev-issuer.ts";
 import { ensureOrganization } from "./organizations/ensure.ts";
 import type { GatewayServices } from "./services.ts";
+import { keyText } from "./store/collection.ts";
 
 /** One admin with everything that a client needs to be it. All PEM; the certificate has its chain behind it. */
 export interface DevAdmin {
@@ -75,7 +76,7 @@ async function devAdmin(
   const email = `${role.replace("_", "-")}@${encodeURIComponent(org)}.example`;
   return services.transact(systemCall("system:dev", org, now), async (unit) => {
     await ensureOrganization(unit, org, "configuration");
-    const [known] = await unit.list(admins, "by_email", [org, email.toLowerCase()], { limit: 1 });
+    const [known] = await unit.list(admins, "by_email", [org, keyText(email.toLowerCase())], { limit: 1 });
     const admin =
       known ??
       createAdmin({ id: services.newId(now), org, email, name: `${role} of ${org}`, role, by: null, bootstrap: false }, now)

@@ -1,3 +1,7 @@
+export { type AuditRecord, auditIndexes } from "./audit/indexes.ts";
+export { auditLeaf } from "./audit/leaf.ts";
+export { checkpointOrigin, type StoredCheckpoint, wholeLog } from "./audit/sealer.ts";
+export { type AuditFlaw, recordsInOrder, verifyRecords } from "./audit/verify.ts";
 export { type Call, type GatewayUnit, systemCall } from "./call.ts";
 export {
   type DevAdmin,
@@ -13,3 +17,5 @@ export { ensureOrganization } from "./organizations/ensure.ts";
 export { gatewaySchema } from "./schema.ts";
 export type { GatewayServices } from "./services.ts";
 export { type GatewayConfig, type GatewaySettings, gatewaySettings } from "./settings.ts";
+export { makeWorkspace, type NewWorkspace } from "./workspaces/create.ts";
+export { type DataItem, decryptItems, encryptItems } from "./workspaces/use-key.ts";

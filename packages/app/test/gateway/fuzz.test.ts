@@ -24,7 +24,7 @@ function fields(schema: z.ZodType): string[] {
 
 /** Values that no field of any body takes. */
 const nonsense = fc.oneof(
-  fc.constantFrom<unknown>(null, [], {}, true, -1, 1.5, 1e308, "", "\u202e", "x".repeat(100_000), [[[[]]]], { a: { b: null } }),
+  fc.constantFrom<unknown>(null, [], {}, true, -1, 1.5, 1e308, "", "\u202e", "\u{1F600}".repeat(256), "x".repeat(100_000), [[[[]]]], { a: { b: null } }),
   fc.jsonValue({ maxDepth: 3 }),
 );
 

@@ -151,6 +151,13 @@ describe("signatures by the root key", () => {
     expect((await acme("POST", `/api/v1/workspaces/${id}/archive`, body)).status).toBe(204);
   });
 
+  it("a signing request may be for no resource, or for one that is not there", async () => {
+    for (const resource_id of [undefined, "", "nowhere", "\u{1F600}".repeat(100)]) {
+      const answer = await acme("POST", "/api/v1/crk/signing-requests", { operation: "workspace.update", resource_id, body: {} });
+      expect(answer.status, answer.text).toBe(201);
+    }
+  });
+
   it("deleting a shared protected workspace takes the signature of every participant", async () => {
     const id = await protectedWorkspace();
     const path = `/api/v1/workspaces/${id}`;

@@ -5,6 +5,7 @@ import { CodedError } from "@seneschal/core";
 import { isOrganizationId, refusal } from "@seneschal/core/keys";
 import { type CertificateRecord, certificates } from "../certificates/collections.ts";
 import type { Reader } from "../store/reader.ts";
+import { users } from "../users/collections.ts";
 import { identityKinds } from "./identity-kinds.ts";
 
 /** The record of a presented certificate: the very one that was issued, not one of the same serial. */
@@ -41,10 +42,12 @@ export async function principalOfCertificate(read: Reader, identity: Certificate
 export async function principalOfToken(read: Reader, claims: TokenClaims, method: "jwt" | "oidc"): Promise<Principal> {
   const { subject, organization: org, roles, scopes } = claims;
   if (!isOrganizationId(org)) throw new CodedError("invalid_token", "invalid token", { reason: "claim org" });
-  if (subject.length > 256) throw new CodedError("invalid_token", "invalid token", { reason: "claim sub" });
+  if (Buffer.byteLength(subject) > 256) throw new CodedError("invalid_token", "invalid token", { reason: "claim sub" });
   for (const kind of Object.values(identityKinds)) {
     const known = await kind?.find(read, subject);
     if (known !== undefined && known.org === org && !known.active) throw refusal("FORBIDDEN", "the identity is disabled");
   }
-  return { id: subject, type: "user", org, roles, scopes, method };
+  const [user] = await read.list(users, "by_subject", [org, subject], { limit: 1 });
+  if (user?.active === false) throw refusal("FORBIDDEN", "the identity is disabled");
+  return { id: user?.id ?? subject, type: "user", org, roles, scopes, method };
 }

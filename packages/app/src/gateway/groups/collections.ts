@@ -1,5 +1,5 @@
 import type { IdentityType } from "@seneschal/core/keys";
-import { collection } from "../store/collection.ts";
+import { collection, keyText } from "../store/collection.ts";
 import type { Reader } from "../store/reader.ts";
 
 export interface Group {
@@ -14,7 +14,7 @@ export interface Group {
 
 export const groups = collection<Group>("groups", {
   by_org: { key: (group) => [group.org_id, group.created_at] },
-  by_name: { key: (group) => [group.org_id, group.name], unique: "a group of that name exists" },
+  by_name: { key: (group) => [group.org_id, keyText(group.name)], unique: "a group of that name exists" },
 });
 
 /** One identity in one group. */

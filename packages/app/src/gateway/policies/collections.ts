@@ -1,4 +1,4 @@
-import { collection } from "../store/collection.ts";
+import { collection, keyText } from "../store/collection.ts";
 
 /** Rego source of an organisation, for one workspace or (`workspace_id` null) for all of its own. */
 export interface Policy {
@@ -18,7 +18,7 @@ export const policies = collection<Policy>("policies", {
   org_wide: { key: (policy) => (policy.workspace_id === null ? [policy.org_id, policy.created_at] : undefined) },
   by_org: { key: (policy) => [policy.org_id, policy.created_at] },
   by_name: {
-    key: (policy) => [policy.org_id, policy.workspace_id ?? "", policy.name],
+    key: (policy) => [policy.org_id, policy.workspace_id ?? "", keyText(policy.name)],
     unique: "a policy of that name exists for the workspace",
   },
 });

@@ -1,5 +1,5 @@
 import type { IdentityType } from "@seneschal/core/keys";
-import { collection } from "../store/collection.ts";
+import { collection, keyText } from "../store/collection.ts";
 import type { Reader } from "../store/reader.ts";
 
 export interface Permission {
@@ -19,7 +19,7 @@ export interface Role {
 
 export const roles = collection<Role>("roles", {
   by_org: { key: (role) => [role.org_id, role.created_at] },
-  by_name: { key: (role) => [role.org_id, role.name], unique: "a role of that name exists" },
+  by_name: { key: (role) => [role.org_id, keyText(role.name)], unique: "a role of that name exists" },
 });
 
 export interface RoleAssignment {

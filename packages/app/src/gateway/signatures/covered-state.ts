@@ -1,4 +1,5 @@
 import type { JsonObject } from "@seneschal/core";
+import { isUuid } from "@seneschal/core/keys";
 import type { Reader } from "../store/reader.ts";
 import { workspaces } from "../workspaces/collections.ts";
 
@@ -9,7 +10,7 @@ const nothing: Cover = async () => ({});
 
 /** The revision: a signature for one state of a workspace is worthless on the next. */
 const revision: Cover = async (read, id) => {
-  const workspace = await read.get(workspaces, id);
+  const workspace = isUuid(id) ? await read.get(workspaces, id) : undefined;
   return workspace === undefined ? {} : { revision: workspace.revision };
 };
 

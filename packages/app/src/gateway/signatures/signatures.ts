@@ -7,6 +7,7 @@ import type { GatewayUnit } from "../call.ts";
 import type { StoredCrk } from "../crk/collections.ts";
 import { currentCrk } from "../crk/current.ts";
 import { signingRequests, spentNonces } from "../signing-requests/collections.ts";
+import { keyText } from "../store/collection.ts";
 import { coveredState } from "./covered-state.ts";
 
 /** Freshness of a signature that was made without a prepared request. Seconds. */
@@ -115,7 +116,7 @@ export function signatures(crypto: CryptoProvider, instanceId: string): Signatur
       return true;
     }
 
-    const prepared = await unit.list(signingRequests, "by_call", [org, operation, resourceId, bodySha256], {
+    const prepared = await unit.list(signingRequests, "by_call", [org, operation, keyText(resourceId), bodySha256], {
       reverse: true,
       limit: 50,
     });

@@ -1,5 +1,5 @@
 import type { OperationPayload } from "@seneschal/crypto/signing";
-import { collection } from "../store/collection.ts";
+import { collection, keyText } from "../store/collection.ts";
 
 /** Bytes that somebody may sign, for one call with one body. */
 export interface SigningRequest {
@@ -17,7 +17,7 @@ export interface SigningRequest {
 
 export const signingRequests = collection<SigningRequest>("signing_requests", {
   by_call: {
-    key: (request) => [request.org_id, request.operation, request.resource_id, request.body_sha256, request.created_at],
+    key: (request) => [request.org_id, request.operation, keyText(request.resource_id), request.body_sha256, request.created_at],
   },
   by_expiry: { key: (request) => [request.expires_at] },
 });

@@ -1,5 +1,11 @@
+import { createHash } from "node:crypto";
 import type { JsonObject } from "@seneschal/core";
 import type { IndexSpec, IndexValue } from "@seneschal/core/ports";
+
+/** Text as part of an index key: what is long is replaced by its digest, because a key has at most 1 KiB. Equal iff equal. */
+export function keyText(text: string): string {
+  return Buffer.byteLength(text) <= 200 ? text : `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
 
 /** A declared collection with the type of its documents. */
 export interface Collection<T extends object> {

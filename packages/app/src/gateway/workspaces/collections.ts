@@ -1,8 +1,8 @@
 import type { Invitation, JoinRequest, Workspace } from "@seneschal/core/keys";
-import { collection } from "../store/collection.ts";
+import { collection, keyText } from "../store/collection.ts";
 
 export const workspaces = collection<Workspace>("workspaces", {
-  by_name: { key: (workspace) => [workspace.org_id, workspace.name], unique: "a workspace of that name exists" },
+  by_name: { key: (workspace) => [workspace.org_id, keyText(workspace.name)], unique: "a workspace of that name exists" },
   /** For the scheduler of key rotation and for gauges of key age. */
   by_key_age: { key: (workspace) => [workspace.dek_created_at] },
 });
