@@ -5,6 +5,7 @@ import type { Builtin, BuiltinTable } from "./builtin.ts";
 import { define } from "./builtin.ts";
 import { collectionBuiltins } from "./collections.ts";
 import { coreBuiltins } from "./core.ts";
+import { jwtBuiltins } from "./crypto/jwt.ts";
 import { documentBuiltins } from "./documents.ts";
 import { encodingBuiltins } from "./encoding.ts";
 import { globBuiltins } from "./glob.ts";
@@ -79,6 +80,7 @@ const ALL: ReadonlyMap<string, Builtin> = new Map(
     ...timeBuiltins,
     ...networkBuiltins,
     ...hashBuiltins,
+    ...jwtBuiltins,
     ...miscBuiltins,
   ].map((builtin) => [builtin.name, builtin]),
 );

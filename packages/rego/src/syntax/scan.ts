@@ -170,7 +170,7 @@ export function scan(source: string): { readonly tokens: readonly Token[]; reado
         row++;
         lineStart = pos + 1 + i + 1;
       }
-      push("string", text.replaceAll("\r", ""), pos, end + 1, atRow, atLine);
+      push("string", text, pos, end + 1, atRow, atLine);
     } else if (c === "$" && (source[pos + 1] === '"' || source[pos + 1] === "`")) {
       template(pos + 2, pos, source[pos + 1] === "`");
     } else if (TWO.has(source.slice(pos, pos + 2))) {
