@@ -1,18 +1,41 @@
 /** Third-party vectors for packages/crypto, over both providers where a provider computes. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FROST } from "@noble/curves/abstract/frost.js";
 import { ed25519_FROST, ristretto255_FROST } from "@noble/curves/ed25519.js";
 import { p256, p256_FROST } from "@noble/curves/nist.js";
 import { secp256k1_FROST } from "@noble/curves/secp256k1.js";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import type { CryptoProvider } from "@seneschal/core/ports";
-import { bytesEqual, concat, fromBase64, fromHex, hex, nobleCrypto, xchachaOpen, xchachaSeal } from "@seneschal/crypto";
+import {
+  bytesEqual,
+  concat,
+  fromBase64,
+  fromHex,
+  hex,
+  nobleCrypto,
+  totpCode,
+  utf8,
+  xchachaOpen,
+  xchachaSeal,
+} from "@seneschal/crypto";
 import { hpkeDeriveSecret, hpkeReceiver, hpkeSender } from "@seneschal/crypto/hpke";
 import { verifyConsistency, verifyInclusion, verifySubtreeConsistency, verifySubtreeInclusion } from "@seneschal/crypto/merkle";
 import { crkFromJson, sumRepair } from "@seneschal/crypto/threshold";
-import { ecdsaSignatureFromDer } from "@seneschal/crypto/x509";
+import {
+  certificatePem,
+  createOcspResponse,
+  createRequest,
+  createRevocationList,
+  ecdsaSignatureFromDer,
+  parseOcspRequest,
+  requestPem,
+  revocationListPem,
+} from "@seneschal/crypto/x509";
+import { hasOpenssl, openssl } from "../../packages/crypto/test/x509/openssl.ts";
+import { DAY, makePki, NOW } from "../../packages/crypto/test/x509/pki.ts";
 import type { ConformanceSuite, SuiteResult } from "../suite.ts";
+
+type FROST = typeof ed25519_FROST;
 
 const PROVIDERS: readonly CryptoProvider[] = [nobleCrypto, nodeCrypto];
 
@@ -540,4 +563,160 @@ const merkleSuites = [
   ),
 ];
 
-export const suites: readonly ConformanceSuite[] = [...wycheproof, frost, hpke, ...merkleSuites];
+/** RFC 6238 appendix B: seconds, then the codes by SHA-1, SHA-256 and SHA-512. */
+const TOTP_VECTORS = [
+  [59, "94287082", "46119246", "90693936"],
+  [1111111109, "07081804", "68084774", "25091201"],
+  [1111111111, "14050471", "67062674", "99943326"],
+  [1234567890, "89005924", "91819424", "93441116"],
+  [2000000000, "69279037", "90698825", "38618901"],
+  [20000000000, "65353130", "77737706", "47863826"],
+] as const;
+
+const totp: ConformanceSuite = {
+  name: "crypto/rfc6238",
+  floor: 1,
+  async run() {
+    const tally = new Tally();
+    for (const provider of PROVIDERS) {
+      for (const [seconds, ...codes] of TOTP_VECTORS) {
+        for (const [i, [algorithm, length]] of (
+          [
+            ["sha1", 20],
+            ["sha256", 32],
+            ["sha512", 64],
+          ] as const
+        ).entries()) {
+          const secret = utf8("1234567890".repeat(7).slice(0, length));
+          tally.check(
+            `${provider.name} ${algorithm} at ${seconds}`,
+            () => totpCode(provider, secret, Math.floor(seconds / 30), { algorithm, digits: 8 }) === codes[i],
+          );
+        }
+      }
+    }
+    return tally.result();
+  },
+};
+
+/** What we issue, judged by the openssl binary. */
+const issued: ConformanceSuite = {
+  name: "crypto/openssl",
+  floor: 1,
+  async run() {
+    const tally = new Tally();
+    const time = ["-attime", String(NOW / 1000)];
+    for (const kind of ["ed25519", "p256"] as const) {
+      const { root, ca, leaf, signer } = await makePki(kind, "conformance");
+      const [good, bad] = [await leaf(), await leaf()];
+      const lists = [];
+      for (const issuer of [ca, root]) {
+        const entries = issuer === ca ? [{ serial: bad.serial, revokedAt: NOW - DAY, reason: "superseded" as const }] : [];
+        lists.push(
+          revocationListPem(
+            await createRevocationList(issuer, { entries, number: 1, thisUpdate: NOW - DAY, nextUpdate: NOW + DAY }),
+          ),
+        );
+      }
+      const request = await createRequest(signer(), {
+        subject: [{ type: "CN", value: "node-1" }],
+        subjectAltNames: [{ kind: "dns", value: "node-1.acme" }],
+      });
+      const files = {
+        "root.pem": certificatePem(root.certificate),
+        "ca.pem": certificatePem(ca.certificate),
+        "good.pem": certificatePem(good),
+        "bad.pem": certificatePem(bad),
+        "crl.pem": lists[0] ?? "",
+        "crls.pem": lists.join(""),
+        "request.pem": requestPem(request),
+      };
+      const chain = ["-x509_strict", "-check_ss_sig", "-CAfile", "root.pem", "-untrusted", "ca.pem"];
+      const says = (text: string | RegExp, ...args: string[]): boolean => new RegExp(text).test(openssl(files, ...args).text);
+      tally.check(`${kind}: verify -x509_strict`, () => says("good.pem: OK", "verify", ...time, ...chain, "good.pem"));
+      tally.check(`${kind}: verify -crl_check_all, not revoked`, () =>
+        says("good.pem: OK", "verify", ...time, ...chain, "-crl_check_all", "-CRLfile", "crls.pem", "good.pem"),
+      );
+      tally.check(`${kind}: verify -crl_check_all, revoked`, () =>
+        says("certificate revoked", "verify", ...time, ...chain, "-crl_check_all", "-CRLfile", "crls.pem", "bad.pem"),
+      );
+      tally.check(`${kind}: crl`, () => says("verify OK", "crl", "-in", "crl.pem", "-CAfile", "ca.pem", "-noout"));
+      tally.check(`${kind}: req -verify`, () => says("verify OK", "req", "-verify", "-noout", "-in", "request.pem"));
+      const asked = openssl(
+        files,
+        "ocsp",
+        "-issuer",
+        "ca.pem",
+        "-cert",
+        "good.pem",
+        "-cert",
+        "bad.pem",
+        "-nonce",
+        "-reqout",
+        "out",
+      ).out;
+      const { ids, nonce } = parseOcspRequest(asked);
+      const response = await createOcspResponse(
+        nobleCrypto,
+        { signer: ca.signer },
+        {
+          statuses: ids.map((id) => ({
+            id,
+            status: bytesEqual(id.serial, bad.serial)
+              ? { kind: "revoked" as const, revokedAt: NOW - DAY }
+              : { kind: "good" as const },
+          })),
+          producedAt: NOW,
+          thisUpdate: NOW - DAY,
+          nextUpdate: NOW + DAY,
+          ...(nonce === undefined ? {} : { nonce }),
+        },
+      );
+      const judged = openssl(
+        { ...files, "request.der": asked, "response.der": response },
+        ...[
+          "ocsp",
+          "-no_nonce",
+          "-reqin",
+          "request.der",
+          "-respin",
+          "response.der",
+          "-issuer",
+          "ca.pem",
+          "-cert",
+          "good.pem",
+          "-cert",
+          "bad.pem",
+        ],
+        ...[
+          "-CAfile",
+          "root.pem",
+          "-verify_other",
+          "ca.pem",
+          ...time,
+          "-validity_period",
+          "99999999",
+          "-status_age",
+          "999999999",
+        ],
+      ).text;
+      tally.check(`${kind}: ocsp signature`, () => /Response verify OK/.test(judged));
+      tally.check(
+        `${kind}: ocsp answers`,
+        () => /good\.pem: (?:good|WARNING)/.test(judged) && /bad\.pem: (?:revoked|WARNING)/.test(judged),
+      );
+    }
+    return tally.result();
+  },
+};
+
+if (!hasOpenssl) console.log("crypto/openssl: skipped, there is no openssl binary");
+
+export const suites: readonly ConformanceSuite[] = [
+  ...wycheproof,
+  frost,
+  hpke,
+  totp,
+  ...merkleSuites,
+  ...(hasOpenssl ? [issued] : []),
+];

@@ -1,3 +1,4 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { cryptoProviderSuite } from "@seneschal/core/testing";
@@ -28,4 +29,24 @@ test("a flood of argon2id calls is answered in full, each with its own result", 
   const salts = Array.from({ length: 5 }, () => systemRandom(16));
   const hashes = await Promise.all(salts.map((salt) => nodeCrypto.argon2id(utf8("p"), salt, params, 16)));
   expect(new Set(hashes.map((h) => Buffer.from(h).toString("hex"))).size).toBe(5);
+});
+
+test("both providers judge keys outside the prime-order group alike: a cofactor would make them differ", () => {
+  // A' = A + T with T of order 8. Signed with A's secret, the equation holds only where the challenge is a multiple of 8.
+  const small = ed25519.Point.fromHex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a");
+  const { scalar, point } = ed25519.utils.getExtendedPublicKey(new Uint8Array(32).fill(5));
+  const { Fn } = ed25519.Point;
+  const key = point.add(small).toBytes();
+  const verdicts = Array.from({ length: 64 }, (_, i) => {
+    const message = Uint8Array.of(i);
+    const r = BigInt(i + 2);
+    const R = ed25519.Point.BASE.multiply(r).toBytes();
+    const challenge = nobleCrypto.hash("sha512", Uint8Array.from([...R, ...key, ...message]));
+    const k = Fn.create(BigInt(`0x${Buffer.from(challenge.reverse()).toString("hex")}`));
+    const signature = Uint8Array.from([...R, ...Fn.toBytes(Fn.add(r, Fn.mul(k, scalar)))]);
+    const judged = [nobleCrypto, nodeCrypto].map((provider) => provider.ed25519Verify(key, message, signature));
+    expect(judged[0]).toBe(judged[1]);
+    return judged[0];
+  });
+  expect(new Set(verdicts)).toEqual(new Set([true, false]));
 });

@@ -206,7 +206,7 @@ function decodeExtension(dotted: string, value: DerElement): CertificateExtensio
   }
 }
 
-export function decodeAltNames(value: DerElement): readonly SubjectAltName[] {
+function decodeAltNames(value: DerElement): readonly SubjectAltName[] {
   return readChildren(value, TAG.sequence).flatMap((item): SubjectAltName[] => {
     if (item.tag === 0x87) return [{ kind: "ip", value: ipText(item.content) }];
     const kind = ({ 129: "email", 130: "dns", 134: "uri" } as const)[item.tag as 0x81];

@@ -31,6 +31,8 @@ export interface ChainOptions {
 }
 
 const MAX_DEPTH = 8;
+/** A peer may send many intermediates that all sign each other: the search ends here, not when it is done. */
+const MAX_SIGNATURES = 50;
 
 /**
  * Builds and judges a chain from a leaf to one of the roots (RFC 5280 section 6, without policies and name constraints; a
@@ -38,6 +40,7 @@ const MAX_DEPTH = 8;
  * the one that came furthest.
  */
 export function verifyChain(provider: CryptoProvider, leaf: Certificate, options: ChainOptions): ChainDecision {
+  let signatures = 0;
   let best: { readonly depth: number; readonly decision: ChainDecision } = { depth: -1, decision: refusal("untrusted", leaf) };
   const fail = (depth: number, reason: ChainRefusal, certificate: Certificate): void => {
     if (depth > best.depth) best = { depth, decision: refusal(reason, certificate) };
@@ -56,6 +59,7 @@ export function verifyChain(provider: CryptoProvider, leaf: Certificate, options
     if (depth >= MAX_DEPTH) return undefined;
     for (const parent of [...options.roots, ...(options.intermediates ?? [])]) {
       if (path.includes(parent) || !isNamedIssuer(parent, child)) continue;
+      if (++signatures > MAX_SIGNATURES) return undefined;
       if (!isSignedBy(provider, child, parent.publicKey)) {
         fail(depth, "signature_invalid", child);
         continue;

@@ -363,6 +363,37 @@ describe("verifyChain", () => {
     expect(decision).toMatchObject({ valid: false, reason: "path_too_long" });
   });
 
+  test("a mesh of intermediates that all sign each other is given up on, not searched through", async () => {
+    const { leaf } = await pki;
+    const mesh = await makePki("ed25519", "mesh");
+    const members = [];
+    for (let i = 0; i < 12; i++) {
+      members.push(
+        await mesh.leaf(
+          {
+            subject: mesh.ca.certificate.subject,
+            publicKey: mesh.ca.signer.publicKey,
+            extensions: { ca: {}, keyUsage: ["keyCertSign"] },
+          },
+          { ...mesh.ca, certificate: { ...mesh.ca.certificate, extensions: { ...mesh.ca.certificate.extensions, ca: {} } } },
+        ),
+      );
+    }
+    const lost = await mesh.leaf();
+    let checks = 0;
+    const counting = {
+      ...nobleCrypto,
+      ed25519Verify: (...args: Parameters<typeof nobleCrypto.ed25519Verify>) => {
+        checks++;
+        return nobleCrypto.ed25519Verify(...args);
+      },
+    };
+    const { root } = await pki;
+    expect(verifyChain(counting, lost, { roots: [root.certificate], intermediates: members, now: NOW }).valid).toBe(false);
+    expect(checks).toBeLessThanOrEqual(50);
+    expect((await decide(await leaf())).valid).toBe(true);
+  });
+
   test("an unknown critical extension refuses the chain", async () => {
     const { leaf } = await pki;
     const certificate = await leaf();

@@ -10,7 +10,7 @@ export interface EmulatorLogins {
 }
 
 /** Seconds that a login's token lives. */
-export const LEASE_SECONDS = 3600;
+const LEASE_SECONDS = 3600;
 
 /** The tokens of the emulator and the login paths that give them out. */
 export function authRoutes(options: {

@@ -2,7 +2,7 @@
 export type Body = Readonly<Record<string, unknown>>;
 
 /** What a route is given. `name` is the `:name` segment, the one that most routes have. */
-export interface Request {
+interface Request {
   readonly name: string;
   readonly params: Readonly<Record<string, string>>;
   readonly body: Body;
