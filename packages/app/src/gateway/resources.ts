@@ -1,4 +1,5 @@
 import { admins } from "./admins/collections.ts";
+import { adminHandlers } from "./admins/handlers.ts";
 import { admissions } from "./admissions/collections.ts";
 import { admissionHandlers } from "./admissions/handlers.ts";
 import { auditHandlers } from "./audit/handlers.ts";
@@ -10,6 +11,9 @@ import { certificates } from "./certificates/collections.ts";
 import { certificateHandlers } from "./certificates/handlers.ts";
 import { crks } from "./crk/collections.ts";
 import { crkHandlers } from "./crk/handlers.ts";
+import { devices } from "./devices/collections.ts";
+import { deviceHandlers } from "./devices/handlers.ts";
+import { emergencies } from "./emergency/collections.ts";
 import { bootstrapMarks, enrollmentTokens } from "./enrollment/collections.ts";
 import { enrollmentHandlers } from "./enrollment/handlers.ts";
 import { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
@@ -17,6 +21,7 @@ import { generationCeremonyHandlers } from "./generation-ceremonies/handlers.ts"
 import { groups, memberships } from "./groups/collections.ts";
 import { groupHandlers } from "./groups/handlers.ts";
 import { healthHandlers } from "./health/handlers.ts";
+import { mfaFactors } from "./mfa/collections.ts";
 import { organizations } from "./organizations/collections.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
 import { organizationKeyRecords } from "./organizations/keys.ts";
@@ -30,6 +35,8 @@ import { signingRequestHandlers } from "./signing-requests/handlers.ts";
 import { signingSessions } from "./signing-sessions/collections.ts";
 import { signingSessionHandlers } from "./signing-sessions/handlers.ts";
 import type { Collection } from "./store/collection.ts";
+import { users } from "./users/collections.ts";
+import { userHandlers } from "./users/handlers.ts";
 import { invitations, joinRequests, seats, workspaces } from "./workspaces/collections.ts";
 import { workspaceHandlers } from "./workspaces/handlers.ts";
 
@@ -47,6 +54,9 @@ export const gatewayHandlers = {
   ...admissionHandlers,
   ...auditHandlers,
   ...policyHandlers,
+  ...userHandlers,
+  ...deviceHandlers,
+  ...adminHandlers,
   ...certificateHandlers,
   ...groupHandlers,
   ...roleHandlers,
@@ -62,6 +72,8 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   certificates,
   checkpoints,
   crks,
+  devices,
+  emergencies,
   encryptedShares,
   enrollmentTokens,
   generationCeremonies,
@@ -72,6 +84,7 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   joinRequests,
   logKeys,
   memberships,
+  mfaFactors,
   organizationKeyRecords,
   organizations,
   policies,
@@ -81,5 +94,6 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   signingRequests,
   signingSessions,
   spentNonces,
+  users,
   workspaces,
 ];

@@ -26,6 +26,14 @@ export const gatewaySettings = z.strictObject({
       signing_request: duration("10m"),
     })
     .prefault({}),
+  /** Identity providers whose users may be taken in, and which of their groups map to which of ours, by name. */
+  sso: z
+    .strictObject({
+      providers: z
+        .array(z.strictObject({ id: z.string().min(1).max(64), groups: z.record(z.string(), z.string()).default({}) }))
+        .default(["idp_a", "idp_b", "idp_c", "okta", "azure_ad", "google", "oidc"].map((id) => ({ id, groups: {} }))),
+    })
+    .prefault({}),
   /** How long, and how many, unwrapped workspace keys may stay in memory. */
   dek_cache: z.strictObject({ entries: z.int().min(0).default(1000), ttl: duration("60s") }).prefault({}),
   rate_limit: z

@@ -103,6 +103,8 @@ export const certificateRoutes = {
     method: "POST",
     path: "/api/v1/ocsp/:org",
     summary: "OCSP (RFC 6960) of an organisation's CA",
+    consumes: "application/ocsp-request",
+    bodyLimit: 65_536,
     params: z.strictObject({ org: z.string().min(1).max(128) }),
     status: 200,
     produces: "application/ocsp-response",

@@ -1,5 +1,7 @@
 import { admins } from "../admins/collections.ts";
+import { devices } from "../devices/collections.ts";
 import type { Reader } from "../store/reader.ts";
+import { users } from "../users/collections.ts";
 
 /** An identity that has a record here. */
 export interface KnownIdentity {
@@ -22,6 +24,20 @@ export const identityKinds: Readonly<Record<string, IdentityKind | undefined>> =
       const admin = await read.get(admins, id);
       if (admin === undefined) return undefined;
       return { id, org: admin.org_id, roles: [admin.role], active: admin.enrollment_status === "active" };
+    },
+  },
+  device: {
+    async find(read, id) {
+      const device = await read.get(devices, id);
+      if (device === undefined) return undefined;
+      return { id, org: device.org_id, roles: [], active: device.status === "active" };
+    },
+  },
+  user: {
+    async find(read, id) {
+      const user = await read.get(users, id);
+      if (user === undefined) return undefined;
+      return { id, org: user.org_id, roles: [], active: user.active };
     },
   },
 };

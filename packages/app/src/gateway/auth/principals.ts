@@ -15,15 +15,14 @@ async function recordOf(read: Reader, identity: CertificateIdentity): Promise<Ce
   return same ? record : undefined;
 }
 
-/** Asked on every request, so that a revocation works on the next one, also on an open connection. */
-export async function isRevoked(read: Reader, identity: CertificateIdentity): Promise<boolean> {
-  return (await recordOf(read, identity))?.status === "revoked";
-}
-
-/** Whom a certificate stands for. Throws `certificate_untrusted` for one without a record, `FORBIDDEN` for somebody disabled. */
+/**
+ * Whom a certificate stands for. Asked on every request, so that a revocation works on the next one, also on an open
+ * connection. Throws `certificate_untrusted` for one that is revoked or has no record, `FORBIDDEN` for somebody disabled.
+ */
 export async function principalOfCertificate(read: Reader, identity: CertificateIdentity): Promise<Principal> {
   const record = await recordOf(read, identity);
   if (record === undefined) throw untrusted("unknown certificate");
+  if (record.status === "revoked") throw untrusted("revoked");
   const known = await identityKinds[record.subject_type]?.find(read, record.subject_id);
   if (known === undefined || known.org !== record.org_id) throw untrusted("unknown identity");
   if (!known.active) throw refusal("FORBIDDEN", "the identity is disabled");

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
-import { invalidField, lifetimes, notFound, refusal } from "@seneschal/core/keys";
+import { invalidField, lifetimes, notFound } from "@seneschal/core/keys";
 import { parseSerial, type SubjectAltName, serialText } from "@seneschal/crypto/x509";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
@@ -130,7 +130,6 @@ export const certificateHandlers: Handlers<Routes, GatewayServices> = {
   },
 
   async ocsp(services, { params, request, now }) {
-    if (request.rawBody.length > 65_536) throw refusal("VALIDATION_ERROR", "the request is too large");
     return { body: await answerOcsp(services, params.org, request.rawBody, now) };
   },
 };
