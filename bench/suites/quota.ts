@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openEtcdLog } from "@seneschal/adapters/etcd";
 import { openLevelLog } from "@seneschal/adapters/level";
 import { sha256 } from "@seneschal/adapters/log";
 import { createMemoryLog } from "@seneschal/adapters/memory";
@@ -17,6 +18,7 @@ import {
   quotaMachine,
   tenantUsage,
 } from "@seneschal/quota";
+import { etcdInstalled, startEtcdCluster } from "../../tools/etcd-cluster.ts";
 import type { Bench, BenchResult } from "../bench.ts";
 
 const REQUEST: AllocationRequest = {
@@ -199,6 +201,35 @@ const embedded: Bench = {
   },
 };
 
+const onEtcd: Bench = {
+  name: "quota-etcd",
+  async run() {
+    if (!etcdInstalled()) {
+      console.log("quota-etcd: etcd is not installed here, left out");
+      return [];
+    }
+    const cluster = await startEtcdCluster();
+    try {
+      const open = (prefix: string): Promise<ReplicatedLog> => openEtcdLog({ endpoints: cluster.endpoints, prefix });
+      const one = { callers: 64, tenants: 1, size: 1, ms: 4000 };
+      return [
+        ...(await decisions("quota etcd, 64 callers, 1 tenant,", await open("/a"), { ...one, bar: ">= 10,000, p99 <= 15" })),
+        ...(await decisions("quota etcd, 64 callers, 64 tenants,", await open("/b"), { ...one, tenants: 64 })),
+        ...(await decisions("quota etcd, 1 caller,", await open("/c"), { ...one, callers: 1 })),
+        ...(await decisions("quota etcd, 16 callers, 500 nodes each,", await open("/d"), {
+          callers: 16,
+          tenants: 16,
+          size: 500,
+          ms: 4000,
+          bar: ">= 800 accepted",
+        })),
+      ];
+    } finally {
+      await cluster.destroy();
+    }
+  },
+};
+
 const cycle: Bench = {
   name: "quota-cycle",
   async run() {
@@ -298,4 +329,4 @@ const ledger: Bench = {
   },
 };
 
-export const benches: readonly Bench[] = [applying, embedded, cycle, ledger];
+export const benches: readonly Bench[] = [applying, embedded, onEtcd, cycle, ledger];

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { createInterface } from "node:readline";
+import { freePort } from "../../../../tools/free-port.ts";
+
+export const ADMIN = "token-of-the-administrator";
+
+/** Scheduler processes on one log. */
+export interface Fleet {
+  readonly urls: readonly string[];
+  kill(at: number): Promise<void>;
+  start(at: number): Promise<void>;
+  pause(at: number): void;
+  resume(at: number): void;
+  destroy(): Promise<void>;
+}
+
+export async function startFleet(count: number, storage: Record<string, unknown>): Promise<Fleet> {
+  const ports = await Promise.all(Array.from({ length: count }, freePort));
+  const children: (ChildProcess | undefined)[] = [];
+  const start = async (at: number): Promise<void> => {
+    const port = ports[at] as number;
+    const config = {
+      server: { port, instance_id: `scheduler-${at}` },
+      tokens: [{ id: "root", role: "system-admin", sha256: createHash("sha256").update(ADMIN).digest("hex") }],
+      rate_limit: { authenticated: { limit: 1_000_000_000 } },
+      storage,
+      cluster: { address: `http://127.0.0.1:${port}`, token: "token-of-the-peers" },
+    };
+    const child = spawn(
+      process.execPath,
+      [
+        "--import",
+        "tsx",
+        "--conditions=@seneschal/source",
+        new URL("scheduler-process.ts", import.meta.url).pathname,
+        JSON.stringify(config),
+      ],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    children[at] = child;
+    await new Promise<void>((resolve, reject) => {
+      createInterface({ input: child.stdout }).once("line", () => resolve());
+      child.once("exit", (code) => reject(new Error(`scheduler ${at} ended with ${code}`)));
+    });
+  };
+  const kill = async (at: number): Promise<void> => {
+    const child = children[at];
+    children[at] = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGKILL");
+    await ended;
+  };
+  await Promise.all(ports.map((_, at) => start(at)));
+  return {
+    urls: ports.map((port) => `http://127.0.0.1:${port}`),
+    start,
+    kill,
+    pause: (at) => void children[at]?.kill("SIGSTOP"),
+    resume: (at) => void children[at]?.kill("SIGCONT"),
+    destroy: async () => {
+      await Promise.all(children.map((_, at) => kill(at)));
+    },
+  };
+}
