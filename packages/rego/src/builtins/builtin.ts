@@ -18,13 +18,11 @@ export interface CallContext {
   /** Nanoseconds since the Unix epoch, the same for the whole evaluation. */
   readonly now: bigint;
   /** Random bytes, the same for the same `key` within one evaluation. */
-  readonly random: (key: string, length: number) => Uint8Array;
+  random(key: string, length: number): Uint8Array;
   /** A place for what a builtin keeps during one evaluation. */
   readonly cache: Map<string, unknown>;
   readonly trace: ((message: string) => void) | undefined;
   readonly print: ((message: string) => void) | undefined;
-  readonly file: string;
-  readonly row: number;
 }
 
 /** A builtin function. `run` throws {@link BuiltinError} or returns undefined where it has no answer. */

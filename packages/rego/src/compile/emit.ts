@@ -146,6 +146,7 @@ export class Emitter {
         return pieces;
       }
       case "unify":
+        if (this.enumerates(action.left, action.right, pieces)) return pieces;
         this.unify(this.hoist(action.left, pieces), this.hoist(action.right, pieces), pieces, loc);
         return pieces;
       case "call":
@@ -278,6 +279,18 @@ export class Emitter {
   }
 
   // --- refs with variables to bind -------------------------------------------------------------------------------------
+
+  /** `x = xs[_]` with x not bound: the generator fills x's own slot. */
+  private enumerates(target: Operand, ref: Operand, pieces: Piece[]): boolean {
+    if (target.kind !== "var" || target.variable.bound || ref.kind !== "ref") return false;
+    if (typeof ref.base === "object" && !ref.base.bound) return false;
+    const simple = ref.path.every((part) => part.kind === "const" || part.kind === "var" || isReady(part));
+    if (!simple || ref.path.every((part) => isReady(part))) return false;
+    if (ref.path.some((part) => part.kind === "var" && part.variable === target.variable)) return false;
+    this.generator(ref, target.variable.slot, pieces);
+    this.bind(target.variable);
+    return true;
+  }
 
   /** Replaces refs that enumerate by the variables their generators fill. */
   private hoist(operand: Operand, pieces: Piece[]): Operand {
@@ -919,6 +932,7 @@ export class Emitter {
       if (!(error instanceof BuiltinError)) throw error;
       const message = `${this.o.file}:${loc.row}: ${error.code}: ${builtin.name}: ${error.message}`;
       if (c.strict) throw new EvaluationError(error.code, message);
+      c.builtinErrors ??= [];
       if (c.builtinErrors.length < 100) c.builtinErrors.push(new BuiltinError(message, error.code));
       return undefined;
     }
@@ -1076,6 +1090,15 @@ function chain(start: Eval, keys: readonly (string | Eval)[]): Eval {
       if (v === undefined) return undefined;
       const k = k0(c, f);
       return k === undefined ? undefined : lookup(v, k);
+    };
+  }
+  if (keys.length === 2 && typeof k0 === "string" && typeof k1 === "function") {
+    return (c, f) => {
+      const v = start(c, f);
+      const w = v === undefined ? undefined : lookupName(v, k0);
+      if (w === undefined) return undefined;
+      const k = k1(c, f);
+      return k === undefined ? undefined : lookup(w, k);
     };
   }
   if (keys.length === 2 && typeof k0 === "string" && typeof k1 === "string") {

@@ -14,17 +14,32 @@ export interface Host {
   readonly trace?: (message: string) => void;
 }
 
-export function callContext(host: Host): CallContext {
-  const seed = typeof host.seed === "string" ? utf8ToBytes(host.seed) : (host.seed ?? new Uint8Array());
-  return {
-    now: BigInt(Math.trunc(host.now ?? 0)) * 1_000_000n,
-    cache: new Map(),
-    random: (key, length) => expand(seed, key, length),
-    trace: host.trace,
-    print: host.print,
-    file: "",
-    row: 0,
-  };
+/** The side of an evaluation that builtins see; what is not asked for costs nothing. */
+export class HostCalls implements CallContext {
+  readonly trace: ((message: string) => void) | undefined;
+  readonly print: ((message: string) => void) | undefined;
+  private readonly host: Host;
+  private kept: Map<string, unknown> | undefined;
+
+  constructor(host: Host) {
+    this.host = host;
+    this.trace = host.trace;
+    this.print = host.print;
+  }
+
+  get now(): bigint {
+    return BigInt(Math.trunc(this.host.now ?? 0)) * 1_000_000n;
+  }
+
+  get cache(): Map<string, unknown> {
+    this.kept ??= new Map();
+    return this.kept;
+  }
+
+  random(key: string, length: number): Uint8Array {
+    const { seed } = this.host;
+    return expand(typeof seed === "string" ? utf8ToBytes(seed) : (seed ?? new Uint8Array()), key, length);
+  }
 }
 
 /** `length` bytes from SHA-256 in counter mode over seed and key. */

@@ -3,14 +3,14 @@ import { Lowerer } from "../compile/lower.ts";
 import { pathText, reporter } from "../compile/tree.ts";
 import { type EvaluationCode, EvaluationError, type Problem, RegoCompileError } from "../errors.ts";
 import type { Context, Frame, Step } from "../eval/context.ts";
-import { Cursor, materialise, step } from "../eval/documents.ts";
+import { Cursor, documentOf, materialise, step } from "../eval/documents.ts";
 import type { Source } from "../syntax/ast.ts";
 import { parseQuery } from "../syntax/parse-module.ts";
 import { toJson } from "../value/json.ts";
 import { type Budgets, DEFAULT_BUDGETS, metered } from "../value/meter.ts";
 import type { Value } from "../value/value.ts";
 import { arityOf, type Compiled, type CompileOptions } from "./compile-modules.ts";
-import { callContext, type Host } from "./host.ts";
+import { type Host, HostCalls } from "./host.ts";
 
 /** `undefined` is an answer, never an error; a limit or a fault is an error, never undefined. */
 export type Result<T = unknown> =
@@ -39,14 +39,38 @@ interface Query {
   readonly names: readonly (readonly [string, number])[];
 }
 
+/** Where an evaluation starts: a rule set, or a place in the tree. */
+interface Entry {
+  readonly path: readonly string[];
+  readonly set: number | undefined;
+}
+
 const MAX_CACHED = 256;
+const UNDEFINED = Object.freeze({ kind: "undefined" } as const);
+
+/** The names of `data.a["b"]`; undefined for anything else. */
+function parsePath(text: string): readonly string[] | undefined {
+  const { body } = parseQuery(text);
+  const [literal] = body ?? [];
+  if (body?.length !== 1 || literal?.expr.kind !== "term" || literal.negated || literal.with.length > 0) return undefined;
+  const { term } = literal.expr;
+  if (term.kind === "var") return term.name === "data" ? [] : undefined;
+  if (term.kind !== "ref" || term.head.kind !== "var" || term.head.name !== "data") return undefined;
+  const path: string[] = [];
+  for (const part of term.path) {
+    if (part.kind !== "scalar" || typeof part.value !== "string") return undefined;
+    path.push(part.value);
+  }
+  return path;
+}
 
 /** A compiled, immutable policy: shareable, re-entrant. */
 export class Policy {
   private readonly compiled: Compiled;
   readonly sources: readonly Source[];
   readonly options: CompileOptions;
-  private readonly paths = new Map<string, readonly string[]>();
+  private readonly named = new Map<string, Entry>();
+  private readonly listed = new WeakMap<readonly string[], Entry>();
   private readonly queries = new Map<string, Query | readonly Problem[]>();
 
   constructor(compiled: Compiled, sources: readonly Source[], options: CompileOptions) {
@@ -81,20 +105,23 @@ export class Policy {
     options: EvaluateOptions,
     convert: (value: Value) => T,
   ): Result<T> {
-    const path = typeof entrypoint === "string" ? this.path(entrypoint) : entrypoint;
-    if (path === undefined) {
+    const entry = this.entry(entrypoint);
+    if (entry === undefined) {
       return { kind: "error", code: "eval_internal_error", message: `${String(entrypoint)} is not a path below data` };
     }
     return this.guarded(input, options, (c): Result<T> => {
       const { program } = this.compiled;
-      let at: Value | Cursor | undefined = new Cursor(program.root, c.data);
-      for (const name of path) {
-        if (at === undefined) break;
-        at = step(c, program, at, name);
+      let value: Value | undefined;
+      if (entry.set !== undefined) value = documentOf(c, program, entry.set);
+      else {
+        let at: Value | Cursor | undefined = new Cursor(program.root, c.data);
+        for (const name of entry.path) {
+          if (at === undefined) break;
+          at = step(c, program, at, name);
+        }
+        value = materialise(c, program, at);
       }
-      const value = materialise(c, program, at);
-      if (value === undefined) return { kind: "undefined" };
-      return { kind: "defined", value: convert(value) };
+      return value === undefined ? UNDEFINED : { kind: "defined", value: convert(value) };
     });
   }
 
@@ -126,24 +153,19 @@ export class Policy {
     });
   }
 
-  private path(entrypoint: string): readonly string[] | undefined {
-    const known = this.paths.get(entrypoint);
+  /** What a name or path stands for, remembered by the string or by the array's identity. */
+  private entry(entrypoint: string | readonly string[]): Entry | undefined {
+    const known = typeof entrypoint === "string" ? this.named.get(entrypoint) : this.listed.get(entrypoint);
     if (known !== undefined) return known;
-    const { body } = parseQuery(entrypoint);
-    const [literal] = body ?? [];
-    if (body?.length !== 1 || literal?.expr.kind !== "term" || literal.negated || literal.with.length > 0) return undefined;
-    const { term } = literal.expr;
-    let path: string[] | undefined;
-    if (term.kind === "var" && term.name === "data") path = [];
-    else if (term.kind === "ref" && term.head.kind === "var" && term.head.name === "data") {
-      path = [];
-      for (const part of term.path) {
-        if (part.kind !== "scalar" || typeof part.value !== "string") return undefined;
-        path.push(part.value);
-      }
-    }
-    if (path !== undefined && this.paths.size < MAX_CACHED) this.paths.set(entrypoint, path);
-    return path;
+    const path = typeof entrypoint === "string" ? parsePath(entrypoint) : entrypoint;
+    if (path === undefined) return undefined;
+    const rules = this.compiled.root.find(path)?.rules;
+    const direct = rules !== undefined && rules.kind !== "function" && rules.node.mixed === undefined;
+    const entry: Entry = { path: [...path], set: direct ? rules.id : undefined };
+    if (typeof entrypoint !== "string") {
+      if (Object.isFrozen(entrypoint)) this.listed.set(entrypoint, entry);
+    } else if (this.named.size < MAX_CACHED) this.named.set(entrypoint, entry);
+    return entry;
   }
 
   private compileQuery(query: string): Query {
@@ -192,8 +214,8 @@ export class Policy {
         depth: 0,
         maxDepth: budgets.depth,
         strict: options.strict === true,
-        builtinErrors: [],
-        call: callContext(options),
+        builtinErrors: undefined,
+        call: new HostCalls(options),
       };
       return metered(budgets, options.clock, () => work(c));
     } catch (error) {

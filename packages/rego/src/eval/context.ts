@@ -26,7 +26,8 @@ export interface Context {
   depth: number;
   readonly maxDepth: number;
   readonly strict: boolean;
-  readonly builtinErrors: BuiltinError[];
+  /** Errors of builtins that made their calls undefined; collected once there is one. */
+  builtinErrors: BuiltinError[] | undefined;
   readonly call: CallContext;
 }
 

@@ -31,47 +31,45 @@ export const DEFAULT_BUDGETS: Budgets = {
   depth: 1_000,
 };
 
-interface Meter {
-  budgets: Budgets;
-  clock: (() => number) | undefined;
-  deadline: number;
+/** What the running evaluation has left. Evaluation is synchronous, so one set of counters serves every call. */
+class Meter {
+  budgets: Budgets = DEFAULT_BUDGETS;
+  clock: (() => number) | undefined = undefined;
+  deadline = Number.POSITIVE_INFINITY;
   /** Ticks left until the next check, and how many that grant was. */
-  slice: number;
-  granted: number;
-  ticks: number;
-  elements: number;
-  characters: number;
+  slice = 0;
+  granted = 0;
+  ticks = Number.MAX_SAFE_INTEGER;
+  elements = Number.MAX_SAFE_INTEGER;
+  characters = Number.MAX_SAFE_INTEGER;
 }
 
 const SLICE = 1024;
 
-function fresh(budgets: Budgets, clock: (() => number) | undefined): Meter {
-  return {
-    budgets,
-    clock,
-    deadline: clock === undefined ? Number.POSITIVE_INFINITY : clock() + budgets.milliseconds,
-    slice: Math.min(SLICE, budgets.ticks),
-    granted: Math.min(SLICE, budgets.ticks),
-    ticks: budgets.ticks,
-    elements: budgets.elements,
-    characters: budgets.characters,
-  };
-}
+/** Unbounded outside of evaluations, where only the compiler folds constants. */
+let meter = new Meter();
+/** Meters to use again, so that an evaluation allocates none. */
+const spare: Meter[] = [];
 
-/**
- * The meter of the running evaluation. Evaluation is synchronous, so one variable serves every call; a nested
- * evaluation (from a custom builtin) saves and restores it.
- */
-let meter: Meter = fresh({ ...DEFAULT_BUDGETS, ticks: Number.MAX_SAFE_INTEGER, elements: Number.MAX_SAFE_INTEGER }, undefined);
-
-/** Runs `work` on a budget of its own. */
+/** Runs `work` on a budget of its own; a nested evaluation (from a custom builtin) does not touch the outer one's. */
 export function metered<T>(budgets: Budgets, clock: (() => number) | undefined, work: () => T): T {
   const outer = meter;
-  meter = fresh(budgets, clock);
+  const own = spare.pop() ?? new Meter();
+  own.budgets = budgets;
+  own.clock = clock;
+  own.deadline = clock === undefined ? Number.POSITIVE_INFINITY : clock() + budgets.milliseconds;
+  own.granted = Math.min(SLICE, budgets.ticks);
+  own.slice = own.granted;
+  own.ticks = budgets.ticks;
+  own.elements = budgets.elements;
+  own.characters = budgets.characters;
+  meter = own;
   try {
     return work();
   } finally {
     meter = outer;
+    own.clock = undefined;
+    spare.push(own);
   }
 }
 

@@ -192,13 +192,9 @@ export function isArray(value: unknown): value is readonly Value[] {
 
 /** True for objects of either form. */
 export function isObject(value: unknown): value is PlainObject | RegoObject {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof RegoSet) &&
-    !(value instanceof Decimal)
-  );
+  if (typeof value !== "object" || value === null) return false;
+  if (Object.getPrototypeOf(value) === Object.prototype) return true;
+  return !Array.isArray(value) && !(value instanceof RegoSet) && !(value instanceof Decimal);
 }
 
 export function isNumber(value: unknown): value is Num {
@@ -257,6 +253,9 @@ export function getKey(object: PlainObject | RegoObject, key: Value): Value | un
 /** The value at `key` of an array, object or set; undefined for what is absent or cannot be indexed. */
 export function lookup(value: Value, key: Value): Value | undefined {
   if (typeof value !== "object" || value === null) return undefined;
+  if (typeof key === "string" && Object.getPrototypeOf(value) === Object.prototype) {
+    return Object.hasOwn(value, key) ? (value as PlainObject)[key] : undefined;
+  }
   if (Array.isArray(value)) {
     return typeof key === "number" && key >= 0 && Number.isInteger(key) ? (value as readonly Value[])[key] : undefined;
   }
@@ -268,7 +267,11 @@ export function lookup(value: Value, key: Value): Value | undefined {
 
 /** {@link lookup} for a known string key. */
 export function lookupName(value: Value, key: string): Value | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (typeof value !== "object" || value === null) return undefined;
+  if (Object.getPrototypeOf(value) === Object.prototype) {
+    return Object.hasOwn(value, key) ? (value as PlainObject)[key] : undefined;
+  }
+  if (Array.isArray(value)) return undefined;
   if (value instanceof RegoObject) return value.get(key);
   if (value instanceof RegoSet) return value.has(key) ? key : undefined;
   if (value instanceof Decimal) return undefined;
