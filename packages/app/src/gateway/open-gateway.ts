@@ -13,7 +13,7 @@ import { rateLimiter } from "../platform/rate-limit/rate-limiter.ts";
 import type { BuiltService } from "../platform/service.ts";
 import type { AuditEvent, AuditFacts } from "./audit/event.ts";
 import { auditLog } from "./audit/log.ts";
-import { isRevoked, principalOfCertificate, principalOfToken } from "./auth/principals.ts";
+import { principalOfCertificate, principalOfToken } from "./auth/principals.ts";
 import { auditedHandlers } from "./authz/audited-handlers.ts";
 import { authoriseCall } from "./authz/authorise-call.ts";
 import { type Call, type GatewayUnit, systemCall } from "./call.ts";
@@ -22,6 +22,7 @@ import { ensureOrganization } from "./organizations/ensure.ts";
 import { organizationKeys } from "./organizations/keys.ts";
 import { pki } from "./pki/pki.ts";
 import { policyGate } from "./policies/gate.ts";
+import { pooledRandom } from "./pooled-random.ts";
 import { gatewayHandlers } from "./resources.ts";
 import type { GatewayServices } from "./services.ts";
 import type { GatewayConfig } from "./settings.ts";
@@ -95,7 +96,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         now,
         mtls: {
           required: config.auth.mtls.required,
-          isRevoked: (identity) => isRevoked(services.read, identity),
+          // The record that names the bearer also says whether it is revoked: one read for both.
+          isRevoked: () => false,
           principalOf: (identity) => principalOfCertificate(services.read, identity),
         },
         tokens: {
@@ -169,8 +171,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 function composeServices(options: GatewayOptions): GatewayServices {
   const { store, vault, crypto, clock, random, config, log, version, health } = options;
   const instance = config.server.instance_id;
-  const commitId = (): string => Buffer.from(random(16)).toString("hex");
-  const newId = (now: number): string => uuid(now, random);
+  const pooled = pooledRandom(random);
+  const commitId = (): string => Buffer.from(pooled(16)).toString("hex");
+  const newId = (now: number): string => uuid(now, pooled);
   const metrics = gatewayMetrics(options.metrics);
   const keys = organizationKeys(vault, crypto, random);
   return {
@@ -181,6 +184,7 @@ function composeServices(options: GatewayOptions): GatewayServices {
     crypto,
     policyEngine: options.policy,
     random,
+    nonces: pooled,
     log,
     metrics,
     version,

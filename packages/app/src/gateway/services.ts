@@ -20,7 +20,10 @@ export interface GatewayServices {
   readonly vault: Vault;
   readonly crypto: CryptoProvider;
   readonly policyEngine: PolicyEngine | undefined;
+  /** For keys and secrets. */
   readonly random: Random;
+  /** For ids and nonces: drawn in large pieces. */
+  readonly nonces: Random;
   readonly log: Logger;
   readonly metrics: GatewayMetrics;
   readonly audit: AuditLog;

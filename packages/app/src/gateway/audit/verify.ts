@@ -10,7 +10,7 @@ export type AuditFlaw = "checkpoint_invalid" | "event_missing" | "root_differs";
 
 /** Judges records against a signed checkpoint: every one there, in order, unchanged, and none cut off. */
 export async function verifyRecords(
-  records: AsyncIterable<Pick<AuditRecord, "seq" | "stream" | "stream_seq" | "event">>,
+  pages: AsyncIterable<readonly Pick<AuditRecord, "seq" | "stream" | "stream_seq" | "event">[]>,
   checkpoint: StoredCheckpoint,
   { instance, key, sha256 }: { readonly instance: string; readonly key: NoteKey; readonly sha256: Sha256 },
 ): Promise<AuditFlaw | undefined> {
@@ -25,17 +25,20 @@ export async function verifyRecords(
   const place = (record: Pick<AuditRecord, "seq" | "stream_seq">): number =>
     checkpoint.stream === wholeLog ? record.seq : record.stream_seq;
   const range = new CompactRange(0, [], sha256);
-  for await (const record of records) {
+  for await (const page of pages) {
+    for (const record of page) {
+      if (range.size === signed.size) break;
+      if (place(record) !== range.size + 1) return "event_missing";
+      range.appendHash(auditLeaf(record, sha256));
+    }
     if (range.size === signed.size) break;
-    if (place(record) !== range.size + 1) return "event_missing";
-    range.appendHash(auditLeaf(record, sha256));
   }
   if (range.size !== signed.size) return "event_missing";
   return bytesEqual(range.root(), signed.root) ? undefined : "root_differs";
 }
 
-/** The records of one stream in order, or of the whole log. */
-export async function* recordsInOrder(store: DocumentStore, stream: string): AsyncGenerator<AuditRecord> {
+/** The records of one stream in order, or of the whole log, page by page. */
+export async function* recordsInOrder(store: DocumentStore, stream: string): AsyncGenerator<readonly AuditRecord[]> {
   let cursor: string | undefined;
   const [index, prefix] = stream === wholeLog ? ["seq", []] : ["stream", [stream]];
   do {
@@ -43,7 +46,7 @@ export async function* recordsInOrder(store: DocumentStore, stream: string): Asy
       limit: 1000,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    for (const { doc } of page.items) yield doc as unknown as AuditRecord;
+    yield page.items.map(({ doc }) => doc as unknown as AuditRecord);
     cursor = page.cursor;
   } while (cursor !== undefined);
 }

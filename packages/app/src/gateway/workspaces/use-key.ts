@@ -28,7 +28,7 @@ export async function encryptItems(
   if (key === undefined) throw new Error(`workspace ${workspaceId} lost key version ${version}`);
   const out = items.map(({ text, context }) => {
     const binding = { domain: DOMAIN, workspaceId, context };
-    return base64(sealRecord(services.crypto, { key, version }, binding, bytes(text), services.random));
+    return base64(sealRecord(services.crypto, { key, version }, binding, bytes(text), services.nonces));
   });
   key.fill(0);
   await record({ key_version: version });
@@ -81,8 +81,10 @@ async function enter(
 ) {
   const { read } = services;
   const { principal, now } = call;
-  const workspace = await read.get(workspaces, workspaceId);
-  const seat = await read.get(seats, seatId(workspaceId, principal.org));
+  const [workspace, seat] = await Promise.all([
+    read.get(workspaces, workspaceId),
+    read.get(seats, seatId(workspaceId, principal.org)),
+  ]);
   if (workspace === undefined || seat === undefined) throw notFound("workspace");
   const facts = await standing(read, workspace, principal, now);
   const contexts = distinctContexts(items);
