@@ -17,3 +17,8 @@ export function seeded(label: string): (length: number) => Uint8Array {
 export function submit(shares: readonly Share[]): SubmittedShare[] {
   return shares.map((share) => ({ index: share.index, data: share.encode() }));
 }
+
+/** How often a costly property runs: `usual`, or FC_RUNS when that is more. */
+export function runs(usual: number): { readonly numRuns: number } {
+  return { numRuns: Math.max(usual, Number(process.env["FC_RUNS"] ?? 0)) };
+}

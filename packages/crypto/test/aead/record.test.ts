@@ -1,7 +1,7 @@
 import { hex, nobleCrypto, openRecord, recordKeyVersion, sealRecord, utf8, xchachaOpen, xchachaSeal } from "@seneschal/crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { seeded } from "../seeded.ts";
+import { runs, seeded } from "../seeded.ts";
 
 const key = seeded("key")(32);
 const domain = "seneschal/workspace-data/v1";
@@ -25,7 +25,7 @@ test("what was sealed opens with the same workspace, context and key version, an
         expect(() => open({}, seeded("other")(32))).toThrow(refused);
       },
     ),
-    { numRuns: 40 },
+    runs(40),
   );
 });
 

@@ -2,6 +2,7 @@ import { canonicalJson, parseStrictJson } from "@seneschal/crypto";
 import canonicalize from "canonicalize";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../seeded.ts";
 
 const refused = expect.objectContaining({ code: "not_canonical" });
 
@@ -140,7 +141,7 @@ describe("parseStrictJson", () => {
           }
         },
       ),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 

@@ -14,7 +14,7 @@ import {
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { frostPublic, identifier } from "../../src/threshold/crk.ts";
-import { seeded, submit } from "../seeded.ts";
+import { runs, seeded, submit } from "../seeded.ts";
 
 const message = utf8("delete workspace w1");
 const verifies = (crk: CrkPublic, signature: Uint8Array, text = message) =>
@@ -28,7 +28,7 @@ test("any threshold of the shares signs, and the signature is ordinary Ed25519",
       const chosen = shares.slice(more);
       expect(verifies(crk, signWithShares(crk, submit(chosen), message, random))).toBe(true);
     }),
-    { numRuns: 8 },
+    runs(8),
   );
 });
 

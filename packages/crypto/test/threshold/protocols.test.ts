@@ -33,7 +33,7 @@ import {
 } from "@seneschal/crypto/threshold";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { seeded, submit } from "../seeded.ts";
+import { runs, seeded, submit } from "../seeded.ts";
 
 const message = utf8("a message");
 const coded = (code: string, details?: object) =>
@@ -269,7 +269,7 @@ describe("reshare", () => {
           expect(nobleCrypto.ed25519Verify(crk.publicKey, message, signature)).toBe(true);
         },
       ),
-      { numRuns: 5 },
+      runs(5),
     );
   });
 
@@ -315,7 +315,7 @@ describe("Shamir for opaque secrets", () => {
           expect(await combineSecret(record, submit(shares))).toEqual(secret);
         },
       ),
-      { numRuns: 20 },
+      runs(20),
     );
   });
 
