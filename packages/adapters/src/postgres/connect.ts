@@ -18,7 +18,7 @@ export interface PostgresOptions {
 export interface Database {
   readonly pool: pg.Pool;
   readonly namespace: string;
-  /** A connection outside the pool, for LISTEN or a writer. The caller ends it. */
+  /** A pipelining connection outside the pool, for LISTEN or a writer. The caller ends it. */
   connect(): Promise<pg.Client>;
   /**
    * Repeats work that is safe to repeat until it succeeds, fails for good, or the time is up. `lost` is told about each
@@ -59,7 +59,9 @@ export function connectPostgres(options: PostgresOptions): Database {
     statement_timeout: timeoutMs,
     lock_timeout: Math.ceil(timeoutMs / 2),
     idle_in_transaction_session_timeout: timeoutMs,
-    options: "-c synchronous_commit=on",
+    // Every lookup has its index: a plan made while a table was small must not scan it for ever after. The cost that this
+    // puts on the one-row head table would set off the compiler.
+    options: "-c synchronous_commit=on -c enable_seqscan=off -c jit=off",
   };
   const pool = new pg.Pool({ ...settings, max: poolSize });
   // An idle connection that breaks is replaced by the next call; without a listener it would end the process.
@@ -68,7 +70,7 @@ export function connectPostgres(options: PostgresOptions): Database {
     pool,
     namespace,
     connect: async () => {
-      const client = new pg.Client(settings);
+      const client = new pg.Client({ ...settings, pipeline: true });
       client.on("error", () => {});
       await client.connect();
       return client;

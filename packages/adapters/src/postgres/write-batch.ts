@@ -33,7 +33,8 @@ export interface WriteTarget {
 /**
  * One transaction for a batch of commits: the head row is locked first, so that batches of all processes follow one
  * another, sequences are dense and nothing deadlocks; then everything is read, judged in our code, and written by one
- * statement. `committing` is called before COMMIT is sent: from then on a lost connection leaves the outcome open.
+ * statement: two round trips, for which the connection must pipeline. A failed write turns the COMMIT behind it into a
+ * rollback. `committing` is called before COMMIT is sent: from then on a lost connection leaves the outcome open.
  * After an error the connection must be dropped, which ends the transaction.
  *
  * @throws CodedError `store_failed` when another process changed the indexes; errors of `pg` otherwise.
@@ -44,16 +45,15 @@ export async function writeBatch(
   commits: readonly PreparedCommit[],
   committing: () => void,
 ): Promise<readonly CommitResult[]> {
-  const head = await lockHead(client, target);
-  const view = await readView(client, target, head, commits);
-  const plan = planCommits(target.schema, view, commits);
+  // Both are sent at once; the second one's snapshot is taken when the first has the lock.
+  const [head, view] = await Promise.all([lockHead(client, target), readView(client, target, commits)]);
+  const plan = planCommits(target.schema, { ...view, head }, commits);
   if (plan.applied.length === 0) {
     await client.query("rollback");
     return plan.results;
   }
-  await writePlan(client, target, plan);
   committing();
-  await client.query("commit");
+  await Promise.all([writePlan(client, target, plan), client.query("commit")]);
   return plan.results;
 }
 
@@ -87,9 +87,8 @@ type Row = readonly (string | number | null)[];
 async function readView(
   client: pg.Client,
   { namespace, schema }: WriteTarget,
-  head: StoreHead,
   commits: readonly PreparedCommit[],
-): Promise<StoreView> {
+): Promise<Omit<StoreView, "head">> {
   const reads = readsOf(schema, commits);
   const parameters = new Parameters();
   const questions: { readonly sql: string; readonly take: (row: Row) => void }[] = [];
@@ -166,7 +165,6 @@ async function readView(
   for (const [at, { take }] of questions.entries())
     for (const row of (rows[0]?.[`c${at}`] as readonly Row[] | null) ?? []) take(row);
   return {
-    head,
     document: (coll, id) => documents.get(`${coll}/${id}`),
     owner: (coll, index, key) => owners.get(`${coll}/${index}/${key}`),
     streamSeq: (stream) => streams.get(stream) ?? 0,
