@@ -55,7 +55,7 @@ export const evaluateRequest = z
   .meta({ id: "EvaluateRequest" });
 
 export const obligation = z
-  .strictObject({ type: z.string(), id: z.string(), properties: z.record(z.string(), z.json()) })
+  .strictObject({ type: z.string(), id: z.string(), properties: z.record(z.string(), z.unknown()) })
   .meta({ id: "Obligation" });
 
 export const lineageEntry = z

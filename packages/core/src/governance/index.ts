@@ -1,3 +1,4 @@
+export { boundedPattern } from "./classification/bounded-pattern.ts";
 export {
   type ClassificationResult,
   type ClassifiedFinding,
@@ -12,7 +13,7 @@ export { csvRows } from "./classification/form.ts";
 export { LEXICON, type LexiconTerm, termOf, wordsOf } from "./classification/lexicon.ts";
 export { type Normalised, normalise } from "./classification/normalise.ts";
 export { candidates, REPORTED_FROM, type RecogniseOptions, recognise, resolveOverlaps } from "./classification/recognise.ts";
-export type { Finding, Pattern, Recogniser, Verdict } from "./classification/recogniser.ts";
+export type { Finding, Matcher, Pattern, Recogniser, Verdict } from "./classification/recogniser.ts";
 export { DEFAULT_RECOGNISERS } from "./classification/recognisers/index.ts";
 export { isIpv6 } from "./classification/recognisers/ip.ts";
 export { type DataRequest, requestOf } from "./classification/request.ts";

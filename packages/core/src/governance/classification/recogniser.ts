@@ -1,8 +1,14 @@
+/** The part of a `RegExp` with flag `g` that matching needs. */
+export interface Matcher {
+  lastIndex: number;
+  exec(text: string): { readonly 0: string; readonly index: number } | null;
+}
+
 /** A bounded regular expression (flag `g`) with the score that its shape alone deserves. */
 export interface Pattern {
   readonly name: string;
   /** Must carry the flag `g`; quantifiers are bounded, so that a scan is linear in the text. */
-  readonly regex: RegExp;
+  readonly regex: Matcher;
   /** 0..1. Under 0.3: weak, reported only with context or a country hint. */
   readonly score: number;
 }

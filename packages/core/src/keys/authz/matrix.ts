@@ -101,7 +101,7 @@ export const authorizationMatrix = {
   "certificate:tidy": only(S, O),
   "emergency:request": open(people),
   "emergency:read": open(people, S, C, A),
-  "emergency:decide": only(S, C),
+  "emergency:decide": guarded(only(S, C)),
   "emergency:complete": open(people, S),
   "recovery:manage": guarded(only(S, C)),
   "recovery:submit": guarded(open(["admin", "user"], S, C, O, A)),

@@ -1,0 +1,16 @@
+import { CodedError } from "@seneschal/core";
+
+/** The failures that handlers of this service throw. */
+export function notFound(id: string): CodedError {
+  return new CodedError("not_found", "no such resource", { resource_id: id });
+}
+
+/** A request that parses but cannot be meant. */
+export function invalid(path: string, message: string): CodedError {
+  return new CodedError("validation_failed", `${path}: ${message}`, { issues: [{ path, message }] });
+}
+
+/** A version was lost to another writer. */
+export function conflict(): CodedError {
+  return new CodedError("conflict", "the entity was changed by another request");
+}

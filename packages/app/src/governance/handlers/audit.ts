@@ -1,0 +1,111 @@
+import type { Handlers } from "@seneschal/contract";
+import type { GovernanceContract } from "@seneschal/contract/governance";
+import type { JsonObject } from "@seneschal/core";
+import type { DocumentStore } from "@seneschal/core/ports";
+import { type AuditFilter, pageAudit, type RecordWire, recordOf, scanAudit } from "../audit/query.ts";
+import { notFound } from "../fault.ts";
+import type { GovernanceServices } from "../services.ts";
+
+type Routes = Pick<
+  GovernanceContract,
+  "queryAudit" | "listAudit" | "verifyAudit" | "auditCheckpoint" | "auditProof" | "exportDecisionLog"
+>;
+
+/** Without a zone a time is UTC. */
+const instantOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Date.parse(/(?:Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`);
+
+export const auditHandlers: Handlers<Routes, GovernanceServices> = {
+  queryAudit({ store }, { principal, body }) {
+    const filter: AuditFilter = {
+      user: body.user_id,
+      from: instantOf(body.start_date),
+      to: instantOf(body.end_date),
+      operations: body.operation_types,
+      allowedOnly: body.allowed_only,
+    };
+    return pageAudit(store, principal.org, filter, body);
+  },
+
+  listAudit({ store }, { principal, query }) {
+    const filter: AuditFilter = {
+      user: query.user_id,
+      from: query.start_date,
+      to: query.end_date,
+      operations: query.operation_type === undefined ? undefined : [query.operation_type],
+      allowedOnly: query.allowed_only ?? false,
+    };
+    return pageAudit(store, principal.org, filter, query);
+  },
+
+  async verifyAudit({ audit }, { principal, body }) {
+    const own = body.size === undefined || body.root === undefined ? undefined : { size: body.size, root: body.root };
+    return { ...(await audit.verify(principal.org, own)), checked_client_checkpoint: own !== undefined };
+  },
+
+  async auditCheckpoint({ audit }, { principal, now }) {
+    const checkpoint = await audit.checkpoint(principal.org, now);
+    if (checkpoint === undefined) throw notFound("checkpoint");
+    return {
+      size: checkpoint.size,
+      root: checkpoint.root,
+      checkpoint: checkpoint.note,
+      verifier_key: audit.verifierKey,
+      timestamp: checkpoint.timestamp,
+    };
+  },
+
+  async auditProof({ audit, store }, { principal, params }) {
+    const { items } = await store.list("audit", "by_id", [params.id], { limit: 1 });
+    const doc = items[0]?.doc;
+    if (doc === undefined || doc["stream"] !== principal.org) throw notFound(params.id);
+    return {
+      record: recordOf(doc),
+      ...(await audit.proof(principal.org, doc["stream_seq"] as number, doc["event"] as JsonObject)),
+    };
+  },
+
+  exportDecisionLog({ store, version, policyRevision }, { principal, query }) {
+    return {
+      filename: "decision-log.ndjson",
+      body: decisions(
+        store,
+        principal.org,
+        { from: query.start_date, to: query.end_date, allowedOnly: false },
+        { version, policyRevision },
+      ),
+    };
+  },
+};
+
+/** Decisions only, in OPA's decision log shape. */
+async function* decisions(
+  store: DocumentStore,
+  org: string,
+  filter: AuditFilter,
+  labels: { readonly version: string; readonly policyRevision: string },
+): AsyncGenerator<Uint8Array> {
+  for await (const record of scanAudit(store, org, filter)) {
+    if (record.policy_id === undefined) continue;
+    yield Buffer.from(`${JSON.stringify(decisionLine(record, labels))}\n`);
+  }
+}
+
+function decisionLine(record: RecordWire, labels: { readonly version: string; readonly policyRevision: string }) {
+  return {
+    labels: { app: "seneschal", version: labels.version },
+    decision_id: record.decision_id ?? record.id,
+    bundles: { governance: { revision: record.policy_revision ?? labels.policyRevision } },
+    path: "governance/decision",
+    input: {
+      operation_type: record.operation_type,
+      source_resources: record.resources ?? [record.resource],
+      user: { user_id: record.user_id },
+      classification: record.classification,
+    },
+    result: { allowed: record.allowed, policy_id: record.policy_id, reasoning: record.reasoning },
+    requested_by: record.api_key_id ?? "anonymous",
+    timestamp: record.timestamp,
+    req_id: record.request_id,
+  };
+}

@@ -1,0 +1,48 @@
+import type { Handlers } from "@seneschal/contract";
+import type { GovernanceContract } from "@seneschal/contract/governance";
+import { type ApiKeyDoc, createApiKey, keyDoc, revokeApiKey, rotateApiKey } from "../api-keys.ts";
+import type { GovernanceServices } from "../services.ts";
+import { whoOf } from "../who.ts";
+
+type Routes = Pick<GovernanceContract, "createApiKey" | "listApiKeys" | "rotateApiKey" | "revokeApiKey">;
+
+export const keyHandlers: Handlers<Routes, GovernanceServices> = {
+  async createApiKey(services, input) {
+    const { name, scopes, expires_in_days } = input.body;
+    const request = {
+      org: input.principal.org,
+      name,
+      scopes,
+      ...(expires_in_days === undefined ? {} : { expiresInDays: expires_in_days }),
+    };
+    const issued = await createApiKey(services, request, whoOf(input));
+    return { ...view(issued), api_key: issued.api_key };
+  },
+
+  async listApiKeys({ store }, { principal }) {
+    const keys: ApiKeyDoc[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await store.list("api_keys", "by_org", [principal.org], {
+        limit: 1000,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      keys.push(...page.items.map(keyDoc));
+      cursor = page.cursor;
+      if (cursor === undefined) break;
+    }
+    return { api_keys: keys.map(view), count: keys.length, total: keys.length };
+  },
+
+  async rotateApiKey(services, input) {
+    const issued = await rotateApiKey(services, input.params.id, whoOf(input));
+    return { ...view(issued), api_key: issued.api_key };
+  },
+
+  async revokeApiKey({ store }, input) {
+    await revokeApiKey(store, input.params.id, whoOf(input));
+  },
+};
+
+function view({ id, name, scopes, created_at, expires_at, last_used_at, revoked_at }: ApiKeyDoc) {
+  return { id, name, scopes: [...scopes], created_at, expires_at, last_used_at, revoked_at };
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import type { Handlers } from "@seneschal/contract";
+import type { GovernanceContract } from "@seneschal/contract/governance";
+import type { JsonObject } from "@seneschal/core";
+import { auditOf } from "../audit/event.ts";
+import { conflict, invalid, notFound } from "../fault.ts";
+import type { GovernanceServices } from "../services.ts";
+import { whoOf } from "../who.ts";
+import type { ResourceDoc, World } from "../worlds.ts";
+
+type Routes = Pick<GovernanceContract, "putResource" | "getResource" | "listResources" | "deleteResource">;
+
+export const resourceHandlers: Handlers<Routes, GovernanceServices> = {
+  async putResource({ worlds, store, tiers }, input) {
+    const { params, body, principal, now } = input;
+    const check = (path: string, tier: string | undefined) => {
+      if (tier !== undefined && !tiers.tiers.includes(tier)) throw invalid(path, `expected one of ${tiers.tiers.join(", ")}`);
+    };
+    check("body.tier", body.tier);
+    check("body.accepts_tier", body.accepts_tier);
+    for (const [name, column] of Object.entries(body.columns)) check(`body.columns.${name}.tier`, column.tier);
+    const doc: ResourceDoc = {
+      org: principal.org,
+      resource_id: params.resource_id,
+      tier: body.tier ?? null,
+      tags: body.tags ?? [],
+      columns: Object.fromEntries(
+        Object.entries(body.columns).map(([name, { type, tier, tags }]) => [
+          name,
+          {
+            ...(type === undefined ? {} : { type }),
+            ...(tier === undefined ? {} : { tier }),
+            ...(tags === undefined ? {} : { tags }),
+          },
+        ]),
+      ),
+      owners: body.owners,
+      accepts_tier: body.accepts_tier ?? null,
+      updated_at: new Date(now).toISOString(),
+    };
+    const result = await store.commit({
+      commitId: randomUUID(),
+      puts: [{ coll: "resources", id: `${principal.org}|${params.resource_id}`, doc: doc as unknown as JsonObject }],
+      audit: [
+        auditOf(whoOf(input), {
+          operation: "RESOURCE_REGISTER",
+          resource: params.resource_id,
+          tier: body.tier ?? "INTERNAL",
+          tags: doc.tags,
+          reasoning: "resource declared",
+        }),
+      ],
+    });
+    if (!result.ok) throw conflict();
+    return view(await worlds.at(principal.org), params.resource_id);
+  },
+
+  async getResource({ worlds }, { params, principal }) {
+    return view(await worlds.at(principal.org), params.resource_id);
+  },
+
+  async listResources({ worlds }, { principal, query }) {
+    const world = await worlds.at(principal.org);
+    const ids = [...world.graph.ids()].sort();
+    const resources = ids.slice(query.offset, query.offset + query.limit).map((id) => view(world, id));
+    return { resources, count: resources.length, total: ids.length };
+  },
+
+  async deleteResource({ store }, input) {
+    const { params, principal } = input;
+    const id = `${principal.org}|${params.resource_id}`;
+    const stored = await store.get("resources", id);
+    if (stored === undefined) throw notFound(params.resource_id);
+    const result = await store.commit({
+      commitId: randomUUID(),
+      dels: [{ coll: "resources", id, ifVersion: stored.version }],
+      audit: [
+        auditOf(whoOf(input), {
+          operation: "RESOURCE_DELETE",
+          resource: params.resource_id,
+          reasoning: "declaration taken back",
+        }),
+      ],
+    });
+    if (!result.ok) throw conflict();
+  },
+};
+
+function view(world: World, id: string) {
+  const info = world.graph.info(id);
+  const effective = world.graph.effective(id);
+  if (info === undefined || effective === undefined) throw notFound(id);
+  return {
+    resource_id: info.id,
+    classification: { tier: effective.tier, tags: [...effective.tags] },
+    declared: info.direct === undefined ? null : { tier: info.direct.tier, tags: [...info.direct.tags] },
+    columns: Object.fromEntries(
+      Object.entries(info.columns).map(([name, column]) => {
+        const value = world.graph.effective(id, name) ?? effective;
+        return [name, { ...(column.type === undefined ? {} : { type: column.type }), tier: value.tier, tags: [...value.tags] }];
+      }),
+    ),
+    owners: [...info.owners],
+    accepts_tier: world.registered.get(info.id)?.accepts_tier ?? null,
+    updated_at: new Date(info.updatedAt).toISOString(),
+  };
+}

@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { Metrics } from "@seneschal/adapters/metrics";
+import { docsContract, endpoints, openapi } from "@seneschal/contract";
+import { governanceContract, governanceErrors } from "@seneschal/contract/governance";
+import { CodedError } from "@seneschal/core";
+import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
+import type { Clock, CompiledPolicy, DocumentStore, PolicyEngine, PolicySource, Random } from "@seneschal/core/ports";
+import { type BuiltService, docsHandlers, type Health, rateLimiter } from "../platform/index.ts";
+import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
+import { authenticator, authoriser } from "./authenticate.ts";
+import { customRecognisers } from "./custom-recognisers.ts";
+import { auditHandlers } from "./handlers/audit.ts";
+import { decisionHandlers } from "./handlers/decisions.ts";
+import { healthHandlers } from "./handlers/health.ts";
+import { keyHandlers } from "./handlers/keys.ts";
+import { lineageHandlers } from "./handlers/lineage.ts";
+import { resourceHandlers } from "./handlers/resources.ts";
+import type { GovernanceServices } from "./services.ts";
+import type { GovernanceConfig } from "./settings.ts";
+import { Worlds } from "./worlds.ts";
+
+/** The policy that ships. */
+const SHIPPED_POLICY = new URL("../../../../policies/governance.rego", import.meta.url);
+
+export interface GovernanceOptions {
+  /** Opened with `governanceSchema`. Not closed here. */
+  readonly store: DocumentStore;
+  readonly policy: PolicyEngine;
+  /** Without one, SQL is read as text. */
+  readonly sql?: SqlParser;
+  readonly signer: CheckpointSigner;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: Metrics;
+  readonly version: string;
+  readonly health: () => Promise<Health>;
+  readonly config: GovernanceConfig;
+}
+
+/** Puts the data-governance service together. Throws `config_invalid` for a policy that does not compile or a tier that is not in the scale. */
+export async function openGovernance(options: GovernanceOptions): Promise<BuiltService> {
+  const { store, clock, random, metrics, version, health, config, sql } = options;
+  const tiers = tierPolicyOf(config);
+  const sources = await policySources(config.policy_files);
+  const policy = await compiled(options.policy, sources);
+  const worlds = new Worlds({
+    store,
+    tiers,
+    recognisers: [...DEFAULT_RECOGNISERS, ...customRecognisers(config.classification.recognisers)],
+    ...(sql === undefined ? {} : { sql }),
+    propagation: config.propagation,
+    destinations: config.destinations,
+  });
+  await worlds.open();
+  const policyRevision = createHash("sha256").update(JSON.stringify(sources)).digest("hex").slice(0, 12);
+  const services: GovernanceServices = {
+    ...{ config, store, worlds, tiers, policy, policyRevision, clock, random, metrics, version, health },
+    audit: new AuditLog(store, options.signer),
+  };
+  const handlers = {
+    ...decisionHandlers,
+    ...lineageHandlers,
+    ...resourceHandlers,
+    ...auditHandlers,
+    ...keyHandlers,
+    ...healthHandlers,
+  };
+  const document = openapi(governanceContract, { title: "Seneschal data governance", version, errors: governanceErrors });
+  let timer: NodeJS.Timeout | undefined;
+  const checkpoint = () => services.audit.checkpoint(config.organization, clock.now());
+  return {
+    hooks: {
+      errors: governanceErrors,
+      authenticate: authenticator(config, store, () => clock.now()),
+      authorise: authoriser(config),
+      rateLimit: rateLimiter(
+        {
+          authenticated: { limit: config.rate_limit.authenticated.limit, windowMs: config.rate_limit.authenticated.window },
+          anonymous: { limit: config.rate_limit.anonymous.limit, windowMs: config.rate_limit.anonymous.window },
+          exempt: ["health", "healthV1", "ready", "readyV1", "metrics", "lineageAsset", ...Object.keys(docsContract)],
+        },
+        () => clock.now(),
+        random(32),
+      ),
+      badParams: "validation_failed",
+    },
+    endpoints: (hooks) => [
+      ...endpoints(governanceContract, handlers, services, hooks),
+      ...endpoints(docsContract, docsHandlers(document), undefined, hooks),
+    ],
+    checks: [
+      { name: "database", check: () => store.count("resources", "by_org", [config.organization]) },
+      { name: "cache", check: () => worlds.at(config.organization) },
+      { name: "policy_engine", check: () => alive(policy, clock.now()) },
+    ],
+    async start() {
+      timer = setInterval(() => void checkpoint().catch(() => undefined), config.checkpoint_interval);
+      timer.unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      await checkpoint().catch(() => undefined);
+      worlds.close();
+    },
+  };
+}
+
+function tierPolicyOf({ classification, destinations }: GovernanceConfig): TierPolicy {
+  const tiers = classification.tiers ?? DEFAULT_TIER_POLICY.tiers;
+  const entities = { ...DEFAULT_TIER_POLICY.entities, ...classification.entities };
+  for (const [entity, { tier }] of Object.entries(entities)) {
+    if (!tiers.includes(tier))
+      throw new CodedError("config_invalid", `classification.entities.${entity}: ${tier} is not one of the tiers`);
+  }
+  for (const [i, { accepts_tier }] of destinations.entries()) {
+    if (!tiers.includes(accepts_tier))
+      throw new CodedError("config_invalid", `destinations.${i}.accepts_tier: ${accepts_tier} is not one of the tiers`);
+  }
+  const quasiTier = tiers.includes(DEFAULT_TIER_POLICY.quasiTier)
+    ? DEFAULT_TIER_POLICY.quasiTier
+    : (tiers[Math.min(2, tiers.length - 1)] ?? "");
+  return { ...DEFAULT_TIER_POLICY, tiers, entities, quasiTier };
+}
+
+async function policySources(files: readonly string[]): Promise<readonly PolicySource[]> {
+  if (files.length === 0) return [{ name: "governance.rego", source: await readFile(SHIPPED_POLICY, "utf8") }];
+  return Promise.all(files.map(async (name) => ({ name, source: await readFile(name, "utf8") })));
+}
+
+async function compiled(engine: PolicyEngine, sources: readonly PolicySource[]): Promise<CompiledPolicy> {
+  const result = await engine.compile(sources);
+  if (result.ok) return result.policy;
+  const [problem] = result.problems;
+  throw new CodedError("config_invalid", `policy_files: ${problem?.file}:${problem?.row}: ${problem?.message}`);
+}
+
+async function alive(policy: CompiledPolicy, now: number): Promise<void> {
+  const answer = await policy.evaluate(["data", "governance", "decision"], {}, { now });
+  if (answer.kind === "error") throw new Error(answer.code);
+}

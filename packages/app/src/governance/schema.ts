@@ -1,0 +1,22 @@
+import type { JsonObject } from "@seneschal/core";
+import type { IndexSpec, IndexValue } from "@seneschal/core/ports";
+import type { StoreSchema } from "@seneschal/core/store";
+
+const by = (...fields: readonly string[]): IndexSpec => ({ key: (doc) => fields.map((field) => doc[field] as IndexValue) });
+const event = (doc: JsonObject): JsonObject => doc["event"] as JsonObject;
+
+/** What a store must be opened with to serve data governance. */
+export const governanceSchema: StoreSchema = {
+  collections: {
+    resources: { indexes: { by_org: by("org", "resource_id") } },
+    lineage_events: { indexes: { by_arrival: by("arrived_at") } },
+    lineage_blocks: { indexes: { by_org: by("org") } },
+    api_keys: { indexes: { by_org: by("org", "created_at") } },
+    audit_checkpoints: { indexes: { by_size: by("stream", "size") } },
+  },
+  auditIndexes: {
+    by_id: { key: (doc) => [event(doc)["id"] as string] },
+    by_time: { key: (doc) => [doc["stream"] as string, event(doc)["timestamp"] as string] },
+    by_user: { key: (doc) => [doc["stream"] as string, event(doc)["user_id"] as string, event(doc)["timestamp"] as string] },
+  },
+};

@@ -1,0 +1,65 @@
+import { join } from "node:path";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
+import { openSqlParser } from "@seneschal/adapters/sql-parser";
+import { governanceContract } from "@seneschal/contract/governance";
+import type { z } from "zod";
+import { openDatabase } from "../compose/open-database.ts";
+import { databaseSettings } from "../compose/storage-settings.ts";
+import { type BuiltService, defineService, type Platform } from "../platform/index.ts";
+import { openCheckpointSigner } from "./audit/open-checkpoint-signer.ts";
+import { openGovernance } from "./open-governance.ts";
+import { governanceSchema } from "./schema.ts";
+import { governanceSettings } from "./settings.ts";
+
+/** The settings of the service, and what it stands on. */
+export const governanceServiceSettings = governanceSettings.extend({ database: databaseSettings });
+
+export type GovernanceServiceConfig = z.output<typeof governanceServiceSettings>;
+
+/**
+ * The data-governance service with its parts below `dataDir`. Start it with `startService(governanceService(dir), config, { serve, ... })`.
+ */
+export function governanceService(dataDir: string) {
+  return defineService({
+    name: "governance",
+    contract: governanceContract,
+    settings: governanceServiceSettings,
+    build: (config, platform) => build(config, platform, dataDir),
+  });
+}
+
+async function build(config: GovernanceServiceConfig, platform: Platform, dataDir: string): Promise<BuiltService> {
+  const { database, ...own } = config;
+  const { clock, random, metrics, version, health } = platform;
+  const store = await openDatabase(database, governanceSchema, join(dataDir, "governance"));
+  const policy = embeddedPolicyEngine();
+  try {
+    const signer = await openCheckpointSigner(
+      database.kind === "memory" ? undefined : join(dataDir, "governance-audit-key.pem"),
+      own.server.instance_id,
+    );
+    const built = await openGovernance({
+      store,
+      policy,
+      sql: await openSqlParser(),
+      signer,
+      clock,
+      random,
+      metrics,
+      version,
+      health,
+      config: own,
+    });
+    return {
+      ...built,
+      async stop() {
+        await built.stop?.();
+        await policy.close();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

@@ -1,0 +1,24 @@
+import type { Metrics } from "@seneschal/adapters/metrics";
+import type { TierPolicy } from "@seneschal/core/governance";
+import type { Clock, CompiledPolicy, DocumentStore, Random } from "@seneschal/core/ports";
+import type { Health } from "../platform/index.ts";
+import type { AuditLog } from "./audit/audit-log.ts";
+import type { GovernanceConfig } from "./settings.ts";
+import type { Worlds } from "./worlds.ts";
+
+/** What the handlers of data governance work with. */
+export interface GovernanceServices {
+  readonly config: GovernanceConfig;
+  readonly store: DocumentStore;
+  readonly worlds: Worlds;
+  readonly tiers: TierPolicy;
+  readonly policy: CompiledPolicy;
+  /** SHA-256 of the policy sources, first twelve hex digits. */
+  readonly policyRevision: string;
+  readonly audit: AuditLog;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: Metrics;
+  readonly version: string;
+  readonly health: () => Promise<Health>;
+}

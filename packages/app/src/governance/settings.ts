@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { duration, logSettings, rateSettings, serverSettings } from "../platform/index.ts";
+
+/** The settings of the data-governance service. */
+export const governanceSettings = z.strictObject({
+  server: serverSettings(8444),
+  log: logSettings,
+  /** The organisation that unscoped keys belong to. */
+  organization: z.string().min(1).max(128).default("default"),
+  /** Keys that are configured instead of created: by the SHA-256 of the whole key. */
+  api_keys: z
+    .array(
+      z.strictObject({
+        id: z.string().min(1).max(64),
+        org: z.string().min(1).max(128).optional(),
+        sha256: z.string().regex(/^[0-9a-f]{64}$/, "expected 64 lower-case hex digits"),
+        scopes: z.array(z.string().min(1).max(64)).min(1),
+      }),
+    )
+    .default([]),
+  /** What callers without a key may do. */
+  anonymous: z
+    .strictObject({
+      classify: z.boolean().default(true),
+      evaluate: z.boolean().default(false),
+      lineage: z.boolean().default(false),
+    })
+    .prefault({}),
+  rate_limit: z.strictObject({ authenticated: rateSettings(1000, "1h"), anonymous: rateSettings(100, "1h") }).prefault({}),
+  classification: z
+    .strictObject({
+      /** Lowest first. */
+      tiers: z.array(z.string().min(1).max(64)).min(2).max(16).optional(),
+      /** Entity -> tier and tags, over the built-in table. */
+      entities: z.record(z.string(), z.strictObject({ tier: z.string(), tags: z.array(z.string()).default([]) })).default({}),
+      /** Further recognisers; patterns run on RE2, in linear time. */
+      recognisers: z
+        .array(
+          z.strictObject({
+            entity: z.string().regex(/^[A-Z][A-Z0-9_]{1,63}$/),
+            pattern: z.string().min(1).max(1000),
+            score: z.number().min(0).max(1).default(0.6),
+            context: z.array(z.string().min(1).max(64)).max(100).default([]),
+            country: z.string().max(8).optional(),
+          }),
+        )
+        .max(200)
+        .default([]),
+    })
+    .prefault({}),
+  /** Places outside the catalogue that data may go to, by prefix, with the highest tier that they take. */
+  destinations: z.array(z.strictObject({ prefix: z.string().min(1).max(1024), accepts_tier: z.string() })).default([]),
+  /** What a masked edge does to a tier, and whether filters and joins pass it on. */
+  propagation: z
+    .strictObject({ masked: z.enum(["stop", "lower"]).default("lower"), indirect: z.boolean().default(true) })
+    .prefault({}),
+  /** Rego files that replace the shipped policy; their decision is `data.governance.decision`. */
+  policy_files: z.array(z.string().min(1)).default([]),
+  /** A signed checkpoint of the audit log is written after so long. */
+  checkpoint_interval: duration("60s"),
+});
+
+export type GovernanceConfig = z.output<typeof governanceSettings>;

@@ -1,0 +1,20 @@
+import type { Principal } from "@seneschal/contract";
+import type { Who } from "./audit/event.ts";
+
+/** The organisation of callers without a key: it owns nothing. */
+export const NOBODY = "anonymous";
+
+/** For whom a record is written. `user` is who the caller says acts; a key acts for itself otherwise. */
+export function whoOf(
+  input: { readonly principal: Principal | undefined; readonly now: number; readonly requestId: string },
+  user?: string,
+): Who {
+  const { principal, now, requestId } = input;
+  return {
+    org: principal?.org ?? NOBODY,
+    user: user ?? principal?.id ?? "anonymous",
+    now,
+    requestId,
+    ...(principal === undefined ? {} : { apiKey: principal.id }),
+  };
+}

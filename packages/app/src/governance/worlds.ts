@@ -1,0 +1,286 @@
+import type { JsonObject } from "@seneschal/core";
+import {
+  type Classifier,
+  createClassifier,
+  type EvaluatedResource,
+  type EvaluationWorld,
+  LineageGraph,
+  LineageIngest,
+  type PropagationPolicy,
+  policyOf,
+  type Recogniser,
+  resourceId,
+  type SqlParser,
+  type TierPolicy,
+  termOf,
+  tierRank,
+} from "@seneschal/core/governance";
+import type { Change, DocumentStore } from "@seneschal/core/ports";
+
+/** A registered resource as it is stored. */
+export interface ResourceDoc {
+  readonly org: string;
+  readonly resource_id: string;
+  readonly tier: string | null;
+  readonly tags: readonly string[];
+  readonly columns: Readonly<
+    Record<string, { readonly type?: string; readonly tier?: string; readonly tags?: readonly string[] }>
+  >;
+  readonly owners: readonly string[];
+  readonly accepts_tier: string | null;
+  readonly updated_at: string;
+}
+
+/** What one organisation's data looks like now. */
+export interface World extends EvaluationWorld {
+  readonly graph: LineageGraph;
+  readonly classifier: Classifier;
+  readonly registered: ReadonlyMap<string, ResourceDoc>;
+}
+
+export interface WorldsOptions {
+  readonly store: DocumentStore;
+  readonly tiers: TierPolicy;
+  readonly recognisers: readonly Recogniser[];
+  readonly sql?: SqlParser;
+  readonly propagation: PropagationPolicy;
+  readonly destinations: readonly { readonly prefix: string; readonly accepts_tier: string }[];
+}
+
+const PAGE = 1000;
+
+/**
+ * The lineage graph, catalogue and classifier of every organisation, in memory, built from the store and kept in step with it: also with what other processes
+ * write. `at` waits until everything that was committed before is in.
+ */
+export class Worlds {
+  readonly #options: WorldsOptions;
+  readonly #worlds = new Map<string, OrgWorld>();
+  #seq = 0;
+  #behind = true;
+  #turn: Promise<void> = Promise.resolve();
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(options: WorldsOptions) {
+    this.#options = options;
+  }
+
+  /** Reads everything, then listens for changes. */
+  async open(): Promise<void> {
+    const { store } = this.#options;
+    this.#unsubscribe = store.subscribe(() => {
+      this.#behind = true;
+    });
+    for (const [coll, index] of [
+      ["resources", "by_org"],
+      ["lineage_events", "by_arrival"],
+      ["lineage_blocks", "by_org"],
+    ] as const) {
+      for (let cursor: string | undefined; ; ) {
+        const page = await store.list(coll, index, [], { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+        for (const item of page.items) this.#apply(coll, item.id, item.doc);
+        cursor = page.cursor;
+        if (cursor === undefined) break;
+      }
+    }
+    await this.#catchUp();
+  }
+
+  close(): void {
+    this.#unsubscribe?.();
+  }
+
+  async at(org: string): Promise<World> {
+    if (this.#behind) await this.#catchUp();
+    return this.#world(org);
+  }
+
+  #world(org: string): OrgWorld {
+    let world = this.#worlds.get(org);
+    if (world === undefined) {
+      world = new OrgWorld(this.#options);
+      this.#worlds.set(org, world);
+    }
+    return world;
+  }
+
+  /** One reader at a time; a later caller waits for a pass that began after its own call. */
+  #catchUp(): Promise<void> {
+    const turn = this.#turn.then(async () => {
+      if (!this.#behind) return;
+      this.#behind = false;
+      const { store } = this.#options;
+      for (;;) {
+        const changes = await store.changes(this.#seq, PAGE);
+        const wanted = changes.filter((change) => change.coll in READERS);
+        for (const change of wanted) await this.#follow(change);
+        this.#seq = changes.at(-1)?.seq ?? this.#seq;
+        if (changes.length < PAGE) return;
+      }
+    });
+    this.#turn = turn.catch(() => {
+      this.#behind = true;
+    });
+    return turn;
+  }
+
+  async #follow(change: Change): Promise<void> {
+    const stored = await this.#options.store.get(change.coll, change.id);
+    this.#apply(change.coll, change.id, stored?.doc);
+  }
+
+  #apply(coll: string, id: string, doc: JsonObject | undefined): void {
+    const org = id.slice(0, id.indexOf("|"));
+    READERS[coll]?.(this.#world(org), id.slice(org.length + 1), doc);
+  }
+}
+
+const READERS: Readonly<Record<string, (world: OrgWorld, key: string, doc: JsonObject | undefined) => void>> = {
+  resources: (world, key, doc) => world.register(key, doc as ResourceDoc | undefined),
+  lineage_events: (world, _, doc) => {
+    if (doc !== undefined) world.ingest(doc["event"], Date.parse(doc["arrived_at"] as string));
+  },
+  lineage_blocks: (world, _, doc) => {
+    if (doc !== undefined) world.graph.setBlocked(doc["source"] as string, doc["target"] as string, doc["blocked"] === true);
+  },
+};
+
+class OrgWorld implements World {
+  readonly graph: LineageGraph;
+  readonly classifier: Classifier;
+  readonly registered = new Map<string, ResourceDoc>();
+  readonly #ingest: LineageIngest;
+  readonly #options: WorldsOptions;
+  /** Ids by their last dotted part, to find `crm.customers` as `postgres://db/crm.customers`. */
+  readonly #byTail = new Map<string, Set<string>>();
+
+  constructor(options: WorldsOptions) {
+    this.#options = options;
+    this.graph = new LineageGraph(options.tiers, options.propagation);
+    this.#ingest = new LineageIngest(this.graph, options.sql);
+    this.classifier = createClassifier({
+      policy: options.tiers,
+      recognisers: options.recognisers,
+      ...(options.sql === undefined ? {} : { sql: options.sql }),
+      catalogue: (table) => this.#known(table),
+      schemaOf: (table) => this.#schema(table),
+    });
+  }
+
+  register(id: string, doc: ResourceDoc | undefined): void {
+    if (doc === undefined) {
+      this.registered.delete(id);
+      this.graph.undeclare(id, 0);
+      return;
+    }
+    this.registered.set(id, doc);
+    this.#index(id);
+    const columns = Object.fromEntries(
+      Object.entries(doc.columns).map(([name, column]) => {
+        const direct = column.tier === undefined ? this.#inferred(name, id) : { tier: column.tier, tags: column.tags ?? [] };
+        return [
+          name,
+          { ...(column.type === undefined ? {} : { type: column.type }), ...(direct === undefined ? {} : { direct }) },
+        ];
+      }),
+    );
+    const at = Date.parse(doc.updated_at);
+    this.graph.declare(
+      { id, columns, owners: doc.owners, ...(doc.tier === null ? {} : { direct: { tier: doc.tier, tags: doc.tags } }) },
+      at,
+    );
+    if (doc.tier === null) this.graph.undeclare(id, at);
+  }
+
+  ingest(event: unknown, at: number) {
+    const warnings = this.#ingest.add(event, at);
+    for (const id of datasetIds(event)) this.#describe(this.graph.canonical(id), at);
+    return warnings;
+  }
+
+  /** Columns that nobody classified are classified by their names. */
+  #describe(id: string, at: number): void {
+    this.#index(id);
+    const info = this.graph.info(id);
+    const inferred = Object.entries(info?.columns ?? {}).flatMap(([name, column]) => {
+      const direct = column.direct === undefined ? this.#inferred(name, id) : undefined;
+      return direct === undefined ? [] : [[name, { ...column, direct }] as const];
+    });
+    if (inferred.length > 0) this.graph.declare({ id, columns: Object.fromEntries(inferred) }, at);
+  }
+
+  #inferred(column: string, about: string) {
+    const term = termOf(column, about);
+    return term === undefined ? undefined : policyOf(this.#options.tiers, term.entity);
+  }
+
+  #index(id: string): void {
+    const tail = id.toLowerCase().split(/[./]/).at(-1) ?? "";
+    const ids = this.#byTail.get(tail) ?? new Set();
+    ids.add(id);
+    this.#byTail.set(tail, ids);
+  }
+
+  #find(table: string): string | undefined {
+    if (this.graph.has(table)) return this.graph.canonical(table);
+    const wanted = table.toLowerCase();
+    const near = [...(this.#byTail.get(wanted.split(".").at(-1) ?? "") ?? [])].filter((id) => {
+      const known = id.toLowerCase();
+      return this.graph.has(id) && (known === wanted || known.endsWith(`.${wanted}`) || known.endsWith(`/${wanted}`));
+    });
+    return near.length === 1 ? near[0] : undefined;
+  }
+
+  #known(table: string) {
+    const id = this.#find(table);
+    return id === undefined ? undefined : this.#resource(id);
+  }
+
+  #schema(table: string): readonly string[] | undefined {
+    const id = this.#find(table);
+    const columns = id === undefined ? [] : Object.keys(this.graph.info(id)?.columns ?? {});
+    return columns.length === 0 ? undefined : columns;
+  }
+
+  #resource(
+    id: string,
+  ): { tier: string; tags: readonly string[]; columns: Record<string, { tier: string; tags: readonly string[] }> } | undefined {
+    const info = this.graph.info(id);
+    const effective = this.graph.effective(id);
+    if (info === undefined || effective === undefined) return undefined;
+    const floor = this.#options.tiers.tiers[1] ?? effective.tier;
+    // Nobody said that it is public: what is only known to exist is internal.
+    const tier = info.direct === undefined && tierRank(this.#options.tiers, effective.tier) === 0 ? floor : effective.tier;
+    const columns = Object.fromEntries(
+      Object.keys(info.columns).map((name) => [name, this.graph.effective(id, name) ?? { tier, tags: [] }]),
+    );
+    return { tier, tags: effective.tags, columns };
+  }
+
+  resource(id: string): EvaluatedResource | undefined {
+    const found = this.graph.has(id) ? this.#resource(this.graph.canonical(id)) : undefined;
+    const accepts =
+      this.registered.get(id)?.accepts_tier ?? this.#options.destinations.find((d) => id.startsWith(d.prefix))?.accepts_tier;
+    if (found === undefined) {
+      return accepts === undefined || accepts === null
+        ? undefined
+        : { tier: this.#options.tiers.tiers[1] ?? "INTERNAL", tags: [], columns: {}, accepts };
+    }
+    return { ...found, ...(accepts === undefined || accepts === null ? {} : { accepts }) };
+  }
+
+  destinations(): readonly { readonly id: string; readonly accepts: string }[] {
+    return [...this.registered.values()].flatMap((doc) =>
+      doc.accepts_tier === null ? [] : [{ id: doc.resource_id, accepts: doc.accepts_tier }],
+    );
+  }
+}
+
+function datasetIds(event: unknown): string[] {
+  const raw = event as { readonly inputs?: unknown; readonly outputs?: unknown; readonly dataset?: unknown } | null;
+  return [raw?.inputs, raw?.outputs, raw?.dataset === undefined ? [] : [raw.dataset]]
+    .flatMap((list) => (Array.isArray(list) ? list : []))
+    .flatMap((d: { readonly namespace?: unknown; readonly name?: unknown } | null) =>
+      typeof d?.name === "string" ? [resourceId(typeof d.namespace === "string" ? d.namespace : "default", d.name)] : [],
+    );
+}
