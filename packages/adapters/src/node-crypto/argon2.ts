@@ -13,7 +13,7 @@ require(module)
   .then((hash) => parentPort.postMessage(hash));
 `;
 
-const hashWasm = createRequire(import.meta.url).resolve("hash-wasm");
+const { resolve: locate } = createRequire(import.meta.url);
 const lanes: Promise<unknown>[] = Array.from({ length: LANES }, () => Promise.resolve());
 let turn = 0;
 
@@ -32,7 +32,10 @@ export function argon2InWorker(
 
 function compute(password: Uint8Array, salt: Uint8Array, params: Argon2Params, length: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(SOURCE, { eval: true, workerData: { module: hashWasm, password, salt, ...params, length } });
+    const worker = new Worker(SOURCE, {
+      eval: true,
+      workerData: { module: locate("hash-wasm"), password, salt, ...params, length },
+    });
     worker.once("message", (hash: Uint8Array) => {
       resolve(hash);
       worker.terminate().catch(reject);
