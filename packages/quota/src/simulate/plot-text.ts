@@ -1,0 +1,48 @@
+import { panels } from "./series.ts";
+import type { Simulation } from "./simulate.ts";
+import { summarise } from "./summary.ts";
+
+const BLOCKS = " ▁▂▃▄▅▆▇█";
+
+/** Draws a simulation for a terminal: a spark line per series, then a table of figures. */
+export function plotText(simulation: Simulation, columns = 72): string {
+  const lines: string[] = [];
+  for (const { title, unit, top, from, to, lines: series } of panels(simulation, columns)) {
+    lines.push(`${title} (${unit}; full height is ${round(top)}; ${hours(from)} to ${hours(to)})`);
+    const width = Math.max(...series.map(({ name }) => name.length), 0);
+    for (const { name, values } of series) lines.push(`  ${name.padEnd(width)} |${values.map((v) => block(v / top)).join("")}|`);
+    lines.push("");
+  }
+  lines.push("tenant            jobs  finished  refusals  mean wait  p95 wait  share");
+  for (const { tenant, jobs, finished, refusals, meanWait, p95Wait, share } of summarise(simulation))
+    lines.push(
+      [
+        tenant.padEnd(14),
+        String(jobs).padStart(8),
+        String(finished).padStart(10),
+        String(refusals).padStart(10),
+        minutes(meanWait).padStart(11),
+        minutes(p95Wait).padStart(10),
+        `${(share * 100).toFixed(1)}%`.padStart(7),
+      ].join(""),
+    );
+  lines.push(`preemptions: ${simulation.preemptions}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function block(fraction: number): string {
+  const eighths = Math.round(Math.min(1, Math.max(0, fraction)) * 8);
+  return BLOCKS[eighths === 0 && fraction > 0 ? 1 : eighths] ?? " ";
+}
+
+function round(value: number): string {
+  return value >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
+}
+
+function hours(seconds: number): string {
+  return `${round(seconds / 3600)} h`;
+}
+
+function minutes(seconds: number): string {
+  return `${round(seconds / 60)} min`;
+}

@@ -1,0 +1,48 @@
+import type { Simulation } from "./simulate.ts";
+
+/** Figures of one tenant, or of all of them under the name `all`; times in seconds. */
+export interface Figures {
+  readonly tenant: string;
+  readonly jobs: number;
+  readonly finished: number;
+  readonly refusals: number;
+  readonly meanWait: number;
+  readonly p95Wait: number;
+  /** Time-weighted mean share of the nodes. */
+  readonly share: number;
+}
+
+/** Sums a simulation up, tenants in order of name, then `all`. */
+export function summarise({ jobs, samples }: Simulation): readonly Figures[] {
+  const tenants = [...new Set(jobs.map(({ tenant }) => tenant))].sort();
+  const figures = (tenant: string, mine: typeof jobs, share: (at: number) => number): Figures => {
+    const waits = mine.flatMap(({ submit, start }) => (start === null ? [] : [start - submit])).sort((a, b) => a - b);
+    return {
+      tenant,
+      jobs: mine.length,
+      finished: mine.filter(({ end }) => end !== null).length,
+      refusals: mine.reduce((sum, { refusals }) => sum + refusals, 0),
+      meanWait: waits.length === 0 ? 0 : waits.reduce((a, b) => a + b, 0) / waits.length,
+      p95Wait: waits[Math.min(waits.length - 1, Math.floor(waits.length * 0.95))] ?? 0,
+      share: mean(samples, share),
+    };
+  };
+  return [
+    ...tenants.map((tenant) =>
+      figures(
+        tenant,
+        jobs.filter((job) => job.tenant === tenant),
+        (i) => samples[i]?.shares[tenant] ?? 0,
+      ),
+    ),
+    figures("all", jobs, (i) => samples[i]?.utilisation ?? 0),
+  ];
+}
+
+/** Mean over time of a value that holds from one sample to the next. */
+function mean(samples: Simulation["samples"], value: (index: number) => number): number {
+  let sum = 0;
+  for (let i = 1; i < samples.length; i++) sum += value(i - 1) * ((samples[i]?.at ?? 0) - (samples[i - 1]?.at ?? 0));
+  const span = (samples.at(-1)?.at ?? 0) - (samples[0]?.at ?? 0);
+  return span === 0 ? 0 : sum / span;
+}
