@@ -1,3 +1,4 @@
+export { createOrganization } from "./compose/create-organization.ts";
 export { gatewayService } from "./compose/gateway-service.ts";
 export { makeUnsealKey } from "./compose/make-unseal-key.ts";
 export { type DevCredentialsFile, type DevIdentity, prepareDev } from "./compose/prepare-dev.ts";

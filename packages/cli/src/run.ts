@@ -64,22 +64,15 @@ function inherit(parent: Command): void {
   }
 }
 
-const unavailable = ["unreachable", "outcome_unknown", "no_quorum", "store_locked", "vault_unavailable"];
-const refused = new Set([
-  "FORBIDDEN",
-  "MTLS_REQUIRED",
-  "CERT_EXPIRED",
-  "CERT_UNTRUSTED",
-  "INVALID_TOKEN",
-  "TOKEN_EXPIRED",
-  "UNAUTHORIZED",
-]);
+const unavailable = ["unreachable", "outcome_unknown", "no_quorum", "store_locked", "vault_unavailable", "client_protocol"];
 
+/** By the status where a server answered, else by what could not be done here. */
 function codeOf(error: unknown): ExitCode {
   if (!isCoded(error)) return exitCode.unavailable;
-  if (refused.has(error.code)) return exitCode.refused;
-  if (unavailable.includes(error.code)) return exitCode.unavailable;
-  return exitCode.usage;
+  const status = error.details["status"];
+  if (status === 401 || status === 403) return exitCode.refused;
+  if (typeof status === "number") return status >= 500 ? exitCode.unavailable : exitCode.usage;
+  return unavailable.includes(error.code) ? exitCode.unavailable : exitCode.usage;
 }
 
 function tell(error: unknown): { readonly code: string; readonly message: string; readonly details?: unknown } {

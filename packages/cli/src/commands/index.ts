@@ -1,9 +1,25 @@
 import type { AddCommand } from "./add-command.ts";
+import { addAudit } from "./audit.ts";
+import { addCeremony } from "./ceremony.ts";
 import { addCompletion } from "./completion.ts";
 import { addConfig } from "./config.ts";
 import { addDev } from "./dev.ts";
+import { addEnroll } from "./enroll.ts";
 import { addInit } from "./init.ts";
+import { addOrg } from "./org.ts";
 import { addServe } from "./serve.ts";
+import { addSign } from "./sign.ts";
 
 /** Every command, in the order that `--help` shows. */
-export const commands: readonly AddCommand[] = [addInit, addServe, addDev, addConfig, addCompletion];
+export const commands: readonly AddCommand[] = [
+  addInit,
+  addServe,
+  addDev,
+  addConfig,
+  addOrg,
+  addEnroll,
+  addCeremony,
+  addSign,
+  addAudit,
+  addCompletion,
+];

@@ -1,0 +1,126 @@
+import { resolve } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { systemRandom } from "@seneschal/adapters/system";
+import { CodedError } from "@seneschal/core";
+import { ARGON2_DEFAULT, base64, fromBase64 } from "@seneschal/crypto";
+import { crkFromJson, deriveShareKey, openShare, Share, Signer } from "@seneschal/crypto/threshold";
+import type { Command } from "commander";
+import type { CommandContext } from "../command-context.ts";
+import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
+import { readText } from "../read-config.ts";
+import { wholeNumber } from "../whole-number.ts";
+import { writeSecret } from "../write-secret.ts";
+import type { AddCommand } from "./add-command.ts";
+import { shareOf } from "./sign.ts";
+
+/**
+ * `seneschal ceremony ...`: root key ceremonies, from the officer's and from the custodian's side. A custodian's password
+ * and plain share never leave the custodian's machine.
+ */
+export const addCeremony: AddCommand = (program, context) => {
+  const ceremony = program.command("ceremony").description("root key ceremonies");
+  addGeneration(ceremony, context);
+  addSigning(ceremony, context);
+};
+
+function addGeneration(ceremony: Command, { host, result }: CommandContext): void {
+  withConnection(ceremony.command("generate").description("start the password-protected generation of a root key"))
+    .requiredOption("--shares <n>", "custodians", wholeNumber)
+    .requiredOption("--threshold <n>", "how many of them can sign", wholeNumber)
+    .action(async (options: ConnectionOptions & { shares: number; threshold: number }) => {
+      const body = { total_shares: options.shares, threshold: options.threshold };
+      result(await connect(host, options, (gateway) => gateway.startGenerationCeremony({ body })));
+    });
+
+  withConnection(ceremony.command("seed").description("custodian: choose the password that will protect one's share"))
+    .argument("<id>", "the generation ceremony")
+    .requiredOption("--index <n>", "one's place, from 1", wholeNumber)
+    .option("--name <name>", "one's name", "")
+    .action(async (id: string, options: ConnectionOptions & { index: number; name: string }) => {
+      const salt = systemRandom(16);
+      const password = await host.askSecret("new password for the share: ");
+      const derived = await deriveShareKey(nodeCrypto, password, salt, ARGON2_DEFAULT);
+      const { time, memoryKiB: memory, parallelism: threads } = ARGON2_DEFAULT;
+      const body = {
+        index: options.index,
+        custodian_name: options.name,
+        derived_key: base64(derived),
+        salt: base64(salt),
+        kdf_params: { time, memory, threads },
+      };
+      derived.fill(0);
+      await connect(host, options, (gateway) => gateway.seedGenerationCeremony({ params: { id }, body }));
+      result({ ceremony: id, index: options.index }, `seeded as custodian ${options.index}; the password was not sent`);
+    });
+
+  withConnection(ceremony.command("finish").description("make the key and seal the shares"))
+    .argument("<id>", "the generation ceremony")
+    .action(async (id: string, options: ConnectionOptions) => {
+      result(await connect(host, options, (gateway) => gateway.completeGenerationCeremony({ params: { id } })));
+    });
+
+  withConnection(ceremony.command("open-share").description("custodian: fetch one's sealed share and open it here"))
+    .argument("<crk>", "id of the root key")
+    .argument("<index>", "one's place", wholeNumber)
+    .requiredOption("--out <file>", "where the share goes; readable by its owner only")
+    .action(async (crkId: string, index: number, options: ConnectionOptions & { out: string }) => {
+      const { sealed, crk } = await connect(host, options, async (gateway) => ({
+        sealed: await gateway.getEncryptedShare({ params: { crk_id: crkId, index: String(index) } }),
+        crk: (await gateway.listOrganizations()).organizations[0]?.crk,
+      }));
+      if (crk?.id !== crkId) throw new CodedError("usage", `${crkId} is not the organisation's root key`);
+      const password = await host.askSecret("password of the share: ");
+      const key = await deriveShareKey(nodeCrypto, password, fromBase64(sealed.salt), {
+        time: sealed.kdf_time,
+        memoryKiB: sealed.kdf_memory,
+        parallelism: sealed.kdf_threads,
+      });
+      const binding = { crkId, publicKey: fromBase64(crk.public_key), index, epoch: crk.version };
+      const share = openShare(nodeCrypto, key, fromBase64(sealed.encrypted_data), binding);
+      key.fill(0);
+      const file = await writeSecret(host, options.out, `${JSON.stringify({ index, data: share.encode() })}\n`);
+      result({ share: file, index });
+    });
+}
+
+function addSigning(ceremony: Command, { host, result }: CommandContext): void {
+  withConnection(ceremony.command("session").description("start a signing session in which no share leaves its custodian"))
+    .requiredOption("--message <base64>", "the exact bytes to sign")
+    .action(async (options: ConnectionOptions & { message: string }) => {
+      result(await connect(host, options, (gateway) => gateway.startSigningSession({ body: { data: options.message } })));
+    });
+
+  withConnection(ceremony.command("join").description("custodian: take part in a signing session with one's share file"))
+    .argument("<id>", "the signing session")
+    .requiredOption("--share <file>", "one's share")
+    .option("--wait <seconds>", "for the other custodians to commit", wholeNumber, 600)
+    .action(async (id: string, options: ConnectionOptions & { share: string; wait: number }) => {
+      const { data, index } = shareOf(options.share, await readText(resolve(host.cwd, options.share), options.share));
+      const signed = await connect(host, options, async (gateway) => {
+        const session = await gateway.getSigningSession({ params: { id } });
+        const crk = crkFromJson(session.crk);
+        // One nonce pair, in this process only: a restart means a new round.
+        const signer = new Signer(crk, Share.decode(data), session.round, systemRandom);
+        let state = await gateway.commitToSigningSession({ params: { id }, body: signer.commitment });
+        for (let left = options.wait; state.status === "committing" && left > 0; left--) {
+          host.progress(`${state.commitments.length} of ${state.threshold} custodians are here`);
+          await wait(1000);
+          state = await gateway.getSigningSession({ params: { id } });
+        }
+        const { share } = signer.sign(state.round, state.commitments);
+        return gateway.signInSigningSession({ params: { id }, body: { index, share } });
+      });
+      result(
+        { session: id, index, signed_indexes: signed.signed_indexes },
+        `signed as custodian ${index}; the share was not sent`,
+      );
+    });
+
+  withConnection(ceremony.command("aggregate").description("add the signature shares of a session up"))
+    .argument("<id>", "the signing session")
+    .action(async (id: string, options: ConnectionOptions) => {
+      const session = await connect(host, options, (gateway) => gateway.aggregateSigningSession({ params: { id } }));
+      result({ signature: session.signature, cheaters: session.cheaters }, session.signature ?? "");
+    });
+}

@@ -1,0 +1,93 @@
+import { createPublicKey, verify } from "node:crypto";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { run } from "../src/run.ts";
+import { type DevProcess, startDev } from "./dev-process.ts";
+import { type ScriptedHost, scriptedHost } from "./scripted-host.ts";
+
+describe("a root key by the command line", () => {
+  let dev: DevProcess;
+  beforeAll(async () => {
+    dev = await startDev();
+  });
+  afterAll(() => dev.close());
+
+  const call = async (args: readonly string[], secrets: readonly string[] = []): Promise<ScriptedHost & { code: number }> => {
+    const host = scriptedHost({ cwd: dev.dir, secrets });
+    const code = await run([...args, "--as", "acme/super_admin", "--credentials", dev.credentials, "--json"], host);
+    return Object.assign(host, { code });
+  };
+
+  it("custodians choose passwords, open their shares and sign together; neither password nor share is sent", async () => {
+    const started = await call(["ceremony", "generate", "--shares", "3", "--threshold", "2"]);
+    expect(started.code, started.lines.join()).toBe(0);
+    const ceremony = String(started.json()["id"]);
+    for (const index of [1, 2, 3]) {
+      const seeded = await call(
+        ["ceremony", "seed", ceremony, "--index", String(index), "--name", `c${index}`],
+        [`password ${index}`],
+      );
+      expect(seeded.code, seeded.lines.join()).toBe(0);
+    }
+    const finished = await call(["ceremony", "finish", ceremony]);
+    expect(finished.code, finished.lines.join()).toBe(0);
+    const crk = finished.json()["crk"] as { id: string; public_key: string };
+
+    const wrong = await call(["ceremony", "open-share", crk.id, "1", "--out", "wrong.json"], ["not the password"]);
+    expect(wrong.code).toBe(2);
+    for (const index of [1, 3]) {
+      const opened = await call(
+        ["ceremony", "open-share", crk.id, String(index), "--out", `share-${index}.json`],
+        [`password ${index}`],
+      );
+      expect(opened.code, opened.lines.join()).toBe(0);
+      expect((await stat(join(dev.dir, `share-${index}.json`))).mode & 0o077).toBe(0);
+    }
+
+    const message = Buffer.from("transfer the castle").toString("base64");
+    const session = await call(["ceremony", "session", "--message", message]);
+    const id = String(session.json()["id"]);
+    const joined = await Promise.all([1, 3].map((index) => call(["ceremony", "join", id, "--share", `share-${index}.json`])));
+    expect(joined.map(({ code }) => code)).toEqual([0, 0]);
+    const aggregated = await call(["ceremony", "aggregate", id]);
+    const signature = String(aggregated.json()["signature"]);
+    const key = createPublicKey({
+      key: Buffer.concat([Buffer.from("302a300506032b6570032100", "hex"), Buffer.from(crk.public_key, "base64")]),
+      format: "der",
+      type: "spki",
+    });
+    expect(verify(null, Buffer.from(message, "base64"), key, Buffer.from(signature, "base64"))).toBe(true);
+
+    await writeFile(join(dev.dir, "crk.json"), JSON.stringify(session.json()["crk"]));
+    const offline = scriptedHost({ cwd: dev.dir });
+    const code = await run(
+      ["sign", "--json", "--crk", "crk.json", "--share", "share-1.json", "share-3.json", "--message", message],
+      offline,
+    );
+    expect(code, offline.lines.join()).toBe(0);
+    expect(verify(null, Buffer.from(message, "base64"), key, Buffer.from(String(offline.json()["signature"]), "base64"))).toBe(
+      true,
+    );
+    expect(await readFile(join(dev.dir, "share-1.json"), "utf8")).toContain('"index":1');
+  });
+
+  it("the audit log verifies, and lists what was done", async () => {
+    const verified = await call(["audit", "verify"]);
+    expect([verified.code, verified.json()["valid"]]).toEqual([0, true]);
+    const listed = await call(["audit", "list", "--limit", "5"]);
+    expect((listed.json()["events"] as unknown[]).length).toBe(5);
+  });
+
+  it("refusals, mistakes and silence end with different codes", async () => {
+    const host = scriptedHost({ cwd: dev.dir });
+    const as = ["--credentials", dev.credentials];
+    expect(await run(["ceremony", "generate", "--shares", "3", "--threshold", "2", "--as", "acme/auditor", ...as], host)).toBe(4);
+    expect(
+      await run(["ceremony", "generate", "--shares", "3", "--threshold", "9", "--as", "globex/super_admin", ...as], host),
+    ).toBe(2);
+    expect(await run(["audit", "verify", "--url", "https://127.0.0.1:1", "--as", "acme/auditor", ...as], host)).toBe(3);
+    expect(await run(["no-such-command"], host)).toBe(2);
+    expect(await run(["org", "create", "acme", "--set", `data_dir=${dev.dir}`], host)).toBe(3);
+  });
+});

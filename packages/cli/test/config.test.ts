@@ -1,0 +1,68 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { run } from "../src/run.ts";
+import { scriptedHost } from "./scripted-host.ts";
+
+describe("configuration by the command line", () => {
+  let cwd: string;
+  beforeAll(async () => {
+    cwd = await mkdtemp(join(tmpdir(), "seneschal-config-"));
+  });
+  afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+  it("flags win over the environment, the environment over the file, and secrets are masked", async () => {
+    await writeFile(
+      join(cwd, "c.yaml"),
+      "gateway:\n  server: { port: 1111, host: 127.0.0.2 }\n  vault: { passphrase: hunter2 }\nauth:\n  jwt: { clock_skew: 10s }\n",
+    );
+    const env = { SENESCHAL_GATEWAY_SERVER_PORT: "2222", SENESCHAL_AUTH_JWT_CLOCK_SKEW: "20s", OTHER: "x" };
+    const host = scriptedHost({ cwd, env });
+    expect(await run(["config", "check", "-c", "c.yaml", "--set", "auth.jwt.clock_skew=30s"], host), host.errors.join()).toBe(0);
+    const text = host.lines.join("\n");
+    expect(text).toContain("gateway.server.port: 2222");
+    expect(text).toContain('gateway.server.host: "127.0.0.2"');
+    expect(text).toContain("auth.jwt.clock_skew: 30000");
+    expect(text).not.toContain("hunter2");
+  });
+
+  it("an unknown key of any source stops everything, by its name", async () => {
+    await writeFile(join(cwd, "bad.yaml"), "gateway:\n  sever: {}\n");
+    const host = scriptedHost({ cwd, env: { SENESCHAL_GATEWAY_PROT: "1" } });
+    expect(await run(["config", "check", "-c", "bad.yaml"], host)).toBe(2);
+    expect(host.errors.join()).toMatch(/gateway\.sever.*|SENESCHAL_GATEWAY_PROT/);
+    expect(host.errors.join()).toContain("gateway.sever");
+  });
+
+  it("init makes the unseal key once, for its owner only", async () => {
+    const host = scriptedHost({ cwd });
+    const data = join(cwd, "data");
+    expect(await run(["init", "--data", data, "--json"], host)).toBe(0);
+    expect(host.json()).toMatchObject({ made: true });
+    const key = await readFile(join(data, "unseal.key"), "utf8");
+    expect(Buffer.from(key, "base64")).toHaveLength(32);
+    expect((await stat(join(data, "unseal.key"))).mode & 0o077).toBe(0);
+    expect(await run(["init", "--data", data, "--json"], host)).toBe(0);
+    expect(host.json()).toMatchObject({ made: false });
+    expect(await readFile(join(data, "unseal.key"), "utf8")).toBe(key);
+  });
+
+  it("an organisation is created without a running gateway, and the vault is never opened by a made-up key", async () => {
+    const host = scriptedHost({ cwd });
+    const fresh = join(cwd, "fresh");
+    expect(await run(["org", "create", "initech", "--set", `data_dir=${fresh}`], host)).toBe(2);
+    expect(host.errors.at(-1)).toContain("unseal.key");
+    expect(await run(["init", "--data", fresh], host)).toBe(0);
+    expect(await run(["org", "create", "initech", "--set", `data_dir=${fresh}`, "--json"], host)).toBe(0);
+    expect(host.json()).toEqual({ id: "initech" });
+    expect(await run(["org", "create", "a/b", "--set", `data_dir=${fresh}`], host)).toBe(2);
+  });
+
+  it("completion knows every command", async () => {
+    const host = scriptedHost({ cwd });
+    expect(await run(["completion", "bash"], host)).toBe(0);
+    for (const word of ["ceremony", "open-share", "audit verify", "--credentials"]) expect(host.lines.join()).toContain(word);
+    expect(await run(["completion", "fish"], host)).toBe(2);
+  });
+});

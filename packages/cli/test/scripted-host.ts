@@ -1,0 +1,33 @@
+import type { Host } from "../src/host.ts";
+
+/** A host whose answers are written down beforehand, and whose output is kept. */
+export interface ScriptedHost extends Host {
+  readonly lines: string[];
+  readonly errors: string[];
+  /** The last line of output as JSON. */
+  json(): Record<string, unknown>;
+}
+
+export function scriptedHost(options: {
+  readonly cwd: string;
+  readonly secrets?: readonly string[];
+  readonly stdin?: string;
+  readonly env?: Record<string, string>;
+}): ScriptedHost {
+  const lines: string[] = [];
+  const errors: string[] = [];
+  const secrets = [...(options.secrets ?? [])];
+  return {
+    lines,
+    errors,
+    env: options.env ?? {},
+    cwd: options.cwd,
+    out: (line) => void lines.push(line),
+    err: (line) => void errors.push(line),
+    stdin: async () => options.stdin ?? "",
+    askSecret: async () => secrets.shift() ?? "",
+    interrupted: new Promise(() => {}),
+    progress: () => {},
+    json: () => JSON.parse(lines.at(-1) ?? "") as Record<string, unknown>,
+  };
+}
