@@ -6,6 +6,7 @@ export type { Host } from "./engine/host.ts";
 export { type EvaluateOptions, Policy, type Result, type Solutions } from "./engine/policy.ts";
 export { BuiltinError, type EvaluationCode, type Problem, type ProblemCode, RegoCompileError } from "./errors.ts";
 export type { Source } from "./syntax/ast.ts";
+export { mountModule } from "./syntax/mount.ts";
 export { parseModule, parseQuery } from "./syntax/parse-module.ts";
 export { readJson, toJson } from "./value/json.ts";
 export { type Budgets, DEFAULT_BUDGETS } from "./value/meter.ts";

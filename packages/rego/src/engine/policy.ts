@@ -84,6 +84,11 @@ export class Policy {
     return this.compiled.modules.map((module) => module.packagePath);
   }
 
+  /** The path, without `data`, of every document that rules define; functions have none. */
+  get entrypoints(): readonly (readonly string[])[] {
+    return this.compiled.sets.filter((set) => set.kind !== "function").map((set) => set.node.path);
+  }
+
   /** The path of every rule, `data.` included, in the order of definition. */
   get rules(): readonly string[] {
     return this.compiled.sets.map((set) => set.name);
