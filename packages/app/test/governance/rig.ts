@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { openLogger } from "@seneschal/adapters/logging";
+import { openMemoryStore, type SettableClock, settableClock } from "@seneschal/adapters/memory";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
+import { openSqlParser } from "@seneschal/adapters/sql-parser";
+import { systemRandom } from "@seneschal/adapters/system";
+import type { Serve } from "@seneschal/contract";
+import { governanceContract } from "@seneschal/contract/governance";
+import type { DocumentStore, PolicyEngine } from "@seneschal/core/ports";
+import { serve as express } from "@seneschal/server-express";
+import { serve as fastify } from "@seneschal/server-fastify";
+import { openCheckpointSigner } from "../../src/governance/audit/open-checkpoint-signer.ts";
+import { governanceSchema, governanceSettings, openGovernance } from "../../src/governance/index.ts";
+import { defineService, type RunningService, startService } from "../../src/platform/index.ts";
+
+export const servers: readonly (readonly [string, Serve])[] = [
+  ["express", express],
+  ["fastify", fastify],
+];
+
+export const NOON = Date.parse("2026-03-01T12:00:00.000Z");
+
+/** Configured keys by what they may do. `other` belongs to another organisation. */
+const KEYS = {
+  admin: { scopes: ["admin"] },
+  reader: { scopes: ["lineage:read", "audit:read"] },
+  writer: { scopes: ["lineage:write", "resources:write", "lineage:read"] },
+  judge: { scopes: ["classify", "evaluate"] },
+  other: { scopes: ["admin"], org: "elsewhere" },
+} as const;
+export type Caller = keyof typeof KEYS | { readonly key: string } | undefined;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+  readonly body: any;
+}
+
+export interface Rig {
+  readonly service: RunningService;
+  readonly store: DocumentStore;
+  readonly clock: SettableClock;
+  call(who: Caller, method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export interface RigOptions {
+  readonly settings?: Record<string, unknown>;
+  readonly store?: DocumentStore;
+  readonly policy?: PolicyEngine;
+}
+
+const parser = await openSqlParser();
+
+/** A running data-governance service on a real socket over the memory store. */
+export async function startRig(
+  serve: Serve,
+  { settings = {}, store = openMemoryStore(governanceSchema), policy = embeddedPolicyEngine() }: RigOptions = {},
+): Promise<Rig> {
+  const clock = settableClock(NOON);
+  const config = governanceSettings.parse({
+    api_keys: Object.entries(KEYS).map(([id, key]) => ({
+      id,
+      sha256: createHash("sha256").update(`key-of-${id}`).digest("hex"),
+      ...key,
+    })),
+    ...settings,
+  });
+  const signer = await openCheckpointSigner(undefined, "test");
+  const definition = defineService({
+    name: "governance",
+    contract: governanceContract,
+    settings: governanceSettings,
+    build: (own, { random, metrics, version, health }) =>
+      openGovernance({ store, policy, sql: parser, signer, clock, random, metrics, version, health, config: own }),
+  });
+  const service = await startService(definition, config, {
+    serve,
+    listen: { port: 0 },
+    clock,
+    random: systemRandom,
+    log: openLogger({ level: "silent" }),
+    version: "test",
+  });
+  return {
+    service,
+    store,
+    clock,
+    async call(who, method, path, body, headers = {}) {
+      const key = who === undefined ? undefined : typeof who === "string" ? `key-of-${who}` : who.key;
+      const response = await fetch(`${service.url}${path}`, {
+        method,
+        headers: {
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+      return { status: response.status, headers: response.headers, body: isJson && text !== "" ? JSON.parse(text) : text };
+    },
+    stop: () => service.stop(),
+  };
+}
