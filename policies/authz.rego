@@ -145,7 +145,7 @@ matrix := {
 	"certificate:tidy": {"roles": {"super_admin", "operations_admin"}},
 	"emergency:request": {"identities": {"admin", "user", "device"}},
 	"emergency:read": {"roles": {"super_admin", "security_admin", "auditor"}, "identities": {"admin", "user", "device"}},
-	"emergency:decide": {"roles": {"super_admin", "security_admin"}},
+	"emergency:decide": {"roles": {"super_admin", "security_admin"}, "emergency": false},
 	"emergency:complete": {"roles": {"super_admin"}, "identities": {"admin", "user", "device"}},
 	"recovery:manage": {"roles": {"super_admin", "security_admin"}, "emergency": false},
 	"recovery:submit": {"roles": {"super_admin", "security_admin", "operations_admin", "auditor"}, "identities": {"admin", "user"}, "emergency": false},

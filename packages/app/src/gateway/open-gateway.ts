@@ -13,6 +13,7 @@ import { rateLimiter } from "../platform/rate-limit/rate-limiter.ts";
 import type { BuiltService } from "../platform/service.ts";
 import type { AuditEvent, AuditFacts } from "./audit/event.ts";
 import { auditLog } from "./audit/log.ts";
+import { opaqueTokens } from "./auth/opaque-tokens.ts";
 import { principalOfCertificate, principalOfToken } from "./auth/principals.ts";
 import { auditedHandlers } from "./authz/audited-handlers.ts";
 import { authoriseCall } from "./authz/authorise-call.ts";
@@ -92,19 +93,23 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     errors: gatewayErrors,
     authenticate: auditedAuthentication(
       services,
-      authenticator({
+      opaqueTokens(
+        services,
+        authenticator({
+          now,
+          mtls: {
+            required: config.auth.mtls.required,
+            // The record that names the bearer also says whether it is revoked: one read for both.
+            isRevoked: () => false,
+            principalOf: (identity) => principalOfCertificate(services.read, identity),
+          },
+          tokens: {
+            verifiers: options.tokens ?? [],
+            principalOf: (claims, method) => principalOfToken(services.read, claims, method),
+          },
+        }),
         now,
-        mtls: {
-          required: config.auth.mtls.required,
-          // The record that names the bearer also says whether it is revoked: one read for both.
-          isRevoked: () => false,
-          principalOf: (identity) => principalOfCertificate(services.read, identity),
-        },
-        tokens: {
-          verifiers: options.tokens ?? [],
-          principalOf: (claims, method) => principalOfToken(services.read, claims, method),
-        },
-      }),
+      ),
       now,
     ),
     authorise: authoriseCall(services, policy),

@@ -14,6 +14,7 @@ import { crkHandlers } from "./crk/handlers.ts";
 import { devices } from "./devices/collections.ts";
 import { deviceHandlers } from "./devices/handlers.ts";
 import { emergencies } from "./emergency/collections.ts";
+import { emergencyHandlers } from "./emergency/handlers.ts";
 import { bootstrapMarks, enrollmentTokens } from "./enrollment/collections.ts";
 import { enrollmentHandlers } from "./enrollment/handlers.ts";
 import { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
@@ -60,6 +61,7 @@ export const gatewayHandlers = {
   ...certificateHandlers,
   ...groupHandlers,
   ...roleHandlers,
+  ...emergencyHandlers,
 };
 
 /** Every collection that the gateway keeps. */

@@ -24,6 +24,9 @@ export const gatewaySettings = z.strictObject({
       ceremony: duration("24h"),
       generation_ceremony: duration("24h"),
       signing_request: duration("10m"),
+      emergency_request: duration("24h"),
+      emergency_token: duration("1h"),
+      recovery: duration("24h"),
     })
     .prefault({}),
   /** Identity providers whose users may be taken in, and which of their groups map to which of ours, by name. */

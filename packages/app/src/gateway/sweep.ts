@@ -2,6 +2,8 @@ import { timestamp } from "@seneschal/core/keys";
 import { systemCall } from "./call.ts";
 import { ceremonies } from "./ceremonies/collections.ts";
 import { endCeremony } from "./ceremonies/end.ts";
+import { emergencies } from "./emergency/collections.ts";
+import { expireEmergency } from "./emergency/expire.ts";
 import { generationCeremonies } from "./generation-ceremonies/collections.ts";
 import { endGeneration } from "./generation-ceremonies/end.ts";
 import type { GatewayServices } from "./services.ts";
@@ -25,6 +27,9 @@ export async function sweep(services: GatewayServices, now: number): Promise<voi
       const open = ceremony?.status === "pending" || ceremony?.status === "seeded";
       if (ceremony !== undefined && open) endGeneration(unit, ceremony, { kind: "expire" });
     });
+  }
+  for (const { id, org_id } of await services.read.list(emergencies, "open_until", [], due)) {
+    await services.transact(systemCall("system:expiry", org_id, now), (unit) => expireEmergency(unit, id));
   }
   const { items } = await services.store.list(spentNonces.name, "by_expiry", [], due);
   if (items.length > 0) {

@@ -1,7 +1,7 @@
 import { emergencyStatuses } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
-import { aliased, idParam, listOf, organizationId, page, signature, signatureParams, text, timestamp } from "./shapes.ts";
+import { aliased, idParam, listOf, organizationId, page, signed, text, timestamp } from "./shapes.ts";
 
 export const accessRequest = z
   .object({
@@ -104,7 +104,7 @@ export const emergencyRoutes = {
     summary: "The root key's signature in place of all approvals",
     action: "emergency:decide",
     params: idParam,
-    body: z.strictObject({ signature, signature_params: signatureParams.optional() }),
+    body: z.strictObject(signed),
     status: 204,
     errors: [409],
   },

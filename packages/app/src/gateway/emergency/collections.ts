@@ -2,8 +2,10 @@ import { type EmergencyAccess, stepEmergency } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../call.ts";
 import { collection } from "../store/collection.ts";
 
-/** A request, and the hash of the token that it yielded. */
+/** A request, what kind of identity asked, and the hash of the token that it yielded. */
 export interface StoredEmergency extends EmergencyAccess {
+  readonly requester_type: string;
+  /** Hex SHA-256; `null` before the requester fetched the token and after it was revoked. */
   readonly token_hash: string | null;
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@seneschal/core";
 import { isUuid } from "@seneschal/core/keys";
+import { emergencies } from "../emergency/collections.ts";
 import type { Reader } from "../store/reader.ts";
 import { workspaces } from "../workspaces/collections.ts";
 
@@ -14,6 +15,12 @@ const revision: Cover = async (read, id) => {
   return workspace === undefined ? {} : { revision: workspace.revision };
 };
 
+/** Why and when emergency access was asked for. */
+const emergencyRequest: Cover = async (read, id, org) => {
+  const access = isUuid(id) ? await read.get(emergencies, id) : undefined;
+  return access?.org_id === org ? { reason: access.reason, requested_at: access.requested_at } : {};
+};
+
 /** By operation; those that are missing cover the request's fields only. A resource with signed operations adds its lines. */
 const covers: Readonly<Record<string, Cover>> = {
   "workspace.update": revision,
@@ -21,6 +28,7 @@ const covers: Readonly<Record<string, Cover>> = {
   "workspace.delete": revision,
   "workspace.rotate-dek": revision,
   "workspace.export": revision,
+  "emergency.verify": emergencyRequest,
 };
 
 /** The facts that are signed together with the body of an operation on a resource. */

@@ -1,0 +1,135 @@
+import type { Handlers, Principal } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { type EmergencyInput, emergencyStatus, notFound, refusal, requestEmergency, stepEmergency } from "@seneschal/core/keys";
+import { ownOrganization } from "../auth/own-organization.ts";
+import type { Call } from "../call.ts";
+import type { GatewayServices } from "../services.ts";
+import { signedBody } from "../signatures/signed-body.ts";
+import type { Reader } from "../store/reader.ts";
+import { emergencies, type StoredEmergency } from "./collections.ts";
+import { emergencyTokenHash, newEmergencyToken } from "./token.ts";
+
+type Routes = Pick<
+  GatewayContract,
+  | "requestEmergencyAccess"
+  | "listEmergencyAccess"
+  | "getEmergencyAccess"
+  | "approveEmergencyAccess"
+  | "denyEmergencyAccess"
+  | "completeEmergencyAccess"
+  | "verifyEmergencyAccess"
+>;
+
+const offices = new Set(["super_admin", "security_admin", "auditor"]);
+
+function readsAll(principal: Principal): boolean {
+  return principal.roles.some((role) => offices.has(role));
+}
+
+/** A request that the caller may see: every one of the organisation, or the own ones. */
+async function find(read: Reader, id: string, principal: Principal): Promise<StoredEmergency> {
+  const access = await read.get(emergencies, id);
+  const visible = access?.org_id === principal.org && (readsAll(principal) || access.requested_by === principal.id);
+  if (access === undefined || !visible) throw notFound("request");
+  return access;
+}
+
+function view(access: StoredEmergency, now: number) {
+  return { ...access, approved_by: [...access.approved_by], status: emergencyStatus(access, now) };
+}
+
+/** One person's decision. */
+async function decide(services: GatewayServices, call: Call, id: string, kind: "approve" | "deny", reason: string | undefined) {
+  return services.transact(call, async (unit) => {
+    const access = await find(unit, id, call.principal);
+    const input: EmergencyInput = { kind, by: call.principal.id };
+    const { state } = stepEmergency(access, input, call.now, services.config.lifetimes.emergency_token);
+    unit.put(emergencies, id, { ...access, ...state });
+    unit.record({
+      type: kind === "approve" ? "emergency.approve" : "emergency.deny",
+      ...(reason === undefined ? {} : { purpose: reason }),
+      metadata: { emergency_id: id, status: state.status, approvals: state.approved_by.length },
+    });
+    return view({ ...access, ...state }, call.now);
+  });
+}
+
+export const emergencyHandlers: Handlers<Routes, GatewayServices> = {
+  async requestEmergencyAccess(services, { principal, body, now, requestId }) {
+    const org = ownOrganization(principal, body.org_id);
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const id = services.newId(now);
+      const access: StoredEmergency = {
+        ...requestEmergency({ id, org, reason: body.reason, by: principal.id }, now, services.config.lifetimes.emergency_request),
+        requester_type: principal.type,
+        token_hash: null,
+      };
+      unit.insert(emergencies, id, access);
+      unit.record({ type: "emergency.request", purpose: body.reason, metadata: { emergency_id: id } });
+      return view(access, now);
+    });
+  },
+
+  async listEmergencyAccess({ read }, { principal, query, now }) {
+    const { org_id, ...page } = query;
+    const org = ownOrganization(principal, org_id);
+    const { items, total } = readsAll(principal)
+      ? await read.page(emergencies, "by_org", [org], page)
+      : await read.page(emergencies, "by_requester", [org, principal.id], page);
+    return { requests: items.map((access) => view(access, now)), count: items.length, total };
+  },
+
+  async getEmergencyAccess(services, { principal, params, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const access = await find(unit, params.id, principal);
+      const mine = access.requested_by === principal.id && access.requester_type === principal.type;
+      if (!mine || access.token_hash !== null || emergencyStatus(access, now) !== "approved") return view(access, now);
+      // Made when it is fetched: before that there is nothing that could leak, and afterwards only its hash.
+      const token = newEmergencyToken(services);
+      unit.put(emergencies, access.id, { ...access, token_hash: emergencyTokenHash(services, token) });
+      unit.record({ type: "emergency.access", metadata: { emergency_id: access.id, event: "token" } });
+      return { ...view(access, now), token };
+    });
+  },
+
+  approveEmergencyAccess: (services, { principal, params, body, now, requestId }) =>
+    decide(services, { principal, now, requestId }, params.id, "approve", body.reason),
+
+  denyEmergencyAccess: (services, { principal, params, body, now, requestId }) =>
+    decide(services, { principal, now, requestId }, params.id, "deny", body.reason),
+
+  async completeEmergencyAccess(services, { principal, params, body, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const access = await find(unit, params.id, principal);
+      if (access.requested_by !== principal.id && !principal.roles.includes("super_admin")) {
+        throw refusal("FORBIDDEN", "emergency access is ended by its requester or a super_admin");
+      }
+      const { state } = stepEmergency(access, { kind: "complete" }, now);
+      const over: StoredEmergency = { ...access, ...state, token_hash: null };
+      unit.put(emergencies, access.id, over);
+      unit.record({
+        type: "emergency.complete",
+        ...(body.reason === undefined ? {} : { purpose: body.reason }),
+        metadata: { emergency_id: access.id, status: state.status },
+      });
+      return view(over, now);
+    });
+  },
+
+  async verifyEmergencyAccess(services, { principal, params, body, now, requestId, request }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const access = await find(unit, params.id, principal);
+      if (access.requested_by === principal.id) throw refusal("FORBIDDEN", "nobody decides their own request");
+      await services.signatures.require(unit, {
+        operation: "emergency.verify",
+        resourceId: access.id,
+        body: signedBody(request.rawBody),
+        signature: body.signature,
+        params: body.signature_params,
+      });
+      const { state } = stepEmergency(access, { kind: "verify" }, now, services.config.lifetimes.emergency_token);
+      unit.put(emergencies, access.id, { ...access, ...state });
+      unit.record({ type: "emergency.verify", metadata: { emergency_id: access.id, status: state.status } });
+    });
+  },
+};
