@@ -24,7 +24,10 @@ export class Lease {
   async hold(now: number, commitId: string): Promise<boolean> {
     const current = await this.#store.get("leases", this.#name);
     const mine = current !== undefined && current.doc["holder"] === this.#holder && current.version === this.#version;
-    if (current !== undefined && !mine && (current.doc["until"] as number) > now) return false;
+    const left = current === undefined ? 0 : (current.doc["until"] as number) - now;
+    if (!mine && left > 0) return false;
+    // A fresh lease is not written again: every commit wakes the jobs, and a renewal in each round would wake them for ever.
+    if (mine && left > this.#durationMs / 2) return true;
     return this.#write({ holder: this.#holder, until: now + this.#durationMs }, current?.version ?? 0, commitId);
   }
 
