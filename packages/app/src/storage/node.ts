@@ -91,6 +91,7 @@ export interface StorageNode {
   evacuate(device: string, actor: Actor): Promise<Job>;
   cancelEvacuation(device: string, actor: Actor): Promise<void>;
   rebalance(pool: string, actor: Actor): Promise<Job>;
+  collectGarbage(actor: Actor): Promise<Job>;
   removeDevice(device: string, actor: Actor): Promise<void>;
   rotateKeys(actor: Actor): Promise<number>;
   /** One round of everything periodic: samples, garbage collection, due scrubs. */
@@ -379,6 +380,11 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       const same = await running("rebalance", (j) => j.params["pool"] === pool);
       if (same !== undefined) throw storageError("AlreadyExists", `a rebalance of ${pool} runs`, { job_id: same.id });
       return submit("rebalance", { pool }, actor);
+    },
+    async collectGarbage(actor) {
+      const same = await running("gc", () => true);
+      if (same !== undefined) throw storageError("AlreadyExists", "a collection runs", { job_id: same.id });
+      return submit("gc", {}, actor);
     },
     async removeDevice(device, actor) {
       await cluster.propose({ kind: "device.delete", id: device }, actor);

@@ -92,6 +92,9 @@ export interface Monitor {
     readonly capacityBytes: number;
   }[];
   nodeStatus(id: string): NodeStatus;
+  peer(id: string): PeerView | undefined;
+  /** When the last sample was taken. */
+  sampledAt(): number;
 }
 
 /** Silent measurements in a row that make a device lost. */
@@ -105,6 +108,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
   const verdicts = new Map<string, SmartVerdict>();
   const silent = new Map<string, number>();
   let deltas = 0;
+  let sampledAt = context.clock.now();
 
   const pools: Monitor["pools"] = () =>
     Object.keys(cluster.state.pools).map((id) => {
@@ -294,6 +298,8 @@ export function createMonitor(parts: MonitorParts): Monitor {
     pools,
     nodeStatus,
     figures,
+    peer: (id) => parts.peers().get(id),
+    sampledAt: () => sampledAt,
     health: () => clusterHealth(facts()),
     alerts: () => activeAlerts(facts()),
     reading: (device) => readings.get(device) ?? {},
@@ -304,6 +310,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
       await watchDevices();
       await watchShards();
       publish();
+      sampledAt = context.clock.now();
       const all = pools();
       const nodes = facts().nodes;
       history.add({

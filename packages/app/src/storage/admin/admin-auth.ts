@@ -1,0 +1,155 @@
+import { createHash, timingSafeEqual, X509Certificate } from "node:crypto";
+import type { AuthoriseInput, Principal, WireRequest } from "@seneschal/contract";
+import { CodedError } from "@seneschal/core";
+import { storageError } from "@seneschal/core/storage";
+import type { StorageContext } from "../context.ts";
+
+export const adminRoles = ["cluster-admin", "sre-on-call", "sre-incident-response"] as const;
+export type AdminRole = (typeof adminRoles)[number];
+
+/** A configured bearer token, by the SHA-256 of its text in hex. */
+export interface AdminToken {
+  readonly id: string;
+  readonly role: AdminRole;
+  readonly sha256: string;
+}
+
+/** Which roles an action needs. An action that is not here reaches nobody. */
+const grants: Readonly<Record<string, readonly AdminRole[]>> = {
+  "storage:read": adminRoles,
+  "storage:session": adminRoles,
+  "storage:operate": ["cluster-admin", "sre-incident-response"],
+  "storage:admin": ["cluster-admin"],
+};
+
+/** What a signed-in browser holds: the cookie's value, and the token that changes need beside it. */
+export interface BrowserSession {
+  readonly cookie: string;
+  readonly csrf: string;
+  readonly principal: Principal;
+}
+
+export interface AdminAuth {
+  authenticate(wire: Pick<WireRequest, "method" | "headers" | "peer">): Principal | undefined;
+  authorise(input: Pick<AuthoriseInput, "route" | "principal">): void;
+  /** Throws `AuthenticationFailed`. */
+  signIn(token: string): BrowserSession;
+  session(headers: WireRequest["headers"]): BrowserSession | undefined;
+  signOut(headers: WireRequest["headers"]): void;
+}
+
+export const sessionCookie = "seneschal_session";
+const sessionMs = 12 * 3_600_000;
+const maxSessions = 1000;
+
+/**
+ * Authenticates admins by bearer token, by a client certificate whose OU is `storage-admin`, or by a browser session.
+ * Without any configured credential nobody gets in. `open`: status may be read without a credential.
+ */
+export function createAdminAuth(
+  context: StorageContext,
+  options: { readonly tokens: readonly AdminToken[]; readonly open: boolean },
+): AdminAuth {
+  const known = options.tokens.map((token) => ({ ...token, hash: Buffer.from(token.sha256, "hex") }));
+  const sessions = new Map<string, { readonly session: BrowserSession; readonly until: number }>();
+  const alarms = new Map<string, number>();
+
+  const failed = (reason: string): CodedError => {
+    context.metrics.authFailures.inc({ surface: "admin", reason });
+    const now = context.clock.now();
+    if (now - (alarms.get(reason) ?? Number.NEGATIVE_INFINITY) >= 10_000) {
+      alarms.set(reason, now);
+      context.emit("warning", "security", "AuthenticationFailed on the admin interface", { reason });
+    }
+    return storageError("AuthenticationFailed", "the credential is not valid");
+  };
+
+  const byToken = (text: string): Principal => {
+    const hash = createHash("sha256").update(text).digest();
+    // Every token is compared, so that the time says nothing about which.
+    const found = known.filter((candidate) => timingSafeEqual(candidate.hash, hash))[0];
+    if (found === undefined) throw failed("token");
+    return principal(found.id, [found.role], "token");
+  };
+
+  const byCertificate = (peer: NonNullable<WireRequest["peer"]>): Principal => {
+    if (!peer.authorized) throw failed(peer.error ?? "certificate");
+    const fields = new X509Certificate(peer.der).subject.split("\n");
+    const units = fields.filter((f) => f.startsWith("OU=")).map((f) => f.slice(3));
+    const name = fields.find((f) => f.startsWith("CN="))?.slice(3) ?? "certificate";
+    // A tenant's certificate proves who calls, but opens nothing here.
+    return principal(name, units.includes("storage-admin") ? ["cluster-admin"] : [], "mtls");
+  };
+
+  const cookieOf = (headers: WireRequest["headers"]): string | undefined =>
+    (headers["cookie"] ?? "")
+      .split(";")
+      .map((pair) => pair.trim().split("="))
+      .find(([name]) => name === sessionCookie)?.[1];
+
+  const session: AdminAuth["session"] = (headers) => {
+    const cookie = cookieOf(headers);
+    const found = cookie === undefined ? undefined : sessions.get(digest(cookie));
+    return found !== undefined && found.until > context.clock.now() ? found.session : undefined;
+  };
+
+  return {
+    session,
+    authenticate({ method, headers, peer }) {
+      const header = headers["authorization"];
+      if (header !== undefined) {
+        const token = /^Bearer ([\x21-\x7e]{1,1024})$/i.exec(header)?.[1];
+        if (token === undefined) throw failed("malformed");
+        return byToken(token);
+      }
+      const signedIn = session(headers);
+      if (signedIn !== undefined) {
+        if (method !== "GET" && method !== "HEAD") checkSameSite(headers, signedIn.csrf);
+        return signedIn.principal;
+      }
+      return peer === undefined ? undefined : byCertificate(peer);
+    },
+    authorise({ route, principal: caller }) {
+      const action = route.action ?? "";
+      if (action === "storage:read" && options.open) return;
+      if (caller === undefined) throw new CodedError("unauthenticated", "cluster admin authentication is needed");
+      const allowed = grants[action] ?? [];
+      if (caller.roles.some((role) => (allowed as readonly string[]).includes(role))) return;
+      context.metrics.authFailures.inc({ surface: "admin", reason: "role" });
+      throw storageError("ClusterAdminAccessDenied", `this needs one of the roles ${allowed.join(", ")}`);
+    },
+    signIn(token) {
+      const made: BrowserSession = {
+        cookie: Buffer.from(context.random(32)).toString("base64url"),
+        csrf: Buffer.from(context.random(32)).toString("base64url"),
+        principal: byToken(token),
+      };
+      const now = context.clock.now();
+      for (const [key, { until }] of sessions) if (until <= now || sessions.size >= maxSessions) sessions.delete(key);
+      sessions.set(digest(made.cookie), { session: made, until: now + sessionMs });
+      return made;
+    },
+    signOut(headers) {
+      const cookie = cookieOf(headers);
+      if (cookie !== undefined) sessions.delete(digest(cookie));
+    },
+  };
+
+  /** A change by cookie must come from our own page: its token, and an Origin that is this host. */
+  function checkSameSite(headers: WireRequest["headers"], csrf: string): void {
+    const origin = headers["origin"];
+    const foreign = origin !== undefined && origin.replace(/^https?:\/\//, "") !== headers["host"];
+    const given = headers["x-csrf-token"] ?? "";
+    if (!foreign && timingSafeEqual(Buffer.from(digest(given)), Buffer.from(digest(csrf)))) return;
+    context.metrics.authFailures.inc({ surface: "admin", reason: "csrf" });
+    throw storageError("ClusterAdminAccessDenied", "the request does not come from this dashboard");
+  }
+}
+
+function principal(id: string, roles: readonly string[], method: string): Principal {
+  return { id, type: "admin", org: "cluster", roles, scopes: [], method };
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,56 @@
+import type { Principal } from "@seneschal/contract";
+import { isCoded, type JsonObject } from "@seneschal/core";
+import { type Actor, commit } from "../context.ts";
+import type { AdminServices } from "./services.ts";
+
+interface OperationInput {
+  readonly principal: Principal | undefined;
+  readonly request: { readonly remoteAddress: string };
+  readonly params?: unknown;
+  readonly body?: unknown;
+  readonly now: number;
+  readonly requestId: string;
+}
+
+/** Who does an operation. */
+export function actorOf(input: OperationInput): Actor {
+  return { id: input.principal?.id ?? "unknown", source: input.request.remoteAddress };
+}
+
+/**
+ * Runs an operation and records it, successful or not: time, identity, source address, parameters, result. The changes
+ * themselves carry their own audit events in their own commits; this is the record of the call.
+ */
+export async function audited<T>(
+  services: AdminServices,
+  op: string,
+  input: OperationInput,
+  work: (actor: Actor) => Promise<T>,
+): Promise<T> {
+  const actor = actorOf(input);
+  const { context } = services.node;
+  const record = async (outcome: string) => {
+    context.metrics.adminCalls.inc({ op, outcome: outcome === "ok" ? "ok" : "refused" });
+    const event: JsonObject = {
+      action: `op.${op}`,
+      at: new Date(input.now).toISOString(),
+      actor: actor.id,
+      source: actor.source,
+      request_id: input.requestId,
+      parameters: JSON.parse(
+        JSON.stringify({ ...(input.params as object | undefined), ...(input.body as object | undefined) }),
+      ) as JsonObject,
+      outcome,
+    };
+    await commit(context.store, { audit: [{ stream: "storage", event }] });
+  };
+  let result: T;
+  try {
+    result = await work(actor);
+  } catch (error) {
+    await record(isCoded(error) ? error.code : "error");
+    throw error;
+  }
+  await record("ok");
+  return result;
+}

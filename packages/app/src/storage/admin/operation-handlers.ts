@@ -1,0 +1,165 @@
+import type { Handlers } from "@seneschal/contract";
+import type { StorageContract } from "@seneschal/contract/storage";
+import { CodedError } from "@seneschal/core";
+import { type ScrubScope, storageError } from "@seneschal/core/storage";
+import { targetOf } from "../jobs/backup.ts";
+import type { StorageNode } from "../node.ts";
+import { audited } from "./audited.ts";
+import type { AdminServices } from "./services.ts";
+import { deviceViews, jobView, poolViews } from "./views.ts";
+
+type OperationRoute =
+  | "setMaintenance"
+  | "startBackup"
+  | "startScrub"
+  | "collectGarbage"
+  | "evacuateDevice"
+  | "cancelEvacuation"
+  | "clearHold"
+  | "removeDevice"
+  | "rebalancePool"
+  | "setThresholds"
+  | "setTuning"
+  | "cancelJob"
+  | "rotateKeys"
+  | "listTenants"
+  | "createTenant"
+  | "shredTenant"
+  | "createCredential"
+  | "revokeCredential";
+
+const begun = (message: string, job_id: string) => ({ status: "ok" as const, message, job_id });
+const done = (message: string) => ({ status: "ok" as const, message });
+
+async function deviceOf(node: StorageNode, id: string) {
+  const view = (await deviceViews(node)).find((d) => d.device_id === id);
+  if (view === undefined) throw storageError("NotFound", `no such device: ${id}`, { field: "device_id" });
+  return view;
+}
+
+export const operationHandlers: Pick<Handlers<StorageContract, AdminServices>, OperationRoute> = {
+  setMaintenance: (services, input) =>
+    audited(services, "maintenance", input, async (actor) => {
+      const { enabled } = input.body;
+      const shard = input.body.shard_id ?? null;
+      await services.node.cluster.propose({ kind: "maintenance.set", enabled, ...(shard === null ? {} : { shard }) }, actor);
+      return { ...done(`maintenance is ${enabled ? "on" : "off"} for ${shard ?? "the cluster"}`), enabled, shard_id: shard };
+    }),
+  startBackup: (services, input) =>
+    audited(services, "backup", input, async (actor) => {
+      const { destination, include_data, retention_days } = input.body;
+      const params = {
+        ...(destination && { destination }),
+        ...(include_data !== undefined && { include_data }),
+        ...(retention_days !== undefined && { retention_days }),
+      };
+      targetOf(services.node.parts, params);
+      return begun("the backup has begun", (await services.node.backup(params, actor)).id);
+    }),
+  startScrub: (services, input) =>
+    audited(services, "scrub", input, async (actor) =>
+      begun("the scrub has begun", (await services.node.scrub(input.body as ScrubScope, actor)).id),
+    ),
+  collectGarbage: (services, input) =>
+    audited(services, "gc", input, async (actor) =>
+      begun("the collection has begun", (await services.node.collectGarbage(actor)).id),
+    ),
+  evacuateDevice: (services, input) =>
+    audited(services, "evacuate", input, async (actor) =>
+      begun(
+        `device ${input.params.device_id} is being evacuated`,
+        (await services.node.evacuate(input.params.device_id, actor)).id,
+      ),
+    ),
+  cancelEvacuation: (services, input) =>
+    audited(services, "cancel_evacuation", input, async (actor) => {
+      await services.node.cancelEvacuation(input.params.device_id, actor);
+      return deviceOf(services.node, input.params.device_id);
+    }),
+  clearHold: (services, input) =>
+    audited(services, "clear_hold", input, async (actor) => {
+      await services.node.cluster.propose(
+        { kind: "device.event", id: input.params.device_id, event: { kind: "clear_hold" } },
+        actor,
+      );
+      return deviceOf(services.node, input.params.device_id);
+    }),
+  removeDevice: (services, input) =>
+    audited(services, "remove_device", input, async (actor) => {
+      await services.node.removeDevice(input.params.device_id, actor);
+      return done(`device ${input.params.device_id} is forgotten`);
+    }),
+  rebalancePool: (services, input) =>
+    audited(services, "rebalance", input, async (actor) =>
+      begun(`pool ${input.params.pool_id} is being rebalanced`, (await services.node.rebalance(input.params.pool_id, actor)).id),
+    ),
+  setThresholds: (services, input) =>
+    audited(services, "thresholds", input, async (actor) => {
+      const { warning, critical, read_only, target_fill } = input.body;
+      const thresholds = {
+        ...(warning !== undefined && { warning }),
+        ...(critical !== undefined && { critical }),
+        ...(read_only !== undefined && { readOnly: read_only }),
+        ...(target_fill !== undefined && { targetFill: target_fill }),
+      };
+      await services.node.cluster.propose({ kind: "pool.thresholds", id: input.params.pool_id, thresholds }, actor);
+      const view = poolViews(services.node).find((p) => p.pool_id === input.params.pool_id);
+      if (view === undefined) throw storageError("NotFound", "no such pool", { field: "pool_id" });
+      return view;
+    }),
+  setTuning: (services, input) =>
+    audited(services, "tuning", input, async (actor) => {
+      const values = Object.fromEntries(Object.entries(input.body).filter(([, value]) => value !== undefined)) as Record<
+        string,
+        number
+      >;
+      await services.node.cluster.propose({ kind: "tuning.set", values }, actor);
+      return { ...services.node.cluster.state.tuning };
+    }),
+  cancelJob: (services, input) =>
+    audited(services, "cancel_job", input, async (actor) => {
+      const { job_id } = input.params;
+      const job = await services.node.jobs.get(job_id);
+      if (job === undefined) throw storageError("NotFound", `no such job: ${job_id}`, { field: "job_id" });
+      // An evacuation that ends must leave its device Degraded, not Evacuating for ever.
+      if (job.kind === "evacuation" && (job.state === "running" || job.state === "queued"))
+        await services.node.cancelEvacuation(job.params["device"] as string, actor);
+      else await services.node.jobs.cancel(job_id);
+      return jobView((await services.node.jobs.get(job_id)) ?? job);
+    }),
+  rotateKeys: (services, input) =>
+    audited(services, "rotate_keys", input, async (actor) => {
+      const epoch = await services.node.rotateKeys(actor);
+      return { ...done(`new chunks use master key epoch ${epoch}`), epoch };
+    }),
+  async listTenants({ node }) {
+    const tenants = await node.tenants.list();
+    return tenants.map((t) => ({
+      tenant_id: t.id,
+      state: t.state,
+      dedup: t.dedup,
+      created_at: new Date(t.created_at).toISOString(),
+    }));
+  },
+  createTenant: (services, input) =>
+    audited(services, "create_tenant", input, async (actor) => {
+      const { tenant_id, dedup } = input.body;
+      await services.node.tenants.create(tenant_id, { dedup }, actor);
+      return { ...done(`tenant ${tenant_id} exists`), tenant_id };
+    }),
+  shredTenant: (services, input) =>
+    audited(services, "crypto_shred", input, async (actor) => {
+      const { tenant_id } = input.params;
+      if (input.body.confirm !== tenant_id)
+        throw new CodedError("validation_failed", "confirm must be the tenant id", { field: "confirm" });
+      await services.node.tenants.shred(tenant_id, actor);
+      return done(`the key of tenant ${tenant_id} is destroyed`);
+    }),
+  createCredential: (services, input) =>
+    audited(services, "create_credential", input, (actor) => services.credentials.create(input.params.tenant_id, actor)),
+  revokeCredential: (services, input) =>
+    audited(services, "revoke_credential", input, async (actor) => {
+      await services.credentials.revoke(input.params.access_key, actor);
+      return done(`access key ${input.params.access_key} is revoked`);
+    }),
+};

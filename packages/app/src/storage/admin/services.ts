@@ -1,0 +1,14 @@
+import type { Assets } from "@seneschal/adapters/assets";
+import type { StorageNode } from "../node.ts";
+import type { Credentials } from "../s3/credentials.ts";
+import type { AdminAuth } from "./admin-auth.ts";
+
+/** What the admin handlers work with. */
+export interface AdminServices {
+  readonly node: StorageNode;
+  readonly auth: AdminAuth;
+  readonly credentials: Credentials;
+  readonly assets: Assets;
+  /** Cookies are marked Secure. */
+  readonly tls: boolean;
+}

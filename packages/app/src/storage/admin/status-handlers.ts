@@ -1,0 +1,66 @@
+import type { Handlers } from "@seneschal/contract";
+import type { StorageContract } from "@seneschal/contract/storage";
+import { storageError } from "@seneschal/core/storage";
+import type { AdminServices } from "./services.ts";
+import {
+  clusterView,
+  deviceViews,
+  eventView,
+  historyView,
+  jobView,
+  nodeViews,
+  poolViews,
+  repairView,
+  shardViews,
+} from "./views.ts";
+
+type StatusRoute =
+  | "health"
+  | "metrics"
+  | "getCluster"
+  | "listNodes"
+  | "getHistory"
+  | "listEvents"
+  | "listDevices"
+  | "listPools"
+  | "listShards"
+  | "listJobs"
+  | "getJob"
+  | "listRepairs"
+  | "getTuning";
+
+export const statusHandlers: Pick<Handlers<StorageContract, AdminServices>, StatusRoute> = {
+  health: () => ({ mediaType: "text/plain; charset=utf-8", body: "ok" }),
+  async metrics({ node }) {
+    const { registry } = node.metrics;
+    return { mediaType: "text/plain; version=0.0.4; charset=utf-8", body: await registry.metrics() };
+  },
+  getCluster: ({ node }) => clusterView(node),
+  listNodes: ({ node }) => nodeViews(node),
+  getHistory: ({ node }, { query, now }) => ({
+    hours: query.hours,
+    points: node.monitor.history.query(query.hours, now).map(historyView),
+  }),
+  listEvents: ({ node }, { query, now }) =>
+    node.events
+      .query({
+        since: now - query.hours * 3_600_000,
+        limit: query.limit,
+        ...(query.severity && { severity: query.severity }),
+        ...(query.category && { category: query.category }),
+      })
+      .map(eventView),
+  listDevices: ({ node }) => deviceViews(node),
+  listPools: ({ node }) => poolViews(node),
+  listShards: ({ node }) => shardViews(node),
+  async listJobs({ node }, { query }) {
+    return (await node.jobs.list(query)).map(jobView);
+  },
+  async getJob({ node }, { params }) {
+    const job = await node.jobs.get(params.job_id);
+    if (job === undefined) throw storageError("NotFound", `no such job: ${params.job_id}`, { field: "job_id" });
+    return jobView(job);
+  },
+  listRepairs: ({ node }) => node.repair.records().toReversed().map(repairView),
+  getTuning: ({ node }) => ({ ...node.cluster.state.tuning }),
+};

@@ -1,0 +1,146 @@
+import { join } from "node:path";
+import { openDirectoryDevice } from "@seneschal/adapters/devices";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { readSmartFile } from "@seneschal/adapters/smart";
+import { endpoints } from "@seneschal/contract";
+import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
+import type { DocumentStore, Vault } from "@seneschal/core/ports";
+import type { Durability } from "@seneschal/core/storage";
+import { type BuiltService, type Platform, type Rate, rateLimiter } from "../platform/index.ts";
+import { createAdminAuth } from "./admin/admin-auth.ts";
+import { operationHandlers } from "./admin/operation-handlers.ts";
+import type { AdminServices } from "./admin/services.ts";
+import { statusHandlers } from "./admin/status-handlers.ts";
+import { directoryBackups } from "./jobs/backup-target.ts";
+import { type LocalDevice, openStorageNode, type StorageNode } from "./node.ts";
+import { createCredentials } from "./s3/credentials.ts";
+import { type S3Gateway, serveS3 } from "./s3/serve-s3.ts";
+import type { StorageConfig } from "./settings.ts";
+import { dashboardHandlers } from "./ui/dashboard-handlers.ts";
+import { openDashboardAssets } from "./ui/open-dashboard-assets.ts";
+
+/** A storage node with its admin interface, as the platform starts it. */
+export interface Storage extends BuiltService {
+  readonly node: StorageNode;
+  readonly admin: AdminServices;
+  /** Once started. */
+  readonly gateway: () => S3Gateway | undefined;
+}
+
+/** What a storage node stands on: a store opened with `storageSchema`, a vault for its keys, a directory of its own. */
+export interface StorageParts {
+  readonly store: DocumentStore;
+  readonly vault: Vault;
+  readonly vaultFor?: (tenant: string) => Vault;
+  readonly directory: string;
+}
+
+/** Puts the storage service together: engine, admin interface, dashboard, S3 gateway. */
+export async function openStorage(config: StorageConfig, platform: Platform, parts: StorageParts): Promise<Storage> {
+  const { clock, random, log } = platform;
+  const devices = await openDevices(config, parts.directory);
+  const directories = new Map(deviceList(config, parts.directory).map((d) => [d.id, d.directory]));
+  const backups = config.backup.directory ?? process.env["STORE_BACKUP_DIR"];
+  const node = await openStorageNode({
+    nodeId: process.env["STORE_NODE_ID"] ?? config.node_id,
+    address: `${config.server.host}:${config.server.port}`,
+    dataAddress: process.env["STORE_DATA_ADDR"] ?? "127.0.0.1:9100",
+    store: parts.store,
+    clock,
+    random,
+    crypto: nodeCrypto,
+    log,
+    vault: parts.vault,
+    ...(parts.vaultFor === undefined ? {} : { vaultFor: parts.vaultFor }),
+    kekTtlSeconds: config.kek_ttl / 1000,
+    devices,
+    pools: config.pools.map(({ id, class: deviceClass, durability }) => ({
+      id,
+      class: deviceClass,
+      ...(durability === undefined ? {} : { durability: durabilityOf(durability) }),
+    })),
+    readSmart: async (device) => {
+      const directory = directories.get(device);
+      return directory === undefined ? undefined : readSmartFile(join(directory, "smart.json"));
+    },
+    backups: backups === undefined ? {} : { fs: directoryBackups(backups) },
+    backupRetentionDays: config.backup.retention_days,
+    metadataDirectory: parts.directory,
+    systemDiskLimits: { soft: config.meta_soft_limit_pct, hard: config.meta_hard_limit_pct },
+  });
+  const auth = createAdminAuth(node.context, { tokens: config.admin.tokens, open: config.admin.open_status });
+  const credentials = createCredentials(node.context, parts.vault);
+  const tls = config.server.tls_cert !== undefined;
+  const admin: AdminServices = { node, auth, credentials, assets: await openDashboardAssets(), tls };
+  let gateway: S3Gateway | undefined;
+  return {
+    node,
+    admin,
+    gateway: () => gateway,
+    hooks: {
+      errors: storageHttpErrors,
+      authenticate: (wire) => auth.authenticate(wire),
+      authorise: (input) => auth.authorise(input),
+      rateLimit: rateLimiter(
+        {
+          authenticated: rateOf(config.rate_limit.authenticated),
+          anonymous: rateOf(config.rate_limit.anonymous),
+          guarded: { routes: ["openSession"], rate: { limit: 10, windowMs: 60_000 } },
+          exempt: ["health", "metrics"],
+        },
+        () => clock.now(),
+        random(32),
+      ),
+    },
+    endpoints: (hooks) =>
+      endpoints(storageContract, { ...statusHandlers, ...operationHandlers, ...dashboardHandlers }, admin, hooks),
+    checks: [
+      { name: "key_manager", check: async () => node.keys.forWrite(), required: false },
+      {
+        name: "devices",
+        check: async () => Promise.all(node.devices.ids().map((id) => node.devices.measure(id))),
+        required: false,
+      },
+    ],
+    async start() {
+      gateway = await serveS3({ services: node.objects, credentials, log, ...config.s3, connections: node.connections });
+      node.start();
+    },
+    async stop() {
+      await gateway?.close();
+      await node.stop();
+    },
+  };
+}
+
+function rateOf({ limit, window }: StorageConfig["rate_limit"]["anonymous"]): Rate {
+  return { limit, windowMs: window };
+}
+
+function durabilityOf(setting: NonNullable<StorageConfig["pools"][number]["durability"]>): Durability {
+  return "copies" in setting
+    ? { kind: "replication", copies: setting.copies }
+    : { kind: "ec", data: setting.data, parity: setting.parity };
+}
+
+/** The configured devices, or six directories of 1 GiB in the first pool. */
+function deviceList(config: StorageConfig, directory: string): StorageConfig["devices"] {
+  if (config.devices.length > 0) return config.devices;
+  return Array.from({ length: 6 }, (_, i) => ({
+    id: `disk-${i}`,
+    pool: config.pools[0]?.id ?? "default",
+    directory: join(directory, "devices", `disk-${i}`),
+    capacity_bytes: 1 << 30,
+  }));
+}
+
+async function openDevices(config: StorageConfig, directory: string): Promise<readonly LocalDevice[]> {
+  return Promise.all(
+    deviceList(config, directory).map(async ({ id, pool, directory: at, capacity_bytes }) => ({
+      device: await openDirectoryDevice({ id, directory: at, capacityBytes: capacity_bytes }),
+      pool,
+      class: config.pools.find((p) => p.id === pool)?.class ?? "custom",
+      capacityBytes: capacity_bytes,
+    })),
+  );
+}

@@ -1,0 +1,52 @@
+import { deviceClasses } from "@seneschal/core/storage";
+import { z } from "zod";
+import { duration, rateSettings, serverSettings } from "../platform/index.ts";
+
+const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
+
+const durability = z.union([
+  z.strictObject({ data: z.int().min(2).max(16), parity: z.int().min(1).max(8) }),
+  z.strictObject({ copies: z.int().min(2).max(5) }),
+]);
+
+/** The settings of a storage node. The environment names of the interface document are read beside them. */
+export const storageSettings = z.strictObject({
+  server: serverSettings(9090),
+  node_id: z.string().min(1).max(128).default("node-1"),
+  /** S3 gateway; port 0 takes any. */
+  s3: z
+    .strictObject({ host: z.string().min(1).default("127.0.0.1"), port: z.int().min(0).max(65_535).default(9000) })
+    .prefault({}),
+  /** Pools; the first takes new data. Durability: default of the class. */
+  pools: z
+    .array(z.strictObject({ id: name, class: z.enum(deviceClasses), durability: durability.optional() }))
+    .min(1)
+    .default([{ id: "default", class: "ssd" }]),
+  /** One directory per device; default six below the data directory. SMART data: `<directory>/smart.json`. */
+  devices: z
+    .array(z.strictObject({ id: name, pool: name, directory: z.string().min(1), capacity_bytes: z.int().min(1 << 20) }))
+    .default([]),
+  admin: z
+    .strictObject({
+      /** Bearer tokens by the SHA-256 of their text. Without any, operations are closed to all but client certificates. */
+      tokens: z
+        .array(
+          z.strictObject({
+            id: z.string().min(1).max(128),
+            role: z.enum(["cluster-admin", "sre-on-call", "sre-incident-response"]),
+            sha256: z.string().regex(/^[0-9a-f]{64}$/, "expected 64 lower-case hex digits"),
+          }),
+        )
+        .default([]),
+      /** Status and dashboard data may be read without a credential. */
+      open_status: z.boolean().default(true),
+    })
+    .prefault({}),
+  backup: z.strictObject({ directory: z.string().optional(), retention_days: z.int().min(1).max(3650).default(7) }).prefault({}),
+  kek_ttl: duration("60s").refine((ms) => ms >= 5000 && ms <= 300_000, "expected 5s to 300s"),
+  meta_soft_limit_pct: z.int().min(1).max(99).default(50),
+  meta_hard_limit_pct: z.int().min(1).max(99).default(75),
+  rate_limit: z.strictObject({ authenticated: rateSettings(1200, "1m"), anonymous: rateSettings(600, "1m") }).prefault({}),
+});
+
+export type StorageConfig = z.output<typeof storageSettings>;

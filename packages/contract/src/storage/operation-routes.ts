@@ -1,0 +1,184 @@
+import { z } from "zod";
+import type { Contract } from "../route.ts";
+import { accepted, device, id, job, pool, tuning, tuningChange } from "./nouns.ts";
+
+const post = {
+  method: "POST",
+  auth: "principal",
+  action: "storage:operate",
+  status: 200,
+  tag: "operations",
+  errors: [409, 503],
+} as const;
+const admin = { ...post, action: "storage:admin" } as const;
+const extension = { extension: true } as const;
+
+const scope = z
+  .union([
+    z.strictObject({ scope: z.literal("cluster").optional() }),
+    z.strictObject({ pool: id }),
+    z.strictObject({ device: id }),
+    z.strictObject({ scope: z.enum(["pool", "device"]), id }),
+  ])
+  .transform((body) => {
+    if ("pool" in body) return { kind: "pool" as const, id: body.pool };
+    if ("device" in body) return { kind: "device" as const, id: body.device };
+    if ("id" in body) return { kind: body.scope, id: body.id };
+    return { kind: "cluster" as const };
+  });
+
+const percent = z.int().min(0).max(100).optional();
+const tenantId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
+
+/** Spec 3 A, /ui/api/ops, and the operations beside it. All need cluster admin authentication. */
+export const operationRoutes = {
+  setMaintenance: {
+    ...admin,
+    path: "/ui/api/ops/maintenance",
+    summary: "Makes the cluster or one shard read-only, or writable again",
+    body: z.strictObject({ enabled: z.boolean(), shard_id: id.nullable().optional() }),
+    reply: z.object({ status: z.literal("ok"), message: z.string(), enabled: z.boolean(), shard_id: z.string().nullable() }),
+  },
+  startBackup: {
+    ...admin,
+    path: "/ui/api/ops/backup",
+    summary: "Starts a backup",
+    body: z.strictObject({
+      destination: z.enum(["fs", "s3"]).optional(),
+      include_data: z.boolean().optional(),
+      retention_days: z.int().min(1).max(3650).optional(),
+    }),
+    bodyOptional: true,
+    reply: accepted,
+  },
+  startScrub: {
+    ...post,
+    path: "/ui/api/ops/scrub",
+    summary: "Starts an integrity scrub of the cluster, a pool or a device",
+    body: scope,
+    bodyOptional: true,
+    reply: accepted,
+  },
+  collectGarbage: { ...admin, ...extension, path: "/ui/api/ops/gc", summary: "Starts a garbage collection", reply: accepted },
+  evacuateDevice: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/devices/:device_id/evacuate",
+    summary: "Moves everything off a device",
+    params: z.object({ device_id: id }),
+    reply: accepted,
+  },
+  cancelEvacuation: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/devices/:device_id/cancel-evacuation",
+    summary: "Cancels an evacuation: the device is Degraded again",
+    params: z.object({ device_id: id }),
+    reply: device,
+  },
+  clearHold: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/devices/:device_id/clear-hold",
+    summary: "Lets the automatic trigger evacuate a device again after a cancel",
+    params: z.object({ device_id: id }),
+    reply: device,
+  },
+  removeDevice: {
+    ...admin,
+    ...extension,
+    method: "DELETE",
+    path: "/ui/api/ops/devices/:device_id",
+    summary: "Forgets a device in the state Removed",
+    params: z.object({ device_id: id }),
+    reply: z.object({ status: z.literal("ok"), message: z.string() }),
+  },
+  rebalancePool: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/pools/:pool_id/rebalance",
+    summary: "Moves fragments to where placement prefers them today",
+    params: z.object({ pool_id: id }),
+    reply: accepted,
+  },
+  setThresholds: {
+    ...admin,
+    ...extension,
+    method: "PUT",
+    path: "/ui/api/ops/pools/:pool_id/thresholds",
+    summary: "Overrides a pool's thresholds; 0 is the default of its class",
+    params: z.object({ pool_id: id }),
+    body: z.strictObject({ warning: percent, critical: percent, read_only: percent, target_fill: percent }),
+    reply: pool,
+  },
+  setTuning: {
+    ...admin,
+    ...extension,
+    method: "PUT",
+    path: "/ui/api/ops/tuning",
+    summary: "Changes tuning parameters, all or none",
+    body: tuningChange,
+    reply: tuning,
+  },
+  cancelJob: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/jobs/:job_id/cancel",
+    summary: "Asks a job to end",
+    params: z.object({ job_id: id }),
+    reply: job,
+  },
+  rotateKeys: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/keys/rotate",
+    summary: "Makes the next master key epoch; old ones stay readable",
+    reply: z.object({ status: z.literal("ok"), message: z.string(), epoch: z.int() }),
+  },
+  listTenants: {
+    ...admin,
+    ...extension,
+    method: "GET",
+    path: "/ui/api/ops/tenants",
+    summary: "Tenants",
+    reply: z.array(
+      z.object({ tenant_id: z.string(), state: z.enum(["active", "shredded"]), dedup: z.boolean(), created_at: z.string() }),
+    ),
+  },
+  createTenant: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/tenants",
+    summary: "Creates a tenant with its own key",
+    status: 201,
+    body: z.strictObject({ tenant_id: tenantId, dedup: z.boolean().default(true) }),
+    reply: z.object({ status: z.literal("ok"), message: z.string(), tenant_id: z.string() }),
+  },
+  shredTenant: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/tenants/:tenant_id/shred",
+    summary: "Destroys a tenant's key: its data can never be read again",
+    params: z.object({ tenant_id: tenantId }),
+    body: z.strictObject({ confirm: z.string().describe("The tenant id once more") }),
+    reply: z.object({ status: z.literal("ok"), message: z.string() }),
+  },
+  createCredential: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/tenants/:tenant_id/credentials",
+    summary: "Makes an S3 access key; the secret is shown this once",
+    status: 201,
+    params: z.object({ tenant_id: tenantId }),
+    reply: z.object({ access_key: z.string(), secret_key: z.string() }),
+  },
+  revokeCredential: {
+    ...admin,
+    ...extension,
+    method: "DELETE",
+    path: "/ui/api/ops/credentials/:access_key",
+    summary: "Revokes an S3 access key at once",
+    params: z.object({ access_key: id }),
+    reply: z.object({ status: z.literal("ok"), message: z.string() }),
+  },
+} as const satisfies Contract;
