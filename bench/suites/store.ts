@@ -9,7 +9,7 @@ import { newId, sha256 } from "@seneschal/adapters/log";
 import { createMemoryLog, openMemoryStore } from "@seneschal/adapters/memory";
 import { openPostgresLog, openPostgresStore } from "@seneschal/adapters/postgres";
 import { systemClock } from "@seneschal/adapters/system";
-import { type Machine, openReplicated } from "@seneschal/core/log";
+import { type Machine, openReplicated, rememberCommands } from "@seneschal/core/log";
 import type { DocumentStore, ReplicatedLog } from "@seneschal/core/ports";
 import type { StoreSchema } from "@seneschal/core/store";
 import { Level } from "level";
@@ -300,6 +300,48 @@ async function etcdLog(): Promise<BenchResult[]> {
   }
 }
 
+/** A million small commands, 512 at a time, with the default snapshots, truncation and compaction. */
+async function etcdSoak(): Promise<BenchResult[]> {
+  if (!etcdInstalled()) return [];
+  const cluster = await startEtcdCluster();
+  try {
+    const log = await openEtcdLog({ endpoints: cluster.endpoints, prefix: "/soak" });
+    const replicated = await openReplicated({
+      log,
+      machine: rememberCommands(counters(Number.MAX_SAFE_INTEGER)),
+      clock: systemClock,
+      sha256,
+      newId,
+    });
+    const commands = 1_000_000;
+    let most = 0;
+    const start = performance.now();
+    for (let done = 0; done < commands; done += 4096) {
+      await replicated.propose(Array.from({ length: 4096 }, (_, at) => ({ id: randomUUID(), tenant: `t${at % 64}`, amount: 1 })));
+      if (done % (16 * 4096) === 0) most = Math.max(most, (await log.status()).sizeBytes ?? 0);
+    }
+    const seconds = (performance.now() - start) / 1000;
+    const beforeReopen = performance.now();
+    await openReplicated({
+      log,
+      machine: rememberCommands(counters(Number.MAX_SAFE_INTEGER)),
+      clock: systemClock,
+      sha256,
+      newId,
+    });
+    const reopen = performance.now() - beforeReopen;
+    await replicated.close();
+    await log.close();
+    return [
+      { name: "log.etcd.soak.decisions", value: commands / seconds, unit: "/s" },
+      { name: "log.etcd.soak.size_in_use", value: most / 1e6, unit: "MB", bar: "< 256 MB" },
+      { name: "log.etcd.soak.restart", value: reopen, unit: "ms", bar: "<= 5,000 ms" },
+    ];
+  } finally {
+    await cluster.destroy();
+  }
+}
+
 export const benches: readonly Bench[] = [
   { name: "store.memory", run: memoryStore },
   { name: "store.level", run: levelStore },
@@ -307,4 +349,5 @@ export const benches: readonly Bench[] = [
   { name: "log.embedded", run: embeddedLogs },
   { name: "log.postgres", run: postgresLog },
   { name: "log.etcd", run: etcdLog },
+  { name: "log.etcd.soak", run: etcdSoak },
 ];
