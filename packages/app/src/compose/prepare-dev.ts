@@ -5,6 +5,7 @@ import { openMetrics } from "@seneschal/adapters/metrics";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { AdminRole } from "@seneschal/core/keys";
 import { devCredentials, devIssuer, serverCertificate } from "../gateway/index.ts";
+import { hashKey } from "../governance/index.ts";
 import { buildGateway } from "./gateway-service.ts";
 import { makeUnsealKey } from "./make-unseal-key.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
@@ -30,9 +31,11 @@ export interface DevCredentialsFile {
         readonly admins: Readonly<Record<AdminRole, DevIdentity>>;
         readonly user: { readonly id: string; readonly token: string };
         readonly scheduler: Readonly<Record<string, { readonly token: string }>>;
+        readonly governance: { readonly api_key: string };
       }
     >
   >;
+  readonly storage: { readonly admin_token: string };
 }
 
 export interface DevOptions {
@@ -42,12 +45,20 @@ export interface DevOptions {
   readonly log: Logger;
   readonly version: string;
   readonly http?: ProcessConfig["http"];
+  /** Whose admins to make; none for a story that begins at the beginning. Default two. */
+  readonly organizations?: readonly string[];
 }
 
 /** Organisations of a development instance. */
-const organizations = ["acme", "globex"] as const;
+const defaultOrganizations = ["acme", "globex"] as const;
 
-const portOffset: Readonly<Record<ServiceName, number>> = { gateway: 443, scheduler: 445 };
+const portOffset: Readonly<Record<ServiceName | "s3", number>> = {
+  gateway: 443,
+  governance: 444,
+  scheduler: 445,
+  s3: 1000,
+  storage: 1090,
+};
 
 /**
  * Prepares a directory for development: unseal key, certificates from the gateway's own CA, an enrolled admin of every
@@ -59,6 +70,7 @@ export async function prepareDev(
   options: DevOptions,
 ): Promise<{ readonly config: ProcessConfig; readonly credentials: DevCredentialsFile; readonly file: string }> {
   const dataDir = resolve(options.dataDir);
+  const organizations = options.organizations ?? defaultOrganizations;
   const dir = join(dataDir, "dev");
   await mkdir(dir, { recursive: true, mode: 0o700 });
   await makeUnsealKey(dataDir, systemRandom);
@@ -71,7 +83,8 @@ export async function prepareDev(
   const issuer = devIssuer(await readIfThere(join(dir, "issuer-key.pem")));
   await save("issuer-key.pem", issuer.privateKey);
   const publicKey = await save("issuer.pem", issuer.publicKey);
-  const config = (): ProcessConfig => processSettings.parse(settings(dataDir, dir, publicKey, issuer, options));
+  const secrets = await devSecrets(dir, organizations);
+  const config = (): ProcessConfig => processSettings.parse(settings(dataDir, dir, publicKey, issuer, secrets, options));
 
   // The gateway is its own certificate authority: it is opened once, before anybody listens, to make what TLS needs.
   const metrics = openMetrics({ prefix: "gateway", version: options.version });
@@ -117,6 +130,7 @@ export async function prepareDev(
         scheduler: Object.fromEntries(
           ["user", "tenant-admin", "system-admin", "accounting", "agent"].map((role) => [role, scheduler(role)]),
         ),
+        governance: { api_key: secrets.apiKeys[org] ?? "" },
       };
     }
     const credentials: DevCredentialsFile = {
@@ -127,6 +141,7 @@ export async function prepareDev(
       issuer: issuer.issuer,
       audience: issuer.audience,
       organizations: orgs,
+      storage: { admin_token: secrets.adminToken },
     };
     const file = await save("credentials.json", `${JSON.stringify(credentials, null, 2)}\n`);
     return { config: config(), credentials, file };
@@ -140,6 +155,7 @@ function settings(
   dir: string,
   publicKey: string,
   issuer: { readonly issuer: string; readonly audience: string },
+  secrets: DevSecrets,
   { portBase, http }: DevOptions,
 ) {
   const server = (name: ServiceName) => ({
@@ -156,8 +172,41 @@ function settings(
       jwt: { enabled: true, public_key: publicKey, issuer: issuer.issuer, audiences: [issuer.audience] },
     },
     gateway: { server: server("gateway") },
-    scheduler: { server: server("scheduler"), storage: { kind: "level" }, runner: { enabled: false } },
+    governance: {
+      server: server("governance"),
+      api_keys: Object.entries(secrets.apiKeys).map(([org, key]) => ({
+        id: `dev-${org}`,
+        org,
+        sha256: hashKey(key),
+        scopes: ["admin"],
+      })),
+    },
+    scheduler: { server: server("scheduler"), storage: { kind: "level" } },
+    storage: {
+      server: server("storage"),
+      s3: { port: portBase + portOffset.s3 },
+      admin: { tokens: [{ id: "dev", role: "cluster-admin", sha256: hashKey(secrets.adminToken) }] },
+      backup: { directory: join(dataDir, "storage", "backups") },
+    },
   };
+}
+
+/** Opaque secrets of development; they stay the same over restarts. */
+interface DevSecrets {
+  readonly adminToken: string;
+  readonly apiKeys: Readonly<Record<string, string>>;
+}
+
+async function devSecrets(dir: string, organizations: readonly string[]): Promise<DevSecrets> {
+  const path = join(dir, "secrets.json");
+  const known = JSON.parse((await readIfThere(path)) ?? "{}") as Partial<DevSecrets>;
+  const fresh = (prefix: string): string => `${prefix}_${Buffer.from(systemRandom(32)).toString("base64url")}`;
+  const secrets: DevSecrets = {
+    adminToken: known.adminToken ?? fresh("dev_admin"),
+    apiKeys: Object.fromEntries(organizations.map((org) => [org, known.apiKeys?.[org] ?? fresh("dev_key")])),
+  };
+  await writeFile(path, JSON.stringify(secrets), { mode: 0o600 });
+  return secrets;
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

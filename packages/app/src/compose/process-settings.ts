@@ -1,10 +1,12 @@
 import { z } from "zod";
+import { governanceServiceSettings } from "../governance/index.ts";
 import { authSettings, logSettings } from "../platform/index.ts";
 import { schedulerSettings } from "../scheduler/index.ts";
 import { gatewayServiceSettings } from "./gateway-service.ts";
+import { storageServiceSettings } from "./storage-service.ts";
 
 /** The services that one process can run, in the order in which they start. */
-export const serviceNames = ["gateway", "scheduler"] as const;
+export const serviceNames = ["gateway", "governance", "scheduler", "storage"] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 /**
@@ -23,7 +25,9 @@ export const processSettings = z.strictObject({
   auth: authSettings,
   scheduling: schedulerSettings.shape.scheduling,
   gateway: gatewayServiceSettings.omit({ auth: true }).prefault({}),
+  governance: governanceServiceSettings.omit({ log: true }).prefault({}),
   scheduler: schedulerSettings.omit({ auth: true, log: true, scheduling: true }).prefault({}),
+  storage: storageServiceSettings.prefault({}),
 });
 
 export type ProcessConfig = z.output<typeof processSettings>;

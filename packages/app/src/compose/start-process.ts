@@ -3,10 +3,12 @@ import { join } from "node:path";
 import type { Logger } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { Serve, ServeOptions, TlsOptions } from "@seneschal/contract";
+import { governanceService } from "../governance/index.ts";
 import { type AuthSettings, type RunningService, type StartOptions, startService } from "../platform/index.ts";
 import { schedulerService } from "../scheduler/index.ts";
 import { gatewayService } from "./gateway-service.ts";
 import type { ProcessConfig, ServiceName } from "./process-settings.ts";
+import { storageService } from "./storage-service.ts";
 
 /** A process with its services. */
 export interface RunningProcess {
@@ -46,11 +48,15 @@ type Starter = (config: ProcessConfig, options: (listen: ServeOptions) => StartO
 const starters: Readonly<Record<ServiceName, Starter>> = {
   gateway: async ({ gateway, auth, data_dir }, options) =>
     startService(gatewayService(data_dir), { ...gateway, auth }, options(await listenOptions(gateway.server, auth))),
+  governance: async ({ governance, auth, log, data_dir }, options) =>
+    startService(governanceService(data_dir), { ...governance, log }, options(await listenOptions(governance.server, auth))),
   scheduler: async ({ scheduler, auth, log, scheduling, data_dir }, options) => {
     const storage = { ...scheduler.storage, path: scheduler.storage.path ?? join(data_dir, "scheduler") };
     const config = { ...scheduler, storage, auth, log, scheduling };
     return startService(schedulerService(), config, options(await listenOptions(scheduler.server, auth)));
   },
+  storage: async ({ storage, auth, data_dir }, options) =>
+    startService(storageService(data_dir), storage, options(await listenOptions(storage.server, auth))),
 };
 
 type ServerSettings = ProcessConfig["gateway"]["server"];

@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { vaultCollections } from "@seneschal/adapters/vault";
+import { storageContract } from "@seneschal/contract/storage";
+import type { z } from "zod";
+import { type BuiltService, defineService, type Platform } from "../platform/index.ts";
+import { openStorage, storageSchema, storageSettings } from "../storage/index.ts";
+import { openDatabase } from "./open-database.ts";
+import { openVault } from "./open-vault.ts";
+import { databaseSettings, vaultSettings } from "./storage-settings.ts";
+
+/** The storage node's own settings, and what it stands on. */
+export const storageServiceSettings = storageSettings.extend({ database: databaseSettings, vault: vaultSettings });
+
+export type StorageServiceConfig = z.output<typeof storageServiceSettings>;
+
+/** The storage service with its metadata, devices and vault below `dataDir`. */
+export function storageService(dataDir: string) {
+  return defineService({
+    name: "storage",
+    contract: storageContract,
+    settings: storageServiceSettings,
+    build: (config, platform) => build(config, platform, dataDir),
+  });
+}
+
+async function build(config: StorageServiceConfig, platform: Platform, dataDir: string): Promise<BuiltService> {
+  const { database, vault: vaultConfig, ...own } = config;
+  const { clock, random } = platform;
+  const directory = join(dataDir, "storage");
+  const schema = { ...storageSchema, collections: { ...storageSchema.collections, ...vaultCollections } };
+  const store = await openDatabase(database, schema, join(directory, "metadata"));
+  try {
+    const vault = await openVault(vaultConfig, join(dataDir, "unseal.key"), { store, crypto: nodeCrypto, clock, random });
+    const storage = await openStorage(own, platform, { store, vault, directory });
+    return {
+      ...storage,
+      async stop() {
+        await storage.stop?.();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
