@@ -28,8 +28,8 @@ import { gatewayHandlers } from "./resources.ts";
 import type { GatewayServices } from "./services.ts";
 import type { GatewayConfig } from "./settings.ts";
 import { signatures } from "./signatures/signatures.ts";
-import { reader } from "./store/reader.ts";
-import { transact } from "./store/unit-of-work.ts";
+import { cachedReader } from "./store/cached-reader.ts";
+import { transact, type Unit } from "./store/unit-of-work.ts";
 import { sweep } from "./sweep.ts";
 import { dekRing } from "./workspaces/dek-ring.ts";
 
@@ -180,11 +180,12 @@ function composeServices(options: GatewayOptions): GatewayServices {
   const commitId = (): string => Buffer.from(pooled(16)).toString("hex");
   const newId = (now: number): string => uuid(now, pooled);
   const metrics = gatewayMetrics(options.metrics);
+  const read = cachedReader(store);
   const keys = organizationKeys(vault, crypto, random);
   return {
     config,
     store,
-    read: reader(store),
+    read,
     vault,
     crypto,
     policyEngine: options.policy,
@@ -202,7 +203,7 @@ function composeServices(options: GatewayOptions): GatewayServices {
     pki: pki({ vault, crypto, random, instance }),
     newId,
     transact(call, work) {
-      return transact(store, commitId, async (unit) => {
+      const run = async (unit: Unit) => {
         const record = (facts: AuditFacts): AuditEvent => {
           const event = auditEvent(call, facts, newId(call.now));
           unit.audit({ stream: event.org_id, event: { ...event } });
@@ -211,7 +212,8 @@ function composeServices(options: GatewayOptions): GatewayServices {
         };
         const whole: GatewayUnit = { ...unit, call, record };
         return work(whole);
-      });
+      };
+      return transact(store, commitId, run, read.forget);
     },
   };
 }

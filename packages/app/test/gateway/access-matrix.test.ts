@@ -1,7 +1,9 @@
-import { adminRoles, authorize } from "@seneschal/core/keys";
+import { adminRoles, authorizationMatrix, authorize } from "@seneschal/core/keys";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { z } from "zod";
 import { servedRoutes } from "../../src/gateway/index.ts";
 import { openRig, type Rig } from "./rig.ts";
+import { sampleOf } from "./sample-of.ts";
 import { makeTargets, pathOf, type Targets } from "./samples.ts";
 
 interface AnyRoute {
@@ -10,7 +12,7 @@ interface AnyRoute {
   readonly auth: string;
   readonly action?: string;
   readonly params?: object;
-  readonly body?: object;
+  readonly body?: z.ZodType;
 }
 const guarded = Object.entries(servedRoutes as Readonly<Record<string, AnyRoute>>).filter(([, route]) => route.auth !== "public");
 
@@ -24,18 +26,14 @@ describe("every guarded route", () => {
   afterAll(() => rig.close());
 
   const call = (caller: ReturnType<Rig["bearer"]>, id: string, route: AnyRoute) =>
-    caller(route.method, pathOf(route.path, targets), route.body === undefined ? undefined : (targets.bodies[id] ?? {}));
+    caller(
+      route.method,
+      pathOf(route.path, targets),
+      route.body === undefined ? undefined : (targets.bodies[id] ?? sampleOf(route.body)),
+    );
 
-  it("names an action that the matrix knows, and has a sample body", () => {
-    for (const [id, route] of guarded) {
-      expect(
-        authorize({ type: "admin", roles: [...adminRoles], scopes: [], permissions: [] }, route.action ?? "").allowed ||
-          /:(encrypt|decrypt)$/.test(route.action ?? "") ||
-          route.action === "message:deliver",
-        id,
-      ).toBe(true);
-      if (route.body !== undefined && route.method === "POST") expect(targets.bodies[id], id).toBeDefined();
-    }
+  it("names an action that the matrix knows", () => {
+    for (const [id, route] of guarded) expect(Object.keys(authorizationMatrix), id).toContain(route.action);
   });
 
   it("answers `certificate required` to nobody", async () => {
@@ -71,7 +69,8 @@ describe("every guarded route", () => {
     for (const [id, route] of guarded) {
       if (route.params === undefined) continue;
       const answer = await call(eve, id, route);
-      expect(answer.status, `${id} ${answer.text}`).toBe(404);
+      // A generated body may fail its schema before anybody looks for the resource; that tells nothing either.
+      expect(targets.bodies[id] === undefined ? [404, 400] : [404], `${id} ${answer.text}`).toContain(answer.status);
     }
     expect(await rig.store.changes(head, 1000)).toEqual([]);
   });

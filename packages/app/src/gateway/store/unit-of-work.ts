@@ -23,9 +23,16 @@ const ATTEMPTS = 12;
  * everything is thrown away and `work` runs again on the new state, so that every guard is judged on what is really
  * there; `work` must therefore have no effect outside of its unit.
  *
+ * `onChange` is called when documents were written, before anybody hears of it.
+ *
  * Throws what `work` throws, `CONFLICT` for a violated unique index, or for losing {@link ATTEMPTS} races in a row.
  */
-export async function transact<R>(store: DocumentStore, commitId: () => string, work: (unit: Unit) => Promise<R>): Promise<R> {
+export async function transact<R>(
+  store: DocumentStore,
+  commitId: () => string,
+  work: (unit: Unit) => Promise<R>,
+  onChange: () => void = () => undefined,
+): Promise<R> {
   for (let attempt = 1; ; attempt++) {
     const { unit, commit, callbacks, clashes } = openUnit(store);
     const answer = await work(unit);
@@ -33,6 +40,7 @@ export async function transact<R>(store: DocumentStore, commitId: () => string, 
     if (draft === undefined) return answer;
     const outcome = await settle(store, { commitId: commitId(), ...draft });
     if (outcome.ok) {
+      if (draft.puts.length + draft.dels.length > 0) onChange();
       for (const run of callbacks) run();
       return answer;
     }
@@ -105,7 +113,7 @@ function openUnit(store: DocumentStore) {
     },
   };
 
-  const commit = (): Omit<Commit, "commitId"> | undefined => {
+  const commit = (): Required<Omit<Commit, "commitId">> | undefined => {
     if (pending.size === 0 && audit.length === 0) return undefined;
     const writes = [...pending.values()];
     const puts = writes.filter((write) => write.doc !== undefined) as (Pending & { readonly doc: object })[];

@@ -1,0 +1,52 @@
+import type { DocumentStore } from "@seneschal/core/ports";
+import { type Reader, reader } from "./reader.ts";
+
+/** A {@link Reader} that may remember what it read. */
+export interface CachedReader extends Reader {
+  /** Something was written: nothing remembered counts any more. */
+  forget(): void;
+}
+
+/** More than this is not remembered. */
+const ENTRIES = 20_000;
+
+/**
+ * Remembers reads until anything is written. Only over a store that is this process's alone and tells of every change: there
+ * no answer is older than the last commit that was acknowledged. Over any other store nothing is remembered. What comes
+ * back is shared: do not change it.
+ */
+export function cachedReader(store: DocumentStore): CachedReader {
+  const direct = reader(store);
+  const { multiProcess, subscribe } = store.capabilities;
+  if (multiProcess || subscribe !== "push") return { ...direct, forget: () => undefined };
+
+  let generation = 0;
+  let changed = 0;
+  const kept = new Map<string, unknown>();
+  const forget = (): void => {
+    generation += 1;
+    kept.clear();
+  };
+  store.subscribe((seq) => {
+    if (seq === changed) return;
+    changed = seq;
+    forget();
+  });
+
+  const remembered = async <T>(key: string, load: () => Promise<T>): Promise<T> => {
+    if (kept.has(key)) return kept.get(key) as T;
+    const before = generation;
+    const value = await load();
+    // INVARIANT: what was read before a write is not remembered after it.
+    if (before === generation && kept.size < ENTRIES) kept.set(key, value);
+    return value;
+  };
+
+  return {
+    ...direct,
+    forget,
+    get: (from, id) => remembered(`${from.name}/${id}`, () => direct.get(from, id)),
+    list: (from, index, prefix, options) =>
+      remembered(`${from.name}.${index} ${JSON.stringify([prefix, options])}`, () => direct.list(from, index, prefix, options)),
+  };
+}
