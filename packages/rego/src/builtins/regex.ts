@@ -34,6 +34,11 @@ function compiled(pattern: string): { readonly regex: RE2JS; readonly size: numb
   return entry;
 }
 
+/** True if a pattern matches somewhere in the text. Throws {@link BuiltinError}. */
+export function regexMatches(pattern: string, text: string): boolean {
+  return matcherFor(pattern, text).matcher.find();
+}
+
 function matcherFor(pattern: string, text: string) {
   const { regex, size } = compiled(pattern);
   charge(((text.length + 1) * Math.min(size, 1_000)) >> 6);

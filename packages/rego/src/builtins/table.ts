@@ -10,6 +10,7 @@ import { documentBuiltins } from "./documents.ts";
 import { encodingBuiltins } from "./encoding.ts";
 import { globBuiltins } from "./glob.ts";
 import { hashBuiltins } from "./hashes.ts";
+import { schemaBuiltins } from "./json-schema.ts";
 import { miscBuiltins } from "./misc.ts";
 import { networkBuiltins } from "./network.ts";
 import { regexBuiltins } from "./regex.ts";
@@ -80,6 +81,7 @@ const ALL: ReadonlyMap<string, Builtin> = new Map(
     ...timeBuiltins,
     ...networkBuiltins,
     ...hashBuiltins,
+    ...schemaBuiltins,
     ...jwtBuiltins,
     ...miscBuiltins,
   ].map((builtin) => [builtin.name, builtin]),
