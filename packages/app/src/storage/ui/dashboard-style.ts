@@ -1,7 +1,7 @@
 /** The dashboard's style: light and dark, from 360 px up. */
 export const dashboardStyle = `:root{color-scheme:light dark;--bg:#f6f7f9;--panel:#fff;--text:#1b2230;--dim:#4d586b;--line:#c9d0da;--accent:#0a5bb5;--good:#146c2e;--warn:#8a4b00;--bad:#b3141b;--on:#fff}
 @media (prefers-color-scheme:dark){:root{--bg:#11151c;--panel:#1a202b;--text:#e8ecf3;--dim:#a9b4c6;--line:#364154;--accent:#7db8ff;--good:#6fd08a;--warn:#f3b65a;--bad:#ff8b8b;--on:#0d1117}}
-*{box-sizing:border-box}
+*{box-sizing:border-box}[hidden]{display:none!important}
 body{margin:0;background:var(--bg);color:var(--text);font:15px/1.5 system-ui,sans-serif}
 .skip{position:absolute;left:-999px}.skip:focus{left:8px;top:8px;background:var(--panel);padding:8px}
 header{display:flex;flex-wrap:wrap;gap:4px 16px;align-items:baseline;padding:12px 16px;background:var(--panel);border-bottom:1px solid var(--line)}
