@@ -5,7 +5,7 @@ import { parseSql } from "../sql/parse-sql.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import type { SchemaOf } from "../sql/types.ts";
 import { confidenceOf, hiddenNames } from "./confidence.ts";
-import type { Evidence } from "./evidence.ts";
+import { type Evidence, safeName } from "./evidence.ts";
 import { beginsLikeSql, csvOf, jsonOf, type QueryForm } from "./form.ts";
 import { recognise } from "./recognise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
@@ -240,15 +240,11 @@ function conclude(
               tier: e.tier,
               tags: tagsOf(policy, [e.entity]),
               ...(e.path === undefined ? {} : { path: e.path }),
-              ...(e.column === undefined ? {} : { column: safeColumn(e.column) }),
+              ...(e.column === undefined ? {} : { column: safeName(e.column) }),
             },
           ],
     ),
   };
-}
-
-function safeColumn(name: string): string {
-  return /^[\p{L}_][\p{L}\p{N}_ .-]{0,63}$/u.test(name) ? name : "(name withheld)";
 }
 
 function textOf(value: unknown): string | undefined {

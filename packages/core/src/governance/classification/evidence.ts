@@ -1,4 +1,6 @@
+import { recognise } from "./recognise.ts";
 import type { Finding } from "./recogniser.ts";
+import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
 
 /** How an entity became known; each kind has its own reliability. */
 export type EvidenceKind = "checksum" | "context" | "pattern" | "name" | "request" | "catalogue" | "object";
@@ -17,9 +19,12 @@ export interface Evidence {
   readonly column?: string;
 }
 
+const WITHHELD = "(name withheld)";
+
 /** A name that may be repeated to people: an identifier, not a value in disguise. */
 export function safeName(text: string): string {
   const short = text.length > 64 ? `${text.slice(0, 61)}...` : text;
-  if (!/^[\p{L}_$][\p{L}\p{N}_$ .-]*$/u.test(short) || (short.match(/\d/g)?.length ?? 0) > 5) return "(name withheld)";
+  if (!/^[\p{L}_$][\p{L}\p{N}_$ .-]*$/u.test(short) || (short.match(/\d/g)?.length ?? 0) > 5) return WITHHELD;
+  if ((short.length >= 16 || /\d/.test(short)) && recognise(text, DEFAULT_RECOGNISERS).length > 0) return WITHHELD;
   return short;
 }

@@ -52,8 +52,10 @@ export function normalise(text: string): Normalised {
       const from = at;
       at += c.length;
       if (INVISIBLE.test(c)) continue;
-      for (const unit of foldOne(c, mixed)) {
-        out.push(unit);
+      const folded = foldOne(c, mixed);
+      // By UTF-16 units, as the text is indexed: an astral character is two of them.
+      for (let unit = 0; unit < folded.length; unit++) {
+        out.push(folded[unit] ?? "");
         starts.push(from);
         ends.push(at);
       }

@@ -32,7 +32,7 @@ export function jsonEvidence(value: unknown, policy: TierPolicy, recognisers: re
 }
 
 function keyEvidence(key: string, path: string, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
-  if (/^[\p{L}_$][\p{L}\p{N}_$-]{0,63}$/u.test(key) && !/\d{5}/.test(key)) return [];
+  if (/^[\p{L}_$][\p{L}\p{N}_$-]{0,14}$/u.test(key) && !/\d{5}/.test(key)) return [];
   return recognise(key, recognisers).map((finding) => {
     const { tier, tags } = policyOf(policy, finding.entity);
     return {

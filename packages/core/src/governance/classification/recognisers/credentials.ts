@@ -80,10 +80,11 @@ export const credentials: readonly Recogniser[] = [
         score: 0.7,
       },
     ],
-    validate: (match) =>
-      /[:=] ?["']?(?:\*{3,}|x{3,}|null|none|undefined|<[^>]{1,40}>?|\$\{?[\w.]{1,60}\}?|\?|:\w+)$/i.test(match)
-        ? false
-        : undefined,
+    validate: (match) => {
+      if (/[:=] ?["']?(?:\*{3,}|x{3,}|null|none|undefined|<[^>]{1,40}>?|\$\{?[\w.]{1,60}\}?|\?|:\w+)$/i.test(match)) return false;
+      // Inside an address nothing else has this form.
+      return match.includes("://") ? true : undefined;
+    },
     context: secretContext,
     prior: 1,
   },

@@ -4,7 +4,7 @@ import type { Recogniser } from "../recogniser.ts";
 
 const extension = "(?:[ ,;]{0,2}(?:x|ext\\.?|extension|#) ?\\d{1,7})?";
 const left = "(?<![\\w/.@#$€£-])(?<!\\w[ ]?[+(])(?<!\\d[ ])";
-const right = "(?![\\w@/])(?![.,-]\\d)(?! \\d{2,})";
+const right = "(?![\\w@/])(?![.,-]\\d)(?! \\d{2})";
 /** Not a house number before the name of its street. */
 const alone = "(?! [A-Za-z])";
 const shape = (body: string) => new RegExp(`${left}${body}${extension}${right}`, "gi");

@@ -6,7 +6,7 @@ export const quasi: readonly Recogniser[] = [
     entity: "AGE",
     patterns: [
       { name: "years old", regex: /(?<![\w.-])\d{1,3}(?=[ -]years?[ -]old\b)/gi, score: 0.6 },
-      { name: "age of", regex: /(?<=\b(?:age of|aged|age is|age:|turn|turned|turning) )\d{1,3}(?![\w%.-]*\d)/gi, score: 0.5 },
+      { name: "age of", regex: /(?<=\b(?:age of|aged|age is|age:|turn|turned|turning) )\d{1,3}(?![\w%])/gi, score: 0.5 },
     ],
     context: ["age", "old"],
     digits: 1,
