@@ -168,6 +168,8 @@ interface StatusReply {
 
 function createClient(options: EtcdLogOptions): EtcdClient {
   try {
+    if (!/^\/[\x21-\x7e]*[^/]$/.test(options.prefix))
+      throw new TypeError("the prefix must be ASCII, start with / and not end with it");
     return new EtcdClient(options);
   } catch (error) {
     throw new CodedError<LogErrorCode>("log_misconfigured", (error as Error).message, {}, error);

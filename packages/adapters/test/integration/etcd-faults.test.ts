@@ -160,7 +160,9 @@ else
       await Promise.all(proxies.map((proxy) => proxy.close()));
     });
 
-    test("endpoints without TLS are for loopback only", async () => {
+    test("endpoints without TLS are for loopback only, and a prefix must be one", async () => {
+      for (const prefix of ["", "/", "quota", "/quota/"])
+        await expect(open(prefix)).rejects.toMatchObject({ code: "log_misconfigured" });
       await expect(open("/x", { endpoints: ["http://10.0.0.1:2379"] })).rejects.toMatchObject({ code: "log_misconfigured" });
       await expect(open("/x", { endpoints: ["https://10.0.0.1:2379"] })).rejects.toMatchObject({ code: "log_misconfigured" });
       await expect(open("/x", { endpoints: [] })).rejects.toMatchObject({ code: "log_misconfigured" });
