@@ -1,0 +1,176 @@
+/** Data governance: classification, evaluation and lineage, in process. */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
+import { openSqlParser } from "@seneschal/adapters/sql-parser";
+import {
+  createClassifier,
+  DEFAULT_RECOGNISERS,
+  DEFAULT_TIER_POLICY,
+  type EvaluationWorld,
+  evaluateOperation,
+  findAlternatives,
+  LineageGraph,
+  recognise,
+} from "@seneschal/core/governance";
+import type { Bench, BenchResult } from "../bench.ts";
+
+const TEXTS = [
+  "Please update the billing address with 27534 Main Street, Springfield for this card: 4111111111111111",
+  "How do I check my balance on my credit card?",
+  "They are not answering at 780-999-2181, my e-mail is ada.lovelace@example.org",
+  "Transfer it from DE89370400440532013000 to the other account on 2024-03-15 please",
+  "SELECT id, email, ssn FROM crm.customers WHERE country = 'DE' ORDER BY created_at LIMIT 100",
+  "export all customer emails",
+  "The host 192.168.0.17 talked to 2001:db8::17 on behalf of user 4711 for the third time this week, please have a look at the logs.",
+  '{"name":"Ada Lovelace","email":"ada@example.org","phone":"+44 20 7946 0958","notes":"none"}',
+];
+/** A letter of about one kilobyte. */
+const LETTER = TEXTS.slice(0, 4)
+  .join("\n")
+  .padEnd(1024, " The quick brown fox jumps over the lazy dog again and again.")
+  .slice(0, 1024);
+
+function quantile(sorted: readonly number[], q: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
+}
+
+function timed(work: (i: number) => unknown, calls: number): number[] {
+  for (let i = 0; i < calls / 5; i++) work(i);
+  const times: number[] = [];
+  for (let i = 0; i < calls; i++) {
+    const start = performance.now();
+    work(i);
+    times.push(performance.now() - start);
+  }
+  return times.sort((a, b) => a - b);
+}
+
+const classify: Bench = {
+  name: "governance/classify",
+  async run() {
+    const classifier = createClassifier({ sql: await openSqlParser() });
+    const mixed = timed((i) => classifier.classify(TEXTS[i % TEXTS.length] ?? ""), 8000);
+    const letter = timed(() => classifier.classify(LETTER), 2000);
+    const total = mixed.reduce((a, b) => a + b, 0);
+    const p50 = quantile(mixed, 0.5);
+    const peer = presidio();
+    const results: BenchResult[] = [
+      {
+        name: "classify <= 1 KB, p50",
+        value: p50,
+        unit: "ms",
+        bar: "<= 0.3",
+        ...(peer === undefined ? {} : { peer: "presidio (pattern recognisers)", peerValue: peer, ratio: p50 / peer }),
+      },
+      { name: "classify <= 1 KB, p99", value: quantile(mixed, 0.99), unit: "ms", bar: "<= 3" },
+      { name: "classify 1 KB letter, p50", value: quantile(letter, 0.5), unit: "ms" },
+      { name: "classify per second and core", value: (mixed.length * 1000) / total, unit: "/s", bar: ">= 2,500" },
+    ];
+    for (const kb of [1, 10, 100, 1000]) {
+      const text = LETTER.repeat(kb);
+      const times = timed(() => recognise(text, DEFAULT_RECOGNISERS), kb >= 1000 ? 3 : 10);
+      results.push({
+        name: `recognise ${kb} KB`,
+        value: quantile(times, 0.5),
+        unit: "ms",
+        ...(kb === 100 ? { bar: "<= 60" } : {}),
+      });
+    }
+    return results;
+  },
+};
+
+/** Milliseconds per text of Presidio's pattern recognisers on the same texts, where Python has it. */
+function presidio(): number | undefined {
+  const script = `
+import json, sys, time
+from presidio_analyzer import RecognizerRegistry
+registry = RecognizerRegistry(); registry.load_predefined_recognizers(languages=["en"])
+texts = json.load(sys.stdin)
+recognisers = [r for r in registry.recognizers if "Spacy" not in r.name]
+times = []
+for i in range(200):
+    t = texts[i % len(texts)]; s = time.perf_counter()
+    for r in recognisers: r.analyze(t, r.supported_entities, None)
+    times.append((time.perf_counter() - s) * 1000)
+print(sorted(times)[len(times) // 2])`;
+  const run = spawnSync("python3", ["-c", script], { input: JSON.stringify(TEXTS), encoding: "utf8", timeout: 60_000 });
+  const value = Number(run.stdout);
+  return run.status === 0 && Number.isFinite(value) ? value : undefined;
+}
+
+const evaluate: Bench = {
+  name: "governance/evaluate",
+  async run() {
+    const source = readFileSync(new URL("../../policies/governance.rego", import.meta.url), "utf8");
+    const compiled = await embeddedPolicyEngine().compile([{ name: "governance.rego", source }]);
+    if (!compiled.ok) throw new Error("the shipped policy does not compile");
+    const column = (tier: string) => ({ tier, tags: [] });
+    const world: EvaluationWorld = {
+      resource: (id) =>
+        id === "crm"
+          ? {
+              tier: "PROPRIETARY",
+              tags: ["PII"],
+              columns: { ssn: column("PROPRIETARY"), email: column("CONFIDENTIAL"), id: column("INTERNAL") },
+            }
+          : { tier: "INTERNAL", tags: [], columns: {}, accepts: "CONFIDENTIAL" },
+      destinations: () => [{ id: "s3://warehouse", accepts: "CONFIDENTIAL" }],
+    };
+    const request = {
+      operation_type: "EXPORT",
+      source_resources: ["crm"],
+      destination_resource: "s3://warehouse",
+      user_context: { user_id: "u", role: "analyst", department: "d" },
+    };
+    const judge = (r: typeof request) => evaluateOperation(r, world, compiled.policy, DEFAULT_TIER_POLICY, 0);
+    const times: number[] = [];
+    for (let i = 0; i < 1200; i++) {
+      const start = performance.now();
+      await judge(request);
+      await findAlternatives(request, world, DEFAULT_TIER_POLICY, judge as Parameters<typeof findAlternatives>[3]);
+      if (i >= 200) times.push(performance.now() - start);
+    }
+    times.sort((a, b) => a - b);
+    return [
+      { name: "evaluate with alternatives, p50", value: quantile(times, 0.5), unit: "ms" },
+      { name: "evaluate with alternatives, p99", value: quantile(times, 0.99), unit: "ms", bar: "<= 5" },
+    ];
+  },
+};
+
+const lineage: Bench = {
+  name: "governance/lineage",
+  async run() {
+    const graph = new LineageGraph();
+    const layers = 100;
+    const width = 2000;
+    const start = performance.now();
+    // Each data set is made from five neighbours of the layer before: a hundred layers, a million edges.
+    graph.batch(() => {
+      for (let layer = 1; layer <= layers; layer++) {
+        for (let i = 0; i < width; i++) {
+          const target = `t${layer}_${i}`;
+          graph.setJobLinks(
+            `job_${target}`,
+            [0, 1, 2, 3, 4].map((k) => ({ source: `t${layer - 1}_${(i + k) % width}`, target, operation: "x", masking: false })),
+            layer,
+          );
+        }
+      }
+    });
+    const built = performance.now() - start;
+    const times = timed((i) => graph.walk(`t${50}_${i % width}`, i % 2 === 0 ? "upstream" : "downstream", 10), 500);
+    const change = timed((i) => graph.declare({ id: `t90_${i}`, direct: { tier: "RESTRICTED", tags: ["PII"] } }, 1000), 20);
+    return [
+      { name: "lineage: edges", value: graph.size.edges, unit: "edges" },
+      { name: "lineage: building them", value: built, unit: "ms" },
+      { name: "lineage read, depth 10, p50", value: quantile(times, 0.5), unit: "ms" },
+      { name: "lineage read, depth 10, p99", value: quantile(times, 0.99), unit: "ms", bar: "<= 20" },
+      { name: "tier change through 10 layers, p50", value: quantile(change, 0.5), unit: "ms" },
+    ];
+  },
+};
+
+export const benches: readonly Bench[] = [classify, evaluate, lineage];
