@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { openEmbeddedVault, type Unseal } from "@seneschal/adapters/vault";
+import { connectVault, openEmbeddedVault, openHttpVault, type Unseal } from "@seneschal/adapters/vault";
 import { CodedError } from "@seneschal/core";
 import type { Clock, CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
 import type { VaultSettings } from "./storage-settings.ts";
@@ -13,8 +13,23 @@ export async function openVault(
   fallbackKeyFile: string,
   parts: { readonly store: DocumentStore; readonly crypto: CryptoProvider; readonly clock: Clock; readonly random: Random },
 ): Promise<Vault> {
-  if (settings.kind === "http") throw new CodedError("config_invalid", "vault.kind http is not built yet");
+  if (settings.kind === "http") return openServer(settings, parts.clock);
   return openEmbeddedVault({ ...parts, unseal: await unsealOf(settings, fallbackKeyFile) });
+}
+
+async function openServer(settings: VaultSettings, clock: Clock): Promise<Vault> {
+  const { address, token, namespace, ca_file, timeout, transit_mount } = settings;
+  if (address === undefined || token === undefined)
+    throw new CodedError("config_invalid", "vault.address and vault.token are needed");
+  const connection = connectVault({
+    address,
+    auth: { kind: "token", token },
+    timeout,
+    now: () => clock.now(),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(ca_file === undefined ? {} : { ca: await readFile(ca_file, "utf8") }),
+  });
+  return openHttpVault({ connection, mount: transit_mount });
 }
 
 async function unsealOf({ passphrase, key_file }: VaultSettings, fallback: string): Promise<Unseal> {

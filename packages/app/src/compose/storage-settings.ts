@@ -31,7 +31,6 @@ export const vaultSettings = z
     namespace: z.string().optional(),
     ca_file: z.string().optional(),
     transit_mount: z.string().default("transit"),
-    pki_mount: z.string().default("pki"),
     timeout: duration("5s"),
   })
   .refine((vault) => vault.kind !== "http" || vault.address !== undefined, { message: "http needs address" })

@@ -1,0 +1,54 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openLogger } from "@seneschal/adapters/logging";
+import { type DevCredentialsFile, prepareDev, startProcess } from "@seneschal/app";
+import { devIssuer } from "@seneschal/app/gateway";
+import { serve } from "@seneschal/server-fastify";
+
+/** A reference server with all services on free ports of this machine, everything below one temporary directory. */
+export interface World {
+  readonly dir: string;
+  readonly urls: DevCredentialsFile["base_urls"];
+  readonly ca: string;
+  readonly instance: string;
+  readonly credentials: DevCredentialsFile;
+  /** A token of the identity provider that the instance trusts. */
+  token(claims: { readonly sub: string; readonly org: string; readonly roles?: readonly string[] }): string;
+  close(): Promise<void>;
+}
+
+/** Starts a server that knows no organisation and no admin yet. */
+export async function openWorld(): Promise<World> {
+  const dir = await mkdtemp(join(tmpdir(), "seneschal-tour-"));
+  const log = openLogger({ level: "error" });
+  const portBase = (await freePort()) - 443;
+  const options = { dataDir: dir, portBase, organizations: [], log, version: "tour" };
+  const { config, credentials } = await prepareDev(options);
+  const running = await startProcess(config, { serve, log, version: "tour" });
+  const issuer = devIssuer(await readFile(join(dir, "dev", "issuer-key.pem"), "utf8"));
+  return {
+    dir,
+    urls: credentials.base_urls,
+    ca: await readFile(credentials.ca, "utf8"),
+    instance: config.gateway.server.instance_id,
+    credentials,
+    token: (claims) => issuer.token({ ttl: 3600, ...claims }, Date.now()),
+    async close() {
+      await running.stop();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(Math.min(port, 60_000)));
+    });
+  });
+}
