@@ -1,4 +1,5 @@
 export { type OidcKeys, type OidcOptions, type OidcProvider, oidcKeys } from "./oidc-keys.ts";
+export { type ServiceAccount, type ServiceAccountVerifier, serviceAccountVerifier } from "./service-account-verifier.ts";
 export { staticKeys } from "./static-keys.ts";
 export {
   claimedIssuer,

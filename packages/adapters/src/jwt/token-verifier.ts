@@ -67,7 +67,7 @@ export function tokenVerifier(options: TokenVerifierOptions): TokenVerifier {
     try {
       ({ payload } = await jwtVerify(token, keys, rules));
     } catch (error) {
-      throw refusal(error);
+      throw tokenRefusal(error);
     }
     return claimsOf(payload, at + clockSkewMs);
   }
@@ -132,7 +132,8 @@ export function invalidToken(reason: string): CodedError<TokenErrorCode> {
   return new CodedError("invalid_token", "invalid token", { reason });
 }
 
-function refusal(error: unknown): CodedError {
+/** What a failure of verification is called on the wire. */
+export function tokenRefusal(error: unknown): CodedError {
   if (error instanceof CodedError) return error;
   if (error instanceof errors.JWTExpired) return new CodedError("token_expired", "token expired");
   if (error instanceof errors.JWTClaimValidationFailed) {

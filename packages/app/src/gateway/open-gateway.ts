@@ -13,11 +13,12 @@ import { rateLimiter } from "../platform/rate-limit/rate-limiter.ts";
 import type { BuiltService } from "../platform/service.ts";
 import type { AuditEvent, AuditFacts } from "./audit/event.ts";
 import { auditLog } from "./audit/log.ts";
-import { opaqueTokens } from "./auth/opaque-tokens.ts";
+import { ownTokens } from "./auth/own-tokens.ts";
 import { principalOfCertificate, principalOfToken } from "./auth/principals.ts";
 import { auditedHandlers } from "./authz/audited-handlers.ts";
 import { authoriseCall } from "./authz/authorise-call.ts";
 import { type Call, type GatewayUnit, systemCall } from "./call.ts";
+import { lastUse } from "./identities/last-use.ts";
 import { gatewayMetrics } from "./metrics.ts";
 import { ensureOrganization } from "./organizations/ensure.ts";
 import { organizationKeys } from "./organizations/keys.ts";
@@ -27,6 +28,7 @@ import { pooledRandom } from "./pooled-random.ts";
 import { gatewayHandlers } from "./resources.ts";
 import type { GatewayServices } from "./services.ts";
 import type { GatewayConfig } from "./settings.ts";
+import { openOrchestrator } from "./services/orchestrator.ts";
 import { signatures } from "./signatures/signatures.ts";
 import { cachedReader } from "./store/cached-reader.ts";
 import { transact, type Unit } from "./store/unit-of-work.ts";
@@ -89,12 +91,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   await services.audit.seal();
 
   const now = (): number => clock.now();
+  const orchestrator = await openOrchestrator(config, now);
   const hooks: BuiltService["hooks"] = {
     errors: gatewayErrors,
     authenticate: auditedAuthentication(
       services,
-      opaqueTokens(
-        services,
+      ownTokens(
+        { services, orchestrator, now },
         authenticator({
           now,
           mtls: {
@@ -108,7 +111,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
             principalOf: (claims, method) => principalOfToken(services.read, claims, method),
           },
         }),
-        now,
       ),
       now,
     ),
@@ -193,6 +195,7 @@ function composeServices(options: GatewayOptions): GatewayServices {
     nonces: pooled,
     log,
     metrics,
+    lastUse: lastUse(),
     version,
     health,
     audit: auditLog({ store, vault, crypto, random, instance, log, commitId }),

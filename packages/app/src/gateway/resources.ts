@@ -29,8 +29,12 @@ import { organizationKeyRecords } from "./organizations/keys.ts";
 import { authorities } from "./pki/collections.ts";
 import { policies } from "./policies/collections.ts";
 import { policyHandlers } from "./policies/handlers.ts";
+import { recoveries, recoveryShares } from "./recovery/collections.ts";
+import { recoveryHandlers } from "./recovery/handlers.ts";
 import { roleAssignments, roles } from "./roles/collections.ts";
 import { roleHandlers } from "./roles/handlers.ts";
+import { serviceIdentities } from "./services/collections.ts";
+import { serviceHandlers } from "./services/handlers.ts";
 import { signingRequests, spentNonces } from "./signing-requests/collections.ts";
 import { signingRequestHandlers } from "./signing-requests/handlers.ts";
 import { signingSessions } from "./signing-sessions/collections.ts";
@@ -62,6 +66,8 @@ export const gatewayHandlers = {
   ...groupHandlers,
   ...roleHandlers,
   ...emergencyHandlers,
+  ...serviceHandlers,
+  ...recoveryHandlers,
 };
 
 /** Every collection that the gateway keeps. */
@@ -90,9 +96,12 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   organizationKeyRecords,
   organizations,
   policies,
+  recoveries,
+  recoveryShares,
   roleAssignments,
   roles,
   seats,
+  serviceIdentities,
   signingRequests,
   signingSessions,
   spentNonces,

@@ -3,6 +3,7 @@ import type { CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from 
 import type { Health } from "../platform/health.ts";
 import type { AuditLog } from "./audit/log.ts";
 import type { Call, GatewayUnit } from "./call.ts";
+import type { LastUse } from "./identities/last-use.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import type { OrganizationKeys } from "./organizations/keys.ts";
 import type { Pki } from "./pki/pki.ts";
@@ -32,6 +33,7 @@ export interface GatewayServices {
   readonly deks: DekRing;
   readonly policies: PolicyGate;
   readonly pki: Pki;
+  readonly lastUse: LastUse;
   readonly version: string;
   readonly health: () => Promise<Health>;
   /** A fresh UUID of the moment. */

@@ -29,6 +29,23 @@ export const gatewaySettings = z.strictObject({
       recovery: duration("24h"),
     })
     .prefault({}),
+  services: z
+    .strictObject({
+      cert_ttl: duration("90d"),
+      /** How long rotated credentials stay valid beside the new ones. */
+      overlap: duration("24h"),
+      /** Whose service-account tokens are taken, and which of its namespaces belongs to which organisation. */
+      orchestrator: z
+        .strictObject({
+          issuer: z.string().min(1),
+          audience: z.string().min(1).default("seneschal"),
+          /** File: PEM public key or certificate, or a JWK set. */
+          public_key: z.string(),
+          namespaces: z.record(z.string(), z.string().refine(isOrganizationId, "expected an organisation id")),
+        })
+        .optional(),
+    })
+    .prefault({}),
   /** Identity providers whose users may be taken in, and which of their groups map to which of ours, by name. */
   sso: z
     .strictObject({

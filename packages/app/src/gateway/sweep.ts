@@ -6,6 +6,11 @@ import { emergencies } from "./emergency/collections.ts";
 import { expireEmergency } from "./emergency/expire.ts";
 import { generationCeremonies } from "./generation-ceremonies/collections.ts";
 import { endGeneration } from "./generation-ceremonies/end.ts";
+import { writeLastUse } from "./identities/last-use.ts";
+import { recoveries } from "./recovery/collections.ts";
+import { expireRecovery } from "./recovery/end.ts";
+import { serviceIdentities } from "./services/collections.ts";
+import { retireCredentials } from "./services/credentials.ts";
 import type { GatewayServices } from "./services.ts";
 import { spentNonces } from "./signing-requests/collections.ts";
 
@@ -31,6 +36,16 @@ export async function sweep(services: GatewayServices, now: number): Promise<voi
   for (const { id, org_id } of await services.read.list(emergencies, "open_until", [], due)) {
     await services.transact(systemCall("system:expiry", org_id, now), (unit) => expireEmergency(unit, id));
   }
+  for (const { id, org_id } of await services.read.list(recoveries, "open_until", [], due)) {
+    await services.transact(systemCall("system:expiry", org_id, now), (unit) => expireRecovery(services, unit, id));
+  }
+  for (const { id, org_id } of await services.read.list(serviceIdentities, "retire_at", [], due)) {
+    await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
+      const service = await unit.get(serviceIdentities, id);
+      if (service !== undefined) unit.put(serviceIdentities, id, await retireCredentials(unit, service));
+    });
+  }
+  await writeLastUse(services, now);
   const { items } = await services.store.list(spentNonces.name, "by_expiry", [], due);
   if (items.length > 0) {
     await services.store.commit({ commitId: services.newId(now), dels: items.map(({ id }) => ({ coll: spentNonces.name, id })) });

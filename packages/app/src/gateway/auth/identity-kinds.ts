@@ -1,5 +1,6 @@
 import { admins } from "../admins/collections.ts";
 import { devices } from "../devices/collections.ts";
+import { serviceIdentities } from "../services/collections.ts";
 import type { Reader } from "../store/reader.ts";
 import { users } from "../users/collections.ts";
 
@@ -31,6 +32,13 @@ export const identityKinds: Readonly<Record<string, IdentityKind | undefined>> =
       const device = await read.get(devices, id);
       if (device === undefined) return undefined;
       return { id, org: device.org_id, roles: [], active: device.status === "active" };
+    },
+  },
+  service: {
+    async find(read, id) {
+      const service = await read.get(serviceIdentities, id);
+      if (service === undefined) return undefined;
+      return { id, org: service.org_id, roles: [], active: service.active };
     },
   },
   user: {
