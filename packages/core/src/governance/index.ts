@@ -7,6 +7,7 @@ export {
   createClassifier,
   MAX_QUERY_LENGTH,
 } from "./classification/classifier.ts";
+export { type ColumnReport, classifyColumnValues } from "./classification/column-report.ts";
 export { COLUMN_THRESHOLD, type ColumnSample, type ColumnVerdict, classifyColumn } from "./classification/columns.ts";
 export type { Evidence } from "./classification/evidence.ts";
 export { csvRows } from "./classification/form.ts";

@@ -1,0 +1,45 @@
+import type { ColumnSample } from "./columns.ts";
+import { classifyColumn } from "./columns.ts";
+import { safeName } from "./evidence.ts";
+import type { Recogniser } from "./recogniser.ts";
+import { columnEvidenceOf } from "./structured-evidence.ts";
+import { lowestTier, maxTier, type TierPolicy, tagsOf } from "./tiers.ts";
+
+/** What a column of a table or file holds. Never a value of it. */
+export interface ColumnReport {
+  readonly column: string;
+  readonly tier: string;
+  readonly tags: readonly string[];
+  /** What the column is as a whole, if that is clear. */
+  readonly entity?: string;
+  readonly term?: string;
+  readonly score?: number;
+  /** Share of the values that fit, 0..1. */
+  readonly fitting?: number;
+  readonly reasons: readonly string[];
+}
+
+/** Classifies a column by its name and values: as a whole, and by what single values hold. */
+export function classifyColumnValues(column: ColumnSample, policy: TierPolicy, recognisers: readonly Recogniser[]): ColumnReport {
+  const evidence = columnEvidenceOf(column.name, column.values ?? [], column.about ?? "", policy, recognisers);
+  const verdict = classifyColumn(column);
+  let tier = lowestTier(policy);
+  for (const e of evidence) tier = maxTier(policy, tier, e.tier);
+  return {
+    column: safeName(column.name),
+    tier,
+    tags: tagsOf(
+      policy,
+      evidence.map((e) => e.entity),
+    ),
+    ...(verdict === undefined
+      ? {}
+      : {
+          entity: verdict.entity,
+          term: verdict.term,
+          score: verdict.score,
+          ...(verdict.fitting === undefined ? {} : { fitting: verdict.fitting }),
+        }),
+    reasons: evidence.map((e) => e.reason),
+  };
+}
