@@ -147,7 +147,7 @@ const overHttps: Bench = {
       cert: admin.certificate,
       key: admin.private_key,
       method: "POST",
-      connections: 32,
+      connections: 64,
     };
     const load = (target: string, body: object): Promise<number> =>
       new Promise((resolve, reject) => {
