@@ -1,9 +1,12 @@
 export { type Builtin, type CallContext, define } from "./builtins/builtin.ts";
+export { builtinNames, OFF_BY_DEFAULT } from "./builtins/table.ts";
 export { type CompileResult, compileCached } from "./engine/cache.ts";
 export { check, compile } from "./engine/compile.ts";
 export type { CompileOptions } from "./engine/compile-modules.ts";
+export { compileTraced, type Explanation, type TracedPolicy } from "./engine/explain.ts";
 export type { Host } from "./engine/host.ts";
 export { type EvaluateOptions, Policy, type Result, type Solutions } from "./engine/policy.ts";
+export type { FileCoverage, RuleTrace } from "./engine/recorder.ts";
 export { BuiltinError, type EvaluationCode, type Problem, type ProblemCode, RegoCompileError } from "./errors.ts";
 export type { Source } from "./syntax/ast.ts";
 export { mountModule } from "./syntax/mount.ts";

@@ -6,6 +6,7 @@ import { define } from "./builtin.ts";
 import { collectionBuiltins } from "./collections.ts";
 import { coreBuiltins } from "./core.ts";
 import { jwtBuiltins } from "./crypto/jwt.ts";
+import { x509Builtins } from "./crypto/x509.ts";
 import { documentBuiltins } from "./documents.ts";
 import { encodingBuiltins } from "./encoding.ts";
 import { globBuiltins } from "./glob.ts";
@@ -83,6 +84,7 @@ const ALL: ReadonlyMap<string, Builtin> = new Map(
     ...hashBuiltins,
     ...schemaBuiltins,
     ...jwtBuiltins,
+    ...x509Builtins,
     ...miscBuiltins,
   ].map((builtin) => [builtin.name, builtin]),
 );

@@ -34,7 +34,7 @@ export class TypeChecker {
         types.push(head === undefined ? ANY : this.known(head));
       }
     }
-    const type = union(types);
+    const type = bounded(union(types));
     this.documents[set.id] = set.kind === "set" ? { kind: "set", of: type } : set.kind === "object" ? ANY : type;
   }
 
@@ -93,6 +93,10 @@ export class TypeChecker {
   }
 
   private operand(operand: Operand, file: string | undefined): Type {
+    return bounded(this.inferred(operand, file));
+  }
+
+  private inferred(operand: Operand, file: string | undefined): Type {
     switch (operand.kind) {
       case "const":
         return typeOf(operand.value, 0);
@@ -186,6 +190,43 @@ function typeOf(value: Value, depth: number): Type {
     fields.push({ key, value: typeOf(getKey(value, key) as Value, depth + 1) });
   }
   return { kind: "object", fields, rest: undefined };
+}
+
+const weights = new WeakMap<Type, number>();
+const MAX_WEIGHT = 200;
+
+/** The number of types in a type, shared ones counted each time. */
+function weight(type: Type): number {
+  const known = weights.get(type);
+  if (known !== undefined) return known;
+  const parts =
+    type.kind === "any"
+      ? type.of
+      : type.kind === "array"
+        ? [...type.items, ...(type.rest === undefined ? [] : [type.rest])]
+        : type.kind === "set"
+          ? [type.of]
+          : type.kind === "object"
+            ? type.fields.map(({ value }) => value)
+            : [];
+  const total = parts.reduce((n, part) => n + weight(part), 1);
+  weights.set(type, total);
+  return total;
+}
+
+/** Types that grow too large (values may share structure without bound) keep only their kind. */
+function bounded(type: Type): Type {
+  if (weight(type) <= MAX_WEIGHT) return type;
+  switch (type.kind) {
+    case "array":
+      return { kind: "array", items: [], rest: ANY };
+    case "set":
+      return { kind: "set", of: ANY };
+    case "object":
+      return { kind: "object", fields: [], rest: { key: ANY, value: ANY } };
+    default:
+      return ANY;
+  }
 }
 
 const MAX_UNION = 16;

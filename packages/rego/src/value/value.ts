@@ -44,7 +44,7 @@ export function canonical(value: Value): string {
 const MAX_NESTING = 500;
 
 function write(value: Value, out: string[], depth: number): void {
-  tick();
+  charge(4);
   switch (typeof value) {
     case "string":
       charge(value.length >> 4);

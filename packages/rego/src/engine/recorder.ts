@@ -1,0 +1,101 @@
+import type { Branch } from "../compile/lower.ts";
+import type { RuleProbe } from "../compile/rules.ts";
+import type { RuleSet } from "../compile/tree.ts";
+import type { Context } from "../eval/context.ts";
+import type { Location, Module } from "../syntax/ast.ts";
+
+/** One rule's body (or `else` branch) as it was run. */
+export interface RuleTrace {
+  /** `data.authz.allow`. */
+  readonly rule: string;
+  readonly file: string;
+  readonly row: number;
+  readonly held: boolean;
+  /** Row of the first literal, in the order of the source, that never held; undefined if all did. */
+  readonly failedAt: number | undefined;
+  /** The text of that literal's row. */
+  readonly text: string | undefined;
+}
+
+interface Open {
+  readonly set: RuleSet;
+  readonly branch: Branch;
+  readonly held: Set<string>;
+}
+
+const MAX_TRACES = 10_000;
+
+/** Notes which rules and literals of a policy compiled with it hold. */
+export class Recorder implements RuleProbe {
+  readonly traces: RuleTrace[] = [];
+  /** Rows that were reached, by file. */
+  readonly rows = new Map<string, Set<number>>();
+  private readonly open: Open[] = [];
+  private readonly lines = new Map<string, readonly string[]>();
+
+  constructor(sources: readonly { readonly name: string; readonly source: string }[]) {
+    for (const { name, source } of sources) this.lines.set(name, source.split("\n"));
+  }
+
+  /** Forgets the traces of the evaluation before; rows add up. */
+  restart(): void {
+    this.traces.length = 0;
+    this.open.length = 0;
+  }
+
+  literal(_c: Context, file: string, loc: Location): void {
+    this.reach(file, loc.row);
+    this.open.at(-1)?.held.add(`${loc.row}:${loc.col}`);
+  }
+
+  enter(_c: Context, file: string, set: RuleSet, branch: Branch): void {
+    void file;
+    this.open.push({ set, branch, held: new Set() });
+  }
+
+  leave(_c: Context, file: string, set: RuleSet, branch: Branch, held: boolean): void {
+    const top = this.open.pop();
+    if (held) this.reach(file, branch.loc.row);
+    if (this.traces.length >= MAX_TRACES) return;
+    const literals = [...branch.statements].sort((a, b) => a.loc.offset - b.loc.offset);
+    const failed = held ? undefined : literals.find(({ loc }) => top?.held.has(`${loc.row}:${loc.col}`) !== true);
+    const row = failed?.loc.row;
+    const text = row === undefined ? undefined : this.lines.get(file)?.[row - 1]?.trim();
+    this.traces.push({ rule: set.name, file, row: branch.loc.row, held, failedAt: row, text });
+  }
+
+  private reach(file: string, row: number): void {
+    const rows = this.rows.get(file);
+    if (rows === undefined) this.rows.set(file, new Set([row]));
+    else rows.add(row);
+  }
+}
+
+export interface FileCoverage {
+  readonly file: string;
+  readonly covered: readonly number[];
+  readonly missed: readonly number[];
+  /** Share of rows covered, 0..1. */
+  readonly share: number;
+}
+
+/** Rows of rules and literals that a recorder reached and missed. */
+export function coverageOf(modules: readonly Module[], recorder: Recorder): readonly FileCoverage[] {
+  return modules.map((module) => {
+    const rows = new Set<number>();
+    for (const rule of module.rules) {
+      if (rule.isDefault) continue;
+      rows.add(rule.loc.row);
+      for (const literal of rule.body) if (literal.expr.kind !== "some") rows.add(literal.loc.row);
+      for (const branch of rule.otherwise) {
+        rows.add(branch.loc.row);
+        for (const literal of branch.body) if (literal.expr.kind !== "some") rows.add(literal.loc.row);
+      }
+    }
+    const reached = recorder.rows.get(module.name);
+    const all = [...rows].sort((a, b) => a - b);
+    const covered = all.filter((row) => reached?.has(row) === true);
+    const missed = all.filter((row) => reached?.has(row) !== true);
+    return { file: module.name, covered, missed, share: all.length === 0 ? 1 : covered.length / all.length };
+  });
+}
