@@ -61,7 +61,7 @@ const workspace = await step("acme shares a CONFIDENTIAL workspace, protected by
   const signature = await acmeKey.signOperation("workspace.invite", made.id, { org_id: "globex" });
   await globex.call("GET", path, undefined, 404);
   await acme.call("POST", `${path}/invite`, { org_id: "globex", signature }, 201);
-  const accepted = await globexKey.signOperation("workspace.accept", await invitation(made.id), { org_id: "globex" });
+  const accepted = await globexKey.signOperation("workspace.accept", made.id, { org_id: "globex" });
   await globex.call("POST", `${path}/accept-invitation`, { org_id: "globex", signature: accepted }, 204);
   return path;
 });
@@ -77,18 +77,18 @@ await step("a policy in Rego, signed by the root key, lets data out for the merg
 
 const context = { purpose: "merger", document: "offer" };
 const sealed = await step("acme encrypts the offer", async () => {
-  await admit(acme, "ada@acme.example");
   const { body } = await acme.call("POST", `${workspace}/encrypt`, { plaintext: base64("forty million"), context });
   return body.ciphertext as string;
 });
-await step("globex, once it has admitted its own reader, decrypts it", async () => {
-  await globex.call("POST", `${workspace}/decrypt`, { ciphertext: sealed, context }, 403);
-  await admit(globex, "gus@globex.example");
-  const { body } = await globex.call("POST", `${workspace}/decrypt`, { ciphertext: sealed, context });
+const reader = caller(gateway, { ca, token: world.token({ sub: "reader@globex", org: "globex" }) });
+await step("a reader of globex cannot open it; once globex has admitted them, they can", async () => {
+  await reader.call("POST", `${workspace}/decrypt`, { ciphertext: sealed, context }, 403);
+  await globex.call("POST", `${workspace}/admissions`, { identity_id: "reader@globex", identity_type: "user" }, 201);
+  const { body } = await reader.call("POST", `${workspace}/decrypt`, { ciphertext: sealed, context });
   expect(body.plaintext === base64("forty million"), "globex reads what acme wrote");
 });
 await step("for gossip the policy says no, with its reason; with another context the ciphertext does not open", async () => {
-  const { body } = await globex.call("POST", `${workspace}/decrypt`, { ciphertext: sealed, context: { purpose: "gossip" } }, 403);
+  const { body } = await reader.call("POST", `${workspace}/decrypt`, { ciphertext: sealed, context: { purpose: "gossip" } }, 403);
   expect(body.error.details.deny_reason === "for the merger only", "the policy's own reason");
   await globex.call(
     "POST",
@@ -101,10 +101,7 @@ await step("the key is rotated by a signed command; a replayed signature is refu
   const id = workspace.split("/").at(-1) ?? "";
   const signature = await acmeKey.signOperation("workspace.rotate-dek", id, {});
   await acme.call("POST", `${workspace}/rotate-dek`, { signature }, 204);
-  const replay = await acme
-    .call("POST", `${workspace}/rotate-dek`, { signature }, 403)
-    .catch(() => acme.call("POST", `${workspace}/rotate-dek`, { signature }, 409));
-  expect(replay.status >= 400, "a signature works once");
+  await acme.call("POST", `${workspace}/rotate-dek`, { signature }, 403);
   const { body } = await globex.call("POST", `${workspace}/decrypt`, { ciphertext: sealed, context });
   expect(body.plaintext === base64("forty million"), "old data is readable after rotation");
 });
@@ -160,19 +157,8 @@ await step("both audit logs verify from the first event to the last", async () =
   }
 });
 
-for (const one of [acme, globex, officers.acme, officers.globex, anybody]) await one.close();
+for (const one of [acme, globex, reader, officers.acme, officers.globex, anybody]) await one.close();
 await world.close();
-
-async function invitation(workspaceId: string): Promise<string> {
-  const { body } = await acme.call("GET", `/api/v1/workspaces/${workspaceId}/invitations`);
-  return body.invitations[0].id;
-}
-
-async function admit(who: typeof acme, email: string): Promise<void> {
-  const { body } = await who.call("GET", "/api/v1/identities/admins");
-  const { id } = body.admins.find((admin: { email: string }) => admin.email === email);
-  await who.call("POST", `${workspace}/admissions`, { identity_id: id, identity_type: "admin" }, 201);
-}
 
 /** Puts an object through the S3 gateway and flips one bit of one of its fragments on disk. */
 async function writeAndDamage(storage: typeof acme): Promise<number> {

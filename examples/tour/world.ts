@@ -1,5 +1,4 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
@@ -23,8 +22,7 @@ export interface World {
 export async function openWorld(): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), "seneschal-tour-"));
   const log = openLogger({ level: "error" });
-  const portBase = (await freePort()) - 443;
-  const options = { dataDir: dir, portBase, organizations: [], log, version: "tour" };
+  const options = { dataDir: dir, portBase: "any" as const, organizations: [], log, version: "tour" };
   const { config, credentials } = await prepareDev(options);
   const running = await startProcess(config, { serve, log, version: "tour" });
   const issuer = devIssuer(await readFile(join(dir, "dev", "issuer-key.pem"), "utf8"));
@@ -40,15 +38,4 @@ export async function openWorld(): Promise<World> {
       await rm(dir, { recursive: true, force: true });
     },
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(Math.min(port, 60_000)));
-    });
-  });
 }

@@ -6,6 +6,7 @@ import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { AdminRole } from "@seneschal/core/keys";
 import { devCredentials, devIssuer, serverCertificate } from "../gateway/index.ts";
 import { hashKey } from "../governance/index.ts";
+import { freePortBase } from "./free-port-base.ts";
 import { buildGateway } from "./gateway-service.ts";
 import { makeUnsealKey } from "./make-unseal-key.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
@@ -40,8 +41,8 @@ export interface DevCredentialsFile {
 
 export interface DevOptions {
   readonly dataDir: string;
-  /** The gateway listens on `portBase` + 443, governance on 444, the scheduler on 445, storage on 1000, 1090 and 1100. */
-  readonly portBase: number;
+  /** The gateway listens on `portBase` + 443, governance on 444, the scheduler on 445, storage on 1000, 1090 and 1100. `any` looks for free ones. */
+  readonly portBase: number | "any";
   readonly log: Logger;
   readonly version: string;
   readonly http?: ProcessConfig["http"];
@@ -84,7 +85,10 @@ export async function prepareDev(
   await save("issuer-key.pem", issuer.privateKey);
   const publicKey = await save("issuer.pem", issuer.publicKey);
   const secrets = await devSecrets(dir, organizations);
-  const config = (): ProcessConfig => processSettings.parse(settings(dataDir, dir, publicKey, issuer, secrets, options));
+  const portBase =
+    options.portBase === "any" ? await freePortBase([...Object.values(portOffset), 1100], systemRandom) : options.portBase;
+  const config = (): ProcessConfig =>
+    processSettings.parse(settings(dataDir, dir, publicKey, issuer, secrets, portBase, options.http));
 
   // The gateway is its own certificate authority: it is opened once, before anybody listens, to make what TLS needs.
   const metrics = openMetrics({ prefix: "gateway", version: options.version });
@@ -135,7 +139,10 @@ export async function prepareDev(
     }
     const credentials: DevCredentialsFile = {
       base_urls: Object.fromEntries(
-        Object.entries(portOffset).map(([name, offset]) => [name, `https://localhost:${options.portBase + offset}`]),
+        Object.entries(portOffset).map(([name, offset]) => [
+          name,
+          `${name === "s3" ? "http" : "https"}://localhost:${portBase + offset}`,
+        ]),
       ),
       ca,
       issuer: issuer.issuer,
@@ -156,7 +163,8 @@ function settings(
   publicKey: string,
   issuer: { readonly issuer: string; readonly audience: string },
   secrets: DevSecrets,
-  { portBase, http }: DevOptions,
+  portBase: number,
+  http: DevOptions["http"],
 ) {
   const server = (name: ServiceName) => ({
     host: "127.0.0.1",

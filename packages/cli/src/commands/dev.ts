@@ -11,10 +11,10 @@ export const addDev: AddCommand = (program, { host, result }) => {
     .command("dev")
     .description("run all services on embedded defaults with development credentials; never for production")
     .option("--data <dir>", "directory for everything", "./data")
-    .option("--port-base <n>", "the gateway listens on n + 443", wholeNumber, 8000)
+    .option("--port-base <n>", "the gateway listens on n + 443; any looks for free ports", portBase, 8000)
     .option("--http <framework>", "fastify or express", "fastify")
     .option("--log <level>", "debug, info, warn, error or silent", "warn")
-    .action(async (options: { data: string; portBase: number; http: "fastify" | "express"; log: "info" }) => {
+    .action(async (options: { data: string; portBase: number | "any"; http: "fastify" | "express"; log: "info" }) => {
       const log = openLogger({ level: options.log });
       const { config, credentials, file } = await prepareDev({
         ...{ dataDir: options.data, portBase: options.portBase, http: options.http, log, version },
@@ -26,6 +26,10 @@ export const addDev: AddCommand = (program, { host, result }) => {
       await running.stop();
     });
 };
+
+function portBase(text: string): number | "any" {
+  return text === "any" ? "any" : wholeNumber(text);
+}
 
 function welcome(services: readonly { readonly name: string; readonly url: string }[], file: string, gateway: string): string {
   const dir = file.replace(/credentials\.json$/, "");
