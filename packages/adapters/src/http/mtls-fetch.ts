@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import { Agent, fetch as undiciFetch } from "undici";
 
 /** What a client shows and whom it trusts. All PEM. */
@@ -11,6 +12,10 @@ export interface TlsIdentity {
   readonly servername?: string;
   /** Milliseconds until the head of the answer must be there. Default 30,000. */
   readonly timeout?: number;
+  /** Resolves names instead of the host's resolver; see `targetGuard`. */
+  readonly lookup?: LookupFunction;
+  /** Default TLS 1.2. */
+  readonly minVersion?: "TLSv1.2" | "TLSv1.3";
 }
 
 /** A `fetch` bound to one TLS identity. Connections are kept alive; `close` ends them. */
@@ -36,7 +41,8 @@ export function mtlsFetch(identity: TlsIdentity): IdentityFetch {
     bodyTimeout: timeout,
     connect: {
       timeout,
-      minVersion: "TLSv1.2",
+      minVersion: identity.minVersion ?? "TLSv1.2",
+      ...(identity.lookup === undefined ? {} : { lookup: identity.lookup }),
       ...(identity.ca === undefined ? {} : { ca: identity.ca }),
       ...(identity.cert === undefined ? {} : { cert: identity.cert }),
       ...(identity.key === undefined ? {} : { key: identity.key }),

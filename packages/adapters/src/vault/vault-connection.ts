@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { LookupFunction } from "node:net";
 import { vaultError } from "./vault-error.ts";
 
 /** How the client proves itself. */
@@ -22,6 +23,8 @@ export interface VaultConnectionOptions {
   readonly key?: string;
   /** Milliseconds for one request. Default 10,000. */
   readonly timeout?: number;
+  /** Resolves names instead of the host's resolver. */
+  readonly lookup?: LookupFunction;
   /** Milliseconds since the epoch; tells when a login must be renewed. */
   readonly now: () => number;
 }
@@ -63,9 +66,8 @@ export function connectVault(options: VaultConnectionOptions): VaultConnection {
     ...(options.cert === undefined ? {} : { cert: options.cert }),
     ...(options.key === undefined ? {} : { key: options.key }),
   };
-  const agent = secure
-    ? new HttpsAgent({ keepAlive: true, maxSockets: 32, ...tls })
-    : new HttpAgent({ keepAlive: true, maxSockets: 32 });
+  const pool = { keepAlive: true, maxSockets: 32, ...(options.lookup === undefined ? {} : { lookup: options.lookup }) };
+  const agent = secure ? new HttpsAgent({ ...pool, ...tls }) : new HttpAgent(pool);
   let login: Promise<Login> | undefined;
 
   const send = (method: string, path: string, token: string | undefined, body: object | undefined): Promise<VaultAnswer> =>

@@ -1,0 +1,84 @@
+import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+
+/** Decides which hosts may be called at an address that somebody else chose. */
+export interface TargetGuard {
+  /** Why this URL may not be called, as far as the URL itself tells; `undefined` when nothing is wrong with it. */
+  refusal(url: URL): string | undefined;
+  /** Name resolution that hides forbidden addresses: what a name resolves to is judged at every connection. */
+  readonly lookup: LookupFunction;
+}
+
+/** Special-purpose addresses (RFC 6890 and its registry): nothing that a caller from outside should reach through us. */
+const special4 = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+] as const;
+const special6 = ["::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16"] as const;
+const local6 = ["fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8"] as const;
+
+/**
+ * A guard against server-side request forgery: public addresses may be called, private and special ones only if `allowed`
+ * names them. An entry is an address, a range such as `10.0.0.0/8`, or an exact host name, which may then resolve to
+ * anything.
+ */
+export function targetGuard(allowed: readonly string[]): TargetGuard {
+  const special = blockList([...special4, ...special6, ...local6]);
+  const addresses = blockList(allowed.filter((entry) => isIP(entry.split("/")[0] ?? "") !== 0));
+  const names = new Set(allowed.map((entry) => entry.toLowerCase()));
+
+  const permits = (address: string): boolean => {
+    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+    return addresses.check(address, family) || !special.check(address, family);
+  };
+
+  const guarded = (hostname: string, options: LookupOptions, callback: Parameters<LookupFunction>[2]): void => {
+    lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
+      if (error !== null) return callback(error, "");
+      const usable = names.has(hostname.toLowerCase()) ? found : found.filter(({ address }) => permits(address));
+      const [first] = usable;
+      if (first === undefined) {
+        const refused: NodeJS.ErrnoException = new Error("the host resolves to an address that may not be called");
+        refused.code = "ETARGET";
+        return callback(refused, "");
+      }
+      if (options.all === true) return callback(null, usable);
+      return callback(null, first.address, first.family);
+    });
+  };
+
+  return {
+    refusal({ hostname }) {
+      const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
+      if (names.has(host)) return undefined;
+      if (isIP(host) !== 0) return permits(host) ? undefined : "a private address must be allowed by the configuration";
+      const local = host === "localhost" || host.endsWith(".localhost");
+      return local && !permits("127.0.0.1") ? "a private address must be allowed by the configuration" : undefined;
+    },
+    lookup: guarded as LookupFunction,
+  };
+}
+
+function blockList(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = "", bits] = range.split("/");
+    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
