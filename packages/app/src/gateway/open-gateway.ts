@@ -26,14 +26,15 @@ import { pki } from "./pki/pki.ts";
 import { policyGate } from "./policies/gate.ts";
 import { pooledRandom } from "./pooled-random.ts";
 import { gatewayHandlers } from "./resources.ts";
+import { openOrchestrator } from "./services/orchestrator.ts";
 import type { GatewayServices } from "./services.ts";
 import type { GatewayConfig } from "./settings.ts";
-import { openOrchestrator } from "./services/orchestrator.ts";
 import { signatures } from "./signatures/signatures.ts";
 import { cachedReader } from "./store/cached-reader.ts";
 import { transact, type Unit } from "./store/unit-of-work.ts";
 import { sweep } from "./sweep.ts";
 import { dekRing } from "./workspaces/dek-ring.ts";
+import { dekUses } from "./workspaces/dek-uses.ts";
 
 /** What a gateway is made of. The store was opened with `gatewaySchema`. */
 export interface GatewayOptions {
@@ -201,6 +202,7 @@ function composeServices(options: GatewayOptions): GatewayServices {
     audit: auditLog({ store, vault, crypto, random, instance, log, commitId }),
     organizationKeys: keys,
     signatures: signatures(crypto, instance),
+    dekUses: dekUses(store, commitId),
     deks: dekRing(vault, keys, random, { ...config.dek_cache, now: () => clock.now() }),
     policies: policyGate(options.policy),
     pki: pki({ vault, crypto, random, instance }),

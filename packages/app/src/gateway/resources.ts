@@ -43,6 +43,7 @@ import type { Collection } from "./store/collection.ts";
 import { users } from "./users/collections.ts";
 import { userHandlers } from "./users/handlers.ts";
 import { invitations, joinRequests, seats, workspaces } from "./workspaces/collections.ts";
+import { dekUseRecords } from "./workspaces/dek-uses.ts";
 import { workspaceHandlers } from "./workspaces/handlers.ts";
 
 /** The handlers of every resource. A route is served when its handler stands here. */
@@ -80,6 +81,7 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   certificates,
   checkpoints,
   crks,
+  dekUseRecords,
   devices,
   emergencies,
   encryptedShares,

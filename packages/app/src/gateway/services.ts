@@ -12,6 +12,7 @@ import type { GatewayConfig } from "./settings.ts";
 import type { Signatures } from "./signatures/signatures.ts";
 import type { Reader } from "./store/reader.ts";
 import type { DekRing } from "./workspaces/dek-ring.ts";
+import type { DekUses } from "./workspaces/dek-uses.ts";
 
 /** Everything that handlers are given. One object per running gateway; a resource with a service of its own adds it here. */
 export interface GatewayServices {
@@ -31,6 +32,7 @@ export interface GatewayServices {
   readonly organizationKeys: OrganizationKeys;
   readonly signatures: Signatures;
   readonly deks: DekRing;
+  readonly dekUses: DekUses;
   readonly policies: PolicyGate;
   readonly pki: Pki;
   readonly lastUse: LastUse;

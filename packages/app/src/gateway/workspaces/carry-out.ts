@@ -3,6 +3,7 @@ import { admissions } from "../admissions/collections.ts";
 import type { GatewayUnit } from "../call.ts";
 import type { GatewayServices } from "../services.ts";
 import { invitations, type Seat, seatId, seats, workspaces } from "./collections.ts";
+import { dekUseId, dekUseRecords } from "./dek-uses.ts";
 
 /** Carries out what a step of a workspace asks for, in the step's order and in its transaction. */
 export async function carryOut(
@@ -54,6 +55,7 @@ async function one(services: GatewayServices, unit: GatewayUnit, workspace: Work
     case "destroy":
       for (const seat of await unit.list(seats, "by_workspace", [id])) unit.delete(seats, seatId(id, seat.org_id));
       for (const admission of await unit.list(admissions, "active", [id])) revoke(unit, admission);
+      for (let version = 1; version <= workspace.dek_version; version++) unit.delete(dekUseRecords, dekUseId(id, version));
       unit.delete(workspaces, id);
       unit.afterCommit(() => services.deks.forget(id));
       return;

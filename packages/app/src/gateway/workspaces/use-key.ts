@@ -24,6 +24,7 @@ export async function encryptItems(
   items: readonly DataItem[],
 ): Promise<string[]> {
   const { seat, version, record } = await enter(services, call, workspaceId, "encrypt", items);
+  await services.dekUses.take(workspaceId, version, items.length);
   const key = await services.deks.open(seat, version);
   if (key === undefined) throw new Error(`workspace ${workspaceId} lost key version ${version}`);
   const out = items.map(({ text, context }) => {

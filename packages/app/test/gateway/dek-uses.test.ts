@@ -1,0 +1,38 @@
+import { openMemoryStore } from "@seneschal/adapters/memory";
+import { isCoded } from "@seneschal/core";
+import { describe, expect, it } from "vitest";
+import { dekUseRecords, dekUses } from "../../src/gateway/workspaces/dek-uses.ts";
+
+describe("uses of a key version", () => {
+  const open = () => openMemoryStore({ collections: { [dekUseRecords.name]: { indexes: {} } } });
+  let commits = 0;
+  const commitId = (): string => `c${commits++}`;
+
+  it("are never more than the limit, by several processes and over restarts", async () => {
+    const store = open();
+    let taken = 0;
+    for (let restart = 0; restart < 5; restart++) {
+      const processes = [dekUses(store, commitId, 100, 10), dekUses(store, commitId, 100, 10)];
+      for (let i = 0; i < 20; i++) {
+        for (const uses of processes) {
+          try {
+            await uses.take("w", 1, 3);
+            taken += 3;
+          } catch (error) {
+            expect(isCoded(error, "STATE_CONFLICT")).toBe(true);
+          }
+        }
+      }
+    }
+    expect(taken).toBeGreaterThan(60);
+    expect(taken).toBeLessThanOrEqual(100);
+  });
+
+  it("of another version or workspace are counted apart", async () => {
+    const uses = dekUses(open(), commitId, 10, 10);
+    await uses.take("w", 1, 10);
+    await expect(uses.take("w", 1, 1)).rejects.toMatchObject({ code: "STATE_CONFLICT" });
+    await uses.take("w", 2, 10);
+    await uses.take("v", 1, 10);
+  });
+});
