@@ -25,7 +25,7 @@ export interface PlanOptions {
   readonly energyPrice?: number;
   /** How much of an allocation's data is in place, 0..1. */
   readonly dataReadiness?: (allocation: Allocation) => number | undefined;
-  /** Pending allocations per cycle that may make others give way. */
+  /** Pending allocations per cycle for which others are looked at to give way, those of the highest score first; default 64. */
   readonly maxPreemptions?: number;
 }
 
@@ -96,6 +96,8 @@ interface Cycle {
   readonly pending: readonly Allocation[];
   readonly running: readonly Allocation[];
   readonly burst: ReadonlySet<string>;
+  /** Nodes that are on their way to a pending allocation, from work that is writing its checkpoint. */
+  readonly coming: ReadonlyMap<string, number>;
   readonly schedulable: number;
   readonly busy: number;
   readonly score: (allocation: Allocation) => Score;
@@ -195,6 +197,10 @@ function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
     const target = state.tenants.get(id)?.fairShareTarget ?? 0;
     if (target > 0) for (const allocation of burstAllocations(mine, target, schedulable)) burst.add(allocation);
   }
+  const coming = new Map<string, number>();
+  for (const { state: is, preemptedFor, assigned } of running)
+    if (is === "checkpointing" && preemptedFor !== null)
+      coming.set(preemptedFor, (coming.get(preemptedFor) ?? 0) + assigned.length);
   return {
     spec: state,
     now,
@@ -202,6 +208,7 @@ function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
     pending,
     running,
     burst,
+    coming,
     schedulable,
     busy,
     score,
@@ -284,16 +291,13 @@ function held(allocation: Allocation, refusal: Rejection): Reason {
 /** There are too few free nodes: see whether others must give way, or are doing so already. */
 function makeRoom(cycle: Cycle, pending: Allocation, score: Score, free: number): Reason {
   const need = pending.minNodes;
-  const coming = cycle.running
-    .filter(({ state, preemptedFor }) => state === "checkpointing" && preemptedFor === pending.id)
-    .reduce((sum, { assigned }) => sum + assigned.length, 0);
+  const coming = cycle.coming.get(pending.id) ?? 0;
   if (coming > 0 && free + coming >= need) {
     cycle.pool.take(pending, free); // keeps its place
     return because(pending.id, "nodes_being_freed", { free, coming, need });
   }
-  const victims = cycle.preemptionsLeft > 0 ? findVictims(cycle, pending, need - free - coming) : [];
+  const victims = cycle.preemptionsLeft-- > 0 ? findVictims(cycle, pending, need - free - coming) : [];
   if (victims.length > 0) {
-    cycle.preemptionsLeft--;
     cycle.pool.take(pending, free);
     for (const { allocation } of victims) cycle.gone.add(allocation.id);
     cycle.preemptions.push({

@@ -7,9 +7,9 @@ import { emptyState, type QuotaState } from "../state/state.ts";
 import type { Job, Workload } from "./workload.ts";
 
 export interface SimulationOptions {
-  /** Seconds between scheduling cycles; default 30. */
+  /** Seconds between scheduling cycles; default 60. */
   readonly cycle?: number;
-  /** Seconds after which a user submits again what a quota refused; default 60. */
+  /** Seconds after which users submit again what a quota refused, once the tenant has capacity again; default 60. */
   readonly resubmit?: number;
   readonly plan?: PlanOptions;
 }
@@ -52,17 +52,45 @@ export interface Simulation {
  * ```
  */
 export function simulate(workload: Workload, options: SimulationOptions = {}): Simulation {
-  const { cycle = 30, resubmit = 60 } = options;
+  const { cycle = 60, resubmit = 60 } = options;
   const world = new World(workload);
   const agenda = new Agenda();
-  for (const change of workload.quotas) agenda.add(change.at, 0, () => world.setQuota(change.tenant, change.settings));
+  for (const change of workload.quotas)
+    agenda.add(change.at, 0, () => {
+      world.setQuota(change.tenant, change.settings);
+      retryLater(change.tenant);
+    });
   for (const job of workload.jobs) agenda.add(job.submit, 2, () => submit(job));
   const samples: Sample[] = [];
   let planned = -1;
 
+  const refused = new Map<string, Job[]>();
+  const retrying = new Set<string>();
+
   function submit(job: Job): void {
-    if (world.submit(job) === "later") agenda.add(agenda.now + resubmit, 2, () => submit(job));
-    wake();
+    const answer = world.submit(job);
+    if (answer === "taken") wake();
+    if (answer === "later") refused.set(job.tenant, [...(refused.get(job.tenant) ?? []), job]);
+  }
+  /** There is no waiting queue for what a quota refused: its users come back when there is capacity. */
+  function retryLater(tenant: string): void {
+    if (retrying.has(tenant) || !refused.has(tenant)) return;
+    retrying.add(tenant);
+    agenda.add(agenda.now + resubmit, 2, () => {
+      retrying.delete(tenant);
+      const jobs = refused.get(tenant) ?? [];
+      refused.delete(tenant);
+      let misses = 0;
+      for (const [i, job] of jobs.entries()) {
+        const answer = world.submit(job);
+        if (answer === "taken") wake();
+        if (answer !== "later") continue;
+        refused.set(tenant, [...(refused.get(tenant) ?? []), job]);
+        if (++misses < PATIENCE) continue;
+        refused.set(tenant, [...(refused.get(tenant) ?? []), ...jobs.slice(i + 1)]);
+        return;
+      }
+    });
   }
   /** A cycle at the next multiple of the interval, once. */
   function wake(): void {
@@ -78,7 +106,9 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
         if (!world.start(proposal)) continue;
         const attempt = world.attemptOf(proposal.allocation);
         agenda.add(agenda.now + world.remainingOf(proposal.allocation), 1, () => {
-          if (world.finish(proposal.allocation, attempt)) wake();
+          if (!world.finish(proposal.allocation, attempt)) return;
+          wake();
+          retryLater(world.tenantOf(proposal.allocation));
         });
       } else if (world.preempt(proposal)) {
         planned = -1;
@@ -92,6 +122,9 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
   samples.push(world.sample(agenda.now));
   return { samples, jobs: world.outcomes(), preemptions: world.preemptions };
 }
+
+/** Refusals in a row after which the users of a tenant stop trying until more ends. */
+const PATIENCE = 20;
 
 /** What happens when; at one time first quotas (0), then ends (1), submissions (2), cycles (3). */
 class Agenda {
@@ -221,6 +254,10 @@ class World {
 
   attemptOf(id: string): number {
     return this.#of(id).attempt;
+  }
+
+  tenantOf(id: string): string {
+    return this.#of(id).job.tenant;
   }
 
   remainingOf(id: string): number {
