@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { EtcdClient, type EtcdTls } from "@seneschal/adapters/etcd";
 import { freePort } from "./free-port.ts";
+import { startPeerProxy } from "./peer-proxy.ts";
 
 export interface EtcdClusterOptions {
   /** Default 3. */
@@ -23,7 +24,8 @@ export interface EtcdClusterOptions {
     readonly keyFile: string;
     readonly clientCertAuth?: boolean;
   };
-  readonly extraArguments?: readonly string[];
+  /** Puts a proxy in front of every peer port, so that members can be isolated from each other. */
+  readonly peerProxies?: boolean;
 }
 
 export interface EtcdCluster {
@@ -34,6 +36,10 @@ export interface EtcdCluster {
   pause(member: number): void;
   resume(member: number): void;
   restart(member: number): Promise<void>;
+  /** Cuts one member off from the others, not from its clients. Needs `peerProxies`. */
+  isolate(member: number): Promise<void>;
+  /** Joins all members again. */
+  rejoin(): void;
   destroy(): Promise<void>;
 }
 
@@ -50,22 +56,24 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
     Array.from({ length: options.members ?? 3 }, async (_, at) => ({
       name: `n${at + 1}`,
       client: `${scheme}://127.0.0.1:${await freePort()}`,
-      peer: `http://127.0.0.1:${await freePort()}`,
+      peerPort: await freePort(),
     })),
   );
+  const proxies = options.peerProxies === true ? await Promise.all(members.map(({ peerPort }) => startPeerProxy(peerPort))) : [];
+  const peerUrl = (at: number): string => `http://127.0.0.1:${proxies[at]?.port ?? members[at]?.peerPort}`;
   const processes: (ChildProcess | undefined)[] = [];
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("ETCD_")));
   const start = (at: number, state: "new" | "existing"): void => {
-    const { name, client, peer } = members[at] as (typeof members)[0];
+    const { name, client, peerPort } = members[at] as (typeof members)[0];
     const flags: Readonly<Record<string, string>> = {
       name,
       "data-dir": join(directory, name),
       "listen-client-urls": client,
       "advertise-client-urls": client,
-      "listen-peer-urls": peer,
-      "initial-advertise-peer-urls": peer,
+      "listen-peer-urls": `http://127.0.0.1:${peerPort}`,
+      "initial-advertise-peer-urls": peerUrl(at),
       "initial-cluster-token": directory,
-      "initial-cluster": members.map((member) => `${member.name}=${member.peer}`).join(","),
+      "initial-cluster": members.map((member, other) => `${member.name}=${peerUrl(other)}`).join(","),
       "initial-cluster-state": state,
       "heartbeat-interval": "50",
       "election-timeout": "300",
@@ -81,10 +89,7 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
             ...(options.tls.clientCertAuth === true ? { "client-cert-auth": "true" } : {}),
           }),
     };
-    const args = [
-      ...Object.entries(flags).flatMap(([flag, value]) => (value === "true" ? [`--${flag}`] : [`--${flag}`, value])),
-      ...(options.extraArguments ?? []),
-    ];
+    const args = [...Object.entries(flags).flatMap(([flag, value]) => (value === "true" ? [`--${flag}`] : [`--${flag}`, value]))];
     processes[at] = spawn("etcd", args, {
       env: { ...environment, ...(process.arch === "arm64" ? { ETCD_UNSUPPORTED_ARCH: "arm64" } : {}) },
       stdio: "ignore",
@@ -128,8 +133,17 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
       start(at, "existing");
       await leader();
     },
+    isolate: async (at) => {
+      const states = await probe.callAll<{ readonly header: { readonly member_id: string } }>("Maintenance.Status", {});
+      const id = BigInt(states[at]?.header.member_id ?? 0).toString(16);
+      for (const [other, proxy] of proxies.entries()) proxy.block((from) => other === at || from === id);
+    },
+    rejoin: () => {
+      for (const proxy of proxies) proxy.block(() => false);
+    },
     destroy: async () => {
       probe.close();
+      for (const proxy of proxies) proxy.close();
       await Promise.all(members.map((_, at) => kill(at)));
       rmSync(directory, { recursive: true, force: true });
     },

@@ -170,6 +170,37 @@ else
   });
 
 if (etcdInstalled())
+  describe("a partitioned etcd", () => {
+    test("the minority refuses, also to read; the majority goes on; joined again they agree", async () => {
+      const cluster = await startEtcdCluster({ peerProxies: true });
+      const logs = await Promise.all(
+        [0, 1].map(() => openEtcdLog({ endpoints: cluster.endpoints, prefix: "/partition", tryMs: 400 })),
+      );
+      const replicas = await Promise.all(logs.map(openReplica));
+      const report = await insistentLoad(replicas, 16, async (answered) => {
+        for (let round = 0; round < rounds(2); round += 1) {
+          const before = answered();
+          await until(() => answered() > before + 300);
+          const leader = await cluster.leader();
+          await cluster.isolate(leader);
+          const cutOff = openEtcdLog({ endpoints: [cluster.endpoints[leader] as string], prefix: "/partition", totalMs: 1500 });
+          const after = answered();
+          await until(() => answered() > after + 300);
+          await expect(cutOff, "the old leader alone").rejects.toMatchObject({ code: "no_quorum" });
+          cluster.rejoin();
+        }
+        const joined = answered();
+        await until(() => answered() > joined + 300);
+      });
+      await checkHistory(logs[0] as ReplicatedLog, report);
+      await checkAgreement(replicas);
+      await Promise.all(replicas.map((replica) => replica.close()));
+      await Promise.all(logs.map((log) => log.close()));
+      await cluster.destroy();
+    });
+  });
+
+if (etcdInstalled())
   describe("a full etcd", () => {
     test("NOSPACE is told as log_full with no false answer; truncation, defragmentation and disarming bring it back", async () => {
       const cluster = await startEtcdCluster({ quotaBytes: 16 * 1024 * 1024 });
