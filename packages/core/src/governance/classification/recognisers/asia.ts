@@ -12,7 +12,7 @@ export const asia: readonly Recogniser[] = [
     ],
     validate: (match) => {
       const d = digitsOf(match);
-      return verhoeff(d) && d !== [...d].reverse().join("");
+      return d > "2" && verhoeff(d) && d !== [...d].reverse().join("");
     },
     context: ["aadhaar", "uidai", "aadhar", "आधार"],
     digits: 12,
@@ -130,6 +130,8 @@ export const asia: readonly Recogniser[] = [
     validate: (match) => {
       const d = digitsOf(match);
       const sum = weighted(d, [1, 3, 7, 1, 3, 7, 1, 3, 5]) + Math.floor((Number(d[8]) * 5) / 10);
+      // Tax office from 101, kind of business and serial from 1.
+      if (d < "101" || d.slice(3, 5) === "00" || d.slice(5, 9) === "0000") return false;
       return !repeats(d) && (10 - (sum % 10)) % 10 === Number(d[9]);
     },
     context: ["사업자등록번호", "brn", "business registration", "korean"],
