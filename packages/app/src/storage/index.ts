@@ -1,3 +1,6 @@
+export { openStorageNode, type StorageNode, type StorageNodeOptions } from "./node.ts";
 export { openStorage, type Storage, type StorageParts } from "./open-storage.ts";
+export { createCredentials } from "./s3/credentials.ts";
+export { serveS3 } from "./s3/serve-s3.ts";
 export { storageSchema } from "./schema.ts";
 export { type StorageConfig, storageSettings } from "./settings.ts";

@@ -1,0 +1,193 @@
+/** Storage: erasure coding beside memcpy, S3 put and get beside the raw disk and a bare node:http file server, scrub. */
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { openDirectoryDevice } from "@seneschal/adapters/devices";
+import { createReedSolomon } from "@seneschal/adapters/erasure";
+import { openLevelStore } from "@seneschal/adapters/level";
+import { openLogger } from "@seneschal/adapters/logging";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { systemClock, systemRandom } from "@seneschal/adapters/system";
+import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
+import { createCredentials, openStorageNode, serveS3, storageSchema } from "@seneschal/app/storage";
+import { type Bench, type BenchResult, rate } from "../bench.ts";
+
+const clients = 16;
+const operator = { id: "bench", source: "bench" };
+
+function erasure(): readonly BenchResult[] {
+  const size = 4 << 20;
+  const source = Buffer.alloc(size, 7);
+  const target = Buffer.alloc(size);
+  const memcpy = (rate(() => source.copy(target), 500) * size) / 1e9;
+  return [
+    [4, 2],
+    [8, 3],
+    [1, 2],
+  ].map(([data = 0, parity = 0]) => {
+    const code = createReedSolomon(data, parity);
+    const fragments = Array.from({ length: data }, () => systemRandom(Math.ceil(size / data)));
+    const value = (rate(() => code.encode(fragments), 1000) * size) / 1e9;
+    return {
+      name: `erasure encode ${data}+${parity}`,
+      value,
+      unit: "GB/s",
+      peer: "memcpy",
+      peerValue: memcpy,
+      ratio: value / memcpy,
+      bar: ">= 1 GB/s",
+    };
+  });
+}
+
+/** Calls per second of `work` by 16 clients for about two seconds. */
+async function concurrent(work: (i: number) => Promise<unknown>, ms = 2000): Promise<number> {
+  let next = 0;
+  const end = performance.now() + ms;
+  const start = performance.now();
+  await Promise.all(
+    Array.from({ length: clients }, async () => {
+      while (performance.now() < end) await work(next++);
+    }),
+  );
+  return (next * 1000) / (performance.now() - start);
+}
+
+async function openNode(directory: string) {
+  const collections = { ...storageSchema.collections, ...vaultCollections };
+  const store = await openLevelStore({ ...storageSchema, collections, path: join(directory, "meta") });
+  const unseal = { kind: "key", key: systemRandom(32) } as const;
+  const vault = await openEmbeddedVault({ store, crypto: nodeCrypto, random: systemRandom, clock: systemClock, unseal });
+  const capacityBytes = 8 * 2 ** 30;
+  const devices = await Promise.all(
+    Array.from({ length: 6 }, async (_, i) => ({
+      device: await openDirectoryDevice({ id: `d${i}`, directory: join(directory, `d${i}`), capacityBytes }),
+      pool: "fast",
+      class: "ssd" as const,
+      capacityBytes,
+    })),
+  );
+  const log = openLogger({ level: "silent" });
+  const node = await openStorageNode({
+    ...{ nodeId: "bench", address: "127.0.0.1:9090", dataAddress: "127.0.0.1:9100", store, vault, devices, log },
+    ...{ clock: systemClock, random: systemRandom, crypto: nodeCrypto, pools: [{ id: "fast", class: "ssd" }] },
+  });
+  await node.tenants.create("bench", { dedup: true }, operator);
+  const credentials = createCredentials(node.context, vault);
+  const keys = await credentials.create("bench", operator);
+  const gateway = await serveS3({
+    services: node.objects,
+    credentials,
+    log,
+    host: "127.0.0.1",
+    port: 0,
+    connections: node.connections,
+  });
+  return { node, store, keys, gateway };
+}
+
+/** A server that keeps bodies as files, with one fsync each, and knows nothing else. */
+async function openBare(directory: string) {
+  await mkdir(directory, { recursive: true });
+  const server = createServer((request, response) => {
+    const path = join(directory, (request.url ?? "").slice(1));
+    const work = async () => {
+      if (request.method === "GET") return pipeline(createReadStream(path), response);
+      await pipeline(request, createWriteStream(path, { flush: true }));
+      return response.end();
+    };
+    work().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+async function s3(): Promise<readonly BenchResult[]> {
+  const sdk = createRequire(import.meta.url)("@aws-sdk/client-s3") as typeof import("@aws-sdk/client-s3");
+  const directory = await mkdtemp(join(tmpdir(), "seneschal-bench-"));
+  const { node, store, keys, gateway } = await openNode(directory);
+  const bare = await openBare(join(directory, "bare"));
+  const client = new sdk.S3Client({
+    ...{ endpoint: gateway.url, region: "us-east-1", forcePathStyle: true },
+    credentials: { accessKeyId: keys.access_key, secretAccessKey: keys.secret_key },
+  });
+  const Bucket = "bench";
+  await client.send(new sdk.CreateBucketCommand({ Bucket }));
+  const results: BenchResult[] = [];
+  try {
+    for (const size of [64 << 10, 8 << 20]) {
+      // Fresh content each time: deduplication would flatter.
+      const body = (i: number) => {
+        const bytes = Buffer.alloc(size, i & 255);
+        bytes.writeUInt32BE(i, 0);
+        for (let at = 0; at < size; at += 4 << 20) bytes.writeUInt32BE(i, at);
+        return bytes;
+      };
+      const name = size === 64 << 10 ? "64 KiB" : "8 MiB";
+      let written = 0;
+      const put = await concurrent((i) => {
+        written = Math.max(written, i);
+        return client.send(new sdk.PutObjectCommand({ Bucket, Key: `${size}-${i}`, Body: body(i) }));
+      });
+      const get = await concurrent(async (i) => {
+        const reply = await client.send(new sdk.GetObjectCommand({ Bucket, Key: `${size}-${i % (written + 1)}` }));
+        return reply.Body?.transformToByteArray();
+      });
+      const barePut = await concurrent((i) =>
+        fetch(`${bare.url}/${size}-${i % 1000}`, { method: "PUT", body: body(i) }).then((r) => r.arrayBuffer()),
+      );
+      const bareGet = await concurrent((i) => fetch(`${bare.url}/${size}-${i % clients}`).then((r) => r.arrayBuffer()));
+      const raw = await rawDisk(join(directory, "raw"), size);
+      const row = (op: string, value: number, peer: string, peerValue: number) =>
+        results.push({
+          name: `S3 ${op} ${name}, ${clients} clients`,
+          value,
+          unit: "op/s",
+          peer,
+          peerValue,
+          ratio: value / peerValue,
+        });
+      row("put", put, "bare node:http, fsync", barePut);
+      row("put", put, "raw disk, fsync", raw);
+      row("get", get, "bare node:http", bareGet);
+    }
+    const started = performance.now();
+    const job = await node.scrub({ kind: "cluster" }, operator);
+    await node.jobs.drain();
+    const seconds = (performance.now() - started) / 1000;
+    const used = node.monitor.pools()[0]?.usedBytes ?? 0;
+    results.push({ name: "scrub rate", value: used / seconds / 1e6, unit: "MB/s" });
+    if ((await node.jobs.get(job.id))?.state !== "succeeded") throw new Error("the scrub failed");
+  } finally {
+    client.destroy();
+    bare.server.closeAllConnections();
+    bare.server.close();
+    await gateway.close();
+    await node.stop();
+    await store.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+  return results;
+}
+
+/** Files of `size` written and synced per second, 16 at a time. */
+async function rawDisk(directory: string, size: number): Promise<number> {
+  await mkdir(directory, { recursive: true });
+  const bytes = Buffer.alloc(size, 3);
+  return concurrent(async (i) => {
+    const file = await open(join(directory, String(i % 500)), "w");
+    await file.write(bytes);
+    await file.datasync();
+    await file.close();
+  }, 1000);
+}
+
+export const benches: Bench[] = [
+  { name: "storage-erasure", run: async () => erasure() },
+  { name: "storage-s3", run: s3 },
+];
