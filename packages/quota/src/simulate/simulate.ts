@@ -93,8 +93,7 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
     });
   }
   /** A cycle at the next multiple of the interval, once. */
-  function wake(): void {
-    const at = Math.ceil(agenda.now / cycle) * cycle;
+  function wake(at = Math.ceil(agenda.now / cycle) * cycle): void {
     if (at <= planned) return;
     planned = at;
     agenda.add(at, 3, runCycle);
@@ -110,10 +109,7 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
           wake();
           retryLater(world.tenantOf(proposal.allocation));
         });
-      } else if (world.preempt(proposal)) {
-        planned = -1;
-        agenda.add(agenda.now + cycle, 3, runCycle);
-      }
+      } else if (world.preempt(proposal)) wake(agenda.now + cycle);
     }
     samples.push(world.sample(agenda.now));
   }
