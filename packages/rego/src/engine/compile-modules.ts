@@ -60,7 +60,9 @@ export function compileModules(
     const lowerers = new Map<Module, Lowerer>();
     for (const module of modules) lowerers.set(module, new Lowerer(module, root, builtins, report, metadata));
     const edges = new Map<RuleSet, Set<RuleNode>>();
+    const failed = new Set<RuleSet>();
     const lowered = sets.map((set) => {
+      const before = problems.length;
       const reads = new Set<RuleNode>();
       edges.set(set, reads);
       const lower = (placed: RuleSet["rules"][number]): LoweredRule => {
@@ -69,12 +71,18 @@ export function compileModules(
         for (const node of lowerer.dependencies) reads.add(node);
         return out;
       };
-      return { set, rules: set.rules.map(lower), fallback: set.fallback === undefined ? undefined : lower(set.fallback) };
+      const rules = set.rules.map(lower);
+      const fallback = set.fallback === undefined ? undefined : lower(set.fallback);
+      if (problems.length > before) failed.add(set);
+      return { set, rules, fallback };
     });
+    const beforeRecursion = problems.length;
     const sorted = checkRecursion(sets, edges, report);
-    if (problems.length > 0) return { compiled: undefined, problems };
+    if (problems.length > beforeRecursion) return { compiled: undefined, problems: inPlace(problems) };
     const types = new TypeChecker(root, builtins, report);
     for (const set of sorted) {
+      // what could not be resolved has been reported; its other problems would only follow from that
+      if (failed.has(set)) continue;
       const { rules, fallback } = lowered[set.id] as (typeof lowered)[number];
       documents[set.id] = emitRules(set, rules, fallback, {
         program,
