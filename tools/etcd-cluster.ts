@@ -24,6 +24,8 @@ export interface EtcdClusterOptions {
     readonly keyFile: string;
     readonly clientCertAuth?: boolean;
   };
+  /** Delays every fdatasync by 2 ms, as a slow disk would. Needs `strace`. */
+  readonly slowDisk?: boolean;
   /** Puts a proxy in front of every peer port, so that members can be isolated from each other. */
   readonly peerProxies?: boolean;
 }
@@ -90,7 +92,21 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
           }),
     };
     const args = [...Object.entries(flags).flatMap(([flag, value]) => (value === "true" ? [`--${flag}`] : [`--${flag}`, value]))];
-    processes[at] = spawn("etcd", args, {
+    // -D makes the tracer the grandchild: the process that we started, and may kill, is etcd.
+    const slow = [
+      "-D",
+      "-f",
+      "-qq",
+      "-o",
+      "/dev/null",
+      "-e",
+      "trace=fdatasync",
+      "-e",
+      "inject=fdatasync:delay_enter=2000",
+      "etcd",
+    ];
+    const [program, rest] = options.slowDisk === true ? ["strace", [...slow, ...args]] : ["etcd", args];
+    processes[at] = spawn(program, rest, {
       env: { ...environment, ...(process.arch === "arm64" ? { ETCD_UNSUPPORTED_ARCH: "arm64" } : {}) },
       stdio: "ignore",
     });

@@ -1,4 +1,5 @@
 /** The stores and logs beside the raw engine of the same run. What is not installed is left out. */
+import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -300,6 +301,20 @@ async function etcdLog(): Promise<BenchResult[]> {
   }
 }
 
+/** The same load where every fdatasync takes 2 ms longer. */
+async function etcdSlowDisk(): Promise<BenchResult[]> {
+  if (!etcdInstalled() || spawnSync("strace", ["-V"]).status !== 0) return [];
+  const cluster = await startEtcdCluster({ slowDisk: true });
+  try {
+    const log = await openEtcdLog({ endpoints: cluster.endpoints, prefix: "/slow" });
+    const { perSecond } = await decisions(log, 64, 64);
+    await log.close();
+    return [{ name: "log.etcd.slow_disk.64", value: perSecond, unit: "/s", bar: ">= 5,000/s" }];
+  } finally {
+    await cluster.destroy();
+  }
+}
+
 /** A million small commands, 512 at a time, with the default snapshots, truncation and compaction. */
 async function etcdSoak(): Promise<BenchResult[]> {
   if (!etcdInstalled()) return [];
@@ -349,5 +364,6 @@ export const benches: readonly Bench[] = [
   { name: "log.embedded", run: embeddedLogs },
   { name: "log.postgres", run: postgresLog },
   { name: "log.etcd", run: etcdLog },
+  { name: "log.etcd.slow_disk", run: etcdSlowDisk },
   { name: "log.etcd.soak", run: etcdSoak },
 ];

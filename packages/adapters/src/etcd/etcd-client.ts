@@ -16,7 +16,7 @@ export interface EtcdOptions {
 }
 
 /** A try that never left: the connection was not there in time. */
-export class NotSent extends Error {
+class NotSent extends Error {
   override readonly name = "NotSent";
 }
 

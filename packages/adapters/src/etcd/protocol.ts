@@ -199,7 +199,7 @@ export interface KeyValue {
   readonly lease: string;
 }
 
-export interface Header {
+interface Header {
   readonly revision: string;
   readonly member_id: string;
   readonly raft_term: string;

@@ -47,7 +47,7 @@ export function entryPlace(collection: CompiledCollection, index: string, key: s
 }
 
 /** The range of all keys that start with a byte string. */
-export function rangeOf(prefix: string): { readonly gte: Buffer; readonly lt: Buffer } {
+function rangeOf(prefix: string): { readonly gte: Buffer; readonly lt: Buffer } {
   return { gte: bytes(prefix), lt: bytes(successor(prefix) as string) };
 }
 
