@@ -1,0 +1,51 @@
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Harness, NOON, servers, startScheduler } from "./harness.ts";
+import { signJwt } from "./sign-jwt.ts";
+
+const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const claims = { iss: "https://idp.example", aud: "scheduler", exp: NOON / 1000 + 3600, org: "physics" };
+let s: Harness;
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "jwt-"));
+  const file = join(directory, "key.pem");
+  await writeFile(file, publicKey.export({ type: "spki", format: "pem" }));
+  s = await startScheduler(servers[0]![1], {
+    auth: { jwt: { enabled: true, public_key: file, issuer: claims.iss, audiences: [claims.aud] } },
+  });
+  await s.cluster(0);
+});
+afterAll(async () => {
+  await s.stop();
+  await rm(directory, { recursive: true });
+});
+
+const as = (more: object) => ({ authorization: `Bearer ${signJwt({ ...claims, ...more }, privateKey)}` });
+
+test("a JWT's subject is the user, its org the tenant, and without a role it is a user's", async () => {
+  const made = await s.call(undefined, "POST", "/api/v1/allocations", { tenant: "physics" }, as({ sub: "jo" }));
+  expect(made.status).toBe(201);
+  expect((await s.ok("root", "GET", `/api/v1/allocations/${made.body.id}`)).user).toBe("jo");
+  expect((await s.call(undefined, "POST", "/api/v1/allocations", { tenant: "other" }, as({ sub: "jo" }))).status).toBe(403);
+  expect((await s.call(undefined, "GET", "/api/v1/audit", undefined, as({ sub: "jo", roles: ["system-admin"] }))).status).toBe(
+    200,
+  );
+});
+
+test("a token cannot make its bearer a peer of the log", async () => {
+  const headers = as({ sub: "jo", roles: ["peer"] });
+  const body = { commands: [{ kind: "tenant.create", id: "x", by: "jo", tenant: "mine", settings: {} }] };
+  expect((await s.call(undefined, "POST", "/api/v1/internal/proposals", body, headers)).status).toBe(403);
+});
+
+test.each([
+  ["expired", { sub: "jo", exp: NOON / 1000 - 3600 }],
+  ["for others", { sub: "jo", aud: "gateway" }],
+  ["of another issuer", { sub: "jo", iss: "https://evil.example" }],
+])("a token that is %s is a 401", async (_, more) => {
+  expect((await s.call(undefined, "GET", "/api/v1/tenants", undefined, as(more))).status).toBe(401);
+});
