@@ -68,8 +68,9 @@ export class Worlds {
   /** Reads everything, then listens for changes. */
   async open(): Promise<void> {
     const { store } = this.#options;
-    this.#unsubscribe = store.subscribe(() => {
-      this.#behind = true;
+    this.#unsubscribe = store.subscribe((seq) => {
+      // A commit of audit records alone changes no document.
+      if (seq > this.#seq) this.#behind = true;
     });
     for (const [coll, index] of [
       ["resources", "by_org"],
@@ -91,6 +92,8 @@ export class Worlds {
   }
 
   async at(org: string): Promise<World> {
+    // A store that only polls may not have heard yet of what another process wrote.
+    if (this.#options.store.capabilities.subscribe === "poll") this.#behind = true;
     if (this.#behind) await this.#catchUp();
     return this.#world(org);
   }
