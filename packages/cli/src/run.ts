@@ -1,4 +1,5 @@
 import { isCoded } from "@seneschal/core";
+import { RegoCompileError } from "@seneschal/rego";
 import { Command, CommanderError } from "commander";
 import type { CommandContext } from "./command-context.ts";
 import { commands } from "./commands/index.ts";
@@ -68,6 +69,7 @@ const unavailable = ["unreachable", "outcome_unknown", "no_quorum", "store_locke
 
 /** By the status where a server answered, else by what could not be done here. */
 function codeOf(error: unknown): ExitCode {
+  if (error instanceof RegoCompileError) return exitCode.usage;
   if (!isCoded(error)) return exitCode.unavailable;
   const status = error.details["status"];
   if (status === 401 || status === 403) return exitCode.refused;
@@ -77,5 +79,6 @@ function codeOf(error: unknown): ExitCode {
 
 function tell(error: unknown): { readonly code: string; readonly message: string; readonly details?: unknown } {
   if (isCoded(error)) return { code: error.code, message: error.message, details: error.details };
+  if (error instanceof RegoCompileError) return { code: "policy_invalid", message: error.message, details: error.problems };
   return { code: "internal", message: error instanceof Error ? error.message : String(error) };
 }

@@ -91,3 +91,34 @@ describe("a root key by the command line", () => {
     expect(await run(["org", "create", "acme", "--set", `data_dir=${dev.dir}`], host)).toBe(3);
   });
 });
+
+describe("API keys by the command line", () => {
+  it("a created key works, a rotated or revoked one does not", async () => {
+    const dev = await startDev("express");
+    try {
+      const credentials = JSON.parse(await readFile(dev.credentials, "utf8"));
+      await writeFile(join(dev.dir, "admin.key"), credentials.organizations.acme.governance.api_key);
+      const url = credentials.base_urls.governance;
+      const call = async (...args: string[]) => {
+        const host = scriptedHost({ cwd: dev.dir });
+        const code = await run(
+          ["apikey", ...args, "--url", url, "--ca", credentials.ca, "--key-file", "admin.key", "--json"],
+          host,
+        );
+        return { code, host };
+      };
+      const created = await call("create", "--name", "etl", "--scopes", "classify");
+      expect(created.code, created.host.lines.join()).toBe(0);
+      const { id, api_key } = created.host.json();
+      expect(String(api_key)).toMatch(/^sgk_/);
+      const listed = await call("list");
+      expect(JSON.stringify(listed.host.json())).not.toContain(String(api_key));
+      const rotated = await call("rotate", String(id));
+      expect(rotated.host.json()["api_key"]).not.toBe(api_key);
+      expect((await call("revoke", String(id))).code).toBe(0);
+      expect((await call("rotate", String(id))).code).toBe(2);
+    } finally {
+      await dev.close();
+    }
+  });
+});

@@ -1,12 +1,16 @@
 import type { AddCommand } from "./add-command.ts";
+import { addApiKey } from "./apikey.ts";
 import { addAudit } from "./audit.ts";
 import { addCeremony } from "./ceremony.ts";
+import { addClassify } from "./classify.ts";
 import { addCompletion } from "./completion.ts";
 import { addConfig } from "./config.ts";
 import { addDev } from "./dev.ts";
 import { addEnroll } from "./enroll.ts";
 import { addInit } from "./init.ts";
 import { addOrg } from "./org.ts";
+import { addPolicy } from "./policy.ts";
+import { addQuota } from "./quota.ts";
 import { addServe } from "./serve.ts";
 import { addSign } from "./sign.ts";
 
@@ -21,5 +25,9 @@ export const commands: readonly AddCommand[] = [
   addCeremony,
   addSign,
   addAudit,
+  addPolicy,
+  addClassify,
+  addQuota,
+  addApiKey,
   addCompletion,
 ];

@@ -1,0 +1,92 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { run } from "../src/run.ts";
+import { scriptedHost } from "./scripted-host.ts";
+
+const policy = `package authz
+
+default allow := false
+
+allow if {
+	input.role == "admin"
+}
+`;
+const tests = `package authz_test
+
+import data.authz
+
+test_admin if authz.allow with input as {"role": "admin"}
+
+test_guest if not authz.allow with input as {"role": "guest"}
+`;
+
+describe("commands that need no server", () => {
+  let cwd: string;
+  beforeAll(async () => {
+    cwd = await mkdtemp(join(tmpdir(), "seneschal-offline-"));
+    await writeFile(join(cwd, "authz.rego"), policy);
+    await writeFile(join(cwd, "authz_test.rego"), tests);
+    await writeFile(join(cwd, "broken.rego"), "package p\nallow := x\n");
+    await writeFile(join(cwd, "guest.json"), '{"role": "guest"}');
+    await writeFile(
+      join(cwd, "people.csv"),
+      "name,email,ssn\nAda,ada@example.com,536-90-4399\nBob,bob@example.com,536-22-8726\n",
+    );
+    await writeFile(
+      join(cwd, "load.swf"),
+      "; MaxNodes: 4\n1 0 0 100 2 -1 -1 2 100 -1 1 1 1 -1 -1 -1 -1 -1\n2 10 0 100 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 -1 -1\n",
+    );
+  });
+  afterAll(() => rm(cwd, { recursive: true, force: true }));
+  const call = async (...args: string[]) => {
+    const host = scriptedHost({ cwd });
+    const code = await run(args, host);
+    return { host, code, text: host.lines.join("\n") };
+  };
+
+  it("policy check names every problem with file, row and column, and says no", async () => {
+    const { code, text } = await call("policy", "check", "broken.rego");
+    expect(code).toBe(1);
+    expect(text).toMatch(/^broken\.rego:2:\d+: rego_/);
+    expect((await call("policy", "check", "authz.rego")).code).toBe(0);
+    expect((await call("policy", "check", "none.rego")).code).toBe(2);
+  });
+
+  it("policy eval and explain answer and say where a rule failed", async () => {
+    const { code, text } = await call("policy", "eval", "data.authz.allow", "authz.rego", "-i", "guest.json");
+    expect([code, text]).toEqual([0, "false"]);
+    const explained = await call("policy", "explain", "data.authz.allow", "authz.rego", "-i", "guest.json");
+    expect(explained.text).toContain('input.role == "admin"');
+    expect((await call("policy", "eval", "data.authz.nothing", "authz.rego")).code).toBe(1);
+  });
+
+  it("policy test runs the test_ rules with coverage and fails when one does", async () => {
+    const { code, text } = await call("policy", "test", "authz.rego", "authz_test.rego");
+    expect(code, text).toBe(0);
+    expect(text).toContain("2 passed, 0 failed");
+    await writeFile(
+      join(cwd, "wrong_test.rego"),
+      'package wrong_test\n\nimport data.authz\n\ntest_wrong if authz.allow with input as {"role": "guest"}\n',
+    );
+    const failing = await call("policy", "test", "authz.rego", "wrong_test.rego");
+    expect(failing.code).toBe(1);
+    expect(failing.text).toContain("FAIL data.wrong_test.test_wrong");
+  });
+
+  it("classify tells columns apart and prints no value", async () => {
+    const { code, text } = await call("classify", "people.csv");
+    expect(code, text).toBe(0);
+    expect(text).toMatch(/people\.csv: PROPRIETARY/);
+    expect(text).not.toContain("536-90-4399");
+    expect((await call("classify", "guest.json")).code).toBe(2);
+  });
+
+  it("quota simulate draws a workload as text and as SVG", async () => {
+    const { code, text } = await call("quota", "simulate", "load.swf", "--svg", "plot.svg");
+    expect(code, text).toBe(0);
+    expect(text).toContain("utilisation");
+    expect(await readFile(join(cwd, "plot.svg"), "utf8")).toMatch(/^<svg/);
+  });
+});
