@@ -153,6 +153,7 @@ matrix := {
 	"backup:create": {"roles": {"super_admin", "operations_admin"}},
 	"backup:restore": {"roles": {"super_admin"}, "emergency": false},
 	"message:own": {"identities": {"admin", "user", "device", "service"}},
+	"federation:peer": {"partner": true, "emergency": false},
 	"message:deliver": {"partner": true, "emergency": false},
 	"organization:read": {"identities": {"admin", "user", "device", "service"}},
 }

@@ -1,3 +1,4 @@
+import { targetGuard } from "@seneschal/adapters/http";
 import type { TokenVerifier } from "@seneschal/adapters/jwt";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
@@ -18,7 +19,8 @@ import { principalOfCertificate, principalOfToken } from "./auth/principals.ts";
 import { auditedHandlers } from "./authz/audited-handlers.ts";
 import { authoriseCall } from "./authz/authorise-call.ts";
 import { type Call, type GatewayUnit, systemCall } from "./call.ts";
-import { lastUse } from "./identities/last-use.ts";
+import { federationChannels } from "./federation/channel.ts";
+import { lastUse, writeLastUse } from "./identities/last-use.ts";
 import { gatewayMetrics } from "./metrics.ts";
 import { ensureOrganization } from "./organizations/ensure.ts";
 import { organizationKeys } from "./organizations/keys.ts";
@@ -26,6 +28,7 @@ import { pki } from "./pki/pki.ts";
 import { policyGate } from "./policies/gate.ts";
 import { pooledRandom } from "./pooled-random.ts";
 import { gatewayHandlers } from "./resources.ts";
+import { type RotationScheduler, rotationScheduler } from "./rotation/scheduler.ts";
 import { openOrchestrator } from "./services/orchestrator.ts";
 import type { GatewayServices } from "./services.ts";
 import type { GatewayConfig } from "./settings.ts";
@@ -64,6 +67,8 @@ export interface Gateway extends BuiltService {
   readonly services: GatewayServices;
   /** Ends what time has ended; `start` calls it every minute. `now` in milliseconds. */
   sweep(now: number): Promise<void>;
+  /** Rotates data keys that are due by their policies; `start` runs it by the configured interval. */
+  readonly rotation: RotationScheduler;
 }
 
 /** The routes that have handlers: what is not built is not mounted. */
@@ -156,21 +161,33 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
   ];
 
+  const rotation = rotationScheduler(services);
   let timer: NodeJS.Timeout | undefined;
+  let rotationTimer: NodeJS.Timeout | undefined;
   return {
     services,
     hooks,
     checks,
     sweep: (at) => sweep(services, at),
+    rotation,
     endpoints: (full: Hooks) => endpoints(servedRoutes, auditedHandlers(gatewayHandlers), services, full),
     async start() {
       services.audit.start(options.sealEvery);
       timer = setInterval(() => {
         sweep(services, clock.now()).catch((error: unknown) => log.error({ error }, "the sweep failed"));
       }, SWEEP_MS).unref();
+      const rotate = (): void => {
+        rotation.run(clock.now()).catch((error: unknown) => log.error({ error }, "the scan for keys to rotate failed"));
+      };
+      rotate();
+      rotationTimer = setInterval(rotate, config.rotation.scan_interval).unref();
     },
     async stop() {
       clearInterval(timer);
+      clearInterval(rotationTimer);
+      await rotation.release();
+      await writeLastUse(services, clock.now());
+      await services.channels.close();
       await services.audit.stop();
     },
   };
@@ -185,6 +202,10 @@ function composeServices(options: GatewayOptions): GatewayServices {
   const metrics = gatewayMetrics(options.metrics);
   const read = cachedReader(store);
   const keys = organizationKeys(vault, crypto, random);
+  const targets = {
+    federation: targetGuard(config.federation.allowed_targets),
+    edges: targetGuard(config.edges.allowed_targets),
+  };
   return {
     config,
     store,
@@ -206,6 +227,8 @@ function composeServices(options: GatewayOptions): GatewayServices {
     deks: dekRing(vault, keys, random, { ...config.dek_cache, now: () => clock.now() }),
     policies: policyGate(options.policy),
     pki: pki({ vault, crypto, random, instance }),
+    targets,
+    channels: federationChannels({ vault, guard: targets.federation, timeout: config.federation.timeout }),
     newId,
     transact(call, work) {
       const run = async (unit: Unit) => {

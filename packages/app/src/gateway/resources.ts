@@ -5,6 +5,8 @@ import { admissionHandlers } from "./admissions/handlers.ts";
 import { auditHandlers } from "./audit/handlers.ts";
 import { logKeys } from "./audit/log-key.ts";
 import { checkpoints } from "./audit/sealer.ts";
+import { backups } from "./backups/collections.ts";
+import { backupHandlers } from "./backups/handlers.ts";
 import { ceremonies, heldShares } from "./ceremonies/collections.ts";
 import { ceremonyHandlers } from "./ceremonies/handlers.ts";
 import { certificates } from "./certificates/collections.ts";
@@ -17,6 +19,9 @@ import { emergencies } from "./emergency/collections.ts";
 import { emergencyHandlers } from "./emergency/handlers.ts";
 import { bootstrapMarks, enrollmentTokens } from "./enrollment/collections.ts";
 import { enrollmentHandlers } from "./enrollment/handlers.ts";
+import { federationIdentities, federations } from "./federation/collections.ts";
+import { federationHandlers } from "./federation/handlers.ts";
+import { peerHandlers } from "./federation/peer-handlers.ts";
 import { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
 import { generationCeremonyHandlers } from "./generation-ceremonies/handlers.ts";
 import { groups, memberships } from "./groups/collections.ts";
@@ -33,6 +38,8 @@ import { recoveries, recoveryShares } from "./recovery/collections.ts";
 import { recoveryHandlers } from "./recovery/handlers.ts";
 import { roleAssignments, roles } from "./roles/collections.ts";
 import { roleHandlers } from "./roles/handlers.ts";
+import { rotationPolicies } from "./rotation/collections.ts";
+import { rotationPolicyHandlers } from "./rotation/handlers.ts";
 import { serviceIdentities } from "./services/collections.ts";
 import { serviceHandlers } from "./services/handlers.ts";
 import { signingRequests, spentNonces } from "./signing-requests/collections.ts";
@@ -67,8 +74,12 @@ export const gatewayHandlers = {
   ...groupHandlers,
   ...roleHandlers,
   ...emergencyHandlers,
+  ...federationHandlers,
+  ...peerHandlers,
   ...serviceHandlers,
   ...recoveryHandlers,
+  ...rotationPolicyHandlers,
+  ...backupHandlers,
 };
 
 /** Every collection that the gateway keeps. */
@@ -76,6 +87,7 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   admins,
   admissions,
   authorities,
+  backups,
   bootstrapMarks,
   ceremonies,
   certificates,
@@ -86,6 +98,8 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   emergencies,
   encryptedShares,
   enrollmentTokens,
+  federationIdentities,
+  federations,
   generationCeremonies,
   groups,
   heldKeys,
@@ -102,6 +116,7 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   recoveryShares,
   roleAssignments,
   roles,
+  rotationPolicies,
   seats,
   serviceIdentities,
   signingRequests,

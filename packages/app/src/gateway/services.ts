@@ -1,8 +1,10 @@
+import type { TargetGuard } from "@seneschal/adapters/http";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
 import type { Health } from "../platform/health.ts";
 import type { AuditLog } from "./audit/log.ts";
 import type { Call, GatewayUnit } from "./call.ts";
+import type { Channels } from "./federation/channel.ts";
 import type { LastUse } from "./identities/last-use.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import type { OrganizationKeys } from "./organizations/keys.ts";
@@ -35,6 +37,10 @@ export interface GatewayServices {
   readonly dekUses: DekUses;
   readonly policies: PolicyGate;
   readonly pki: Pki;
+  /** To federated partners. */
+  readonly channels: Channels;
+  /** Which addresses partners and edge nodes may have. */
+  readonly targets: { readonly federation: TargetGuard; readonly edges: TargetGuard };
   readonly lastUse: LastUse;
   readonly version: string;
   readonly health: () => Promise<Health>;

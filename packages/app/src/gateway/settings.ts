@@ -46,6 +46,32 @@ export const gatewaySettings = z.strictObject({
         .optional(),
     })
     .prefault({}),
+  federation: z
+    .strictObject({
+      certificate_ttl: duration("365d"),
+      /** One call to a partner. */
+      timeout: duration("10s"),
+      /** How often partners are called to see whether they are there; `0s`: only when asked. */
+      health_interval: duration("5m"),
+      /** Private addresses, ranges and host names at which partners may be. */
+      allowed_targets: z.array(z.string().min(1)).default([]),
+    })
+    .prefault({}),
+  edges: z
+    .strictObject({
+      probe_timeout: duration("5s"),
+      /** Private addresses, ranges and host names at which edge nodes may be. */
+      allowed_targets: z.array(z.string().min(1)).default([]),
+      /** Accepts edge nodes without TLS; for development. */
+      allow_http: z.boolean().default(false),
+      /** The edge vault's key-value engine (version 2), into which policies and wrapped keys are written. */
+      kv_mount: z.string().min(1).default("secret"),
+    })
+    .prefault({}),
+  /** How often keys that are due for rotation are looked for. */
+  rotation: z.strictObject({ scan_interval: duration("1h") }).prefault({}),
+  /** Directory that backups are written to; it must survive the database. Without one there are no backups. */
+  backup: z.strictObject({ location: z.string().min(1).optional() }).prefault({}),
   /** Identity providers whose users may be taken in, and which of their groups map to which of ours, by name. */
   sso: z
     .strictObject({

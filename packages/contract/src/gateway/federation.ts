@@ -21,11 +21,22 @@ export const federation = z
   })
   .meta({ id: "Federation" });
 
-const pem = base64(1, 65_536).meta({ description: "base64 of PEM" });
+/** Base64 of PEM; PEM text itself is taken too. */
+const pem = z
+  .union([
+    base64(1, 65_536),
+    z
+      .string()
+      .regex(/-----BEGIN /, "expected PEM, or base64 of PEM")
+      .max(65_536),
+  ])
+  .meta({ description: "base64 of PEM, one certificate or request and what is above it" });
 const crkSignature = { crk_signature: signature.optional(), signature_params: signed.signature_params };
 const partnerParam = z.strictObject({ partner_id: organizationId });
 const route = { tag: "federation", auth: "principal" } as const;
 const base = "/api/v1/federation";
+/** Calls between gateways. */
+const peer = { tag: "federation", auth: "principal", action: "federation:peer", extension: true } as const;
 
 /** Bilateral channels between organisations, each on its own instance. */
 export const federationRoutes = {
@@ -136,7 +147,14 @@ export const federationRoutes = {
     bodyOptional: true,
     status: 200,
     reply: z
-      .object({ partner_id: organizationId, certificate: z.string(), serial_number: z.string(), expires_at: timestamp })
+      .object({
+        partner_id: organizationId,
+        certificate: z.string(),
+        serial_number: z.string(),
+        expires_at: timestamp,
+        /** The partner has taken it over the channel; else it has to be carried to it. */
+        delivered: z.boolean(),
+      })
       .meta({ id: "FederationRenewal" }),
     errors: [409, 502, 503],
   },
@@ -149,5 +167,35 @@ export const federationRoutes = {
     body: z.strictObject({ partner_org_id: organizationId, certificate: pem, ...signed }),
     status: 204,
     errors: [409, 422],
+  },
+  peerHealth: {
+    ...peer,
+    method: "GET",
+    path: `${base}/peer/health`,
+    summary: "Answers a partner's gateway, naming the organisation that it is federated with",
+    status: 200,
+    reply: z
+      .object({ org_id: organizationId, status: z.literal("healthy"), time: timestamp })
+      .meta({ id: "FederationPeerHealth" }),
+    errors: [409],
+  },
+  peerCertificate: {
+    ...peer,
+    method: "PUT",
+    path: `${base}/peer/certificate`,
+    summary: "Takes in a renewed certificate that the partner signed for us",
+    body: z.strictObject({ certificate: pem }),
+    status: 204,
+    errors: [409, 422],
+  },
+  peerRevocation: {
+    ...peer,
+    method: "POST",
+    path: `${base}/peer/revocation`,
+    summary: "The partner tells that it ended the federation",
+    body: z.strictObject({}),
+    bodyOptional: true,
+    status: 204,
+    errors: [409],
   },
 } as const satisfies Contract;

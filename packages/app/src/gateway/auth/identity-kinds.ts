@@ -1,5 +1,6 @@
 import { admins } from "../admins/collections.ts";
 import { devices } from "../devices/collections.ts";
+import { federations } from "../federation/collections.ts";
 import { serviceIdentities } from "../services/collections.ts";
 import type { Reader } from "../store/reader.ts";
 import { users } from "../users/collections.ts";
@@ -39,6 +40,13 @@ export const identityKinds: Readonly<Record<string, IdentityKind | undefined>> =
       const service = await read.get(serviceIdentities, id);
       if (service === undefined) return undefined;
       return { id, org: service.org_id, roles: [], active: service.active };
+    },
+  },
+  partner: {
+    async find(read, id) {
+      const federation = await read.get(federations, id);
+      if (federation === undefined) return undefined;
+      return { id, org: federation.partner_org_id, roles: [], active: federation.status === "active" };
     },
   },
   user: {

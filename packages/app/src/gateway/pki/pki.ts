@@ -19,9 +19,12 @@ import type { GatewayUnit } from "../call.ts";
 import { type CertificateRecord, certificates } from "../certificates/collections.ts";
 import { type AuthorityNeeds, organizationAuthority, rootAuthority } from "./authority.ts";
 
-/** Whom a certificate is for. The subject's organisation is always the issuing organisation. */
+/** Whom a certificate is for. */
 export interface Bearer {
+  /** Whose CA issues it, and whose record it becomes. */
   readonly org: string;
+  /** The organisation in the subject, when it is another one: a federated partner. */
+  readonly subjectOrganization?: string;
   readonly commonName: string;
   readonly subject: { readonly type: CertificateRecord["subject_type"]; readonly id: string };
   /** Milliseconds. */
@@ -68,7 +71,7 @@ export function pki(needs: AuthorityNeeds): Pki {
     const certificate = await issueCertificate(crypto, issuer, {
       serial: newSerial(random),
       subject: [
-        { type: "O", value: bearer.org },
+        { type: "O", value: bearer.subjectOrganization ?? bearer.org },
         { type: "CN", value: bearer.commonName },
       ],
       publicKey,

@@ -109,6 +109,7 @@ export const authorizationMatrix = {
   "backup:create": only(S, O),
   "backup:restore": guarded(only(S)),
   "message:own": open(everyone),
+  "federation:peer": { roles: [], identities: [], custom: false, partner: true, emergency: false },
   "message:deliver": { roles: [], identities: [], custom: false, partner: true, emergency: false },
   "organization:read": open(everyone),
 } as const satisfies Readonly<Record<string, Rule>>;

@@ -1,0 +1,133 @@
+import { type IdentityFetch, mtlsFetch, type TargetGuard } from "@seneschal/adapters/http";
+import { refusal } from "@seneschal/core/keys";
+import type { Vault } from "@seneschal/core/ports";
+import type { Reader } from "../store/reader.ts";
+import { federationIdentities, type StoredFederation } from "./collections.ts";
+import { federationKey } from "./identity.ts";
+
+/** A call to a partner's gateway. */
+export interface PeerCall {
+  readonly method: "GET" | "POST" | "PUT";
+  readonly path: string;
+  readonly body?: object;
+}
+
+/** What the partner answered; `body` is `undefined` unless it is a JSON object. */
+export interface PeerAnswer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Mutually authenticated connections to partners. */
+export interface Channels {
+  /**
+   * Calls a partner with the certificate that it signed for us, trusting for its server only what was pinned. Throws
+   * `FEDERATION_FAILED` when there is no answer; an answer of any status is returned. The partner's words stay out of errors.
+   */
+  call(read: Reader, federation: StoredFederation, call: PeerCall): Promise<PeerAnswer>;
+  /** As `call`, but throws `FEDERATION_FAILED` for an answer that is no success. */
+  demand(read: Reader, federation: StoredFederation, call: PeerCall): Promise<PeerAnswer>;
+  close(): Promise<void>;
+}
+
+const MAX_ANSWER = 16 << 20;
+const MAX_CHANNELS = 256;
+
+/** Channels that stay open between calls, one per federation; a new certificate or address opens a new one. */
+export function federationChannels(needs: {
+  readonly vault: Vault;
+  readonly guard: TargetGuard;
+  /** Milliseconds for one call. */
+  readonly timeout: number;
+}): Channels {
+  const { vault, guard, timeout } = needs;
+  const open = new Map<string, { readonly of: string; readonly http: IdentityFetch }>();
+
+  const drop = async (id: string): Promise<void> => {
+    const known = open.get(id);
+    open.delete(id);
+    await known?.http.close();
+  };
+
+  const channel = async (read: Reader, federation: StoredFederation): Promise<IdentityFetch> => {
+    const { id, org_id, outbound_certificate, partner_cert } = federation;
+    if (federation.status !== "active" || outbound_certificate === null) throw failed("not ready");
+    const of = `${outbound_certificate}${partner_cert}`;
+    const known = open.get(id);
+    if (known?.of === of) return known.http;
+    const identity = await read.get(federationIdentities, org_id);
+    if (identity === undefined) throw failed("not ready");
+    const http = mtlsFetch({
+      ca: partner_cert,
+      cert: outbound_certificate,
+      key: await federationKey({ vault }, identity),
+      minVersion: "TLSv1.3",
+      lookup: guard.lookup,
+      timeout,
+    });
+    void drop(id);
+    open.set(id, { of, http });
+    const [oldest] = open.keys();
+    if (open.size > MAX_CHANNELS && oldest !== undefined) void drop(oldest);
+    return http;
+  };
+
+  const call: Channels["call"] = async (read, federation, { method, path, body }) => {
+    const url = new URL(federation.partner_url.replace(/\/+$/, "") + path);
+    if (guard.refusal(url) !== undefined) throw failed("address not allowed");
+    const { fetch } = await channel(read, federation);
+    try {
+      const response = await fetch(url.href, {
+        method,
+        redirect: "error",
+        signal: AbortSignal.timeout(timeout),
+        ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+      });
+      return { status: response.status, body: await objectOf(response) };
+    } catch (error) {
+      throw failed(reasonOf(error));
+    }
+  };
+
+  return {
+    call,
+    async demand(read, federation, request) {
+      const answer = await call(read, federation, request);
+      if (answer.status >= 200 && answer.status < 300) return answer;
+      throw failed(`refused with status ${answer.status}`);
+    },
+    async close() {
+      await Promise.all([...open.keys()].map(drop));
+    },
+  };
+}
+
+function failed(reason: string) {
+  return refusal("FEDERATION_FAILED", `the partner could not be called: ${reason}`, { reason });
+}
+
+/** A few words of our own: what a resolver or a TLS library says is for nobody outside. */
+function reasonOf(error: unknown): string {
+  const { name, cause } = error as { name?: string; cause?: { code?: string } };
+  const code = cause?.code ?? "";
+  if (name === "TimeoutError" || /TIMEOUT/.test(code)) return "no answer in time";
+  if (code === "ETARGET") return "address not allowed";
+  if (/CERT|SELF_SIGNED|UNABLE_TO|TLS|SSL|ALTNAME/.test(code)) return "the connection is not trusted";
+  return "no connection";
+}
+
+async function objectOf(response: Response): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += (chunk as Uint8Array).length;
+    if (size > MAX_ANSWER) throw new Error("answer too large");
+    chunks.push(chunk as Uint8Array);
+  }
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,32 @@
+import { notFound, refusal } from "@seneschal/core/keys";
+import { keyText } from "../store/collection.ts";
+import type { Reader } from "../store/reader.ts";
+import { federations, type StoredFederation } from "./collections.ts";
+
+/** The newest federation of an organisation with a partner, whatever its status. */
+export async function findFederation(read: Reader, partner: string, org: string): Promise<StoredFederation | undefined> {
+  const [newest] = await read.list(federations, "by_partner", [org, keyText(partner)], { reverse: true, limit: 1 });
+  // Read again by id: a unit of work guards that.
+  return newest === undefined ? undefined : read.get(federations, newest.id);
+}
+
+/** As {@link findFederation}; throws `NOT_FOUND`. */
+export async function requireFederation(read: Reader, partner: string, org: string): Promise<StoredFederation> {
+  const federation = await findFederation(read, partner, org);
+  if (federation === undefined) throw notFound("federation");
+  return federation;
+}
+
+/** The active federation with a partner; throws `FEDERATION_INACTIVE`. */
+export async function requireActive(read: Reader, partner: string, org: string): Promise<StoredFederation> {
+  const federation = await findFederation(read, partner, org);
+  if (federation?.status === "active") return federation;
+  throw refusal("FEDERATION_INACTIVE", "there is no active federation with that organisation", { partner_org_id: partner });
+}
+
+/** The federation by which a partner's call came in. */
+export async function federationOfCaller(read: Reader, principal: { readonly id: string }): Promise<StoredFederation> {
+  const federation = await read.get(federations, principal.id);
+  if (federation?.status === "active") return federation;
+  throw refusal("FEDERATION_INACTIVE", "the federation is not active");
+}

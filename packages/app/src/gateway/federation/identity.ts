@@ -1,0 +1,71 @@
+import { milliseconds, timestamp } from "@seneschal/core/keys";
+import {
+  createRequest,
+  decodePrivateKey,
+  encodePem,
+  encodePrivateKey,
+  localSigner,
+  newPrivateKey,
+  type PrivateKey,
+  publicKeyOf,
+  requestPem,
+} from "@seneschal/crypto/x509";
+import { utf8 } from "../bytes.ts";
+import type { GatewayUnit } from "../call.ts";
+import { kekName } from "../organizations/kek-name.ts";
+import type { GatewayServices } from "../services.ts";
+import { type FederationIdentity, federationIdentities } from "./collections.ts";
+
+/** A certificate that ends sooner is replaced when the organisation asks again. */
+const RENEW_BEFORE = 30 * 86_400_000;
+
+const aad = (org: string): Uint8Array => utf8(`seneschal/federation-key/v1\0${org}`);
+
+/** The common name of an organisation's federation key. */
+export const federationName = (org: string): string => `federation.${org}`;
+
+/**
+ * The organisation's federation key; made on first use, and kept: certificates that partners signed for it stay good. Its own
+ * certificate is replaced when it nears its end. The vault key of the organisation must exist.
+ */
+export async function ensureIdentity(services: GatewayServices, unit: GatewayUnit, org: string): Promise<FederationIdentity> {
+  const { vault, crypto, random, pki, config } = services;
+  const { now } = unit.call;
+  const known = await unit.get(federationIdentities, org);
+  if (known !== undefined && milliseconds(known.expires_at) - now > RENEW_BEFORE) return known;
+
+  const key: PrivateKey =
+    known === undefined
+      ? newPrivateKey(crypto, "p256", random)
+      : decodePrivateKey(await vault.decrypt(kekName(org), known.sealed_key, aad(org)));
+  const name = federationName(org);
+  const subject = [
+    { type: "O", value: org },
+    { type: "CN", value: name },
+  ];
+  const record = await pki.issueForKey(
+    unit,
+    { org, commonName: name, subject: { type: "server", id: name }, ttl: config.federation.certificate_ttl },
+    publicKeyOf(crypto, key),
+  );
+  const at = timestamp(now);
+  const identity: FederationIdentity = {
+    org_id: org,
+    csr: known?.csr ?? requestPem(await createRequest(localSigner(crypto, key), { subject })),
+    certificate: record.certificate + record.ca_chain.join(""),
+    serial_number: record.serial_number,
+    expires_at: record.expiration,
+    sealed_key: known?.sealed_key ?? (await vault.encrypt(kekName(org), encodePrivateKey(crypto, key), aad(org))),
+    created_at: known?.created_at ?? at,
+    updated_at: at,
+  };
+  key.secret.fill(0);
+  unit.put(federationIdentities, org, identity);
+  return identity;
+}
+
+/** PKCS#8 PEM of the key, for the TLS layer. */
+export async function federationKey({ vault }: Pick<GatewayServices, "vault">, identity: FederationIdentity): Promise<string> {
+  const { org_id: org, sealed_key } = identity;
+  return encodePem("PRIVATE KEY", await vault.decrypt(kekName(org), sealed_key, aad(org)));
+}
