@@ -39,7 +39,7 @@ async function send(
   draft: Draft,
 ): Promise<{ status: number; text: string; headers: Headers; signature: string; amzDate: string }> {
   const keys = draft.keys ?? s3.keys;
-  const amzDate = toAmzDate(draft.at ?? Date.now());
+  const amzDate = toAmzDate(draft.at ?? s3.rig.clock.now());
   const scope = scopeOf(amzDate);
   const host = new URL(s3.gateway.url).host;
   const payloadHash = draft.payloadHash ?? hex(draft.body ?? "");
@@ -95,8 +95,8 @@ describe("Signature Version 4", () => {
     ]);
     expect(await refusal({ path: "/", keys: { ...s3.keys, access_key: "SNUNKNOWN" } })).toEqual([403, "InvalidAccessKeyId"]);
     expect(await refusal({ path: "/", keys: { ...s3.keys, secret_key: "wrong" } })).toEqual([403, "SignatureDoesNotMatch"]);
-    expect(await refusal({ path: "/", at: Date.now() - 16 * 60_000 })).toEqual([403, "RequestTimeTooSkewed"]);
-    expect(await refusal({ path: "/", at: Date.now() + 16 * 60_000 })).toEqual([403, "RequestTimeTooSkewed"]);
+    expect(await refusal({ path: "/", at: s3.rig.clock.now() - 16 * 60_000 })).toEqual([403, "RequestTimeTooSkewed"]);
+    expect(await refusal({ path: "/", at: s3.rig.clock.now() + 16 * 60_000 })).toEqual([403, "RequestTimeTooSkewed"]);
     const put = { method: "PUT", path: "/sig/forged", body: Buffer.from("x") };
     expect(
       await refusal({
@@ -183,7 +183,7 @@ describe("Signature Version 4", () => {
 });
 
 describe("presigned requests", () => {
-  const presign = (expires: string, at = Date.now(), extra: Record<string, string> = {}) => {
+  const presign = (expires: string, at = s3.rig.clock.now(), extra: Record<string, string> = {}) => {
     const amzDate = toAmzDate(at);
     const scope = scopeOf(amzDate);
     const query: Record<string, string> = {
@@ -211,12 +211,12 @@ describe("presigned requests", () => {
   };
   test("a fresh one is served, also when it is older than the skew; expired, altered and too long ones are not", async () => {
     expect(await fetched(presign("60"))).toEqual([200, undefined]);
-    expect(await fetched(presign("7200", Date.now() - 3_600_000))).toEqual([200, undefined]);
-    expect(await fetched(presign("60", Date.now() - 61_000))).toEqual([403, "AccessDenied"]);
+    expect(await fetched(presign("7200", s3.rig.clock.now() - 3_600_000))).toEqual([200, undefined]);
+    expect(await fetched(presign("60", s3.rig.clock.now() - 61_000))).toEqual([403, "AccessDenied"]);
     expect(await fetched(`${presign("60")}0`)).toEqual([403, "SignatureDoesNotMatch"]);
     expect(await fetched(presign("60").replace("Expires=60", "Expires=600"))).toEqual([403, "SignatureDoesNotMatch"]);
     expect(await fetched(presign("604801"))).toEqual([400, "AuthorizationHeaderMalformed"]);
-    expect(await fetched(presign("60", Date.now() + 3_600_000))).toEqual([403, "RequestTimeTooSkewed"]);
+    expect(await fetched(presign("60", s3.rig.clock.now() + 3_600_000))).toEqual([403, "RequestTimeTooSkewed"]);
   });
 });
 
@@ -228,7 +228,7 @@ describe("aws-chunked payloads", () => {
     form: string,
     options: { readonly trailer?: string; readonly spoil?: (framed: Buffer) => Buffer } = {},
   ) {
-    const at = Date.now();
+    const at = s3.rig.clock.now();
     const amzDate = toAmzDate(at);
     const scope = scopeOf(amzDate);
     const headers: Record<string, string> = {

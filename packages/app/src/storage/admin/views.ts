@@ -129,7 +129,7 @@ const emptyFigures = {
   shard_deltas: 0,
 };
 
-export function shardViews({ cluster, objects }: StorageNode) {
+export function shardViews({ cluster, objects, monitor }: StorageNode) {
   return cluster.state.shards.map((shard) => {
     const figures = objects.shards.of(shard.id);
     return {
@@ -142,7 +142,7 @@ export function shardViews({ cluster, objects }: StorageNode) {
       delta_count: figures.deltas,
       bytes: Math.max(0, figures.bytes),
       object_count: Math.max(0, figures.objects),
-      lag_seconds: 0,
+      lag_seconds: monitor.lagSeconds(),
     };
   });
 }

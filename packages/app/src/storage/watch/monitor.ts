@@ -93,6 +93,8 @@ export interface Monitor {
   }[];
   nodeStatus(id: string): NodeStatus;
   peer(id: string): PeerView | undefined;
+  /** Age of what this node knows of the cluster state; 0 when caught up. */
+  lagSeconds(): number;
   /** When the last sample was taken. */
   sampledAt(): number;
 }
@@ -109,6 +111,10 @@ export function createMonitor(parts: MonitorParts): Monitor {
   const silent = new Map<string, number>();
   let deltas = 0;
   let sampledAt = context.clock.now();
+  let refreshedAt = sampledAt;
+  let caughtUp = true;
+  /** 0 while every look at the store succeeds; else the age of the last good one. */
+  const lagSeconds = () => (caughtUp ? 0 : (context.clock.now() - refreshedAt) / 1000);
 
   const pools: Monitor["pools"] = () =>
     Object.keys(cluster.state.pools).map((id) => {
@@ -289,7 +295,6 @@ export function createMonitor(parts: MonitorParts): Monitor {
           { node: id },
         );
     }
-    metrics.viewLag.set({ view: "cluster" }, 0);
   };
 
   return {
@@ -300,12 +305,20 @@ export function createMonitor(parts: MonitorParts): Monitor {
     figures,
     peer: (id) => parts.peers().get(id),
     sampledAt: () => sampledAt,
+    lagSeconds,
     health: () => clusterHealth(facts()),
     alerts: () => activeAlerts(facts()),
     reading: (device) => readings.get(device) ?? {},
     flags: (device) => verdicts.get(device)?.flags ?? [],
     async sample() {
-      await cluster.refresh();
+      caughtUp = false;
+      try {
+        await cluster.refresh();
+        refreshedAt = context.clock.now();
+        caughtUp = true;
+      } finally {
+        metrics.viewLag.set({ view: "cluster" }, lagSeconds());
+      }
       await parts.keys.probe();
       await watchDevices();
       await watchShards();
