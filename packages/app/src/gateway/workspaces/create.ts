@@ -1,13 +1,6 @@
-import {
-  admit,
-  createWorkspace,
-  type IdentityType,
-  identityTypes,
-  invalidField,
-  invite,
-  type Workspace,
-} from "@seneschal/core/keys";
+import { admit, createWorkspace, invalidField, invite, type Workspace } from "@seneschal/core/keys";
 import { admissions } from "../admissions/collections.ts";
+import { identityTypeOf } from "../auth/identity-type.ts";
 import type { GatewayUnit } from "../call.ts";
 import { groups } from "../groups/collections.ts";
 import type { GatewayServices } from "../services.ts";
@@ -45,14 +38,13 @@ export async function makeWorkspace(
   if (input.group_id !== null)
     unit.record({ type: "workspace.group.bind", workspace: id, metadata: { group_id: input.group_id } });
 
-  const type = identityTypes.find((known): known is IdentityType => known === principal.type) ?? "admin";
   const admission = admit(
     {
       id: services.newId(now),
       workspace_id: id,
       org: principal.org,
       identity_id: principal.id,
-      identity_type: type,
+      identity_type: identityTypeOf(principal),
       by: principal.id,
     },
     now,

@@ -5,7 +5,6 @@ import {
   ask,
   decideJoinRequest,
   entrance,
-  type IdentityType,
   invalidField,
   invitationStatus,
   invite,
@@ -19,6 +18,7 @@ import {
 } from "@seneschal/core/keys";
 import { activeAdmission, admissions } from "../admissions/collections.ts";
 import { requireAdmittedByPolicy, requireAllowedByPolicy } from "../admissions/policy.ts";
+import { identityTypeOf } from "../auth/identity-type.ts";
 import { ownOrganization } from "../auth/own-organization.ts";
 import { groups } from "../groups/collections.ts";
 import type { GatewayServices } from "../services.ts";
@@ -221,14 +221,13 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
       unit.put(invitations, invitation.id, accepted);
       unit.put(workspaces, state.id, state);
       await carryOut(services, unit, state, effects);
-      const type = principal.type as IdentityType;
       const admission = admit(
         {
           id: services.newId(now),
           workspace_id: state.id,
           org: principal.org,
           identity_id: principal.id,
-          identity_type: type,
+          identity_type: identityTypeOf(principal),
           by: principal.id,
         },
         now,
@@ -304,7 +303,7 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
           workspace_id: workspace.id,
           org: principal.org,
           identity_id: principal.id,
-          identity_type: principal.type as IdentityType,
+          identity_type: identityTypeOf(principal),
           by: "system:group",
         },
         now,
