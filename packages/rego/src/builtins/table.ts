@@ -92,12 +92,16 @@ const ALL: ReadonlyMap<string, Builtin> = new Map(
 /** The names of all builtins this engine has, those off by default included. */
 export const builtinNames: readonly string[] = [...ALL.keys()].sort();
 
+let usual: BuiltinTable | undefined;
+
 /** The builtins of an engine. */
 export function builtinTable(options: {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
   readonly builtins?: readonly Builtin[];
 }): BuiltinTable {
+  const isUsual = options.allow === undefined && options.deny === undefined && options.builtins === undefined;
+  if (isUsual && usual !== undefined) return usual;
   const allowed = new Set(options.allow);
   const denied = new Set(options.deny);
   const table = new Map<string, Builtin>();
@@ -105,5 +109,6 @@ export function builtinTable(options: {
     if (!denied.has(name) && (allowed.has(name) || !OFF_BY_DEFAULT.has(name))) table.set(name, builtin);
   }
   for (const builtin of options.builtins ?? []) table.set(builtin.name, builtin);
+  if (isUsual) usual = table;
   return table;
 }

@@ -141,38 +141,53 @@ function setOwn(map: Record<string, Value>, key: string, value: Value): void {
  * (`exact` keeps integers beyond 2^53 and fractions that no double prints as the engine holds them). Throws a limit error above the output budget.
  */
 export function toJson(value: Value, exact = false): unknown {
-  const { outputNodes, outputCharacters } = budgets();
-  let nodes = 0;
-  let characters = 0;
-  const over = (): never => {
-    throw new EvaluationError("eval_limit_error", "result exceeds its output budget");
-  };
-  const convert = (v: Value, depth: number): unknown => {
-    if (++nodes > outputNodes || depth > 1_000) over();
+  if (typeof value === "boolean" || typeof value === "number" || value === null) return value;
+  return new Conversion(exact).convert(value, 0);
+}
+
+class Conversion {
+  private readonly exact: boolean;
+  private nodes = budgets().outputNodes;
+  private characters = budgets().outputCharacters;
+
+  constructor(exact: boolean) {
+    this.exact = exact;
+  }
+
+  convert(v: Value, depth: number): unknown {
+    this.nodes--;
+    if (depth > 1_000) this.nodes = -1;
+    this.bound();
     switch (typeof v) {
       case "string":
-        characters += v.length;
-        if (characters > outputCharacters) over();
-        return printable(v);
+        return this.text(v);
       case "bigint":
-        return exact ? v : Number(v);
+        return this.exact ? v : Number(v);
       case "object":
         break;
       default:
         return v;
     }
     if (v === null) return null;
-    if (v instanceof Decimal) return exact ? v : toDouble(v);
-    if (isArray(v)) return v.map((item) => convert(item, depth + 1));
-    if (v instanceof RegoSet) return v.sorted().map((item) => convert(item, depth + 1));
+    if (v instanceof Decimal) return this.exact ? v : toDouble(v);
+    if (isArray(v)) return v.map((item) => this.convert(item, depth + 1));
+    if (v instanceof RegoSet) return v.sorted().map((item) => this.convert(item, depth + 1));
     const out: Record<string, Value> = {};
     for (const key of sortedKeys(v)) {
-      const name = printable(keyText(key));
-      characters += name.length;
-      if (characters > outputCharacters) over();
-      setOwn(out, name, convert(getKey(v, key) as Value, depth + 1) as Value);
+      setOwn(out, this.text(keyText(key)), this.convert(getKey(v, key) as Value, depth + 1) as Value);
     }
     return out satisfies PlainObject;
-  };
-  return convert(value, 0);
+  }
+
+  private text(text: string): string {
+    this.characters -= text.length;
+    this.bound();
+    return printable(text);
+  }
+
+  private bound(): void {
+    if (this.nodes < 0 || this.characters < 0) {
+      throw new EvaluationError("eval_limit_error", "result exceeds its output budget");
+    }
+  }
 }
