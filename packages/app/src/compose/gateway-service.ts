@@ -27,7 +27,8 @@ export function gatewayService(dataDir: string) {
 
 /** Opens store, vault and gateway; what was opened is closed again by `stop`, and when something fails on the way. */
 export async function buildGateway(config: GatewayServiceConfig, platform: Platform, dataDir: string): Promise<Gateway> {
-  const { database, vault: vaultConfig, ...own } = config;
+  const { database, vault: vaultConfig, ...rest } = config;
+  const own = { ...rest, backup: { location: rest.backup.location ?? join(dataDir, "gateway-backups") } };
   const { clock, random, log, metrics, version, health } = platform;
   const schema = { ...gatewaySchema, collections: { ...gatewaySchema.collections, ...vaultCollections } };
   const store = await openDatabase(database, schema, join(dataDir, "gateway"));

@@ -1,6 +1,7 @@
 import { type Admission, revokeAdmission, stepInvitation, type Workspace, type WorkspaceEffect } from "@seneschal/core/keys";
 import { admissions } from "../admissions/collections.ts";
 import type { GatewayUnit } from "../call.ts";
+import { rotationPolicies } from "../rotation/collections.ts";
 import type { GatewayServices } from "../services.ts";
 import { invitations, type Seat, seatId, seats, workspaces } from "./collections.ts";
 import { dekUseId, dekUseRecords } from "./dek-uses.ts";
@@ -56,6 +57,7 @@ async function one(services: GatewayServices, unit: GatewayUnit, workspace: Work
       for (const seat of await unit.list(seats, "by_workspace", [id])) unit.delete(seats, seatId(id, seat.org_id));
       for (const admission of await unit.list(admissions, "active", [id])) revoke(unit, admission);
       for (let version = 1; version <= workspace.dek_version; version++) unit.delete(dekUseRecords, dekUseId(id, version));
+      unit.delete(rotationPolicies, id);
       unit.delete(workspaces, id);
       unit.afterCommit(() => services.deks.forget(id));
       return;

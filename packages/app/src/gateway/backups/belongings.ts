@@ -1,0 +1,128 @@
+import type { JsonObject } from "@seneschal/core";
+import type { IndexValue } from "@seneschal/core/ports";
+import { admins } from "../admins/collections.ts";
+import { admissions } from "../admissions/collections.ts";
+import { certificates } from "../certificates/collections.ts";
+import { crks } from "../crk/collections.ts";
+import { devices } from "../devices/collections.ts";
+import { federationIdentities, federations } from "../federation/collections.ts";
+import { encryptedShares } from "../generation-ceremonies/collections.ts";
+import { groups, memberships } from "../groups/collections.ts";
+import { mfaFactors } from "../mfa/collections.ts";
+import { organizations } from "../organizations/collections.ts";
+import { organizationKeyRecords } from "../organizations/keys.ts";
+import { policies } from "../policies/collections.ts";
+import { roleAssignments, roles } from "../roles/collections.ts";
+import { rotationPolicies } from "../rotation/collections.ts";
+import { serviceIdentities } from "../services/collections.ts";
+import type { Collection } from "../store/collection.ts";
+import { users } from "../users/collections.ts";
+import { invitations, joinRequests, seats, workspaces } from "../workspaces/collections.ts";
+
+/** How the documents of a collection that belong to an organisation are found. */
+type Where =
+  /** The document of the organisation's own id. */
+  | { readonly kind: "self" }
+  /** Through an index whose first value is the organisation. */
+  | { readonly kind: "index"; readonly index: string }
+  /** Through an index whose first value is the id of a document of another collection that belongs to it. */
+  | { readonly kind: "below"; readonly index: string; readonly parent: string }
+  /** By ids that documents of another collection name. */
+  | { readonly kind: "named"; readonly parent: string; readonly id: (parent: JsonObject, parentId: string) => string };
+
+/** A document of a backup and what is in its place now; answers what is to stand there, `undefined` to leave it alone. */
+type Merge = (saved: JsonObject, current: JsonObject, org: string) => JsonObject | undefined;
+
+export interface Belonging {
+  readonly collection: Collection<object>;
+  readonly where: Where;
+  readonly merge: Merge;
+}
+
+/** Time goes on: what was revoked, disabled or removed since stays so. */
+const replace: Merge = (saved, current) => {
+  const over = current["status"] === "revoked" || current["enrollment_status"] === "disabled" || current["active"] === false;
+  return over ? undefined : saved;
+};
+
+/** Root keys and working keys never go back to an earlier epoch. */
+const keep: Merge = () => undefined;
+
+/** An organisation that was configured and has no root key yet takes the one of the backup. */
+const organization: Merge = (saved, current) => (current["crk_id"] === null ? { ...saved, ...withoutKey(current) } : undefined);
+
+function withoutKey({ crk_id: _none, ...rest }: JsonObject): JsonObject {
+  return rest;
+}
+
+/** A workspace of one's own goes back; its key version does not, and signatures for an earlier revision stay worthless. */
+const workspace: Merge = (saved, current, org) => {
+  if (saved["org_id"] !== org) return undefined;
+  const newer = Number(current["dek_version"]) > Number(saved["dek_version"]);
+  return {
+    ...saved,
+    ...(newer ? { dek_version: current["dek_version"], dek_created_at: current["dek_created_at"] } : {}),
+    revision: Math.max(Number(current["revision"]), Number(saved["revision"])) + 1,
+  } as JsonObject;
+};
+
+/** No key version is lost that either side has. */
+const seat: Merge = (saved, current, org) =>
+  saved["org_id"] === org
+    ? { ...saved, deks: { ...(saved["deks"] as JsonObject), ...(current["deks"] as JsonObject) } }
+    : undefined;
+
+/** Compiled policies are known by id and version: a text never comes back under a number that stood for another. */
+const policy: Merge = (saved, current) => ({
+  ...saved,
+  version: Math.max(Number(saved["version"]), Number(current["version"])) + 1,
+});
+
+function belongs<T extends object>(collection: Collection<T>, where: Where, merge: Merge = replace): Belonging {
+  return { collection: collection as Collection<object>, where, merge };
+}
+
+const index = (name: string): Where => ({ kind: "index", index: name });
+const below = (name: string, parent: { readonly name: string }): Where => ({ kind: "below", index: name, parent: parent.name });
+
+/**
+ * Everything that belongs to an organisation; parents stand before what lies below them. A resource whose records must survive
+ * adds its line. The audit log is none of it, nor is what lives for hours: ceremonies, tokens, emergency access, recoveries.
+ */
+export const belongings: readonly Belonging[] = [
+  belongs(organizations, { kind: "self" }, organization),
+  belongs(organizationKeyRecords, { kind: "self" }, keep),
+  belongs(crks, index("by_org"), keep),
+  belongs(encryptedShares, below("by_crk", crks), keep),
+  belongs(admins, index("by_org")),
+  belongs(mfaFactors, { kind: "named", parent: admins.name, id: (_, id) => id }, keep),
+  belongs(users, index("by_subject")),
+  belongs(serviceIdentities, index("by_org")),
+  belongs(devices, index("by_org")),
+  belongs(certificates, index("by_org")),
+  belongs(groups, index("by_org")),
+  belongs(memberships, below("by_group", groups)),
+  belongs(roles, index("by_org")),
+  belongs(roleAssignments, below("by_role", roles)),
+  belongs(seats, index("by_org"), seat),
+  belongs(workspaces, { kind: "named", parent: seats.name, id: (seat) => String(seat["workspace_id"]) }, workspace),
+  belongs(admissions, below("by_workspace", workspaces)),
+  belongs(invitations, below("by_workspace", workspaces)),
+  belongs(joinRequests, index("by_group")),
+  belongs(rotationPolicies, index("by_org")),
+  belongs(policies, index("by_org"), policy),
+  belongs(federationIdentities, { kind: "self" }, keep),
+  belongs(federations, index("by_org"), keep),
+];
+
+/** The index values to list by, for one organisation and the ids found so far. */
+export function prefixes(where: Where, org: string, found: ReadonlyMap<string, ReadonlyMap<string, JsonObject>>) {
+  switch (where.kind) {
+    case "index":
+      return [[org]] as readonly (readonly IndexValue[])[];
+    case "below":
+      return [...(found.get(where.parent)?.keys() ?? [])].map((id) => [id]);
+    default:
+      return [];
+  }
+}
