@@ -1,6 +1,6 @@
 import { EvaluationError } from "../errors.ts";
 import { keyText, printable } from "./format.ts";
-import { budgets } from "./meter.ts";
+import { budgets, tick } from "./meter.ts";
 import { Decimal, parseNumber, toDouble } from "./number.ts";
 import { getKey, isArray, type PlainObject, RegoSet, sortedKeys, type Value } from "./value.ts";
 
@@ -156,6 +156,7 @@ class Conversion {
 
   convert(v: Value, depth: number): unknown {
     this.nodes--;
+    tick();
     if (depth > 1_000) this.nodes = -1;
     this.bound();
     switch (typeof v) {

@@ -28,7 +28,7 @@ export const DEFAULT_BUDGETS: Budgets = {
   outputNodes: 1_000_000,
   outputCharacters: 8_000_000,
   milliseconds: 250,
-  depth: 1_000,
+  depth: 500,
 };
 
 /** What the running evaluation has left. Evaluation is synchronous, so one set of counters serves every call. */

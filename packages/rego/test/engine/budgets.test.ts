@@ -28,6 +28,11 @@ describe("budgets", () => {
     expect(documentOf(module)).toBe(LIMIT);
   });
 
+  test("a chain of four hundred rules is within them", () => {
+    const chain = Array.from({ length: 400 }, (_, i) => `r${i + 1} := r${i} + 1`).join("\n");
+    expect(documentOf(`r0 := 1\n${chain}\np := r400`)).toBe(401);
+  });
+
   test("a limit below a negation is still a limit", () => {
     expect(documentOf("q if count(numbers.range(1, 1000000000)) > 0\n\np if not q")).toBe(LIMIT);
   });
