@@ -179,7 +179,11 @@ function settings(
       mtls: { enabled: true, trusted_ca: join(dir, "ca.pem") },
       jwt: { enabled: true, public_key: publicKey, issuer: issuer.issuer, audiences: [issuer.audience] },
     },
-    gateway: { server: server("gateway") },
+    gateway: {
+      server: server("gateway"),
+      federation: { allowed_targets: ["127.0.0.0/8", "::1"] },
+      edges: { allowed_targets: ["127.0.0.0/8", "::1"], allow_http: true },
+    },
     governance: {
       server: server("governance"),
       api_keys: Object.entries(secrets.apiKeys).map(([org, key]) => ({

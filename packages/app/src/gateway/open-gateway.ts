@@ -21,6 +21,7 @@ import { authoriseCall } from "./authz/authorise-call.ts";
 import { type Call, type GatewayUnit, systemCall } from "./call.ts";
 import { federationChannels } from "./federation/channel.ts";
 import { lastUse, writeLastUse } from "./identities/last-use.ts";
+import { deliverDue } from "./messages/outbox.ts";
 import { gatewayMetrics } from "./metrics.ts";
 import { ensureOrganization } from "./organizations/ensure.ts";
 import { organizationKeys } from "./organizations/keys.ts";
@@ -65,6 +66,8 @@ export interface GatewayOptions {
 /** A gateway ready to be served, and its services for those who compose it or act as its operator. */
 export interface Gateway extends BuiltService {
   readonly services: GatewayServices;
+  /** Tries what is due of the messages to partners; `start` calls it every few seconds. `now` in milliseconds. */
+  deliver(now: number): Promise<void>;
   /** Ends what time has ended; `start` calls it every minute. `now` in milliseconds. */
   sweep(now: number): Promise<void>;
   /** Rotates data keys that are due by their policies; `start` runs it by the configured interval. */
@@ -77,6 +80,7 @@ export const servedRoutes = Object.fromEntries(
 ) as Pick<typeof gatewayContract, keyof typeof gatewayHandlers & keyof typeof gatewayContract>;
 
 const SWEEP_MS = 60_000;
+const COURIER_MS = 2_000;
 
 /**
  * Puts a gateway together: services over the ports, hooks around the routes. Nothing listens yet; `start` begins the
@@ -163,16 +167,28 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 
   const rotation = rotationScheduler(services);
   let timer: NodeJS.Timeout | undefined;
+  let courier: NodeJS.Timeout | undefined;
   let rotationTimer: NodeJS.Timeout | undefined;
   return {
     services,
     hooks,
     checks,
     sweep: (at) => sweep(services, at),
+    deliver: (at) => deliverDue(services, at),
     rotation,
     endpoints: (full: Hooks) => endpoints(servedRoutes, auditedHandlers(gatewayHandlers), services, full),
     async start() {
       services.audit.start(options.sealEvery);
+      let delivering = false;
+      courier = setInterval(() => {
+        if (delivering) return;
+        delivering = true;
+        deliverDue(services, clock.now())
+          .catch((error: unknown) => log.error({ error }, "the courier failed"))
+          .finally(() => {
+            delivering = false;
+          });
+      }, COURIER_MS).unref();
       timer = setInterval(() => {
         sweep(services, clock.now()).catch((error: unknown) => log.error({ error }, "the sweep failed"));
       }, SWEEP_MS).unref();
@@ -184,6 +200,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     async stop() {
       clearInterval(timer);
+      clearInterval(courier);
       clearInterval(rotationTimer);
       await rotation.release();
       await writeLastUse(services, clock.now());

@@ -11,6 +11,7 @@ import { ceremonies, heldShares } from "./ceremonies/collections.ts";
 import { ceremonyHandlers } from "./ceremonies/handlers.ts";
 import { certificates } from "./certificates/collections.ts";
 import { certificateHandlers } from "./certificates/handlers.ts";
+import { complianceHandlers } from "./compliance/handlers.ts";
 import { crks } from "./crk/collections.ts";
 import { crkHandlers } from "./crk/handlers.ts";
 import { devices } from "./devices/collections.ts";
@@ -27,6 +28,8 @@ import { generationCeremonyHandlers } from "./generation-ceremonies/handlers.ts"
 import { groups, memberships } from "./groups/collections.ts";
 import { groupHandlers } from "./groups/handlers.ts";
 import { healthHandlers } from "./health/handlers.ts";
+import { messageReceipts, messages } from "./messages/collections.ts";
+import { messageHandlers } from "./messages/handlers.ts";
 import { mfaFactors } from "./mfa/collections.ts";
 import { organizations } from "./organizations/collections.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
@@ -76,10 +79,12 @@ export const gatewayHandlers = {
   ...emergencyHandlers,
   ...federationHandlers,
   ...peerHandlers,
+  ...messageHandlers,
   ...serviceHandlers,
   ...recoveryHandlers,
   ...rotationPolicyHandlers,
   ...backupHandlers,
+  ...complianceHandlers,
 };
 
 /** Every collection that the gateway keeps. */
@@ -108,6 +113,8 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   joinRequests,
   logKeys,
   memberships,
+  messageReceipts,
+  messages,
   mfaFactors,
   organizationKeyRecords,
   organizations,

@@ -7,6 +7,7 @@ import { expireEmergency } from "./emergency/expire.ts";
 import { generationCeremonies } from "./generation-ceremonies/collections.ts";
 import { endGeneration } from "./generation-ceremonies/end.ts";
 import { writeLastUse } from "./identities/last-use.ts";
+import { purgeMessages } from "./messages/purge.ts";
 import { recoveries } from "./recovery/collections.ts";
 import { expireRecovery } from "./recovery/end.ts";
 import { serviceIdentities } from "./services/collections.ts";
@@ -46,6 +47,7 @@ export async function sweep(services: GatewayServices, now: number): Promise<voi
     });
   }
   await writeLastUse(services, now);
+  await purgeMessages(services, now);
   const { items } = await services.store.list(spentNonces.name, "by_expiry", [], due);
   if (items.length > 0) {
     await services.store.commit({ commitId: services.newId(now), dels: items.map(({ id }) => ({ coll: spentNonces.name, id })) });

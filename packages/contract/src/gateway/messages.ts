@@ -30,6 +30,7 @@ export const message = z
   })
   .meta({ id: "Message" });
 
+const ignored = z.unknown().optional();
 const paging = z.strictObject({ limit: limitParam(50), offset: offsetParam() });
 const route = { tag: "messages", auth: "principal", action: "message:own" } as const;
 const base = "/api/v1/messages";
@@ -103,8 +104,10 @@ export const messageRoutes = {
       recipient_id: identityId,
       subject,
       body,
-      created_at: moment.optional(),
       expires_at: moment,
+      // The rest of a whole message is taken and ignored: it is the receiver's to say.
+      ...{ org_id: ignored, status: ignored, direction: ignored, delivered_at: ignored, read_at: ignored },
+      ...{ error_detail: ignored, created_at: ignored, updated_at: ignored },
     }),
     status: 201,
     reply: z.object({ message_id: z.uuid() }),

@@ -1,5 +1,6 @@
 import type { KeysError } from "@seneschal/core/keys";
 import type { Call } from "../call.ts";
+import { federations } from "../federation/collections.ts";
 import type { GatewayServices } from "../services.ts";
 
 const recorded = new WeakSet<Error>();
@@ -10,11 +11,18 @@ export function markRecorded<E extends Error>(error: E): E {
   return error;
 }
 
-/** Writes a refusal into the caller's audit log, once per error. */
+/** Writes a refusal into the caller's audit log, a partner's into that of the organisation it is federated with; once per error. */
 export async function recordRefusal(services: GatewayServices, call: Call, route: string, error: KeysError): Promise<void> {
   if (recorded.has(error)) return;
   recorded.add(error);
+  const { id, org, type } = call.principal;
+  const log = type === "partner" ? ((await services.read.get(federations, id))?.org_id ?? org) : org;
   await services.transact(call, async (unit) => {
-    unit.record({ type: "auth.failure", result: "denied", metadata: { route, code: error.code, reason: error.message } });
+    unit.record({
+      type: "auth.failure",
+      org: log,
+      result: "denied",
+      metadata: { route, code: error.code, reason: error.message },
+    });
   });
 }

@@ -3,9 +3,13 @@ import { keyText } from "../store/collection.ts";
 import type { Reader } from "../store/reader.ts";
 import { federations, type StoredFederation } from "./collections.ts";
 
-/** The newest federation of an organisation with a partner, whatever its status. */
+/** The federation of an organisation with a partner: the one that is not revoked, else the newest of those that were. */
 export async function findFederation(read: Reader, partner: string, org: string): Promise<StoredFederation | undefined> {
-  const [newest] = await read.list(federations, "by_partner", [org, keyText(partner)], { reverse: true, limit: 1 });
+  const [open] = await read.list(federations, "open", [org, keyText(partner)], { limit: 1 });
+  const [newest] =
+    open === undefined
+      ? await read.list(federations, "by_partner", [org, keyText(partner)], { reverse: true, limit: 1 })
+      : [open];
   // Read again by id: a unit of work guards that.
   return newest === undefined ? undefined : read.get(federations, newest.id);
 }

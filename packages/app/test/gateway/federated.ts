@@ -1,0 +1,78 @@
+import type { Serve } from "@seneschal/contract";
+import { type Answer, openRig, type Rig } from "./rig.ts";
+import { type RootKey, rootKey } from "./root-key.ts";
+
+/** One organisation on a gateway of its own. */
+export interface Side {
+  readonly org: string;
+  readonly rig: Rig;
+  readonly key: RootKey;
+  readonly url: string;
+  /** As the super admin. */
+  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Signs the body with the root key and sends it along. */
+  signed(operation: string, resource: string, method: string, path: string, body: object): Promise<Answer>;
+}
+
+const local = ["127.0.0.0/8", "::1"];
+
+/** A gateway with its own store, vault and root CA. */
+export async function openSide(org: string, serve?: Serve): Promise<Side> {
+  const rig = await openRig({
+    ...(serve === undefined ? {} : { serve }),
+    organizations: [org],
+    settings: {
+      server: { instance_id: `gateway-of-${org}` },
+      federation: { allowed_targets: local, timeout: "2s" },
+      edges: { allowed_targets: local, allow_http: true, probe_timeout: "1s" },
+    },
+  });
+  const call = rig.admin(org);
+  const key = await rootKey(call);
+  return {
+    org,
+    rig,
+    key,
+    url: `https://localhost:${rig.server.port}`,
+    call,
+    async signed(operation, resource, method, path, body) {
+      const name = operation === "federation.init" || operation === "federation.establish" ? "crk_signature" : "signature";
+      return call(method, path, { ...body, [name]: await key.sign(operation, resource, body) });
+    },
+  };
+}
+
+/** What an organisation hands to its partner, out of band. */
+export async function credentials(side: Side): Promise<{ readonly csr: string; readonly certificate: string }> {
+  const { status, body, text } = await side.signed("federation.init", "", "POST", "/api/v1/federation/init", {});
+  if (status !== 200) throw new Error(text);
+  return body;
+}
+
+export async function establish(side: Side, partner: Side, given: object = {}): Promise<Answer> {
+  const { csr, certificate } = await credentials(partner);
+  const body = {
+    partner_org_id: partner.org,
+    partner_url: partner.url,
+    partner_cert: certificate,
+    partner_csr: csr,
+    ...given,
+  };
+  return side.signed("federation.establish", partner.org, "POST", "/api/v1/federation/establish", body);
+}
+
+export function importCertificate(side: Side, partner: string, certificate: string): Promise<Answer> {
+  const body = { partner_org_id: partner, certificate };
+  return side.signed("federation.import", partner, "POST", "/api/v1/federation/certificate/import", body);
+}
+
+/** Two organisations on two gateways, federated both ways. */
+export async function federate(a: Side, b: Side): Promise<void> {
+  const [forB, forA] = [await establish(a, b), await establish(b, a)];
+  if (forB.status !== 201 || forA.status !== 201) throw new Error(forB.text + forA.text);
+  const [atA, atB] = [
+    await importCertificate(a, b.org, forA.body.certificate),
+    await importCertificate(b, a.org, forB.body.certificate),
+  ];
+  if (atA.status !== 204 || atB.status !== 204) throw new Error(atA.text + atB.text);
+}
