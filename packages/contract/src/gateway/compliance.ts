@@ -14,12 +14,15 @@ export const complianceReport = z
     period: z.object({ since: timestamp, until: timestamp }),
     data: z.record(z.string(), z.json()),
     digest: z.string().meta({ description: "hex SHA-256 of the canonical JSON of type, org_id, period and data" }),
-    digest_signature: z.string().meta({ description: "signed note over the digest by the organisation's log key" }),
+    digest_signature: z.string().meta({
+      description: "base64 Ed25519 over `seneschal/compliance-report/v1`, a zero byte and the digest, by digest_key",
+    }),
+    digest_key: z.string().meta({ description: "the organisation's public signing key, base64" }),
   })
   .meta({ id: "ComplianceReport" });
 
-const format = z.enum(["json", "csv", "html"]).default("json");
-const range = { org_id: organizationId.optional(), since: moment.optional(), until: moment.optional(), format };
+const subject = z.string().min(1).max(256);
+const range = { org_id: organizationId.optional(), since: moment.optional(), until: moment.optional() };
 const route = {
   tag: "compliance",
   auth: "principal",
@@ -30,7 +33,7 @@ const route = {
 } as const;
 const base = "/api/v1/compliance/reports";
 
-/** Reports computed from the records themselves. `format` csv or html answers with a file. */
+/** Reports computed from the records themselves. */
 export const complianceRoutes = {
   summaryReport: {
     ...route,
@@ -43,7 +46,7 @@ export const complianceRoutes = {
     ...route,
     path: `${base}/gdpr-dsar`,
     summary: "Everything held about one person (GDPR Art. 15)",
-    body: z.strictObject({ org_id: organizationId.optional(), subject_id: z.string().min(1).max(256), format }),
+    body: z.strictObject({ org_id: organizationId.optional(), subject_id: subject }),
   },
   accessReviewReport: {
     ...route,
@@ -51,5 +54,24 @@ export const complianceRoutes = {
     summary: "Who can reach which workspace, and when they last did",
     body: z.strictObject(range).refine(...inOrder),
     bodyOptional: true,
+  },
+  exportReport: {
+    tag: "compliance",
+    auth: "principal",
+    method: "POST",
+    action: "compliance:report",
+    path: `${base}/export`,
+    summary: "A report as a file: CSV, or HTML for people",
+    body: z
+      .strictObject({
+        ...range,
+        type: z.enum(reportTypes),
+        subject_id: subject.optional(),
+        format: z.enum(["csv", "html"]).default("html"),
+      })
+      .refine(...inOrder),
+    status: 200,
+    produces: "text/html",
+    extension: true,
   },
 } as const satisfies Contract;
