@@ -12,7 +12,6 @@ import { ceremonyHandlers } from "./ceremonies/handlers.ts";
 import { certificates } from "./certificates/collections.ts";
 import { certificateHandlers } from "./certificates/handlers.ts";
 import { complianceHandlers } from "./compliance/handlers.ts";
-import { complianceHandlers } from "./compliance/handlers.ts";
 import { crks } from "./crk/collections.ts";
 import { crkHandlers } from "./crk/handlers.ts";
 import { devices } from "./devices/collections.ts";
@@ -85,7 +84,6 @@ export const gatewayHandlers = {
   ...recoveryHandlers,
   ...rotationPolicyHandlers,
   ...backupHandlers,
-  ...complianceHandlers,
   ...complianceHandlers,
 };
 
