@@ -31,6 +31,32 @@ function tampered(store: DocumentStore, intruder: Intruder): DocumentStore {
   };
 }
 
+/** A store in which somebody records an event whenever the log was sealed; tells how often that was, and stops after 20. */
+function busy(store: DocumentStore): DocumentStore & { seals: number } {
+  const self = {
+    ...store,
+    seals: 0,
+    async commit(commit: Parameters<DocumentStore["commit"]>[0]) {
+      const result = await store.commit(commit);
+      if (commit.puts?.some(({ coll }) => coll === "audit_checkpoints") === true && ++self.seals < 20) {
+        await store.commit({ commitId: `busy ${self.seals}`, audit: [{ stream: "acme", event: { at: self.seals } }] });
+      }
+      return result;
+    },
+  };
+  return self;
+}
+
+it("a seal ends with what was committed when it began, however busy the log is", async () => {
+  const store = busy(openMemoryStore(gatewaySchema));
+  const rig = await openRig({ store });
+  await rig.admin("acme")("POST", "/api/v1/workspaces", { name: "w" });
+  store.seals = 0;
+  await rig.gateway.services.audit.seal();
+  expect(store.seals).toBe(1);
+  await rig.close();
+});
+
 describe("the audit log", () => {
   let rig: Rig;
   let acme: Caller;

@@ -35,4 +35,11 @@ describe("uses of a key version", () => {
     await uses.take("w", 2, 10);
     await uses.take("v", 1, 10);
   });
+
+  it("taken by many at once share one reservation: nobody loses a race for it", async () => {
+    const store = open();
+    const uses = dekUses(store, commitId, 1000, 100);
+    await Promise.all(Array.from({ length: 100 }, () => uses.take("w", 1, 1)));
+    expect((await store.get(dekUseRecords.name, "w/1"))?.doc).toEqual({ reserved: 100 });
+  });
 });

@@ -5,7 +5,7 @@ import { base64 } from "../bytes.ts";
 import { reader } from "../store/reader.ts";
 import { transact } from "../store/unit-of-work.ts";
 import { openLogKey } from "./log-key.ts";
-import { AuditTampered, checkpoints, type StoredCheckpoint, sealBatch, wholeLog } from "./sealer.ts";
+import { AuditTampered, checkpoints, SEAL_BATCH, type StoredCheckpoint, sealBatch, wholeLog } from "./sealer.ts";
 import { type AuditFlaw, recordsInOrder, verifyRecords } from "./verify.ts";
 
 /** The tamper evidence over the store's audit log. */
@@ -54,7 +54,8 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
         publicKey = key.note;
         return count;
       });
-      if (taken === 0) return;
+      // A batch that is not full reached the end: what came meanwhile waits, or a busy log would be signed without a pause.
+      if (taken < SEAL_BATCH) return;
     }
   };
 

@@ -32,7 +32,8 @@ export function checkpointOrigin(instance: string, stream: string): string {
   return `seneschal.audit/${vaultName(instance)}/${vaultName(stream)}`;
 }
 
-const BATCH = 1000;
+/** The most events that {@link sealBatch} takes. */
+export const SEAL_BATCH = 1000;
 
 /**
  * Brings the checkpoints up to the newest audit event, one batch: reads what came since the last, appends it to the tree of
@@ -46,7 +47,7 @@ export async function sealBatch(
 ): Promise<number> {
   const whole = await open(unit, wholeLog, sha256);
   if (key.begun && whole.range.size === 0) throw new AuditTampered("the audit log's checkpoints are gone");
-  const entries = await store.auditRead(whole.range.size, BATCH);
+  const entries = await store.auditRead(whole.range.size, SEAL_BATCH);
   if (entries.length === 0) return 0;
   const trees = new Map<string, Tree>([[wholeLog, whole]]);
   for (const { seq, stream, streamSeq, event } of entries) {

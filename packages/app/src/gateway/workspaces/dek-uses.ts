@@ -22,6 +22,8 @@ export interface DekUses {
 export function dekUses(store: DocumentStore, commitId: () => string, limit: number = limits.dekUses, block = 65_536): DekUses {
   const left = new Map<string, number>();
 
+  const reserving = new Map<string, Promise<void>>();
+
   const reserve = (id: string): Promise<void> =>
     transact(store, commitId, async (unit) => {
       const reserved = (await unit.get(dekUseRecords, id))?.reserved ?? 0;
@@ -31,10 +33,19 @@ export function dekUses(store: DocumentStore, commitId: () => string, limit: num
       left.set(id, (left.get(id) ?? 0) + block);
     });
 
+  /** One reservation at a time: calls that come together share it, instead of racing for the same record. */
+  const reserveOnce = (id: string): Promise<void> => {
+    const known = reserving.get(id);
+    if (known !== undefined) return known;
+    const fresh = reserve(id).finally(() => reserving.delete(id));
+    reserving.set(id, fresh);
+    return fresh;
+  };
+
   return {
     async take(workspace, version, count) {
       const id = dekUseId(workspace, version);
-      while ((left.get(id) ?? 0) < count) await reserve(id);
+      while ((left.get(id) ?? 0) < count) await reserveOnce(id);
       left.set(id, (left.get(id) ?? 0) - count);
     },
   };
