@@ -16,6 +16,8 @@ import { crks } from "./crk/collections.ts";
 import { crkHandlers } from "./crk/handlers.ts";
 import { devices } from "./devices/collections.ts";
 import { deviceHandlers } from "./devices/handlers.ts";
+import { edgeSyncs, edges } from "./edges/collections.ts";
+import { edgeHandlers } from "./edges/handlers.ts";
 import { emergencies } from "./emergency/collections.ts";
 import { emergencyHandlers } from "./emergency/handlers.ts";
 import { bootstrapMarks, enrollmentTokens } from "./enrollment/collections.ts";
@@ -80,6 +82,7 @@ export const gatewayHandlers = {
   ...federationHandlers,
   ...peerHandlers,
   ...messageHandlers,
+  ...edgeHandlers,
   ...serviceHandlers,
   ...recoveryHandlers,
   ...rotationPolicyHandlers,
@@ -100,6 +103,8 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   crks,
   dekUseRecords,
   devices,
+  edgeSyncs,
+  edges,
   emergencies,
   encryptedShares,
   enrollmentTokens,

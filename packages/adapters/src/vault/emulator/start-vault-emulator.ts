@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { CryptoProvider, Random } from "@seneschal/core/ports";
 import { authRoutes, type EmulatorLogins } from "./auth-routes.ts";
+import { kvRoutes } from "./kv-routes.ts";
 import { pkiRoutes } from "./pki-routes.ts";
 import { type Body, HttpFault, type Reply, type Route } from "./route.ts";
 import { transitRoutes } from "./transit-routes.ts";
@@ -21,7 +22,7 @@ export interface VaultEmulator {
 }
 
 /**
- * Starts an HTTP server that speaks the part of the Vault interface that this project uses: transit, PKI, logins, health.
+ * Starts an HTTP server that speaks the part of the Vault interface that this project uses: transit, PKI, key-value, logins, health.
  * It is there for tests and for trying things out; its keys live in memory and die with it.
  *
  * @example
@@ -51,6 +52,7 @@ export async function startVaultEmulator(options: {
   const routes: readonly Route[] = [
     ...auth.routes,
     ...transitRoutes({ mount: "transit", crypto, random, now }),
+    ...kvRoutes({ mount: "secret", now }),
     ...pkiRoutes({ mount: "pki", crypto, random, now }),
   ];
   let sealed = false;

@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import { serve as expressServe } from "@seneschal/server-express";
+import { serve as fastifyServe } from "@seneschal/server-fastify";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { federationIdentities } from "../../src/gateway/federation/collections.ts";
+import { federationKey } from "../../src/gateway/federation/identity.ts";
+import { federate, openSide, type Side } from "./federated.ts";
+import type { Caller } from "./rig.ts";
+
+const base = "/api/v1/messages";
+const body = Buffer.from("ciphertext").toString("base64");
+
+/** The partner's gateway as a caller. */
+async function asPartner(of: Side, at: Side): Promise<Caller> {
+  const { services } = of.rig.gateway;
+  const identity = await services.read.get(federationIdentities, of.org);
+  const { certificate } = (await at.call("GET", `/api/v1/federation/${of.org}`)).body;
+  if (identity === undefined) throw new Error("no identity");
+  return at.rig.with({ cert: Buffer.from(certificate, "base64").toString(), key: await federationKey(services, identity) });
+}
+
+describe.each([
+  ["express", expressServe],
+  ["fastify", fastifyServe],
+])("messages on %s", (_name, serve) => {
+  let acme: Side;
+  let globex: Side;
+  beforeAll(async () => {
+    [acme, globex] = await Promise.all([openSide("acme", serve), openSide("globex", serve)]);
+    await federate(acme, globex);
+  });
+  afterAll(() => Promise.all([acme.rig.close(), globex.rig.close()]));
+
+  const person = (side: Side, sub: string): Caller => side.rig.bearer({ sub, org: side.org });
+  const letter = (given: object = {}) => ({
+    ...{ recipient_org_id: "acme", recipient_id: "bob", subject: "hello", body },
+    ...given,
+  });
+
+  it("within an instance delivery is at once; reading marks the recipient's copy; each deletes its own", async () => {
+    const [ada, bob, eve] = [person(acme, "ada"), person(acme, "bob"), person(acme, "eve")];
+    const sent = await ada("POST", base, letter({ conversation_id: "c1" }));
+    expect(sent.status, sent.text).toBe(201);
+    expect(sent.body).toMatchObject({ status: "delivered", direction: "sent", sender_id: "ada", conversation_id: "c1" });
+    const path = `${base}/${sent.body.id}`;
+    const inbox = (await bob("GET", base)).body;
+    expect(inbox).toMatchObject({ count: 1, total: 1, messages: [{ id: sent.body.id, status: "delivered", read_at: null }] });
+    expect((await eve("GET", path)).status).toBe(404);
+    expect((await eve("DELETE", path)).status).toBe(404);
+    expect((await ada("GET", path)).body).toMatchObject({ direction: "sent", status: "delivered", read_at: null });
+    const read = (await bob("GET", path)).body;
+    expect(read).toMatchObject({ direction: "received", status: "read", body });
+    expect((await bob("GET", path)).body.read_at).toBe(read.read_at);
+    expect((await bob("DELETE", path)).status).toBe(204);
+    expect((await bob("GET", path)).status).toBe(404);
+    expect((await ada("GET", `${base}/sent`)).body).toMatchObject({ total: 1 });
+    expect((await ada("DELETE", path)).status).toBe(204);
+    expect((await ada("GET", `${base}/sent`)).body).toEqual({ messages: [], count: 0, total: 0 });
+  });
+
+  it("a message to oneself is in both lists, and gone after one deletion", async () => {
+    const self = person(acme, "narcissus");
+    const { body: sent } = await self("POST", base, letter({ recipient_id: "narcissus" }));
+    expect((await self("GET", `${base}/${sent.id}`)).body).toMatchObject({ direction: "received", status: "read" });
+    expect((await self("GET", `${base}/sent`)).body.total).toBe(1);
+    expect((await self("DELETE", `${base}/${sent.id}`)).status).toBe(204);
+    expect((await self("GET", `${base}/sent`)).body.total + (await self("GET", base)).body.total).toBe(0);
+  });
+
+  it("an unknown organisation, another organisation's identity and a bad expiry are refused", async () => {
+    const ada = person(acme, "ada");
+    const unknown = await ada("POST", base, letter({ recipient_org_id: "initech" }));
+    expect([unknown.status, unknown.body.error.code]).toEqual([409, "FEDERATION_INACTIVE"]);
+    const past = await ada("POST", base, letter({ expires_at: new Date(acme.rig.clock.now() - 1).toISOString() }));
+    expect([past.status, past.body.error.details.field]).toEqual([400, "expires_at"]);
+    const far = await ada("POST", base, letter({ expires_at: new Date(acme.rig.clock.now() + 366 * 86_400_000).toISOString() }));
+    expect(far.status).toBe(400);
+    const large = await ada("POST", base, letter({ body: Buffer.alloc(65_537).toString("base64") }));
+    expect(large.status).toBe(400);
+  });
+
+  it("to a partner it goes over the channel and arrives once", async () => {
+    const ada = person(acme, "ada");
+    const { body: sent } = await ada("POST", base, letter({ recipient_org_id: "globex", recipient_id: "hank" }));
+    await acme.rig.gateway.deliver(acme.rig.clock.now());
+    await acme.rig.gateway.deliver(acme.rig.clock.now() + 3_600_000);
+    expect((await ada("GET", `${base}/${sent.id}`)).body).toMatchObject({ status: "delivered", error_detail: null });
+    const inbox = (await person(globex, "hank")("GET", base)).body;
+    expect(inbox).toMatchObject({ total: 1, messages: [{ id: sent.id, sender_org_id: "acme", sender_id: "ada", body }] });
+  });
+
+  it("a partner's delivery is taken once, also after the copy was deleted, and never with another content", async () => {
+    const partner = await asPartner(globex, acme);
+    const expires_at = new Date(acme.rig.clock.now() + 3_600_000).toISOString();
+    const delivery = {
+      ...letter({ recipient_id: "carol" }),
+      ...{ id: randomUUID(), sender_org_id: "globex", sender_id: "hank", expires_at, status: "pending", direction: "sent" },
+    };
+    const first = await partner("POST", `${base}/deliver`, delivery);
+    expect([first.status, first.body]).toEqual([201, { message_id: delivery.id }]);
+    expect((await partner("POST", `${base}/deliver`, delivery)).status).toBe(201);
+    const carol = person(acme, "carol");
+    expect((await carol("GET", base)).body.total).toBe(1);
+    expect((await carol("DELETE", `${base}/${delivery.id}`)).status).toBe(204);
+    expect((await partner("POST", `${base}/deliver`, delivery)).body).toEqual({ message_id: delivery.id });
+    expect((await carol("GET", base)).body.total).toBe(0);
+    const changed = await partner("POST", `${base}/deliver`, { ...delivery, subject: "changed" });
+    expect([changed.status, changed.body.error.code]).toEqual([409, "CONFLICT"]);
+  });
+
+  it("a partner delivers neither for, nor to, another organisation, nor to a foreign identity, nor what is over", async () => {
+    const partner = await asPartner(globex, acme);
+    const expires_at = new Date(acme.rig.clock.now() + 3_600_000).toISOString();
+    const delivery = (given: object) => ({
+      ...letter(),
+      ...{ id: randomUUID(), sender_org_id: "globex", sender_id: "hank", expires_at, ...given },
+    });
+    const send = (given: object) => partner("POST", `${base}/deliver`, delivery(given));
+    const lied = await send({ sender_org_id: "initech" });
+    expect([lied.status, lied.body.error.code]).toEqual([403, "FORBIDDEN"]);
+    expect((await send({ sender_org_id: "acme" })).status).toBe(403);
+    expect((await send({ recipient_org_id: "globex" })).status).toBe(403);
+    expect((await send({ expires_at: "2020-01-01T00:00:00Z" })).status).toBe(400);
+    const { body: own } = await acme.call("GET", "/api/v1/federation/globex");
+    expect((await send({ recipient_id: own.id })).status).toBe(404);
+    expect((await acme.call("POST", `${base}/deliver`, delivery({}))).status).toBe(403);
+  });
+
+  it("delivered to an admin's record it is the admin's", async () => {
+    const admin = globex.rig.dev.organizations["globex"]?.admins.auditor.id ?? "";
+    const { body: sent } = await person(acme, "ada")("POST", base, letter({ recipient_org_id: "globex", recipient_id: admin }));
+    await acme.rig.gateway.deliver(acme.rig.clock.now());
+    expect((await globex.rig.admin("globex", "auditor")("GET", `${base}/${sent.id}`)).body).toMatchObject({ status: "read" });
+  });
+});
+
+describe("the outbox", () => {
+  let acme: Side;
+  let globex: Side;
+  beforeAll(async () => {
+    [acme, globex] = await Promise.all([openSide("acme"), openSide("globex")]);
+    await federate(acme, globex);
+  });
+  afterAll(() => acme.rig.close());
+
+  it("keeps what cannot be delivered, tries less and less often, and fails it when it expires", async () => {
+    await globex.rig.close();
+    const ada = acme.rig.bearer({ sub: "ada", org: "acme" });
+    const start = acme.rig.clock.now();
+    const expires_at = new Date(start + 3_600_000).toISOString();
+    const { body: sent } = await ada("POST", base, {
+      ...{ recipient_org_id: "globex", recipient_id: "hank", subject: "s", body, expires_at },
+    });
+    expect(sent.status).toBe("pending");
+    const now = async (at: number) => {
+      await acme.rig.gateway.deliver(start + at);
+      return (await ada("GET", `${base}/${sent.id}`)).body;
+    };
+    expect(await now(20_000)).toMatchObject({ status: "pending", error_detail: expect.stringContaining("no connection") });
+    expect(await now(1_800_000)).toMatchObject({ status: "pending" });
+    expect(await now(3_600_001)).toMatchObject({ status: "failed", error_detail: "expired" });
+    // Nothing is left to try.
+    expect(await now(7_200_000)).toMatchObject({ status: "failed", error_detail: "expired" });
+  });
+
+  it("fails what was meant for a federation that ended", async () => {
+    const ada = acme.rig.bearer({ sub: "ada", org: "acme" });
+    const { body: sent } = await ada("POST", base, { recipient_org_id: "globex", recipient_id: "hank", subject: "s", body });
+    await acme.signed("federation.revoke", "globex", "DELETE", "/api/v1/federation/globex", {});
+    await acme.rig.gateway.deliver(acme.rig.clock.now() + 3_600_000);
+    const { body: copy } = await ada("GET", `${base}/${sent.id}`);
+    expect(copy).toMatchObject({ status: "failed", error_detail: "the federation is not active" });
+  });
+});
