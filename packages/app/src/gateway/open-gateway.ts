@@ -21,6 +21,7 @@ import { authoriseCall } from "./authz/authorise-call.ts";
 import { type Call, type GatewayUnit, systemCall } from "./call.ts";
 import { federationChannels } from "./federation/channel.ts";
 import { lastUse, writeLastUse } from "./identities/last-use.ts";
+import { measured } from "./measure.ts";
 import { deliverDue } from "./messages/outbox.ts";
 import { gatewayMetrics } from "./metrics.ts";
 import { ensureOrganization } from "./organizations/ensure.ts";
@@ -211,7 +212,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 function composeServices(options: GatewayOptions): GatewayServices {
-  const { store, vault, crypto, clock, random, config, log, version, health } = options;
+  const { crypto, clock, random, config, log, version, health } = options;
+  const measure = measured(options.metrics);
+  const store = measure.store(options.store);
+  const vault = measure.vault(options.vault);
+  measure.watch(options.store, () => clock.now());
   const instance = config.server.instance_id;
   const pooled = pooledRandom(random);
   const commitId = (): string => Buffer.from(pooled(16)).toString("hex");
@@ -242,7 +247,7 @@ function composeServices(options: GatewayOptions): GatewayServices {
     signatures: signatures(crypto, instance),
     dekUses: dekUses(store, commitId),
     deks: dekRing(vault, keys, random, { ...config.dek_cache, now: () => clock.now() }),
-    policies: policyGate(options.policy),
+    policies: measure.policies(policyGate(options.policy), metrics),
     pki: pki({ vault, crypto, random, instance }),
     targets,
     channels: federationChannels({ vault, guard: targets.federation, timeout: config.federation.timeout }),

@@ -1,0 +1,125 @@
+import type { Metrics } from "@seneschal/adapters/metrics";
+import type { DocumentStore, Vault } from "@seneschal/core/ports";
+import { Counter, Gauge, Histogram } from "prom-client";
+import { federations } from "./federation/collections.ts";
+import type { GatewayMetrics } from "./metrics.ts";
+import type { PolicyGate } from "./policies/gate.ts";
+import { workspaces } from "./workspaces/collections.ts";
+
+/** The ports that a gateway stands on, each measured. What they do and throw stays the same. */
+export interface Measured {
+  store(store: DocumentStore): DocumentStore;
+  vault(vault: Vault): Vault;
+  /** Enforcement counts as an evaluation too; asking one policy alone is counted by who asks. */
+  policies(gate: PolicyGate, counts: Pick<GatewayMetrics, "policyEvaluated">): PolicyGate;
+  /** Gauges that are read from the records when somebody looks. */
+  watch(store: DocumentStore, now: () => number): void;
+}
+
+type Call = (method: string, args: readonly unknown[], work: () => unknown) => unknown;
+
+/** The same object; calls of its methods go through `call`. */
+function around<T extends object>(target: T, call: Call): T {
+  return new Proxy(target, {
+    get(object, name) {
+      const value: unknown = Reflect.get(object, name, object);
+      if (typeof value !== "function" || typeof name !== "string") return value;
+      return (...args: readonly unknown[]) => call(name, args, () => Reflect.apply(value, object, args));
+    },
+  });
+}
+
+const seconds = (since: number): number => (performance.now() - since) / 1000;
+
+/** Registers the metrics of the gateway's ports. Labels are names of methods and outcomes, never of things. */
+export function measured({ registry }: Metrics): Measured {
+  const registers = [registry];
+  const queries = new Histogram({
+    name: "gateway_db_query_duration_seconds",
+    help: "Time of calls of the document store",
+    labelNames: ["operation"],
+    buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+    registers,
+  });
+  const auditWrites = new Histogram({
+    name: "gateway_audit_write_duration_seconds",
+    help: "Time of commits that carry audit events",
+    buckets: [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+    registers,
+  });
+  const vaultCalls = new Counter({
+    name: "gateway_vault_operations_total",
+    help: "Calls of the vault",
+    labelNames: ["operation", "result"],
+    registers,
+  });
+  const vaultUp = new Gauge({
+    name: "gateway_vault_connection_up",
+    help: "1 when the last call of the vault was answered",
+    registers,
+  });
+  const evaluations = new Histogram({
+    name: "gateway_policy_evaluation_duration_seconds",
+    help: "Time to ask the policies that apply",
+    buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+    registers,
+  });
+  vaultUp.set(1);
+
+  return {
+    store: (store) =>
+      around(store, (operation, args, work) => {
+        if (operation === "subscribe" || operation === "close") return work();
+        const started = performance.now();
+        const draft = operation === "commit" ? (args[0] as { readonly audit?: readonly unknown[] }) : undefined;
+        return (work() as Promise<unknown>).finally(() => {
+          queries.observe({ operation }, seconds(started));
+          if (draft?.audit !== undefined && draft.audit.length > 0) auditWrites.observe(seconds(started));
+        });
+      }),
+    vault: (vault) =>
+      around(vault, async (operation, _args, work) => {
+        try {
+          const answer = await work();
+          vaultCalls.inc({ operation, result: "success" });
+          vaultUp.set(1);
+          return answer;
+        } catch (error) {
+          vaultCalls.inc({ operation, result: "error" });
+          vaultUp.set((error as { readonly code?: unknown }).code === "vault_unavailable" ? 0 : 1);
+          throw error;
+        }
+      }),
+    policies: (gate, counts) =>
+      around(gate, async (_name, _args, work) => {
+        const started = performance.now();
+        const answer = await work();
+        evaluations.observe(seconds(started));
+        if (Array.isArray(answer) && answer.length > 0) {
+          counts.policyEvaluated(answer.every(({ allowed }: { readonly allowed: boolean }) => allowed) ? "allowed" : "denied");
+        }
+        return answer;
+      }),
+    watch(store, now) {
+      new Gauge({
+        name: "gateway_keys_rotation_age_seconds",
+        help: "Age of the oldest data key in force",
+        registers,
+        async collect() {
+          const { items } = await store.list(workspaces.name, "by_key_age", [], { limit: 1 });
+          const made = items[0]?.doc["dek_created_at"];
+          this.set(typeof made === "string" ? Math.max(0, (now() - Date.parse(made)) / 1000) : 0);
+        },
+      });
+      new Gauge({
+        name: "gateway_federation_connections_active",
+        help: "Federations that are active",
+        labelNames: ["status"],
+        registers,
+        async collect() {
+          this.set({ status: "active" }, await store.count(federations.name, "active", []));
+        },
+      });
+    },
+  };
+}

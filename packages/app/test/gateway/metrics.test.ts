@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openRig, type Rig } from "./rig.ts";
+
+const read = (path: string): string => readFileSync(new URL(`../../../../ops/${path}`, import.meta.url), "utf8");
+
+describe("the gateway's metrics", () => {
+  let rig: Rig;
+  let text: string;
+  beforeAll(async () => {
+    rig = await openRig();
+    const acme = rig.admin("acme");
+    const { body } = await acme("POST", "/api/v1/workspaces", { name: "measured" });
+    await acme("POST", `/api/v1/workspaces/${body.id}/encrypt`, { plaintext: "AAAA" });
+    rig.clock.set(rig.clock.now() + 60_000);
+    text = (await rig.anonymous("GET", "/metrics")).text;
+  });
+  afterAll(() => rig.close());
+
+  it("every metric that the dashboard and the alerts name exists", () => {
+    const named = new Set(`${read("grafana/gateway.json")}${read("prometheus/gateway-alerts.yaml")}`.match(/gateway_[a-z_]+/g));
+    expect(named.size).toBeGreaterThan(12);
+    for (const name of named) expect(text, name).toContain(`# TYPE ${name.replace(/_bucket$/, "")} `);
+  });
+
+  it("are fed by what happens, and carry no ids", () => {
+    for (const sample of [
+      /^gateway_keys_rotation_age_seconds (6[0-9]|[7-9][0-9])/m,
+      /^gateway_vault_connection_up 1$/m,
+      /^gateway_vault_operations_total\{operation="encrypt",result="success"\} [1-9]/m,
+      /^gateway_audit_write_duration_seconds_count [1-9]/m,
+      /^gateway_db_query_duration_seconds_count\{operation="commit"\} [1-9]/m,
+      /^gateway_policy_evaluation_duration_seconds_count [1-9]/m,
+      /^gateway_federation_connections_active\{status="active"\} 0$/m,
+      /^gateway_keys_operations_total\{operation="encrypt",result="success"\} 1$/m,
+    ]) {
+      expect(text).toMatch(sample);
+    }
+    expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}/);
+  });
+});
