@@ -33,13 +33,14 @@ function tampered(store: DocumentStore, intruder: Intruder): DocumentStore {
 
 /** A store in which somebody records an event whenever the log was sealed; tells how often that was, and stops after 20. */
 function busy(store: DocumentStore): DocumentStore & { seals: number } {
+  const event = { id: "e", workspace: "", timestamp: "2026-01-01T00:00:00.000Z", event_type: "encrypt", actor: "somebody" };
   const self = {
     ...store,
     seals: 0,
     async commit(commit: Parameters<DocumentStore["commit"]>[0]) {
       const result = await store.commit(commit);
       if (commit.puts?.some(({ coll }) => coll === "audit_checkpoints") === true && ++self.seals < 20) {
-        await store.commit({ commitId: `busy ${self.seals}`, audit: [{ stream: "acme", event: { at: self.seals } }] });
+        await store.commit({ commitId: `busy ${self.seals}`, audit: [{ stream: "acme", event }] });
       }
       return result;
     },
