@@ -2,7 +2,7 @@ import { defineConfig } from "tsup";
 
 /** One file for browsers and edge runtimes; everything else takes the modules as `tsc` writes them. */
 export default defineConfig({
-  entry: { bundle: "packages/rego/src/index.ts" },
+  entry: { bundle: "packages/rego/src/bundle.ts" },
   outDir: "packages/rego/dist",
   format: ["esm"],
   platform: "browser",
