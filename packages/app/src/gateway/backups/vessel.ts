@@ -64,6 +64,8 @@ export async function readBackupFile(
   services: GatewayServices,
   id: string,
 ): Promise<{ readonly head: BackupHead; readonly pieces: readonly string[] }> {
+  // Where nothing is kept there is none.
+  if (services.config.backup.location === undefined) throw notFound("backup");
   let text: string;
   try {
     text = await readFile(fileOf(services, id), "utf8");
