@@ -6,7 +6,7 @@ import { emergencies } from "./emergency/collections.ts";
 import { expireEmergency } from "./emergency/expire.ts";
 import { generationCeremonies } from "./generation-ceremonies/collections.ts";
 import { endGeneration } from "./generation-ceremonies/end.ts";
-import { writeLastUse } from "./identities/last-use.ts";
+import { writeLastUse } from "./identities/write-last-use.ts";
 import { purgeMessages } from "./messages/purge.ts";
 import { recoveries } from "./recovery/collections.ts";
 import { expireRecovery } from "./recovery/end.ts";
