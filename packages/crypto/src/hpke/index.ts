@@ -10,3 +10,4 @@ export {
   hpkeSeal,
   hpkeSender,
 } from "./hpke.ts";
+export { type MessageEnvelope, openMessage, sealMessage } from "./message.ts";
