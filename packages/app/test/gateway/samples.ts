@@ -80,6 +80,10 @@ export async function makeTargets(rig: Rig): Promise<Targets> {
       exportAudit: { format: "json" },
       verifyAudit: {},
       exportActivity: {},
+      registerEdge: { name: "edge", vault_address: "https://127.0.0.1:1", vault_token: "t" },
+      initFederation: {},
+      establishFederation: { partner_org_id: "initech", partner_url: "https://127.0.0.1:1", partner_cert: b64("x") },
+      sendMessage: { recipient_org_id: "acme", recipient_id: "somebody", subject: "x", body: b64("x") },
     },
   };
 }
