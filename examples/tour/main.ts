@@ -106,6 +106,23 @@ await step("the key is rotated by a signed command; a replayed signature is refu
   expect(body.plaintext === base64("forty million"), "old data is readable after rotation");
 });
 
+await step("break-glass: with two approvals somebody acts as super admin for an hour, under audit, and no longer", async () => {
+  const base = "/api/v1/emergency-access";
+  const person = caller(gateway, { ca, token: world.token({ sub: "night-shift@acme", org: "acme" }) });
+  const { body: asked } = await person.call("POST", `${base}/request`, { reason: "the castle burns" }, 201);
+  await acme.call("POST", `${base}/${asked.id}/approve`);
+  await acme.call("POST", `${base}/${asked.id}/approve`, undefined, 409);
+  const { body: approved } = await officers.acme.call("POST", `${base}/${asked.id}/approve`);
+  expect(approved.status === "approved", "two distinct persons approve");
+  const { body: granted } = await person.call("GET", `${base}/${asked.id}`);
+  const glass = caller(gateway, { ca, token: granted.token });
+  await person.call("GET", "/api/v1/audit", undefined, 403);
+  await glass.call("GET", "/api/v1/audit");
+  await person.call("POST", `${base}/${asked.id}/complete`);
+  await glass.call("GET", "/api/v1/audit", undefined, 401);
+  await Promise.all([person.close(), glass.close()]);
+});
+
 // Data governance
 await step("a query is classified: a social security number is proprietary", async () => {
   const governance = caller(urls["governance"] ?? "", { ca });
