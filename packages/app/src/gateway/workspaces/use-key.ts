@@ -109,7 +109,7 @@ async function enter(
   const record = async (metadata: JsonObject, result: "success" | "error" = "success"): Promise<void> => {
     services.metrics.operation(operation, result);
     await services.transact(call, async (unit) => {
-      unit.record({ type: operation, workspace: workspaceId, purpose, result, metadata: { ...metadata, items: items.length } });
+      unit.record({ type: operation, workspace: workspaceId, purpose, result, metadata: { items: items.length, ...metadata } });
     });
   };
   return { workspace, seat, version: workspace.dek_version, record };
