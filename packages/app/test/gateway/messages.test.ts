@@ -3,7 +3,7 @@ import { serve as expressServe } from "@seneschal/server-express";
 import { serve as fastifyServe } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { federationIdentities } from "../../src/gateway/federation/collections.ts";
-import { federationKey } from "../../src/gateway/federation/identity.ts";
+import { federationKey } from "../../src/gateway/federation/key.ts";
 import { federate, openSide, type Side } from "./federated.ts";
 import type { Caller } from "./rig.ts";
 

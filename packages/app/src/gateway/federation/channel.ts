@@ -3,7 +3,7 @@ import { refusal } from "@seneschal/core/keys";
 import type { Vault } from "@seneschal/core/ports";
 import type { Reader } from "../store/reader.ts";
 import { federationIdentities, type StoredFederation } from "./collections.ts";
-import { federationKey } from "./identity.ts";
+import { federationKey } from "./key.ts";
 
 /** A call to a partner's gateway. */
 export interface PeerCall {

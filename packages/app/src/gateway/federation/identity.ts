@@ -2,7 +2,6 @@ import { milliseconds, timestamp } from "@seneschal/core/keys";
 import {
   createRequest,
   decodePrivateKey,
-  encodePem,
   encodePrivateKey,
   localSigner,
   newPrivateKey,
@@ -10,16 +9,14 @@ import {
   publicKeyOf,
   requestPem,
 } from "@seneschal/crypto/x509";
-import { utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import { kekName } from "../organizations/kek-name.ts";
 import type { GatewayServices } from "../services.ts";
 import { type FederationIdentity, federationIdentities } from "./collections.ts";
+import { keyBinding } from "./key.ts";
 
 /** A certificate that ends sooner is replaced when the organisation asks again. */
 const RENEW_BEFORE = 30 * 86_400_000;
-
-const aad = (org: string): Uint8Array => utf8(`seneschal/federation-key/v1\0${org}`);
 
 /** The common name of an organisation's federation key. */
 export const federationName = (org: string): string => `federation.${org}`;
@@ -37,7 +34,7 @@ export async function ensureIdentity(services: GatewayServices, unit: GatewayUni
   const key: PrivateKey =
     known === undefined
       ? newPrivateKey(crypto, "p256", random)
-      : decodePrivateKey(await vault.decrypt(kekName(org), known.sealed_key, aad(org)));
+      : decodePrivateKey(await vault.decrypt(kekName(org), known.sealed_key, keyBinding(org)));
   const name = federationName(org);
   const subject = [
     { type: "O", value: org },
@@ -55,17 +52,11 @@ export async function ensureIdentity(services: GatewayServices, unit: GatewayUni
     certificate: record.certificate + record.ca_chain.join(""),
     serial_number: record.serial_number,
     expires_at: record.expiration,
-    sealed_key: known?.sealed_key ?? (await vault.encrypt(kekName(org), encodePrivateKey(crypto, key), aad(org))),
+    sealed_key: known?.sealed_key ?? (await vault.encrypt(kekName(org), encodePrivateKey(crypto, key), keyBinding(org))),
     created_at: known?.created_at ?? at,
     updated_at: at,
   };
   key.secret.fill(0);
   unit.put(federationIdentities, org, identity);
   return identity;
-}
-
-/** PKCS#8 PEM of the key, for the TLS layer. */
-export async function federationKey({ vault }: Pick<GatewayServices, "vault">, identity: FederationIdentity): Promise<string> {
-  const { org_id: org, sealed_key } = identity;
-  return encodePem("PRIVATE KEY", await vault.decrypt(kekName(org), sealed_key, aad(org)));
 }
