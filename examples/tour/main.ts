@@ -131,6 +131,24 @@ await step("a query is classified: a social security number is proprietary", asy
   await governance.close();
 });
 
+await step("exporting the customers is denied; each alternative that is offered instead would be allowed", async () => {
+  const governance = caller(urls["governance"] ?? "", { ca, token: world.credentials.governance.api_key });
+  await governance.call("PUT", "/api/v1/resources/customers", { tier: "PROPRIETARY", tags: ["PII"] });
+  const request = {
+    operation_type: "EXPORT",
+    source_resources: ["customers"],
+    destination_resource: "s3://elsewhere/dump",
+    user_context: { user_id: "uma", role: "analyst", department: "sales" },
+  };
+  const { body: denied } = await governance.call("POST", "/api/v1/evaluate", request);
+  expect(denied.allowed === false && denied.policy_evaluation.policy_name !== "", "the export is denied by a named policy");
+  for (const { request: other } of denied.alternative_requests) {
+    const { body } = await governance.call("POST", "/api/v1/evaluate", other);
+    expect(body.allowed === true, "an alternative is allowed when it is sent back");
+  }
+  await governance.close();
+});
+
 // Quotas
 await step("the scheduler lets nobody over a hard quota", async () => {
   const scheduler = caller(urls["scheduler"] ?? "", {

@@ -37,6 +37,8 @@ export interface DevCredentialsFile {
     >
   >;
   readonly storage: { readonly admin_token: string };
+  /** A key of the operator, for an instance that has no organisation yet. */
+  readonly governance: { readonly api_key: string };
 }
 
 export interface DevOptions {
@@ -84,7 +86,7 @@ export async function prepareDev(
   const issuer = devIssuer(await readIfThere(join(dir, "issuer-key.pem")));
   await save("issuer-key.pem", issuer.privateKey);
   const publicKey = await save("issuer.pem", issuer.publicKey);
-  const secrets = await devSecrets(dir, organizations);
+  const secrets = await devSecrets(dir, ["default", ...organizations]);
   const portBase =
     options.portBase === "any" ? await freePortBase([...Object.values(portOffset), 1100], systemRandom) : options.portBase;
   const config = (): ProcessConfig =>
@@ -149,6 +151,7 @@ export async function prepareDev(
       audience: issuer.audience,
       organizations: orgs,
       storage: { admin_token: secrets.adminToken },
+      governance: { api_key: secrets.apiKeys["default"] ?? "" },
     };
     const file = await save("credentials.json", `${JSON.stringify(credentials, null, 2)}\n`);
     return { config: config(), credentials, file };
