@@ -23,7 +23,14 @@ const dealtShare = z.object({ id: z.uuid(), crk_id: z.uuid(), index: z.int(), da
 export const share = z.strictObject({ index: z.int().min(1).max(255), data: base64(16, 4096) }).meta({ id: "Share" });
 
 /** A share as the only content of a body, wrapped or bare. */
-export const shareBody = z.union([z.strictObject({ share }), share]).transform((body) => ("share" in body ? body.share : body));
+export const shareBody = z
+  .strictObject({ share: share.optional(), index: share.shape.index.optional(), data: share.shape.data.optional() })
+  .transform(({ share: wrapped, index, data }, context) => {
+    if (wrapped !== undefined && index === undefined && data === undefined) return wrapped;
+    if (wrapped === undefined && index !== undefined && data !== undefined) return { index, data };
+    context.addIssue({ code: "custom", path: ["share"], message: "expected one share: index and data" });
+    return z.NEVER;
+  });
 
 export const ceremony = z
   .object({
