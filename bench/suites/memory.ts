@@ -1,0 +1,124 @@
+import { execFileSync, fork, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { openLogger } from "@seneschal/adapters/logging";
+import { prepareDev } from "@seneschal/app";
+import type { Bench } from "../bench.ts";
+
+/** How long the load lasts: `MEMORY_SECONDS=60 npm run bench -- --only memory`. */
+const seconds = Number(process.env["MEMORY_SECONDS"] ?? 10);
+const built = new URL("../../packages/cli/dist/main.js", import.meta.url).pathname;
+
+/** Resident memory of the built server, each time in a fresh process: idle, and in and after a load of encryptions. */
+const memory: Bench = {
+  name: "memory of a server",
+  async run() {
+    if (!existsSync(built)) throw new Error("this measures the built server: run `npm run build` first");
+    const directory = mkdtempSync(join(tmpdir(), "seneschal-bench-"));
+    try {
+      const log = openLogger({ level: "silent" });
+      const { config, credentials } = await prepareDev({
+        dataDir: directory,
+        portBase: "any",
+        log,
+        version: "bench",
+        organizations: ["acme"],
+      });
+      const admin = credentials.organizations["acme"]?.admins.super_admin;
+      if (admin === undefined) throw new Error("no admin");
+      const { host, port, tls_cert, tls_key } = config.gateway.server;
+      const unlimited = { limit: 1_000_000_000, window: "1m" };
+      const settings = {
+        data_dir: directory,
+        services: ["gateway"],
+        auth: { mtls: { enabled: true, trusted_ca: credentials.ca } },
+        gateway: { server: { host, port, tls_cert, tls_key }, rate_limit: { authenticated: unlimited } },
+      };
+      const file = join(directory, "bench.json");
+      writeFileSync(file, JSON.stringify(settings));
+
+      const read = (path: string): string => readFileSync(path, "utf8");
+      const connection = { port, ca: read(credentials.ca), cert: read(admin.cert), key: read(admin.key), method: "POST" };
+      const server = spawn(process.execPath, [built, "serve", "--config", file], { stdio: ["ignore", "pipe", "inherit"] });
+      try {
+        await new Promise((resolve, reject) =>
+          server.stdout.once("data", resolve).once("end", () => reject(new Error("no server"))),
+        );
+        await pause(3000);
+        const idle = resident(server.pid);
+        const id = await makeWorkspace(connection);
+        const body = JSON.stringify({ plaintext: Buffer.alloc(1024, 7).toString("base64"), context: { purpose: "bench" } });
+        const load = {
+          ...connection,
+          path: `/api/v1/workspaces/${id}/encrypt`,
+          body,
+          connections: 64,
+          milliseconds: seconds * 375,
+        };
+        await run(load);
+        const half = resident(server.pid);
+        await run(load);
+        const end = resident(server.pid);
+        return [
+          { name: "memory/gateway-idle", value: idle, unit: "MB", bar: "< 150 MB" },
+          {
+            name: `memory/gateway-after-${seconds}s-of-load`,
+            value: end,
+            unit: "MB",
+            peer: "after the first half",
+            peerValue: half,
+            ratio: end / half,
+            bar: "flat",
+          },
+        ];
+      } finally {
+        const ended = new Promise((resolve) => server.once("exit", resolve));
+        if (server.kill()) await ended;
+      }
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  },
+};
+
+/** Megabytes of a process that are in memory. */
+function resident(pid: number | undefined): number {
+  return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1000;
+}
+
+interface Connection {
+  readonly port: number;
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+  readonly method: string;
+}
+
+function makeWorkspace(connection: Connection): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { ...connection, host: "localhost", path: "/api/v1/workspaces", headers: { "content-type": "application/json" } },
+      async (response) => {
+        let text = "";
+        for await (const piece of response.setEncoding("utf8")) text += piece;
+        if (response.statusCode === 201) resolve((JSON.parse(text) as { id: string }).id);
+        else reject(new Error(`status ${response.statusCode}: ${text}`));
+      },
+    );
+    sent.on("error", reject).end(JSON.stringify({ name: "bench" }));
+  });
+}
+
+function run(load: object): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const client = fork(new URL("../load-client.ts", import.meta.url).pathname);
+    client.send(load);
+    client.once("error", reject);
+    client.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`the load client ended with ${code}`))));
+  });
+}
+
+export const benches: readonly Bench[] = [memory];
