@@ -21,6 +21,14 @@ describe("lists", () => {
     for (const feed of ["audit", "activity"]) expect((await acme("GET", `/api/v1/${feed}`)).body.count, feed).toBe(100);
   });
 
+  it("an inbox shows the newest 50 unless asked for more", async () => {
+    const self = rig.bearer({ sub: "pen", org: "acme" });
+    const letter = { recipient_org_id: "acme", recipient_id: "pen", subject: "s", body: "eA==" };
+    for (let i = 0; i < 51; i++) expect((await self("POST", "/api/v1/messages", letter)).status).toBe(201);
+    expect((await self("GET", "/api/v1/messages")).body.messages).toHaveLength(50);
+    expect((await self("GET", "/api/v1/messages?limit=51")).body.messages).toHaveLength(51);
+  });
+
   it("show what was made of users, services, groups, roles and devices, and nothing to others", async () => {
     const acme = rig.admin("acme");
     const path = (kind: string) => `/api/v1/identities/${kind}`;
