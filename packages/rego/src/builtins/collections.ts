@@ -244,6 +244,7 @@ export const collectionBuiltins: readonly Builtin[] = [
         return;
       }
       allocate(path.length + 1);
+      charge(2 * path.length);
       const longer = [...path, node];
       const edges = neighbours(graph, node);
       if (edges.length === 0) out.add(longer);
@@ -251,6 +252,8 @@ export const collectionBuiltins: readonly Builtin[] = [
       for (const next of edges) {
         if (reached.has(next)) {
           allocate(ends.length + longer.length);
+          // Copied here, then hashed element by element when it becomes a member.
+          charge(2 * (ends.length + longer.length));
           ends = [...ends, ...longer];
           out.add(ends);
         } else {
