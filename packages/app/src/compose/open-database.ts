@@ -1,6 +1,5 @@
 import { openLevelStore } from "@seneschal/adapters/level";
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import { openPostgresStore } from "@seneschal/adapters/postgres";
 import { CodedError } from "@seneschal/core";
 import type { DocumentStore } from "@seneschal/core/ports";
 import type { StoreSchema } from "@seneschal/core/store";
@@ -20,6 +19,8 @@ export async function openDatabase(
     case "postgres": {
       const { url, namespace } = settings;
       if (url === undefined) throw new CodedError("config_invalid", "database.url is missing");
+      // Loaded when it is wanted: a client of several megabytes.
+      const { openPostgresStore } = await import("@seneschal/adapters/postgres");
       return openPostgresStore({ ...schema, url, ...(namespace === undefined ? {} : { namespace }) });
     }
   }

@@ -1,14 +1,17 @@
 import { join } from "node:path";
-import { type EtcdOptions, openEtcdLease, openEtcdLog } from "@seneschal/adapters/etcd";
+import type { EtcdOptions } from "@seneschal/adapters/etcd";
 import { openLevelLog } from "@seneschal/adapters/level";
 import type { Candidate, SequencerLease } from "@seneschal/adapters/log";
 import { createMemoryLog } from "@seneschal/adapters/memory";
-import { openPostgresLease, openPostgresLog } from "@seneschal/adapters/postgres";
 import { CodedError } from "@seneschal/core";
 import type { ReplicatedLog } from "@seneschal/core/ports";
 import type { SchedulerConfig } from "../settings.ts";
 
 type Storage = SchedulerConfig["storage"];
+
+/** The clients of databases are loaded when they are wanted: each takes several megabytes. */
+const etcd = () => import("@seneschal/adapters/etcd");
+const postgres = () => import("@seneschal/adapters/postgres");
 
 /** The configured log. Throws `config_invalid` when what it needs is missing, and what the adapters throw. */
 export async function openLog(storage: Storage): Promise<ReplicatedLog> {
@@ -18,9 +21,9 @@ export async function openLog(storage: Storage): Promise<ReplicatedLog> {
     case "level":
       return openLevelLog({ path: join(needed(storage.path, "path"), "log") });
     case "etcd":
-      return openEtcdLog({ ...etcdOptions(storage), prefix: storage.prefix });
+      return (await etcd()).openEtcdLog({ ...etcdOptions(storage), prefix: storage.prefix });
     case "postgres":
-      return openPostgresLog({ url: needed(storage.url, "url"), name: "scheduler" });
+      return (await postgres()).openPostgresLog({ url: needed(storage.url, "url"), name: "scheduler" });
   }
 }
 
@@ -31,9 +34,9 @@ export async function openLease(
 ): Promise<(SequencerLease & { close?(): unknown }) | undefined> {
   switch (storage.kind) {
     case "etcd":
-      return openEtcdLease({ ...etcdOptions(storage), prefix: storage.prefix, self });
+      return (await etcd()).openEtcdLease({ ...etcdOptions(storage), prefix: storage.prefix, self });
     case "postgres":
-      return openPostgresLease({ url: needed(storage.url, "url"), name: "scheduler", self });
+      return (await postgres()).openPostgresLease({ url: needed(storage.url, "url"), name: "scheduler", self });
     default:
       return undefined;
   }
