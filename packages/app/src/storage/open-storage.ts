@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { openDirectoryDevice } from "@seneschal/adapters/devices";
+import type { DataServer } from "@seneschal/adapters/grpc-storage";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { readSmartFile } from "@seneschal/adapters/smart";
 import { endpoints } from "@seneschal/contract";
@@ -11,6 +12,7 @@ import { createAdminAuth } from "./admin/admin-auth.ts";
 import { operationHandlers } from "./admin/operation-handlers.ts";
 import type { AdminServices } from "./admin/services.ts";
 import { statusHandlers } from "./admin/status-handlers.ts";
+import { dataPathSettings, openDataPath } from "./grpc/open-data-path.ts";
 import { directoryBackups } from "./jobs/backup-target.ts";
 import { type LocalDevice, openStorageNode, type StorageNode } from "./node.ts";
 import { createCredentials } from "./s3/credentials.ts";
@@ -25,6 +27,8 @@ export interface Storage extends BuiltService {
   readonly admin: AdminServices;
   /** Once started. */
   readonly gateway: () => S3Gateway | undefined;
+  /** Once started, when it is configured. */
+  readonly dataPath: () => DataServer | undefined;
 }
 
 /** What a storage node stands on: a store opened with `storageSchema`, a vault for its keys, a directory of its own. */
@@ -35,16 +39,17 @@ export interface StorageParts {
   readonly directory: string;
 }
 
-/** Puts the storage service together: engine, admin interface, dashboard, S3 gateway. */
+/** Puts the storage service together: engine, admin interface, dashboard, S3 gateway, gRPC data path. */
 export async function openStorage(config: StorageConfig, platform: Platform, parts: StorageParts): Promise<Storage> {
   const { clock, random, log } = platform;
   const devices = await openDevices(config, parts.directory);
   const directories = new Map(deviceList(config, parts.directory).map((d) => [d.id, d.directory]));
   const backups = config.backup.directory ?? process.env["STORE_BACKUP_DIR"];
+  const data = dataPathSettings(config.grpc, process.env);
   const node = await openStorageNode({
     nodeId: process.env["STORE_NODE_ID"] ?? config.node_id,
     address: `${config.server.host}:${config.server.port}`,
-    dataAddress: process.env["STORE_DATA_ADDR"] ?? "127.0.0.1:9100",
+    dataAddress: data.address,
     store: parts.store,
     clock,
     random,
@@ -73,10 +78,12 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
   const tls = config.server.tls_cert !== undefined;
   const admin: AdminServices = { node, auth, credentials, assets: await openDashboardAssets(), tls };
   let gateway: S3Gateway | undefined;
+  let dataPath: DataServer | undefined;
   return {
     node,
     admin,
     gateway: () => gateway,
+    dataPath: () => dataPath,
     hooks: {
       errors: storageHttpErrors,
       authenticate: (wire) => auth.authenticate(wire),
@@ -104,10 +111,11 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
     ],
     async start() {
       gateway = await serveS3({ services: node.objects, credentials, log, ...config.s3, connections: node.connections });
+      dataPath = await openDataPath(data, node, log);
       node.start();
     },
     async stop() {
-      await gateway?.close();
+      await Promise.all([gateway?.close(), dataPath?.close()]);
       await node.stop();
     },
   };

@@ -17,6 +17,18 @@ export const storageSettings = z.strictObject({
   s3: z
     .strictObject({ host: z.string().min(1).default("127.0.0.1"), port: z.int().min(0).max(65_535).default(9000) })
     .prefault({}),
+  /** The gRPC data path: off until TLS files are given. Paths of PEM files; `address` is `host:port`. */
+  grpc: z
+    .strictObject({
+      address: z.string().min(1).default("127.0.0.1:9100"),
+      ca: z.string().min(1).optional(),
+      cert: z.string().min(1).optional(),
+      key: z.string().min(1).optional(),
+      crl: z.string().min(1).optional(),
+      /** Plaintext without authentication, on loopback only: never for production. */
+      insecure: z.boolean().default(false),
+    })
+    .prefault({}),
   /** Pools; the first takes new data. Durability: default of the class. */
   pools: z
     .array(z.strictObject({ id: name, class: z.enum(deviceClasses), durability: durability.optional() }))

@@ -3,7 +3,15 @@ import { admitWrite, durabilityName, storageError } from "@seneschal/core/storag
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkDoc, ChunkRef } from "../documents.ts";
-import { chunkId, chunkSecret, openChunk, type SealedChunk, sealChunk, unwrapParameters, wrapParameters } from "../keys/chunk-crypto.ts";
+import {
+  chunkId,
+  chunkSecret,
+  openChunk,
+  type SealedChunk,
+  sealChunk,
+  unwrapParameters,
+  wrapParameters,
+} from "../keys/chunk-crypto.ts";
 import type { KeyManager } from "../keys/key-manager.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
 import { type DeviceSet, poolFill } from "./device-set.ts";
@@ -85,7 +93,8 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
     const own = fills.find((f) => f.id === wanted);
     if (own === undefined) throw storageError("PoolFull", "no pool takes data");
     const admission = admitWrite(own, onDisk, fills);
-    if (admission.kind === "refuse") throw storageError(admission.error, `pool ${wanted} is ${admission.state.replace("_", " ")}`, { pool: wanted });
+    if (admission.kind === "refuse")
+      throw storageError(admission.error, `pool ${wanted} is ${admission.state.replace("_", " ")}`, { pool: wanted });
     return { pool: admission.pool, release: devices.reserve(admission.pool, onDisk) };
   };
 

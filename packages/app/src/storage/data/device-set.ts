@@ -69,5 +69,11 @@ export function poolFill(state: ClusterState, devices: DeviceSet, poolId: string
     capacityBytes += device.capacityBytes;
     usedBytes += devices.usedBytes(device.id);
   }
-  return { id: poolId, class: pool.class, capacityBytes, usedBytes, thresholds: effectiveThresholds(pool.class, pool.thresholds) };
+  return {
+    id: poolId,
+    class: pool.class,
+    capacityBytes,
+    usedBytes,
+    thresholds: effectiveThresholds(pool.class, pool.thresholds),
+  };
 }

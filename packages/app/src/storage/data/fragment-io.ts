@@ -13,9 +13,17 @@ export type FragmentState = "good" | "missing" | "corrupt" | "unreachable";
 /** Reads and writes fragments on devices: the only code that touches extents. */
 export interface FragmentIo {
   /** Writes all fragments to distinct devices; at least `data + 1` must land (all of them without parity), the rest is repaired later. */
-  write(chunkId: string, pool: string, stripe: Stripe, fragments: readonly Uint8Array[]): Promise<readonly (FragmentRecord | null)[]>;
+  write(
+    chunkId: string,
+    pool: string,
+    stripe: Stripe,
+    fragments: readonly Uint8Array[],
+  ): Promise<readonly (FragmentRecord | null)[]>;
   writeOne(chunkId: string, index: number, device: string, bytes: Uint8Array): Promise<FragmentRecord>;
-  readOne(fragment: FragmentRecord | null, length: number): Promise<{ readonly state: FragmentState; readonly bytes?: Uint8Array }>;
+  readOne(
+    fragment: FragmentRecord | null,
+    length: number,
+  ): Promise<{ readonly state: FragmentState; readonly bytes?: Uint8Array }>;
   /** The sealed bytes of a chunk, from any `data` good fragments. `bad`: indexes that were not good. Throws `ChunkLost`. */
   readSealed(chunkId: string, chunk: ChunkDoc): Promise<{ readonly sealed: Uint8Array; readonly bad: readonly number[] }>;
   drop(fragment: FragmentRecord | null): Promise<void>;
@@ -35,7 +43,8 @@ export function createFragmentIo(context: StorageContext, cluster: ClusterContro
 
   const writeOne: FragmentIo["writeOne"] = async (chunkId, index, device, bytes) => {
     const target = devices.get(device);
-    if (target === undefined) throw storageError("ShardUnavailable", `device ${device} is not reachable from this node`, { device });
+    if (target === undefined)
+      throw storageError("ShardUnavailable", `device ${device} is not reachable from this node`, { device });
     const extent = `${chunkId}.${index}.${Buffer.from(context.random(6)).toString("hex")}`;
     await target.write(extent, bytes);
     devices.adjust(device, bytes.length + extentOverhead);

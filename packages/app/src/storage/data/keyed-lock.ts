@@ -4,9 +4,11 @@ export function createKeyedLock(): <T>(key: string, work: () => Promise<T>) => P
   return (key, work) => {
     const before = tails.get(key) ?? Promise.resolve();
     const run = before.then(work, work);
-    const tail = run.catch(() => undefined).finally(() => {
-      if (tails.get(key) === tail) tails.delete(key);
-    });
+    const tail = run
+      .catch(() => undefined)
+      .finally(() => {
+        if (tails.get(key) === tail) tails.delete(key);
+      });
     tails.set(key, tail);
     return run;
   };

@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { createRing, durabilityName, planRebuild, type RepairRecord, type ScrubVerdict, scrubVerdict } from "@seneschal/core/storage";
+import {
+  createRing,
+  durabilityName,
+  planRebuild,
+  type RepairRecord,
+  type ScrubVerdict,
+  scrubVerdict,
+} from "@seneschal/core/storage";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { commit, type StorageContext } from "../context.ts";
 import type { ChunkDoc, FragmentRecord } from "../documents.ts";
@@ -45,7 +52,11 @@ export function createChunkRepair(context: StorageContext, cluster: ClusterContr
     return state === undefined || state === "Failed" || state === "Removed";
   };
 
-  const once = async (chunkId: string, leaving: (device: string) => boolean, repair: boolean): Promise<ChunkOutcome | "again"> => {
+  const once = async (
+    chunkId: string,
+    leaving: (device: string) => boolean,
+    repair: boolean,
+  ): Promise<ChunkOutcome | "again"> => {
     const found = await store.get("storage_chunks", chunkId);
     if (found === undefined) {
       lost.delete(chunkId);
@@ -77,7 +88,8 @@ export function createChunkRepair(context: StorageContext, cluster: ClusterContr
     const able = io.candidates(chunk.pool, length).filter((c) => !leaving(c.id));
     // As many as the devices allow: a chunk with some redundancy back is better than none.
     let plan: ReturnType<typeof planRebuild>;
-    for (let n = moving.length; n > 0 && plan === undefined; n--) plan = planRebuild(chunkId, places, new Set(moving.slice(0, n)), able);
+    for (let n = moving.length; n > 0 && plan === undefined; n--)
+      plan = planRebuild(chunkId, places, new Set(moving.slice(0, n)), able);
     if (plan === undefined) return { verdict, repair: "failed", written: 0 };
 
     const present = results.map((r) => r.bytes);
@@ -99,7 +111,8 @@ export function createChunkRepair(context: StorageContext, cluster: ClusterContr
         const record = await io.writeOne(chunkId, index, target, bytes);
         written.push(record);
         const back = await io.readOne(record, length);
-        if (back.bytes === undefined || Buffer.compare(back.bytes, bytes) !== 0) throw new Error(`device ${target} did not keep what it took`);
+        if (back.bytes === undefined || Buffer.compare(back.bytes, bytes) !== 0)
+          throw new Error(`device ${target} did not keep what it took`);
         fragments[index] = record;
       }
       const doc: ChunkDoc = { ...chunk, fragments };

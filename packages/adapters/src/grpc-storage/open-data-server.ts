@@ -1,0 +1,237 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer as createPlainServer, type Socket } from "node:net";
+import { createServer as createTlsServer, type TLSSocket } from "node:tls";
+import {
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerReadableStream,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type ServiceError,
+  type sendUnaryData,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import { CodedError } from "@seneschal/core";
+import { type DataServices, dataServices } from "./services.ts";
+
+export type Message = Readonly<Record<string, unknown>>;
+
+/** Who is at the other end: the certificate with the TLS layer's verdict, absent without TLS or without a certificate. */
+export interface DataPeer {
+  readonly address: string;
+  readonly certificate?: { readonly der: Uint8Array; readonly authorized: boolean; readonly error?: string };
+}
+
+/** A call: one request, or for client streaming `messages`, which throws `Cancelled` when the client goes away before it ended. */
+export interface DataCall {
+  readonly peer: DataPeer;
+  readonly request: Message;
+  readonly messages: AsyncIterable<Message>;
+}
+
+/** Answers with one message, or with a stream of them where the method streams. */
+export type DataHandler = (call: DataCall) => Promise<Message> | AsyncIterable<Message>;
+
+/** What a failure looks like on the wire. */
+export interface DataFailure {
+  readonly code: number;
+  readonly message: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export interface DataServerOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** PEM. Absent: plaintext, on loopback only. */
+  readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string };
+  /** Methods that have no handler answer UNIMPLEMENTED. */
+  readonly handlers: { readonly [S in keyof DataServices]?: Readonly<Record<string, DataHandler>> };
+  readonly failure: (error: unknown) => DataFailure;
+  readonly onConnection?: (socket: Socket) => void;
+  /** TLS could not be agreed on at all. */
+  readonly onHandshakeError?: (error: Error, address: string) => void;
+}
+
+export interface DataServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Bytes of one message; data pieces are at most 1 MiB, the rest is framing and names. */
+const MAX_MESSAGE_BYTES = (1 << 20) + 16_384;
+const REFUSED_MS = 5000;
+const HANDSHAKE_MS = 10_000;
+
+/**
+ * Serves the data path. Client certificates are asked for and verified, but a bad one does not end the handshake: TLS has no
+ * word for why, so the verdict goes to the handlers, which answer UNAUTHENTICATED; the connection is cut soon after.
+ * Without TLS it listens on loopback only: throws `TypeError` otherwise.
+ */
+export async function openDataServer(options: DataServerOptions): Promise<DataServer> {
+  const { host, port, tls } = options;
+  if (tls === undefined && !["127.0.0.1", "::1", "localhost"].includes(host))
+    throw new TypeError("the data path without TLS listens on loopback only");
+  const peers = new Map<string, DataPeer>();
+  const server = new Server({
+    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+    "grpc.max_concurrent_streams": 100,
+    "grpc.keepalive_time_ms": 60_000,
+    "grpc.keepalive_timeout_ms": 20_000,
+  });
+  for (const [name, service] of Object.entries(dataServices())) {
+    const handlers = options.handlers[name as keyof DataServices];
+    if (handlers === undefined) continue;
+    const peerOf = (address: string): DataPeer => peers.get(address) ?? { address };
+    const methods: UntypedServiceImplementation = {};
+    for (const [method, { requestStream, responseStream }] of Object.entries(service.service)) {
+      const handler = handlers[method];
+      if (handler === undefined) continue;
+      methods[method] = requestStream
+        ? receiving(handler, options, peerOf)
+        : responseStream
+          ? sending(handler, options, peerOf)
+          : unary(handler, options, peerOf);
+    }
+    server.addService(service.service, methods);
+  }
+
+  // TLS ends here and not inside gRPC: only so is the verdict on the certificate, and why, known to the calls.
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const accept = (socket: Socket, peer: DataPeer): void => {
+    peers.set(peer.address, peer);
+    socket.on("close", () => peers.delete(peer.address));
+    options.onConnection?.(socket);
+    injector.injectConnection(socket);
+  };
+  const listener =
+    tls === undefined
+      ? createPlainServer((socket) => accept(socket, { address: addressOf(socket) }))
+      : createTlsServer(
+          {
+            ...tls,
+            requestCert: true,
+            rejectUnauthorized: false,
+            minVersion: "TLSv1.2",
+            ALPNProtocols: ["h2"],
+            handshakeTimeout: HANDSHAKE_MS,
+          },
+          (socket) => {
+            const peer = tlsPeer(socket);
+            if (peer.certificate?.authorized !== true) {
+              const cut = setTimeout(() => socket.destroy(), REFUSED_MS).unref();
+              socket.on("close", () => clearTimeout(cut));
+            }
+            accept(socket, peer);
+          },
+        );
+  listener.maxConnections = 1024;
+  listener.on("tlsClientError", (error: Error, socket: TLSSocket) => {
+    options.onHandshakeError?.(error, addressOf(socket));
+    socket.destroy();
+  });
+  const open = new Set<Socket>();
+  listener.on("connection", (socket: Socket) => {
+    open.add(socket);
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => open.delete(socket));
+  });
+  listener.listen(port, host);
+  await once(listener, "listening");
+  return {
+    port: (listener.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
+      const force = setTimeout(() => {
+        server.forceShutdown();
+        for (const socket of open) socket.destroy();
+      }, 2000);
+      injector.drain(1000);
+      await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+      injector.destroy();
+      for (const socket of open) socket.destroy();
+      await closed;
+      clearTimeout(force);
+    },
+  };
+}
+
+function addressOf(socket: Socket): string {
+  return `${socket.remoteAddress ?? "unknown"}:${socket.remotePort ?? 0}`;
+}
+
+function tlsPeer(socket: TLSSocket): DataPeer {
+  const address = addressOf(socket);
+  const der = (socket.getPeerCertificate() as { readonly raw?: Uint8Array } | null)?.raw;
+  if (der === undefined) return { address };
+  // The declared type is Error, the value is OpenSSL's name of the reason.
+  const error = socket.authorizationError as unknown as string | undefined;
+  return { address, certificate: { der, authorized: socket.authorized, ...(error ? { error: String(error) } : {}) } };
+}
+
+type PeerOf = (address: string) => DataPeer;
+
+function gone(): CodedError {
+  return new CodedError("Cancelled", "the client went away");
+}
+
+async function* nothing(): AsyncGenerator<Message> {}
+
+function unary(handler: DataHandler, options: DataServerOptions, peerOf: PeerOf) {
+  return (call: ServerUnaryCall<Message, Message>, done: sendUnaryData<Message>): void => {
+    answer(handler, { peer: peerOf(call.getPeer()), request: call.request, messages: nothing() }, options, done);
+  };
+}
+
+function receiving(handler: DataHandler, options: DataServerOptions, peerOf: PeerOf) {
+  return (call: ServerReadableStream<Message, Message>, done: sendUnaryData<Message>): void => {
+    const messages = (async function* () {
+      try {
+        for await (const message of call) yield message as Message;
+      } catch (error) {
+        throw call.cancelled ? gone() : error;
+      }
+      // A stream that its client cancelled may look like one that ended: only a whole one may become an object.
+      if (call.cancelled) throw gone();
+    })();
+    answer(handler, { peer: peerOf(call.getPeer()), request: {}, messages }, options, done);
+  };
+}
+
+function answer(handler: DataHandler, call: DataCall, options: DataServerOptions, done: sendUnaryData<Message>): void {
+  Promise.resolve()
+    .then(() => handler(call) as Promise<Message>)
+    .then(
+      (reply) => done(null, reply),
+      (error: unknown) => done(wire(options.failure(error))),
+    );
+}
+
+function sending(handler: DataHandler, options: DataServerOptions, peerOf: PeerOf) {
+  return (call: ServerWritableStream<Message, Message>): void => {
+    const over = new AbortController();
+    call.on("cancelled", () => over.abort());
+    const run = async (): Promise<void> => {
+      const replies = handler({
+        peer: peerOf(call.getPeer()),
+        request: call.request,
+        messages: nothing(),
+      }) as AsyncIterable<Message>;
+      for await (const reply of replies) {
+        if (over.signal.aborted) return;
+        if (!call.write(reply)) await once(call, "drain", { signal: over.signal });
+      }
+      call.end();
+    };
+    run().catch((error: unknown) => {
+      if (!over.signal.aborted) call.emit("error", wire(options.failure(error)));
+    });
+  };
+}
+
+function wire({ code, message, metadata }: DataFailure): Partial<ServiceError> {
+  const trailers = new Metadata();
+  for (const [name, value] of Object.entries(metadata)) trailers.set(name, value);
+  return { code, details: message, metadata: trailers };
+}

@@ -1,0 +1,161 @@
+import { X509Certificate } from "node:crypto";
+import type { DataPeer } from "@seneschal/adapters/grpc-storage";
+import { isCoded } from "@seneschal/core";
+import { storageError } from "@seneschal/core/storage";
+import { parseCertificate } from "@seneschal/crypto/x509";
+import type { StorageContext } from "../context.ts";
+import type { TenantKeys } from "../keys/tenant-keys.ts";
+import type { RevocationFile } from "./revocation-file.ts";
+
+/** Who calls the data path. `anyone`: a node that was told to trust its loopback. */
+export type Caller =
+  | { readonly kind: "tenant"; readonly id: string; readonly tenant: string }
+  | { readonly kind: "server" | "admin" | "anyone"; readonly id: string };
+
+/** Why a caller was refused; the label of `store_auth_failures_total`. */
+export type RefusalReason =
+  | "certificate_missing"
+  | "certificate_expired"
+  | "certificate_not_yet_valid"
+  | "certificate_untrusted"
+  | "certificate_revoked"
+  | "revocation_unknown"
+  | "organizational_unit"
+  | "unknown_tenant"
+  | "not_storage_admin"
+  | "handshake";
+
+export interface PeerAuth {
+  /** Checks the certificate anew, on every call. Throws `AuthenticationFailed`. */
+  authenticate(peer: DataPeer): Promise<Caller>;
+  /** The same, and only a cluster admin passes. */
+  authenticateAdmin(peer: DataPeer): Promise<Caller>;
+  /** Logs and counts a refusal; returns the error to throw. */
+  refuse(reason: RefusalReason, peer: string): Error;
+}
+
+export interface PeerAuthOptions {
+  readonly context: StorageContext;
+  readonly tenants: Pick<TenantKeys, "tenant">;
+  readonly revocations?: RevocationFile;
+  readonly log: { warn(fields: object, message: string): void };
+  /** Plaintext on loopback: nobody has a certificate. */
+  readonly insecure: boolean;
+}
+
+const EVENT_MS = 10_000;
+
+/** Callers by certificate (interface document 3, Authentication, 1 and 2). What is not exactly right is refused. */
+export function createPeerAuth({ context, tenants, revocations, log, insecure }: PeerAuthOptions): PeerAuth {
+  const lastEvent = new Map<string, number>();
+
+  const refuse: PeerAuth["refuse"] = (reason, peer) => {
+    context.metrics.authFailures.inc({ surface: "grpc", reason });
+    const now = context.clock.now();
+    // One event per reason and ten seconds: an attacker must not flush the event log. The log has them all.
+    if (now - (lastEvent.get(reason) ?? Number.NEGATIVE_INFINITY) >= EVENT_MS) {
+      lastEvent.set(reason, now);
+      context.emit("warning", "security", "AuthenticationFailed on the data path", { reason, peer });
+    } else log.warn({ reason, peer }, "AuthenticationFailed on the data path");
+    return storageError("AuthenticationFailed", `the certificate is not accepted: ${reason.replaceAll("_", " ")}`, { reason });
+  };
+
+  const authenticate: PeerAuth["authenticate"] = async ({ address, certificate }) => {
+    if (insecure) return { kind: "anyone", id: "insecure" };
+    const no = (reason: RefusalReason) => refuse(reason, address);
+    if (certificate === undefined) throw no("certificate_missing");
+    if (certificate.error === "CERT_HAS_EXPIRED") throw no("certificate_expired");
+    if (certificate.error === "CERT_NOT_YET_VALID") throw no("certificate_not_yet_valid");
+    if (!certificate.authorized) throw no("certificate_untrusted");
+    let identity: Identity;
+    try {
+      identity = identityOf(certificate.der);
+    } catch {
+      throw no("certificate_untrusted");
+    }
+    // The verdict of TLS is as old as the connection.
+    const now = context.clock.now();
+    if (now > identity.notAfter) throw no("certificate_expired");
+    if (now < identity.notBefore) throw no("certificate_not_yet_valid");
+    if (revocations !== undefined) {
+      let revoked: boolean;
+      try {
+        revoked = await revocations.isRevoked(identity);
+      } catch (error) {
+        log.warn({ error, peer: address }, "the revocation list cannot be used");
+        throw no("revocation_unknown");
+      }
+      if (revoked) throw no("certificate_revoked");
+    }
+    const roles = identity.units.filter((unit) => /^(?:store-server|storage-admin|tenant-.+)$/.test(unit));
+    const [role] = roles;
+    // Two roles in one certificate are a mistake of whoever issued it: it gets neither.
+    if (role === undefined || roles.length > 1) throw no("organizational_unit");
+    if (role === "store-server") return { kind: "server", id: identity.name };
+    if (role === "storage-admin") return { kind: "admin", id: identity.name };
+    const tenant = role.slice("tenant-".length);
+    try {
+      await tenants.tenant(tenant);
+    } catch (error) {
+      throw isCoded(error, "NotFound") ? no("unknown_tenant") : error;
+    }
+    return { kind: "tenant", id: identity.name, tenant };
+  };
+
+  return {
+    authenticate,
+    refuse,
+    async authenticateAdmin(peer) {
+      const caller = await authenticate(peer);
+      if (caller.kind === "admin" || caller.kind === "anyone") return caller;
+      throw refuse("not_storage_admin", peer.address);
+    },
+  };
+}
+
+/**
+ * The tenant whose data a call is about: a tenant's own, or the one that a node of the cluster names. Throws
+ * `TenantAccessDenied`.
+ */
+export function tenantOf(caller: Caller, named: string): string {
+  if (caller.kind === "tenant") {
+    if (named !== "" && named !== caller.tenant)
+      throw storageError("TenantAccessDenied", "the certificate is another tenant's", { field: "tenant" });
+    return caller.tenant;
+  }
+  if (caller.kind === "admin") throw storageError("TenantAccessDenied", "an admin certificate reaches no tenant's data");
+  if (named === "") throw storageError("TenantAccessDenied", "the call must name a tenant", { field: "tenant" });
+  return named;
+}
+
+interface Identity {
+  readonly name: string;
+  readonly units: readonly string[];
+  readonly serial: string;
+  readonly issuerId: string;
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+const known = new WeakMap<Uint8Array, Identity>();
+
+/** What a certificate says. Remembered for the life of its connection. */
+function identityOf(der: Uint8Array): Identity {
+  const before = known.get(der);
+  if (before !== undefined) return before;
+  const certificate = new X509Certificate(der);
+  const subject = certificate.toLegacyObject().subject as unknown as Readonly<
+    Record<string, string | readonly string[] | undefined>
+  >;
+  const { issuerDer, serialText } = parseCertificate(der);
+  const identity: Identity = {
+    name: [subject["CN"] ?? "certificate"].flat().join(","),
+    units: [subject["OU"] ?? []].flat(),
+    serial: serialText,
+    issuerId: Buffer.from(issuerDer).toString("hex"),
+    notBefore: Date.parse(certificate.validFrom),
+    notAfter: Date.parse(certificate.validTo),
+  };
+  known.set(der, identity);
+  return identity;
+}

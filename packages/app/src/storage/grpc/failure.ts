@@ -1,0 +1,70 @@
+import type { DataFailure } from "@seneschal/adapters/grpc-storage";
+import { CodedError, isCoded } from "@seneschal/core";
+import { grpcStatus, storageErrorKind } from "@seneschal/core/storage";
+import type { ObjectErrorCode } from "../objects/buckets.ts";
+
+const CANCELLED = 1;
+const INVALID_ARGUMENT = 3;
+
+/** Failures that the data path has beside the taxonomy, with their gRPC status. */
+const own = {
+  /** The client went away; nobody hears it. */
+  Cancelled: CANCELLED,
+  NoSuchBucket: grpcStatus.NOT_FOUND,
+  NoSuchUpload: grpcStatus.NOT_FOUND,
+  BucketNotEmpty: grpcStatus.FAILED_PRECONDITION,
+  BucketAlreadyExists: grpcStatus.ALREADY_EXISTS,
+  InvalidBucketName: INVALID_ARGUMENT,
+  InvalidPart: INVALID_ARGUMENT,
+  InvalidPartOrder: INVALID_ARGUMENT,
+  EntityTooSmall: INVALID_ARGUMENT,
+  EntityTooLarge: INVALID_ARGUMENT,
+  IncompleteBody: INVALID_ARGUMENT,
+  InvalidRange: grpcStatus.OUT_OF_RANGE,
+  PreconditionFailed: grpcStatus.FAILED_PRECONDITION,
+  NotModified: grpcStatus.FAILED_PRECONDITION,
+  KeyTooLongError: INVALID_ARGUMENT,
+  InvalidArgument: INVALID_ARGUMENT,
+  OperationAborted: grpcStatus.ABORTED,
+} as const satisfies Readonly<Record<ObjectErrorCode, number>> & Readonly<Record<string, number>>;
+
+/** A failure that only the data path has. */
+export function grpcError(code: keyof typeof own, message: string, details: Readonly<Record<string, unknown>> = {}): CodedError {
+  return new CodedError(code, message, details);
+}
+
+/** A failure as it leaves the node, `ours` when it should be looked at: mapped by its code, never by its text. */
+export function grpcFailure(error: unknown): DataFailure & { readonly reason: string; readonly ours: boolean } {
+  const kind = storageErrorKind(error);
+  if (kind !== undefined && error instanceof Error) {
+    const code = grpcStatus[kind.grpc];
+    const lost = code === grpcStatus.INTERNAL || code === grpcStatus.DATA_LOSS;
+    return {
+      code,
+      // Which chunk on which device is the operator's affair.
+      message: lost ? "the object cannot be read" : error.message,
+      reason: kind.name,
+      ours: lost || code === grpcStatus.UNAVAILABLE,
+      metadata: {
+        "error-reason": kind.name,
+        "error-retriable": String(kind.class === "retriable"),
+        ...(kind.retryAfter === undefined ? {} : { "error-retry-after": String(kind.retryAfter) }),
+      },
+    };
+  }
+  if (isCoded(error) && Object.hasOwn(own, error.code))
+    return {
+      code: own[error.code as keyof typeof own],
+      message: error.message,
+      reason: error.code,
+      ours: false,
+      metadata: { "error-reason": error.code, "error-retriable": String(error.code === "OperationAborted") },
+    };
+  return {
+    code: grpcStatus.INTERNAL,
+    message: "internal error",
+    reason: "Internal",
+    ours: true,
+    metadata: { "error-reason": "Internal", "error-retriable": "false" },
+  };
+}

@@ -1,0 +1,58 @@
+import { stat } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
+import { type CertificateIdentity, openRevocations } from "@seneschal/adapters/tls";
+import type { CryptoProvider } from "@seneschal/core/ports";
+
+/** The revocation list of a file, as it is at this moment. */
+export interface RevocationFile {
+  /** Throws when it cannot be known: the file is away, unreadable, unsigned, or out of date. */
+  isRevoked(identity: Pick<CertificateIdentity, "serial" | "issuerId">): Promise<boolean>;
+  close(): void;
+}
+
+const REFRESH_MS = 3_600_000;
+
+/**
+ * Watches the file by asking for its state on every check: a list that was replaced is in force for the next call, one that was
+ * taken away or spoiled lets nobody in, whatever was read before.
+ */
+export async function openRevocationFile(
+  path: string,
+  options: { readonly trustedCa: string; readonly now: () => number; readonly provider: CryptoProvider },
+): Promise<RevocationFile> {
+  const lists = await openRevocations({
+    ...options,
+    url: pathToFileURL(path).href,
+    refreshMs: REFRESH_MS,
+    // Each check reads by itself what it does not know yet, and meets the failure itself.
+    onFailure: () => undefined,
+  });
+  let loaded: string | undefined;
+  let loading: { readonly stamp: string; readonly done: Promise<void> } | undefined;
+
+  const load = (stamp: string): Promise<void> => {
+    if (loading?.stamp !== stamp) {
+      const done = lists.refresh().then(() => {
+        loaded = stamp;
+      });
+      const own = { stamp, done };
+      loading = own;
+      done
+        .catch(() => undefined)
+        .finally(() => {
+          if (loading === own) loading = undefined;
+        });
+    }
+    return loading?.done ?? Promise.resolve();
+  };
+
+  return {
+    async isRevoked(identity) {
+      const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+      const stamp = [ino, size, mtimeNs, ctimeNs].join(":");
+      if (loaded !== stamp) await load(stamp);
+      return lists.isRevoked(identity);
+    },
+    close: () => lists.close(),
+  };
+}
