@@ -223,6 +223,20 @@ describe("configuration", () => {
     await Promise.all([secure?.close(), plain?.close()]);
   });
 
+  test("STORE_DATA_ADDR on a loopback address is reachable on that address only", async () => {
+    const server = await open({ insecure: true }, { STORE_DATA_ADDR: "127.0.0.1:0" });
+    const reach = (host: string) =>
+      new Promise<string>((resolve) => {
+        const socket = createConnection(server?.port ?? 0, host, () => {
+          socket.destroy();
+          resolve("connected");
+        });
+        socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "error"));
+      });
+    expect([await reach("127.0.0.1"), await reach("127.0.0.2")]).toEqual(["connected", "ECONNREFUSED"]);
+    await server?.close();
+  });
+
   test("the environment's address and files win", () => {
     const env = {
       STORE_DATA_ADDR: "[::1]:9",
