@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { httpAccounting, openUsageBuffer } from "@seneschal/adapters/accounting";
-import { type AdminServer, openAdminServer } from "@seneschal/adapters/grpc-scheduler";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { LocalRunner } from "@seneschal/adapters/runner";
 import { openWebhook } from "@seneschal/adapters/webhook";
@@ -101,7 +100,8 @@ export function background(options: BackgroundOptions): Background {
       cert === undefined || key === undefined
         ? {}
         : { tls: { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") } };
-    const server: AdminServer = await openAdminServer({
+    const { openAdminServer } = await import("@seneschal/adapters/grpc-scheduler");
+    const server = await openAdminServer({
       host,
       port,
       ...tls,

@@ -5,7 +5,6 @@ import type { Logger } from "@seneschal/adapters/logging";
 import type { StorageNode } from "../node.ts";
 import type { StorageConfig } from "../settings.ts";
 import { parseDataAddress } from "./data-address.ts";
-import { serveGrpc } from "./serve-grpc.ts";
 
 /** Where the data path listens and what it proves itself with; the environment wins over the file. */
 export type DataPathSettings = StorageConfig["grpc"];
@@ -21,6 +20,10 @@ export function dataPathSettings(
   const crl = env["STORE_CRL_PATH"] ?? settings.crl;
   return { ...settings, address: env["STORE_DATA_ADDR"] ?? settings.address, ca, cert, key, crl };
 }
+
+/** gRPC takes several megabytes: it is loaded when the data path is opened. */
+const serveGrpc: typeof import("./serve-grpc.ts").serveGrpc = async (options) =>
+  (await import("./serve-grpc.ts")).serveGrpc(options);
 
 /**
  * Opens the data path, or nothing when it is not configured. Throws `TypeError` when TLS is half configured, when the
