@@ -103,7 +103,7 @@ print(sorted(times)[len(times) // 2])`;
 const evaluate: Bench = {
   name: "governance/evaluate",
   async run() {
-    const source = readFileSync(new URL("../../policies/governance.rego", import.meta.url), "utf8");
+    const source = readFileSync(new URL("../../packages/app/policies/governance.rego", import.meta.url), "utf8");
     const compiled = await embeddedPolicyEngine().compile([{ name: "governance.rego", source }]);
     if (!compiled.ok) throw new Error("the shipped policy does not compile");
     const column = (tier: string) => ({ tier, tags: [] });

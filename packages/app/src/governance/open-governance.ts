@@ -21,7 +21,7 @@ import type { GovernanceConfig } from "./settings.ts";
 import { Worlds } from "./worlds.ts";
 
 /** The policy that ships. */
-const SHIPPED_POLICY = new URL("../../../../policies/governance.rego", import.meta.url);
+const SHIPPED_POLICY = new URL("../../policies/governance.rego", import.meta.url);
 
 export interface GovernanceOptions {
   /** Opened with `governanceSchema`. Not closed here. */

@@ -3,7 +3,7 @@ import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { adminRoles, authorizationMatrix, authorize, type Subject } from "@seneschal/core/keys";
 import { describe, expect, it } from "vitest";
 
-const source = readFileSync(new URL("../../../../policies/authz.rego", import.meta.url), "utf8");
+const source = readFileSync(new URL("../../policies/authz.rego", import.meta.url), "utf8");
 
 /** Every kind of caller that the matrix tells apart. */
 const subjects: readonly Subject[] = ["admin", "user", "service", "device", "partner", "emergency", "anonymous"].flatMap((type) =>

@@ -13,7 +13,7 @@ import {
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-const shipped = readFileSync(new URL("../../../../policies/governance.rego", import.meta.url), "utf8");
+const shipped = readFileSync(new URL("../../policies/governance.rego", import.meta.url), "utf8");
 const tier = fc.constantFrom(...DEFAULT_TIERS);
 const columns = fc.dictionary(
   fc.constantFrom("id", "email", "ssn", "card", "note"),

@@ -33,7 +33,7 @@ const open = (identities: readonly IdentityType[], ...roles: readonly AdminRole[
 const guarded = (rule: Rule): Rule => ({ ...rule, emergency: false });
 
 /**
- * The authorisation matrix of the gateway: action to rule. What is not here is denied. `policies/authz.rego` says the
+ * The authorisation matrix of the gateway: action to rule. What is not here is denied. `packages/app/policies/authz.rego` says the
  * same in Rego; a test compares the two cell by cell.
  */
 export const authorizationMatrix = {
