@@ -8,6 +8,7 @@ import { type Gateway, gatewaySchema, gatewaySettings, openGateway } from "../ga
 import { type BuiltService, defineService, type Platform, tokenVerifiers } from "../platform/index.ts";
 import { openDatabase } from "./open-database.ts";
 import { openVault } from "./open-vault.ts";
+import { revocationLists } from "./revocation-lists.ts";
 import { databaseSettings, vaultSettings } from "./storage-settings.ts";
 
 /** The gateway's own settings, and what it stands on. */
@@ -36,12 +37,15 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
     const vault = await openVault(vaultConfig, join(dataDir, "unseal.key"), { store, crypto: nodeCrypto, clock, random });
     const policy = embeddedPolicyEngine();
     const tokens = await tokenVerifiers(own.auth, () => clock.now());
+    const revocations = await revocationLists(own.auth, platform);
     const gateway = await openGateway({
       ...{ store, vault, crypto: nodeCrypto, policy, clock, random, config: own, log, metrics, version, health, tokens },
+      ...(revocations === undefined ? {} : { revocations }),
     });
     return {
       ...gateway,
       async stop() {
+        revocations?.close();
         await gateway.stop?.();
         await policy.close();
         await store.close();

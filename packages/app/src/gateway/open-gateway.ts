@@ -2,6 +2,7 @@ import { targetGuard } from "@seneschal/adapters/http";
 import type { TokenVerifier } from "@seneschal/adapters/jwt";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
+import type { Revocations } from "@seneschal/adapters/tls";
 import { endpoints, type Hooks } from "@seneschal/contract";
 import { gatewayContract, gatewayErrors } from "@seneschal/contract/gateway";
 import { CodedError } from "@seneschal/core";
@@ -56,6 +57,8 @@ export interface GatewayOptions {
   readonly metrics: Metrics;
   readonly version: string;
   readonly health: () => Promise<Health>;
+  /** Revocation lists from elsewhere (`auth.mtls.crl_url`), beside the gateway's own records. Throws when it cannot know. */
+  readonly revocations?: Pick<Revocations, "isRevoked">;
   /** Verifiers of bearer tokens, in order of preference. */
   readonly tokens?: readonly (TokenVerifier & {
     readonly method: "jwt" | "oidc";
@@ -114,8 +117,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
           now,
           mtls: {
             required: config.auth.mtls.required,
-            // The record that names the bearer also says whether it is revoked: one read for both.
-            isRevoked: () => false,
+            // By the configured lists; that our own record says so is judged where it names the bearer, in one read.
+            isRevoked: (identity) => options.revocations?.isRevoked(identity) ?? false,
             principalOf: (identity) => principalOfCertificate(services.read, identity),
           },
           tokens: {

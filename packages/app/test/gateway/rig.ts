@@ -16,6 +16,7 @@ import {
   devCredentials,
   devIssuer,
   type Gateway,
+  type GatewayOptions,
   type GatewaySettings,
   gatewaySchema,
   gatewaySettings,
@@ -69,6 +70,7 @@ export interface RigOptions {
   readonly vault?: Vault;
   readonly issuer?: DevIssuer;
   readonly organizations?: readonly string[];
+  readonly revocations?: GatewayOptions["revocations"];
 }
 
 /** A gateway over real sockets with mTLS, with two organisations whose admins are enrolled. */
@@ -100,6 +102,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     version: "test",
     health: () => checkHealth(gateway.checks ?? [], () => undefined),
     tokens: [{ ...verifier, method: "jwt" }],
+    ...(options.revocations === undefined ? {} : { revocations: options.revocations }),
   });
   const hooks: Hooks = { ...gateway.hooks, now, requestId: () => Buffer.from(systemRandom(16)).toString("hex") };
   const dev = await devCredentials(gateway.services, {
