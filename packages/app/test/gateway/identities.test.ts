@@ -66,6 +66,12 @@ describe.each([
     const again = await acme("POST", "/api/v1/identities/admins", { email: "NEW@acme.example", name: "New", role: "auditor" });
     expect([again.status, again.body.error.code]).toEqual([409, "CONFLICT"]);
     expect((await acme("GET", `/api/v1/identities/admins/${created.body.id}`)).body).not.toHaveProperty("enrollment_token");
+    const setup = `/api/v1/enrollment/admins/${created.body.id}/setup`;
+    expect((await rig.anonymous("GET", setup)).body).not.toHaveProperty("email");
+    const first = await rig.anonymous("GET", `${setup}?token=${created.body.enrollment_token}`);
+    expect(first.body).toMatchObject({ email: "new@acme.example", provisioning_url: expect.stringMatching(/^otpauth:/) });
+    const second = await rig.anonymous("GET", `${setup}?token=${created.body.enrollment_token}`);
+    expect(second.body).not.toHaveProperty("provisioning_url");
     expect((await acme("DELETE", `/api/v1/identities/admins/${created.body.id}`)).status).toBe(204);
     const gone = await rig.anonymous("POST", `/api/v1/enrollment/admins/${created.body.id}`, {
       enrollment_token: created.body.enrollment_token,

@@ -3,6 +3,8 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound, stepAdmin } from "@seneschal/core/keys";
 import { admins } from "../admins/collections.ts";
 import { adminView } from "../admins/view.ts";
+import { mfaFactors } from "../mfa/collections.ts";
+import { provisionMfa } from "../mfa/factor.ts";
 import type { GatewayServices } from "../services.ts";
 import { bootstrapAdmin } from "./bootstrap.ts";
 import { enrollmentTokens } from "./collections.ts";
@@ -25,7 +27,7 @@ export const enrollmentHandlers: Handlers<Routes, GatewayServices> = {
     return { ...adminView(admin), enrollment_token: token };
   },
 
-  async enrollmentSetup(services, { params, query, now }) {
+  async enrollmentSetup(services, { params, query, now, requestId }) {
     const { read } = services;
     const admin = await read.get(admins, params.id);
     if (admin === undefined) throw notFound("admin");
@@ -39,7 +41,23 @@ export const enrollmentHandlers: Handlers<Routes, GatewayServices> = {
       return { ...facts, expires_at: pending?.expires_at ?? null };
     }
     const token = await checkEnrollmentToken(services, read, admin.id, query.token, now);
-    return { ...facts, expires_at: token.expires_at, email: admin.email, name: admin.name };
+    const { email, name } = admin;
+    // The second factor's secret is shown by the first call alone: whoever asks again must enable it anew, as themselves.
+    const provisioning_url =
+      (await read.get(mfaFactors, admin.id)) !== undefined
+        ? undefined
+        : await services.transact({ principal: claimant(admin.id, admin.org_id), now, requestId }, async (unit) => {
+            if ((await unit.get(mfaFactors, admin.id)) !== undefined) return undefined;
+            unit.record({ type: "admin.mfa", metadata: { admin_id: admin.id, step: "enable" } });
+            return provisionMfa(services, unit, admin);
+          });
+    return {
+      ...facts,
+      expires_at: token.expires_at,
+      email,
+      name,
+      ...(provisioning_url === undefined ? {} : { provisioning_url }),
+    };
   },
 
   async enrollAdmin(services, { params, body, now, requestId }) {
