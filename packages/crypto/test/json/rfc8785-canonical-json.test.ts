@@ -102,6 +102,8 @@ describe("parseStrictJson", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, "\t"), (value, space) => {
         const text = JSON.stringify(value, null, space);
+        // 2^53 itself is refused: the reader cannot tell it from its neighbour.
+        fc.pre(!text.includes("9007199254740992"));
         expect(parseStrictJson(text)).toEqual(JSON.parse(text));
       }),
     );
