@@ -102,8 +102,8 @@ describe("parseStrictJson", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, "\t"), (value, space) => {
         const text = JSON.stringify(value, null, space);
-        // 2^53 itself is refused: the reader cannot tell it from its neighbour.
-        fc.pre(!text.includes("9007199254740992"));
+        // Whole numbers of 2^53 and beyond are refused: a reader cannot tell them from their neighbours.
+        fc.pre(!/\d{16}/.test(text));
         expect(parseStrictJson(text)).toEqual(JSON.parse(text));
       }),
     );
