@@ -22,12 +22,11 @@ describe("check digits agree with an independent implementation", () => {
   ] as const)("%s", (entity, oracle, length) => {
     fc.assert(
       fc.property(digits(length), (head) => {
-        // 10 and 99 are congruent modulo 89: the check alone takes both, the oracle only what the register would issue.
-        fc.pre(!(entity === "AU_ABN" && head.startsWith("10")));
         const mine = endings(head).filter((value) => accepts(entity, value));
         // A check digit leaves at most one ending, whatever the oracle knows.
         expect(mine.length).toBeLessThanOrEqual(1);
-        if (oracle === undefined) return;
+        // 10 and 99 are congruent modulo 89: the check takes both, the oracle computes check digits from 11 to 99 only.
+        if (oracle === undefined || (entity === "AU_ABN" && head.startsWith("10"))) return;
         for (const value of mine) expect([value, oracle.validate(value).isValid]).toEqual([value, true]);
       }),
     );
