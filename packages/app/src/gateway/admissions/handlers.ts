@@ -1,9 +1,9 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { type Admission, admit, invalidField, notFound, refusal, requireWorkspace, revokeAdmission } from "@seneschal/core/keys";
-import { identityKinds } from "../auth/identity-kinds.ts";
+import { type Admission, admit, notFound, refusal, requireWorkspace, revokeAdmission } from "@seneschal/core/keys";
 import { ownOrganization } from "../auth/own-organization.ts";
 import { isMember } from "../groups/collections.ts";
+import { requireIdentity } from "../identities/require-identity.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
 import { findWorkspace } from "../workspaces/find.ts";
@@ -33,10 +33,7 @@ export const admissionHandlers: Handlers<Routes, GatewayServices> = {
       const org = ownOrganization(principal, body.org_id);
       requireWorkspace(workspace, "grant", now);
       const { identity_id, identity_type } = body;
-      const known = await identityKinds[identity_type]?.find(unit, identity_id);
-      if (known === undefined ? identity_type !== "user" : known.org !== org) {
-        throw invalidField("identity_id", `no such ${identity_type} in the organisation`);
-      }
+      await requireIdentity(unit, org, body);
       const group = workspace.group_bindings[org];
       if (workspace.classification === "SECRET" && group !== undefined && !(await isMember(unit, org, group, identity_id))) {
         throw refusal("NOT_ADMITTED", "a SECRET workspace with a group admits its members only");
