@@ -44,9 +44,7 @@ export async function openEtcdLog(options: EtcdLogOptions): Promise<ReplicatedLo
   const behind = (seq: number, limit: number) => ({ request_range: { key: entryKey(seq + 1), range_end: logEnd, limit } });
   const headOf = (reply: RangeReply | null | undefined): LogHead => {
     const value = reply?.kvs[0]?.value;
-    if (value === undefined) return emptyHead;
-    const { seq, batch_id: batchId } = JSON.parse(value.toString()) as { seq: number; batch_id: string };
-    return { seq, batchId };
+    return value === undefined ? emptyHead : headFrom(value);
   };
   /** The entries directly behind `seq`; none when the next one is truncated. */
   const entriesOf = (reply: RangeReply | null | undefined, seq: number): LogEntry[] => {
@@ -127,7 +125,7 @@ export async function openEtcdLog(options: EtcdLogOptions): Promise<ReplicatedLo
       }),
     subscribe: (_afterSeq, callback) => {
       inFlight.check();
-      return watch.subscribe(callback);
+      return watch.subscribe((value) => callback(value === undefined ? undefined : headFrom(value).seq));
     },
     status: () =>
       inFlight.run(async () => {
@@ -181,6 +179,11 @@ function compareHead(key: Buffer, head: LogHead): object {
   const { equal } = compareResult;
   if (head.seq === 0) return { key, target: compareTarget.create, result: equal, create_revision: 0 };
   return { key, target: compareTarget.value, result: equal, value: headValue(head) };
+}
+
+function headFrom(value: Buffer): LogHead {
+  const { seq, batch_id: batchId } = JSON.parse(value.toString()) as { seq: number; batch_id: string };
+  return { seq, batchId };
 }
 
 function headValue({ seq, batchId }: LogHead): Buffer {

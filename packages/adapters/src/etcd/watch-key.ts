@@ -5,18 +5,18 @@ const reconnectMs = 200;
 interface WatchMessage {
   readonly created: boolean;
   readonly canceled: boolean;
-  readonly events: readonly unknown[];
+  readonly events: readonly { readonly kv?: { readonly value: Buffer } | null }[];
 }
 
 /**
- * Calls back when a key changes, and after every (re)connection, because a change may have been missed meanwhile: it only
- * wakes, the reader reads by sequence. The stream asks for a member with a leader, so that one that is cut off ends it.
+ * Calls back with the value when a key changes, and without one after every (re)connection, because a change may have been
+ * missed meanwhile: it only wakes, the reader reads by sequence. The stream asks for a member with a leader, so that one that is cut off ends it.
  * Nothing is connected before the first subscriber.
  */
 export class WatchKey {
   readonly #client: EtcdClient;
   readonly #key: Buffer;
-  readonly #callbacks = new Set<() => void>();
+  readonly #callbacks = new Set<(value?: Buffer) => void>();
   #stream: EtcdStream | undefined;
   #connecting = false;
   #closed = false;
@@ -26,7 +26,7 @@ export class WatchKey {
     this.#key = key;
   }
 
-  subscribe(callback: () => void): () => void {
+  subscribe(callback: (value?: Buffer) => void): () => void {
     this.#callbacks.add(callback);
     if (this.#stream === undefined) void this.#connect();
     else queueMicrotask(() => this.#callbacks.has(callback) && callback());
@@ -47,7 +47,7 @@ export class WatchKey {
         "Watch.Watch",
         ({ created, canceled, events }) => {
           if (canceled) stream.cancel();
-          else if (created || events.length > 0) for (const callback of this.#callbacks) callback();
+          else if (created || events.length > 0) for (const callback of this.#callbacks) callback(events.at(-1)?.kv?.value);
         },
         () => this.#reconnect(),
       );

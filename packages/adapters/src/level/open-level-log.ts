@@ -36,7 +36,7 @@ export async function openLevelLog(options: { readonly path: string }): Promise<
     throw error;
   }
   const inFlight = new InFlight("log");
-  const wakeUps = new Set<() => void>();
+  const wakeUps = new Set<(seq: number) => void>();
   let turn: Promise<unknown> = Promise.resolve();
   let failure: unknown;
 
@@ -90,7 +90,7 @@ export async function openLevelLog(options: { readonly path: string }): Promise<
             ),
           );
           head = next;
-          for (const wake of wakeUps) queueMicrotask(wake);
+          for (const wake of wakeUps) queueMicrotask(() => wake(entry.seq));
           return { ok: true, head };
         });
       }),
@@ -148,7 +148,7 @@ export async function openLevelLog(options: { readonly path: string }): Promise<
       ),
     subscribe: (afterSeq, callback) => {
       inFlight.check();
-      if (head.seq > afterSeq) queueMicrotask(callback);
+      if (head.seq > afterSeq) queueMicrotask(() => callback(head.seq));
       wakeUps.add(callback);
       return () => wakeUps.delete(callback);
     },

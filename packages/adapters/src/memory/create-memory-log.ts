@@ -15,14 +15,14 @@ export function createMemoryLog(): MemoryLog {
   let first = 1;
   let head: LogHead = emptyHead;
   let snapshots: LogSnapshot[] = [];
-  const wakeUps = new Set<() => void>();
+  const wakeUps = new Set<(seq: number) => void>();
 
   const behind = (afterSeq: number, limit: number) =>
     texts.slice(Math.max(0, afterSeq + 1 - first), Math.max(0, afterSeq + 1 - first) + limit).map(decodeEntry);
 
   const open = (): ReplicatedLog => {
     const inFlight = new InFlight("log");
-    const own = new Set<() => void>();
+    const own = new Set<(seq: number) => void>();
     return {
       read: (afterSeq, { limit }) =>
         inFlight.run(async () => {
@@ -40,7 +40,7 @@ export function createMemoryLog(): MemoryLog {
           }
           texts.push(encodeEntry(entry));
           head = { seq: entry.seq, batchId: entry.batchId };
-          for (const wake of wakeUps) queueMicrotask(wake);
+          for (const wake of wakeUps) queueMicrotask(() => wake(entry.seq));
           return { ok: true, head };
         }),
       saveSnapshot: (seq, bytes) =>
@@ -64,7 +64,7 @@ export function createMemoryLog(): MemoryLog {
         }),
       subscribe: (afterSeq, callback) => {
         inFlight.check();
-        if (head.seq > afterSeq) queueMicrotask(callback);
+        if (head.seq > afterSeq) queueMicrotask(() => callback(head.seq));
         wakeUps.add(callback);
         own.add(callback);
         return () => {

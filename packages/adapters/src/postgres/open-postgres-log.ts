@@ -143,7 +143,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Repl
       }),
     subscribe: (afterSeq, callback) => {
       inFlight.check();
-      return wakeUp.subscribe(() => callback(), afterSeq);
+      return wakeUp.subscribe(callback, afterSeq);
     },
     status: () =>
       inFlight.run(async () => {

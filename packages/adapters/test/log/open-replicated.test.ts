@@ -63,6 +63,21 @@ describe("a replicated state machine", () => {
     expect(replica.state().inner.used).toEqual({ a: 5 });
   });
 
+  test("what a replica appended itself it does not read back", async () => {
+    const inner = createMemoryLog().open();
+    let reads = 0;
+    const replica = await open({
+      ...inner,
+      read: (afterSeq, options) => {
+        reads += 1;
+        return inner.read(afterSeq, options);
+      },
+    });
+    for (let n = 1; n <= 5; n += 1) await replica.propose([take(`c${n}`, "t", 1)]);
+    await replica.close();
+    expect(reads, "one when it was opened").toBe(1);
+  });
+
   test("commands that arrive while a batch is in flight travel together in the next one", async () => {
     const log = createMemoryLog().open();
     const replica = await open(log);

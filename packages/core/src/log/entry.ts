@@ -12,6 +12,13 @@ export const emptyHead: LogHead = { seq: 0, batchId: "" };
 export type Sha256 = (text: string) => string;
 
 const texts = new WeakMap<LogEntry, string>();
+const commandTexts = new WeakMap<JsonObject, string>();
+
+/** Keeps the canonical JSON of a command that was just parsed from it, so that its entry need not make it again. */
+export function rememberText(command: JsonObject, text: string): JsonObject {
+  commandTexts.set(command, text);
+  return command;
+}
 
 /**
  * The stored form of an entry: canonical JSON (keys sorted, no white space) with snake_case names. Its SHA-256 is the
@@ -21,7 +28,8 @@ export function encodeEntry(entry: LogEntry): string {
   const known = texts.get(entry);
   if (known !== undefined) return known;
   const { v, seq, batchId, prevHash, at, commands } = entry;
-  const text = canonicalJson({ v, seq, batch_id: batchId, prev_hash: prevHash, at, commands });
+  const list = commands.map((command) => commandTexts.get(command) ?? canonicalJson(command)).join(",");
+  const text = `{"at":${at},"batch_id":${JSON.stringify(batchId)},"commands":[${list}],"prev_hash":${JSON.stringify(prevHash)},"seq":${seq},"v":${v}}`;
   texts.set(entry, text);
   return text;
 }
@@ -61,7 +69,10 @@ export function checkEntry(expectHead: LogHead, entry: LogEntry): void {
 /** JSON with sorted keys and no white space; members that are undefined are left out. */
 export function canonicalJson(value: Json): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (Array.isArray(value))
+    return value.some((item) => typeof item === "object" && item !== null)
+      ? `[${value.map(canonicalJson).join(",")}]`
+      : JSON.stringify(value);
   const object = value as JsonObject;
   const members = Object.keys(object)
     .sort()

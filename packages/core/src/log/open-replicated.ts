@@ -3,7 +3,7 @@ import type { JsonObject } from "../json.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "../ports/replicated-log.ts";
 import { utf8Length } from "../store/byte-string.ts";
-import { canonicalJson, encodeEntry, type Sha256 } from "./entry.ts";
+import { canonicalJson, encodeEntry, rememberText, type Sha256 } from "./entry.ts";
 import type { Machine } from "./machine.ts";
 import { type Applied, type Judgement, type Position, replicaOf } from "./replica.ts";
 
@@ -130,6 +130,8 @@ export async function openReplicated<State, Command, Result>(
   let closed = false;
   let turn: Promise<unknown> = Promise.resolve();
   let nextCatchUp: Promise<void> | undefined;
+  /** The sequence that wake-ups have announced, while a catch-up to it waits for its turn. */
+  let announced: number | undefined;
   let draining = false;
   let drained: Promise<void> = Promise.resolve();
   let saving: Promise<void> | undefined;
@@ -213,6 +215,20 @@ export async function openReplicated<State, Command, Result>(
       return catchUp();
     });
     return nextCatchUp;
+  };
+
+  /** After a wake-up: reads what is new. The replica's own entries announce themselves too and are not read again. */
+  const follow = (seq: number): void => {
+    if (closed || stopped !== undefined || seq <= position.head.seq) return;
+    const waits = announced !== undefined;
+    announced = Math.max(announced ?? 0, seq);
+    if (waits) return;
+    // A failure here is met again, and told, by the next call that needs the log.
+    inTurn(async () => {
+      const to = announced ?? 0;
+      announced = undefined;
+      if (position.head.seq < to) await catchUp();
+    }).catch(() => {});
   };
 
   const answer = (batch: readonly Waiting<Result>[], judgements: readonly Judgement<Result>[]): void => {
@@ -319,10 +335,7 @@ export async function openReplicated<State, Command, Result>(
     if (snapshot !== undefined) position = replica.load(snapshot.bytes);
     await catchUp();
   });
-  const unsubscribe = log.subscribe(position.head.seq, () => {
-    // A failure here is met again, and told, by the next call that needs the log.
-    if (!closed && stopped === undefined) freshCatchUp().catch(() => {});
-  });
+  const unsubscribe = log.subscribe(position.head.seq, (seq = Number.POSITIVE_INFINITY) => follow(seq));
 
   return {
     propose: (commands) => {
@@ -383,5 +396,5 @@ function prepareCommand(command: unknown): { readonly command: JsonObject; reado
     throw new CodedError<LogErrorCode>("invalid_command", `the command takes ${bytes} bytes, more than ${maxBatch.bytes}`, {
       bytes,
     });
-  return { command: JSON.parse(text) as JsonObject, bytes };
+  return { command: rememberText(JSON.parse(text) as JsonObject, text), bytes };
 }

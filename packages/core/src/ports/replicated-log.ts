@@ -84,7 +84,8 @@ export type LogErrorCode =
  *   from the snapshot.
  * - `loadSnapshot` gives the newest saved snapshot, whole, or `undefined`; an older one never replaces it. A snapshot
  *   beyond the head is refused (`invalid_query`).
- * - `subscribe` calls back at least once after an append behind `afterSeq`; it is a wake-up only: read by sequence.
+ * - `subscribe` calls back at least once after an append behind `afterSeq`; it is a wake-up only: read by sequence. Where
+ *   the engine knows, it says which sequence the head has reached, so that a reader who is there need not read.
  */
 export interface ReplicatedLog {
   read(
@@ -96,7 +97,7 @@ export interface ReplicatedLog {
   loadSnapshot(): Promise<LogSnapshot | undefined>;
   /** Drops entries up to and including `throughSeq`; refused (`snapshot_missing`) when no snapshot covers them. */
   truncate(throughSeq: number): Promise<void>;
-  subscribe(afterSeq: number, callback: () => void): () => void;
+  subscribe(afterSeq: number, callback: (seq?: number) => void): () => void;
   status(): Promise<LogStatus>;
   close(): Promise<void>;
 }

@@ -236,9 +236,10 @@ export function replicatedLogSuite(runner: SuiteRunner, subject: LogUnderTest): 
     const all = new Promise<void>((resolve) => {
       done = resolve;
     });
-    const cancel = log.subscribe(0, () => {
+    const cancel = log.subscribe(0, (seq = 0) => {
       reading = reading.then(async () => {
-        const { entries } = await log.read(seen.length, { limit: 100 });
+        const { head, entries } = await log.read(seen.length, { limit: 100 });
+        if (head.seq < seq) throw new Error(`a wake-up named ${seq}, the head is ${head.seq}`);
         seen.push(...entries.map((entry) => entry.seq));
         if (seen.length === 30) done();
       });
