@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the integration suites can use on a Debian-like machine: etcd, PostgreSQL, Chromium, S3 clients, and OPA by Go.
+# Installs what the integration suites can use on a Debian-like machine: etcd, PostgreSQL, Chromium, S3 clients, Schemathesis
+# (into .peers), and OPA by Go.
 # Every part is optional; the suites name what they miss.
 set -u
 status=0
@@ -12,6 +13,13 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
       status=1
     }
   done
+fi
+if command -v python3 >/dev/null; then
+  # An API tester of its own environment: https://pypi.org/project/schemathesis
+  python3 -m venv .peers/schemathesis && .peers/schemathesis/bin/pip install -q --disable-pip-version-check schemathesis==4.32.5 || {
+    echo "not installed: schemathesis"
+    status=1
+  }
 fi
 if [ -x tools/install-opa.sh ]; then tools/install-opa.sh || status=1; fi
 exit $status

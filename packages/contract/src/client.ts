@@ -63,7 +63,7 @@ export type CallInput<R extends Route> = Part<R, "params"> &
     readonly signal?: unknown;
   };
 
-type CallReply<R extends Route> = R["produces"] extends string
+type CallReply<R extends Route> = R["produces"] extends string | readonly string[]
   ? RawReply
   : R["reply"] extends z.ZodType
     ? z.output<R["reply"]>
@@ -103,7 +103,7 @@ export function client<C extends Contract>(contract: C, options: ClientOptions):
 
 async function call(route: Route, input: AnyInput, { baseUrl, fetch, headers: shared }: ClientOptions): Promise<unknown> {
   const headers: Record<string, string> = {
-    accept: route.produces ?? "application/json",
+    accept: [route.produces ?? "application/json"].flat().join(", "),
     ...(typeof shared === "function" ? shared() : shared),
     ...input.headers,
   };

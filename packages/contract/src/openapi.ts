@@ -87,11 +87,16 @@ function requestBody(route: Route, components: Components): Json {
 function success(route: Route, components: Components): Json {
   const description = route.status === 201 ? "Created" : route.status === 202 ? "Accepted" : "Success";
   if (route.produces !== undefined) {
-    const media = route.produces.split(";")[0] ?? route.produces;
-    return { description, content: { [media]: { schema: { type: "string" } } } };
+    const types = [route.produces].flat().map((media) => media.split(";")[0] ?? media);
+    return { description, content: Object.fromEntries(types.map((media) => [media, { schema: replySchema(media) }])) };
   }
   if (route.reply === undefined) return { description };
   return { description, content: { "application/json": { schema: components.schema(route.reply, "output") } } };
+}
+
+/** Of what is no reply of a schema: a document of any shape, or text. */
+function replySchema(media: string): Json {
+  return media === "application/json" ? {} : { type: "string" };
 }
 
 function failures(route: Route, errors: ErrorTable): Json {

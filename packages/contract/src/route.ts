@@ -31,8 +31,8 @@ export interface Route {
   /** Success status. */
   readonly status: number;
   readonly reply?: z.ZodType;
-  /** Media type of a reply that is not JSON. */
-  readonly produces?: string;
+  /** Media type of a reply that is not JSON, or those that it can have: the first unless the handler says. */
+  readonly produces?: string | readonly [string, ...string[]];
   /** Error statuses that this route can answer beyond 400, 401, 403, 404, 413, 415, 429, 500. */
   readonly errors?: readonly number[];
   /** Not in the interface documents: marked `x-extension` in the OpenAPI document. */
@@ -91,7 +91,7 @@ export interface RequestFacts {
   readonly onClose?: (callback: () => void) => void;
 }
 
-type Reply<R extends Route> = R["produces"] extends string
+type Reply<R extends Route> = R["produces"] extends string | readonly string[]
   ? Payload
   : R["reply"] extends z.ZodType
     ? z.input<R["reply"]> | WithHeaders<z.input<R["reply"]>>

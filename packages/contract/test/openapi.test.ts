@@ -86,6 +86,16 @@ describe("the OpenAPI document", () => {
     expect(paths["/t"].get["x-extension"]).toBe(true);
   });
 
+  test("a reply that is no JSON object names every media type that it can have", () => {
+    const routes = contract({
+      out: { ...base, method: "GET", path: "/o", produces: ["text/csv; charset=utf-8", "application/json"] },
+    });
+    expect(documentOf(routes).paths["/o"].get.responses[200].content).toEqual({
+      "text/csv": { schema: { type: "string" } },
+      "application/json": { schema: {} },
+    });
+  });
+
   test("two different schemas cannot share an id", () => {
     const one = (shape: z.ZodRawShape) => z.strictObject(shape).meta({ id: `Clash` });
     const routes = ["a", "b", "c"].map((name) => [

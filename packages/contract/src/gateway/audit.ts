@@ -83,7 +83,7 @@ export const auditRoutes = {
     summary: "Audit events as a file, oldest first",
     body: z.strictObject({ ...filters, ...range, format }).refine(...inOrder),
     bodyOptional: true,
-    produces: "application/octet-stream",
+    produces: ["application/json", "text/csv"],
   },
   verifyAudit: {
     ...route,
@@ -145,6 +145,6 @@ export const auditRoutes = {
     action: "activity:read",
     body: z.strictObject({ ...range, format }).refine(...inOrder),
     bodyOptional: true,
-    produces: "application/octet-stream",
+    produces: ["application/json", "text/csv"],
   },
 } as const satisfies Contract;

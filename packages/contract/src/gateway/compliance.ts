@@ -71,7 +71,7 @@ export const complianceRoutes = {
       })
       .refine(...inOrder),
     status: 200,
-    produces: "text/html",
+    produces: ["text/html", "text/csv"],
     extension: true,
   },
 } as const satisfies Contract;

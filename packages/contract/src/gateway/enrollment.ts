@@ -1,7 +1,7 @@
 import { adminRoles, enrollmentStatuses } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
-import { idParam, name, organizationId, signature, timestamp } from "./shapes.ts";
+import { email, idParam, name, organizationId, signature, timestamp } from "./shapes.ts";
 
 export const admin = z
   .object({
@@ -45,7 +45,7 @@ export const enrollmentRoutes = {
     path: "/api/v1/bootstrap/admin",
     summary: "The first admin, while none exists",
     body: z.strictObject({
-      email: z.email().max(256),
+      email: email,
       name,
       crk_signature: signature.optional(),
       org_id: organizationId.optional(),
@@ -53,7 +53,7 @@ export const enrollmentRoutes = {
     }),
     status: 201,
     reply: adminWithToken,
-    errors: [409],
+    errors: [403, 409],
   },
   enrollmentSetup: {
     ...route,

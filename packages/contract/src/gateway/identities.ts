@@ -2,7 +2,7 @@ import { adminRoles, deviceStatuses, identityTypes } from "@seneschal/core/keys"
 import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { admin, adminWithToken, issued } from "./enrollment.ts";
-import { aliased, identityId, idParam, listOf, moment, name, organizationId, page, text, timestamp } from "./shapes.ts";
+import { aliased, email, identityId, idParam, listOf, moment, name, organizationId, page, text, timestamp } from "./shapes.ts";
 import { joinRequest } from "./workspaces.ts";
 
 const stored = { id: z.uuid(), org_id: organizationId, created_at: timestamp, updated_at: timestamp };

@@ -50,6 +50,12 @@ export const identityId = z
   .min(1)
   .refine((id) => utf8Encode(id).length <= 256, "expected at most 256 bytes");
 
+/** An address of a mailbox; lengths by RFC 5321 section 4.5.3.1. */
+export const email = z
+  .email()
+  .max(254)
+  .refine((address) => address.lastIndexOf("@") <= 64, "expected at most 64 characters before the @");
+
 export const name = z.string().trim().min(1).max(limits.name);
 export const text = z.string().max(limits.text);
 
