@@ -28,7 +28,6 @@ function erasure(): readonly BenchResult[] {
   return [
     [4, 2],
     [8, 3],
-    [1, 2],
   ].map(([data = 0, parity = 0]) => {
     const code = createReedSolomon(data, parity);
     const fragments = Array.from({ length: data }, () => systemRandom(Math.ceil(size / data)));

@@ -64,9 +64,45 @@ describe("Reed-Solomon over GF(256)", () => {
       }),
     );
   });
+  test("parity does not depend on how long a fragment is: borders of vectors and blocks", () => {
+    const whole = Array.from({ length: 3 }, (_, j) => Uint8Array.from({ length: 33_000 }, (_, i) => (i * i * 7 + j * 89) & 255));
+    const expected = createReedSolomon(3, 2).encode(whole);
+    expect(expected.map((p) => p.subarray(32_700))).toEqual(
+      slowParity(
+        whole.map((f) => f.subarray(32_700)),
+        2,
+      ),
+    );
+    for (const length of [1, 15, 16, 17, 16_383, 16_384, 16_385, 32_768, 32_769])
+      expect(createReedSolomon(3, 2).encode(whole.map((f) => f.subarray(0, length)))).toEqual(
+        expected.map((p) => p.slice(0, length)),
+      );
+  });
+  test("the parity of a known stripe: what devices hold today must stay readable", () => {
+    const fragments = [
+      [1, 2, 3],
+      [4, 5, 6],
+      [7, 8, 9],
+      [250, 251, 252],
+    ].map((f) => Uint8Array.from(f));
+    expect(
+      createReedSolomon(4, 2)
+        .encode(fragments)
+        .map((p) => [...p]),
+    ).toEqual([
+      [248, 244, 240],
+      [105, 76, 4],
+    ]);
+  });
+  test("copies of a single data fragment are copies, not views of it", () => {
+    const source = Buffer.from([1, 2, 3]);
+    const [copy] = createReedSolomon(1, 1).encode([source]);
+    source[0] = 9;
+    expect([...copy!]).toEqual([1, 2, 3]);
+  });
   test("every pattern of two losses of 4+2, across a block border", () => {
     const code = createReedSolomon(4, 2);
-    const fragments = Array.from({ length: 4 }, (_, j) => Uint8Array.from({ length: 4099 }, (_, i) => (i * 31 + j * 97) & 255));
+    const fragments = Array.from({ length: 4 }, (_, j) => Uint8Array.from({ length: 16_387 }, (_, i) => (i * 31 + j * 97) & 255));
     const all = [...fragments, ...code.encode(fragments)];
     for (let a = 0; a < 6; a++)
       for (let b = a + 1; b < 6; b++) {
