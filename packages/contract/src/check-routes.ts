@@ -18,6 +18,7 @@ export function checkRoutes(routes: Readonly<Record<string, Route>>): void {
     const inSchema = Object.keys(route.params?.shape ?? {}).sort();
     if (inPath.join() !== inSchema.join()) fail(`path parameters [${inPath}] differ from params [${inSchema}]`);
     if (route.auth !== "public" && route.action === undefined) fail("a guarded route needs an action");
+    if (route.entity !== undefined) checkEntity(route, routes, fail);
     if (route.consumes !== undefined && route.body !== undefined) fail("consumes excludes a JSON body");
     if (route.produces !== undefined && route.reply !== undefined) fail("produces excludes a JSON reply");
 
@@ -28,6 +29,17 @@ export function checkRoutes(routes: Readonly<Record<string, Route>>): void {
         fail(`${loose} would drop unknown fields silently: use z.strictObject, or z.looseObject on purpose`);
     }
   }
+}
+
+/** What changes an entity must name it as the one route does that reads it. */
+function checkEntity(route: Route, routes: Readonly<Record<string, Route>>, fail: (reason: string) => never): void {
+  const readers = Object.values(routes).filter(({ entity, method }) => entity === route.entity && method === "GET");
+  const [reader] = readers;
+  if (reader === undefined || readers.length > 1) fail(`entity ${route.entity} is read by ${readers.length} routes`);
+  if (reader?.reply === undefined) fail(`entity ${route.entity} has no reply to take a tag of`);
+  const given = Object.keys(route.params?.shape ?? {});
+  const missing = Object.keys(reader?.params?.shape ?? {}).filter((name) => !given.includes(name));
+  if (missing.length > 0) fail(`its path does not name the ${route.entity}: [${missing}]`);
 }
 
 /** The path of the first object in a request schema that strips unknown keys. */

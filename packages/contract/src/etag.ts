@@ -6,14 +6,14 @@ export function versionTag(version: number): string {
 }
 
 /**
- * Guards a change with `If-Match` (RFC 9110 section 13.1.1): throws `precondition_failed` when the header names other versions.
- * Without the header every version passes.
+ * Guards a change with `If-Match` (RFC 9110 section 13.1.1): throws `precondition_failed` unless the header names the entity's
+ * present tag, compared strongly. Without the header everything passes.
  */
-export function requireMatch(headers: Readonly<Record<string, string | undefined>>, version: number): void {
+export function requireMatch(headers: Readonly<Record<string, string | undefined>>, tag: string): void {
   const wanted = headers["if-match"];
   if (wanted === undefined || wanted.trim() === "*") return;
-  if (!tags(wanted).includes(versionTag(version))) {
-    throw situation("precondition_failed", "the entity has changed since the version named in If-Match", { version });
+  if (!tags(wanted).includes(tag)) {
+    throw situation("precondition_failed", "the entity has changed since the version named in If-Match", { etag: tag });
   }
 }
 

@@ -63,10 +63,27 @@ function operation(id: string, route: Route, errors: ErrorTable, components: Com
     ...(route.extension === true ? { "x-extension": true } : {}),
     ...(route.action === undefined ? {} : { "x-action": route.action }),
     security: { public: [], optional: [{}, { bearer: [] }, { mtls: [] }], principal: [{ bearer: [] }, { mtls: [] }] }[route.auth],
-    parameters: [...parameters("path", route.params, components), ...parameters("query", route.query, components)],
+    parameters: [
+      ...parameters("path", route.params, components),
+      ...parameters("query", route.query, components),
+      ...preconditions(route),
+    ],
     ...requestBody(route, components),
-    responses: { [route.status]: success(route, components), ...failures(route, errors) },
+    responses: {
+      [route.status]: success(route, components),
+      ...(readsEntity(route) ? { 304: { description: "The caller has it already" } } : {}),
+      ...failures(route, errors),
+    },
   };
+}
+
+const readsEntity = ({ entity, method }: Route): boolean => entity !== undefined && method === "GET";
+
+/** RFC 9110 section 13: the entity tag that a reader has already, or that a change was made for. */
+function preconditions(route: Route): readonly Json[] {
+  if (route.entity === undefined) return [];
+  const name = readsEntity(route) ? "If-None-Match" : "If-Match";
+  return [{ name, in: "header", required: false, schema: { type: "string" } }];
 }
 
 function parameters(where: "path" | "query", schema: z.ZodObject | undefined, components: Components): readonly Json[] {
@@ -91,7 +108,8 @@ function success(route: Route, components: Components): Json {
     return { description, content: Object.fromEntries(types.map((media) => [media, { schema: replySchema(media) }])) };
   }
   if (route.reply === undefined) return { description };
-  return { description, content: { "application/json": { schema: components.schema(route.reply, "output") } } };
+  const headers = readsEntity(route) ? { headers: { ETag: { schema: { type: "string" } } } } : {};
+  return { description, ...headers, content: { "application/json": { schema: components.schema(route.reply, "output") } } };
 }
 
 /** Of what is no reply of a schema: a document of any shape, or text. */
@@ -102,7 +120,9 @@ function replySchema(media: string): Json {
 function failures(route: Route, errors: ErrorTable): Json {
   const guarded = route.auth !== "public" || route.params !== undefined ? GUARDED : [];
   const body = route.body !== undefined || route.consumes !== undefined ? WITH_BODY : [];
-  const statuses = new Set([...ALWAYS, ...guarded, ...body, ...(route.errors ?? [])]);
+  const stale = errors.find("precondition_failed")?.status;
+  const changed = route.entity === undefined || route.method === "GET" || stale === undefined ? [] : [stale];
+  const statuses = new Set([...ALWAYS, ...guarded, ...body, ...changed, ...(route.errors ?? [])]);
   const codes = Object.entries(errors.codes);
   return Object.fromEntries(
     [...statuses]

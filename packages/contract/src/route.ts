@@ -19,6 +19,8 @@ export interface Route {
   readonly auth: RouteAuth;
   /** `resource:verb` that the authorisation policy decides on, for example `workspace:encrypt`. Required unless public. */
   readonly action?: string;
+  /** The entity that this route reads or changes. Its one `GET` answers an `ETag`; a change of it takes `If-Match`. */
+  readonly entity?: string;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;

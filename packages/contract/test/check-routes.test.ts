@@ -20,10 +20,18 @@ describe("a contract refuses what could not be served safely", () => {
     ["a partial parameter", { path: "/a/x-:id" }, /malformed/],
     ["a path without slash", { path: "a" }, /malformed/],
     ["two request bodies", { consumes: "text/csv", body: z.strictObject({}) }, /consumes excludes/],
+    ["an entity that nothing reads", { entity: "widget" }, /entity widget is read by 0 routes/],
     ["two replies", { produces: "text/csv", reply: z.string() }, /produces excludes/],
   ])("%s", (_, part, message) => {
     expect(() => contract({ one: { ...base, ...part } })).toThrow(TypeError);
     expect(() => contract({ one: { ...base, ...part } })).toThrow(message);
+  });
+
+  test("a change that does not name the entity it changes", () => {
+    const id = z.strictObject({ id: z.string() });
+    const get: Route = { ...base, method: "GET", path: "/a/:id", params: id, entity: "a", reply: z.string() };
+    expect(() => contract({ get, change: { ...base, entity: "a" } })).toThrow("route change: its path does not name the a: [id]");
+    expect(() => contract({ get, change: { ...base, path: "/a/:id/turn", params: id, entity: "a" } })).not.toThrow();
   });
 
   test("two routes for one method and pattern", () => {

@@ -64,7 +64,7 @@ function service(more: Partial<Hooks> = {}, act: (order: string[]) => unknown = 
   const handlers = {
     make: () => act(log.order) as never,
     change: (_: undefined, { request }: { request: { headers: Readonly<Record<string, string | undefined>> } }) =>
-      requireMatch(request.headers, 7),
+      requireMatch(request.headers, versionTag(7)),
     stream: () => payload ?? { body: "" },
   };
   return { dispatch: dispatcher(endpoints(routes, handlers, undefined, hooks), hooks), log };

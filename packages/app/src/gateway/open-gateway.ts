@@ -21,6 +21,7 @@ import { auditedHandlers } from "./authz/audited-handlers.ts";
 import { authoriseCall } from "./authz/authorise-call.ts";
 import { type Call, type GatewayUnit, systemCall } from "./call.ts";
 import { federationChannels } from "./federation/channel.ts";
+import { taggedHandlers } from "./entity-tags.ts";
 import { lastUse } from "./identities/last-use.ts";
 import { writeLastUse } from "./identities/write-last-use.ts";
 import { measured } from "./measure.ts";
@@ -181,7 +182,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     sweep: (at) => sweep(services, at),
     deliver: (at) => deliverDue(services, at),
     rotation,
-    endpoints: (full: Hooks) => endpoints(servedRoutes, auditedHandlers(gatewayHandlers), services, full),
+    endpoints: (full: Hooks) =>
+      endpoints(servedRoutes, auditedHandlers(taggedHandlers(servedRoutes, gatewayHandlers)), services, full),
     async start() {
       services.audit.start(options.sealEvery);
       let delivering = false;

@@ -2,6 +2,7 @@ import { federationStatuses } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { base64, listOf, organizationId, page, signature, signed, timestamp } from "./shapes.ts";
+import { bundledPolicy, travellingWorkspace } from "./workspaces.ts";
 
 export const federation = z
   .object({
@@ -35,6 +36,60 @@ const crkSignature = { crk_signature: signature.optional(), signature_params: si
 const partnerParam = z.strictObject({ partner_id: organizationId });
 const route = { tag: "federation", auth: "principal" } as const;
 const base = "/api/v1/federation";
+/** What the owner of a workspace says of it to a partner. `sequence` grows with everything that is said. */
+const sequence = z
+  .int()
+  .min(1)
+  .max(2 ** 48);
+export const peerState = z
+  .discriminatedUnion("stage", [
+    z.strictObject({
+      workspace_id: z.uuid(),
+      sequence,
+      stage: z.literal("offered"),
+      invitation: z.strictObject({
+        id: z.uuid(),
+        invited_by: z.string().max(256),
+        created_at: z.iso.datetime(),
+        expires_at: z.iso.datetime(),
+      }),
+      workspace: travellingWorkspace.pick({
+        name: true,
+        classification: true,
+        mode: true,
+        purpose: true,
+        crk_protected: true,
+      }),
+    }),
+    z.strictObject({
+      workspace_id: z.uuid(),
+      sequence,
+      stage: z.literal("shared"),
+      workspace: travellingWorkspace,
+      policies: z.array(bundledPolicy).max(1000),
+      /** Every key version, sealed to the partner organisation (HPKE, auth mode). */
+      deks: base64(1, 4 << 20),
+    }),
+    z.strictObject({ workspace_id: z.uuid(), sequence, stage: z.literal("ended") }),
+  ])
+  .meta({ id: "FederatedWorkspaceState" });
+
+/** The signed bytes' content of an operation; see docs/signing.md. */
+const operationPayload = z.strictObject({
+  v: z.literal(1),
+  op: z.string().max(64),
+  org_id: organizationId,
+  audience: z.string().max(256),
+  resource_type: z.string().max(64),
+  resource_id: z.string().max(256),
+  body_sha256: z.string().length(64),
+  crk_id: z.string().max(64),
+  crk_epoch: z.int().min(0),
+  nonce: z.string().max(128),
+  iat: z.int().min(0),
+  exp: z.int().min(0),
+});
+
 /** Calls between gateways. */
 const peer = { tag: "federation", auth: "principal", action: "federation:peer", extension: true } as const;
 
@@ -116,6 +171,7 @@ export const federationRoutes = {
     path: `${base}/:partner_id`,
     summary: "One federation",
     action: "federation:read",
+    entity: "federation",
     params: partnerParam,
     status: 200,
     reply: federation,
@@ -126,6 +182,7 @@ export const federationRoutes = {
     path: `${base}/:partner_id`,
     summary: "End the federation: calls are refused at once, the partner leaves the workspaces, data keys rotate",
     action: "federation:write",
+    entity: "federation",
     params: partnerParam,
     body: z.strictObject({
       ...signed,
@@ -142,6 +199,7 @@ export const federationRoutes = {
     path: `${base}/:partner_id/renew-cert`,
     summary: "A new certificate for the partner's channel, without downtime",
     action: "federation:write",
+    entity: "federation",
     params: partnerParam,
     body: z.strictObject(signed),
     bodyOptional: true,
@@ -195,6 +253,41 @@ export const federationRoutes = {
     summary: "The partner tells that it ended the federation",
     body: z.strictObject({}),
     bodyOptional: true,
+    status: 204,
+    errors: [409],
+  },
+  peerWorkspace: {
+    ...peer,
+    method: "PUT",
+    path: `${base}/peer/workspace`,
+    summary: "The owner's instance tells how a workspace is now; answers up to where the partner's instance knows",
+    body: peerState,
+    bodyLimit: 16 << 20,
+    status: 200,
+    reply: z.object({ sequence: z.int() }),
+    errors: [409, 503],
+  },
+  peerAnswer: {
+    ...peer,
+    method: "POST",
+    path: `${base}/peer/answer`,
+    summary: "The invited organisation's answer to an invitation; replies with how the workspace is now",
+    body: z.strictObject({
+      workspace_id: z.uuid(),
+      invitation_id: z.uuid(),
+      accept: z.boolean(),
+      group_id: z.string().max(256).nullable(),
+    }),
+    status: 200,
+    reply: peerState,
+    errors: [409, 503],
+  },
+  peerDeletionConsent: {
+    ...peer,
+    method: "POST",
+    path: `${base}/peer/deletion-consent`,
+    summary: "A participant's signature for the deletion of a workspace",
+    body: z.strictObject({ workspace_id: z.uuid(), payload: operationPayload, signature: base64(64, 64) }),
     status: 204,
     errors: [409],
   },

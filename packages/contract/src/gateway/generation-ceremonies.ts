@@ -73,6 +73,7 @@ export const generationCeremonyRoutes = {
     path: `${base}/:id/seed`,
     summary: "A custodian's seed: the key derived from the password, never the password",
     action: "crk:submit",
+    entity: "generation-ceremony",
     params: idParam,
     body: aliased(
       z.strictObject({
@@ -92,6 +93,7 @@ export const generationCeremonyRoutes = {
     path: `${base}/:id`,
     summary: "Status of a generation ceremony",
     action: "crk:read",
+    entity: "generation-ceremony",
     params: idParam,
     reply: generationCeremony,
   },
@@ -101,6 +103,7 @@ export const generationCeremonyRoutes = {
     path: `${base}/:id/complete`,
     summary: "Make the key, seal the shares, forget the derived keys",
     action: "crk:ceremony",
+    entity: "generation-ceremony",
     params: idParam,
     reply: generationCeremony,
   },
@@ -110,6 +113,7 @@ export const generationCeremonyRoutes = {
     path: `${base}/:id`,
     summary: "Cancel a generation ceremony",
     action: "crk:ceremony",
+    entity: "generation-ceremony",
     params: idParam,
     status: 204,
   },

@@ -75,39 +75,47 @@ export const joinRequest = z
   })
   .meta({ id: "JoinRequest" });
 
-const bundledPolicy = z.strictObject({
+/** An invitation as the invited organisation sees it. */
+const receivedInvitation = invitation
+  .extend({ owner_org_id: organizationId, workspace_name: z.string() })
+  .meta({ id: "ReceivedInvitation" });
+
+export const bundledPolicy = z.strictObject({
   id: z.uuid(),
   name: z.string().max(256),
   rego: z.string().max(262_144),
   version: z.int(),
 });
 
+/** The part of a workspace that travels between instances. */
+export const travellingWorkspace = z.strictObject({
+  id: z.uuid(),
+  name,
+  owner_org_id: organizationId,
+  classification: z.enum(classifications),
+  mode: z.enum(modes),
+  purpose: text,
+  participants: z
+    .array(z.strictObject({ org_id: organizationId, role: z.enum(["owner", "participant"]), joined_at: z.iso.datetime() }))
+    .min(1)
+    .max(1000),
+  group_bindings: z.record(organizationId, z.string().max(256)),
+  status: z.enum(["active", "archived"]),
+  crk_protected: z.boolean(),
+  dek_version: z.int().min(1).max(1_000_000),
+  dek_created_at: z.iso.datetime(),
+  revision: z.int().min(1),
+  created_by: z.string().max(256),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+  expires_at: z.iso.datetime().nullable(),
+});
+
 /** The portable form of a workspace. `checksum` covers everything but itself and the signature. */
 export const workspaceBundle = z
   .strictObject({
     format_version: z.literal(1),
-    workspace: z.strictObject({
-      id: z.uuid(),
-      name,
-      owner_org_id: organizationId,
-      classification: z.enum(classifications),
-      mode: z.enum(modes),
-      purpose: text,
-      participants: z
-        .array(z.strictObject({ org_id: organizationId, role: z.enum(["owner", "participant"]), joined_at: z.iso.datetime() }))
-        .min(1)
-        .max(1000),
-      group_bindings: z.record(organizationId, z.string().max(256)),
-      status: z.enum(["active", "archived"]),
-      crk_protected: z.boolean(),
-      dek_version: z.int().min(1),
-      dek_created_at: z.iso.datetime(),
-      revision: z.int().min(1),
-      created_by: z.string().max(256),
-      created_at: z.iso.datetime(),
-      updated_at: z.iso.datetime(),
-      expires_at: z.iso.datetime().nullable(),
-    }),
+    workspace: travellingWorkspace,
     policies: z.array(bundledPolicy).max(1000),
     export_dek: z.record(organizationId, base64(1, 4 << 20)),
     recipient_orgs: z.array(organizationId).max(1000),
@@ -178,6 +186,7 @@ export const workspaceRoutes = {
     path: `${base}/:id`,
     summary: "One workspace",
     action: "workspace:read",
+    entity: "workspace",
     status: 200,
     reply: workspace,
   },
@@ -187,6 +196,7 @@ export const workspaceRoutes = {
     path: `${base}/:id`,
     summary: "Change purpose, classification or mode",
     action: "workspace:update",
+    entity: "workspace",
     body: z.strictObject({
       purpose: text.optional(),
       classification: z.enum(classifications).optional(),
@@ -203,6 +213,7 @@ export const workspaceRoutes = {
     path: `${base}/:id`,
     summary: "Delete a workspace and destroy its keys",
     action: "workspace:delete",
+    entity: "workspace",
     body: z.strictObject({
       signatures: z.record(organizationId, signature).default({}),
       signature_params: signatureParams.optional(),
@@ -262,6 +273,7 @@ export const workspaceRoutes = {
     path: `${base}/:id/rotate-dek`,
     summary: "Add a key version; every old ciphertext stays readable",
     action: "workspace:rotate-dek",
+    entity: "workspace",
     body: z.strictObject(signed),
     bodyOptional: true,
     status: 204,
@@ -272,6 +284,7 @@ export const workspaceRoutes = {
     path: `${base}/:id/extend`,
     summary: "Set a later expiry",
     action: "workspace:extend",
+    entity: "workspace",
     body: z.strictObject({ expires_at: moment, ...signed }),
     status: 204,
   },
@@ -316,6 +329,29 @@ export const workspaceRoutes = {
     status: 200,
     reply: listOf("invitations", invitation),
   },
+  receivedInvitations: {
+    ...route,
+    method: "GET",
+    path: "/api/v1/invitations",
+    summary: "Invitations of the caller's organisation to workspaces of others, newest first",
+    action: "admission:read",
+    extension: true,
+    query: z.strictObject({ limit: limitParam(limits.page.auditDefault), offset: offsetParam() }),
+    status: 200,
+    reply: listOf("invitations", receivedInvitation),
+  },
+  consentToDeletion: {
+    ...one,
+    method: "POST",
+    path: `${base}/:id/deletion-consent`,
+    summary: "Sign the deletion of a workspace that another instance owns; the owner's instance is told",
+    action: "workspace:delete",
+    extension: true,
+    body: z.strictObject(signed),
+    bodyOptional: true,
+    status: 200,
+    reply: z.object({ workspace_id: z.uuid(), org_id: organizationId, revision: z.int(), delivered: z.boolean() }),
+  },
   requestAccess: {
     ...one,
     method: "POST",
@@ -333,6 +369,7 @@ export const workspaceRoutes = {
     path: `${base}/:id/archive`,
     summary: "Archive for good; decrypt, export and delete stay possible",
     action: "workspace:archive",
+    entity: "workspace",
     body: z.strictObject(signed),
     bodyOptional: true,
     status: 204,

@@ -78,7 +78,7 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     const { reason, sensitive_pool_size: pool, budget_period_days: days } = input.body;
     const before = await quotas.read();
     const guarded = input.request.headers["if-match"] !== undefined;
-    if (guarded) requireMatch(input.request.headers, before.system.version);
+    if (guarded) requireMatch(input.request.headers, versionTag(before.system.version));
     await quotas.propose({
       kind: "system.update",
       ...stamp(random, "updateSystemQuotas", { ...input, request: { ...input.request, headers: {} } }, reason),

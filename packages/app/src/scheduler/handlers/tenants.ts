@@ -81,7 +81,7 @@ export const tenantHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     }
     const before = existing(await quotas.read(), params.id);
     const guarded = input.request.headers["if-match"] !== undefined;
-    if (guarded) requireMatch(input.request.headers, before.version);
+    if (guarded) requireMatch(input.request.headers, versionTag(before.version));
     const command: Command = {
       kind: "tenant.update",
       ...stamp(random, "updateTenant", { ...input, request: { ...input.request, headers: {} } }, reason),
