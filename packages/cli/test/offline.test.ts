@@ -81,6 +81,11 @@ describe("commands that need no server", () => {
     expect(text).toMatch(/people\.csv: PROPRIETARY/);
     expect(text).not.toContain("536-90-4399");
     expect((await call("classify", "guest.json")).code).toBe(2);
+    const parquet = new URL("../../adapters/test/classify-files/fixtures/brotli-v2.parquet", import.meta.url).pathname;
+    const report = await call("classify", parquet);
+    expect(report.text).toMatch(/CONFIDENTIAL .*200 records\n {2}email +CONFIDENTIAL +EMAIL_ADDRESS/);
+    expect(report.text).not.toContain("ada1");
+    expect((await call("classify", "people.csv", "--format", "parquet")).code).toBe(2);
   });
 
   it("quota simulate draws a workload as text and as SVG", async () => {

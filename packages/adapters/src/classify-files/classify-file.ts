@@ -1,24 +1,16 @@
-import {
-  type ColumnReport,
-  classifyColumnValues,
-  DEFAULT_RECOGNISERS,
-  DEFAULT_TIER_POLICY,
-  lowestTier,
-  maxTier,
-  type Recogniser,
-  type TierPolicy,
-} from "@seneschal/core/governance";
+import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, type Recogniser, type TierPolicy } from "@seneschal/core/governance";
+import { ColumnSamples, type FileReport } from "./column-samples.ts";
+import type { RandomAccess } from "./parquet/page-cursor.ts";
 import { type FileFormat, readRecords } from "./read-records.ts";
 
 /** How far a file has come. */
 export interface ClassifyProgress {
-  /** Characters read so far. */
+  /** Characters (text) or bytes (Parquet) read so far. */
   readonly read: number;
   readonly records: number;
 }
 
-export interface ClassifyFileOptions {
-  readonly format: FileFormat;
+export interface ClassifyOptions {
   /** File or table name: context for its columns. */
   readonly about?: string;
   readonly policy?: TierPolicy;
@@ -28,19 +20,12 @@ export interface ClassifyFileOptions {
   readonly onProgress?: (progress: ClassifyProgress) => void;
 }
 
-/** What a file holds. Never a value of it. */
-export interface FileReport {
-  readonly tier: string;
-  readonly tags: readonly string[];
-  readonly records: number;
-  readonly columns: readonly ColumnReport[];
-}
-
 const PROGRESS_STEP = 1000;
+const SAMPLES = 1000;
 
 /**
- * Classifies a CSV, TSV or JSON Lines text column by column while it streams: memory is bounded by the samples kept. The samples of a column are
- * spread over the whole file (every n-th value, n doubling as the file goes on), so that a late column of secrets is not missed.
+ * Classifies a CSV, TSV or JSON Lines text column by column while it streams: memory is bounded by the samples kept. Throws `file_invalid` for a text that is
+ * not of the format.
  *
  * @example
  * ```ts
@@ -50,16 +35,12 @@ const PROGRESS_STEP = 1000;
  * console.log(report.tier);
  * ```
  */
-export async function classifyFile(chunks: AsyncIterable<string>, options: ClassifyFileOptions): Promise<FileReport> {
-  const {
-    format,
-    about = "",
-    policy = DEFAULT_TIER_POLICY,
-    recognisers = DEFAULT_RECOGNISERS,
-    samples = 1000,
-    onProgress,
-  } = options;
-  const columns = new Map<string, Sample>();
+export async function classifyFile(
+  chunks: AsyncIterable<string>,
+  options: ClassifyOptions & { readonly format: FileFormat },
+): Promise<FileReport> {
+  const { format, about = "", onProgress } = options;
+  const samples = new ColumnSamples(options.samples ?? SAMPLES);
   let read = 0;
   let records = 0;
   async function* counted(): AsyncGenerator<string> {
@@ -70,41 +51,28 @@ export async function classifyFile(chunks: AsyncIterable<string>, options: Class
   }
   for await (const record of readRecords(counted(), format)) {
     records++;
-    for (const [name, value] of Object.entries(record)) {
-      let sample = columns.get(name);
-      if (sample === undefined) {
-        sample = new Sample(samples);
-        columns.set(name, sample);
-      }
-      if (value !== "") sample.add(value);
-    }
+    for (const [name, value] of Object.entries(record)) samples.column(name).add(value);
     if (records % PROGRESS_STEP === 0) onProgress?.({ read, records });
   }
   onProgress?.({ read, records });
-  const reports = [...columns].map(([name, sample]) =>
-    classifyColumnValues({ name, about, values: sample.values }, policy, recognisers),
-  );
-  let tier = lowestTier(policy);
-  for (const column of reports) tier = maxTier(policy, tier, column.tier);
-  return { tier, tags: [...new Set(reports.flatMap((column) => column.tags))], records, columns: reports };
+  return samples.report(about, records, options.policy ?? DEFAULT_TIER_POLICY, options.recognisers ?? DEFAULT_RECOGNISERS);
 }
 
-/** At most `size` values, every n-th of all; `n` doubles when the room is full. */
-class Sample {
-  values: string[] = [];
-  readonly #size: number;
-  #step = 1;
-  #seen = 0;
-
-  constructor(size: number) {
-    this.#size = Math.max(2, size);
+/**
+ * Classifies a Parquet file column by column, page by page: memory is bounded by one page and the samples kept. Throws `file_invalid` naming the column that
+ * cannot be read.
+ */
+export async function classifyParquet(file: RandomAccess, options: ClassifyOptions = {}): Promise<FileReport> {
+  const { about = "", onProgress } = options;
+  const { readParquet } = await import("./parquet/read-parquet.ts");
+  const samples = new ColumnSamples(options.samples ?? SAMPLES);
+  let records = 0;
+  for await (const page of readParquet(file)) {
+    records = page.records;
+    const sample = samples.column(page.column);
+    for (const value of page.values) sample.add(value);
+    onProgress?.({ read: page.read, records });
   }
-
-  add(value: string): void {
-    if (this.#seen++ % this.#step !== 0) return;
-    this.values.push(value.length > 4096 ? value.slice(0, 4096) : value);
-    if (this.values.length < this.#size) return;
-    this.values = this.values.filter((_, i) => i % 2 === 0);
-    this.#step *= 2;
-  }
+  onProgress?.({ read: file.byteLength, records });
+  return samples.report(about, records, options.policy ?? DEFAULT_TIER_POLICY, options.recognisers ?? DEFAULT_RECOGNISERS);
 }

@@ -1,2 +1,4 @@
-export { type ClassifyFileOptions, type ClassifyProgress, classifyFile, type FileReport } from "./classify-file.ts";
+export { type ClassifyOptions, type ClassifyProgress, classifyFile, classifyParquet } from "./classify-file.ts";
+export type { FileReport } from "./column-samples.ts";
+export type { RandomAccess } from "./parquet/page-cursor.ts";
 export { type FileFormat, formatOf, readRecords } from "./read-records.ts";

@@ -1,4 +1,5 @@
 import { CodedError } from "@seneschal/core";
+import { CsvSplitter } from "@seneschal/core/governance";
 
 /** Formats that can be read as a stream of records. */
 export type FileFormat = "csv" | "tsv" | "jsonl";
@@ -29,14 +30,11 @@ export async function* readRecords(chunks: AsyncIterable<string>, format: FileFo
 async function* delimited(chunks: AsyncIterable<string>, fixed: string | undefined): AsyncGenerator<FileRecord> {
   let header: readonly string[] | undefined;
   let number = 0;
-  for await (const text of records(chunks)) {
+  for await (const cells of rowsOf(chunks, fixed)) {
     number++;
-    const delimiter = fixed ?? delimiterOf(text, header);
-    const cells = cellsOf(text, delimiter, number);
+    if (cells.length > MAX_COLUMNS) throw invalid(number, `more than ${MAX_COLUMNS} columns`);
     if (header === undefined) {
       header = cells.map((cell, i) => (cell.trim() === "" ? `column ${i + 1}` : cell.trim()));
-      if (header.length > MAX_COLUMNS) throw invalid(number, `more than ${MAX_COLUMNS} columns`);
-      fixed = delimiter;
       continue;
     }
     if (cells.length === 1 && cells[0] === "") continue;
@@ -44,61 +42,40 @@ async function* delimited(chunks: AsyncIterable<string>, fixed: string | undefin
   }
 }
 
-/** The most frequent candidate of the header line. */
-function delimiterOf(text: string, header: readonly string[] | undefined): string {
-  if (header !== undefined) return ",";
-  const counts = [",", ";", "\t", "|"].map((d) => [d, text.split(d).length] as const);
-  return counts.reduce((best, next) => (next[1] > best[1] ? next : best))[0];
-}
-
-/** Record texts: lines, joined while a quote is open. */
-async function* records(chunks: AsyncIterable<string>): AsyncGenerator<string> {
-  let rest = "";
-  let quoted = false;
-  let number = 1;
+async function* rowsOf(chunks: AsyncIterable<string>, fixed: string | undefined): AsyncGenerator<readonly string[]> {
+  let splitter = fixed === undefined ? undefined : new CsvSplitter(fixed);
+  let head = "";
   let first = true;
+  let number = 1;
   for await (const chunk of chunks) {
-    const text = first ? chunk.replace(/^\ufeff/, "") : chunk;
+    let text = first ? chunk.replace(/^\ufeff/, "") : chunk;
     first = false;
-    let from = 0;
-    for (let i = 0; i < text.length; i++) {
-      const c = text.charCodeAt(i);
-      if (c === 0x22) quoted = !quoted;
-      else if (c === 0x0a && !quoted) {
-        yield (rest + text.slice(from, i)).replace(/\r$/, "");
-        number++;
-        rest = "";
-        from = i + 1;
-      }
+    if (splitter === undefined) {
+      head += text;
+      if (head.length > MAX_RECORD) throw invalid(1, "longer than 16 MiB");
+      if (!/[\r\n]/.test(text)) continue;
+      splitter = new CsvSplitter(delimiterOf(head));
+      text = head;
     }
-    rest += text.slice(from);
-    if (rest.length > MAX_RECORD) throw invalid(number, "longer than 16 MiB");
+    for (const row of splitter.push(text)) {
+      yield row;
+      number++;
+    }
+    if (splitter.pending > MAX_RECORD) throw invalid(number, "longer than 16 MiB");
   }
-  if (quoted) throw invalid(number, "a quote is not closed");
-  if (rest !== "") yield rest.replace(/\r$/, "");
+  if (splitter === undefined) {
+    splitter = new CsvSplitter(delimiterOf(head));
+    yield* splitter.push(head);
+  }
+  if (splitter.open) throw invalid(number, "a quote is not closed");
+  yield* splitter.end();
 }
 
-function cellsOf(text: string, delimiter: string, number: number): string[] {
-  const cells: string[] = [];
-  let cell = "";
-  let quoted = false;
-  for (let i = 0; i < text.length; i++) {
-    const c = text[i] ?? "";
-    if (quoted) {
-      if (c !== '"') cell += c;
-      else if (text[i + 1] === '"') {
-        cell += '"';
-        i++;
-      } else quoted = false;
-    } else if (c === '"' && cell === "") quoted = true;
-    else if (c === delimiter) {
-      cells.push(cell);
-      cell = "";
-      if (cells.length > MAX_COLUMNS) throw invalid(number, `more than ${MAX_COLUMNS} columns`);
-    } else cell += c;
-  }
-  cells.push(cell);
-  return cells;
+/** The most frequent candidate of the header line. */
+function delimiterOf(head: string): string {
+  const line = head.split(/[\r\n]/, 1)[0] ?? "";
+  const counts = [",", ";", "\t", "|"].map((d) => [d, line.split(d).length] as const);
+  return counts.reduce((best, next) => (next[1] > best[1] ? next : best))[0];
 }
 
 async function* jsonLines(chunks: AsyncIterable<string>): AsyncGenerator<FileRecord> {

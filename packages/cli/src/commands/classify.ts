@@ -1,33 +1,36 @@
 import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import { classifyFile, type FileFormat, formatOf } from "@seneschal/adapters/classify-files";
+import {
+  type ClassifyOptions,
+  classifyFile,
+  classifyParquet,
+  type FileFormat,
+  type FileReport,
+  formatOf,
+} from "@seneschal/adapters/classify-files";
 import { CodedError } from "@seneschal/core";
+import { Option } from "commander";
 import type { AddCommand } from "./add-command.ts";
+
+type Format = FileFormat | "parquet";
 
 /** `seneschal classify`: what the columns of files hold, on this machine; no value of a file is ever printed. */
 export const addClassify: AddCommand = (program, { host, result }) => {
   program
     .command("classify")
-    .description("classify the columns of CSV, TSV and JSON Lines files")
+    .description("classify the columns of CSV, TSV, JSON Lines and Parquet files")
     .argument("<files...>", "files")
-    .option("--format <format>", "csv, tsv or jsonl; default by the file's name")
-    .action(async (files: string[], options: { format?: FileFormat }) => {
+    .addOption(new Option("--format <format>", "default: by the file's name").choices(["csv", "tsv", "jsonl", "parquet"]))
+    .action(async (files: string[], options: { format?: Format }) => {
       const reports = [];
       for (const name of files) {
         const path = resolve(host.cwd, name);
-        const format = options.format ?? formatOf(name);
+        const format = options.format ?? (/\.(?:parquet|pq)$/i.test(name) ? "parquet" : formatOf(name));
         if (format === undefined) throw new CodedError("usage", `${name}: name its --format`);
-        const size = await stat(path).then(
-          (facts) => facts.size,
-          () => undefined,
+        const report = await classify(path, name, format, (share, records) =>
+          host.progress(`${name} ${bar(share)} ${records} records`),
         );
-        if (size === undefined) throw new CodedError("file_unreadable", `${name} cannot be read`);
-        const report = await classifyFile(createReadStream(path, "utf8"), {
-          format,
-          about: basename(name).replace(/\.[^.]*$/, ""),
-          onProgress: ({ read, records }) => host.progress(`${name} ${bar(read / Math.max(size, 1))} ${records} records`),
-        });
         host.progress("");
         reports.push({ file: name, ...report });
       }
@@ -44,6 +47,36 @@ export const addClassify: AddCommand = (program, { host, result }) => {
       );
     });
 };
+
+async function classify(
+  path: string,
+  name: string,
+  format: Format,
+  onShare: (share: number, records: number) => void,
+): Promise<FileReport> {
+  const file = await open(path).catch(() => undefined);
+  if (file === undefined) throw new CodedError("file_unreadable", `${name} cannot be read`);
+  try {
+    const byteLength = (await file.stat()).size;
+    const options: ClassifyOptions = {
+      about: basename(name).replace(/\.[^.]*$/, ""),
+      onProgress: ({ read, records }) => onShare(read / Math.max(byteLength, 1), records),
+    };
+    if (format !== "parquet") return await classifyFile(createReadStream(path, "utf8"), { ...options, format });
+    return await classifyParquet(
+      {
+        byteLength,
+        async read(start, end) {
+          const { buffer, bytesRead } = await file.read({ buffer: new Uint8Array(end - start), position: start });
+          return buffer.subarray(0, bytesRead);
+        },
+      },
+      options,
+    );
+  } finally {
+    await file.close();
+  }
+}
 
 const WIDTH = 24;
 

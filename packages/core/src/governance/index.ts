@@ -9,8 +9,8 @@ export {
 } from "./classification/classifier.ts";
 export { type ColumnReport, classifyColumnValues } from "./classification/column-report.ts";
 export { COLUMN_THRESHOLD, type ColumnSample, type ColumnVerdict, classifyColumn } from "./classification/columns.ts";
+export { CsvSplitter } from "./classification/csv.ts";
 export type { Evidence } from "./classification/evidence.ts";
-export { csvRows } from "./classification/form.ts";
 export { LEXICON, type LexiconTerm, termOf, wordsOf } from "./classification/lexicon.ts";
 export { type Normalised, normalise } from "./classification/normalise.ts";
 export { candidates, REPORTED_FROM, type RecogniseOptions, recognise, resolveOverlaps } from "./classification/recognise.ts";

@@ -1,3 +1,5 @@
+import { csvRows } from "./csv.ts";
+
 /** What kind of text a query is. */
 export type QueryForm = "sql" | "json" | "csv" | "text";
 
@@ -34,37 +36,4 @@ export function csvOf(text: string): readonly (readonly string[])[] | undefined 
     return undefined;
   const rows = csvRows(text, delimiter).filter((row) => row.length > 1 || row[0] !== "");
   return rows.length >= 2 && rows.every((row) => row.length === header.length) ? rows : undefined;
-}
-
-/** Splits CSV into rows of cells; quotes may hold delimiters and line breaks. */
-export function csvRows(text: string, delimiter: string): string[][] {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  let cell = "";
-  let quoted = false;
-  for (let i = 0; i < text.length; i++) {
-    const c = text[i] ?? "";
-    if (quoted) {
-      if (c !== '"') cell += c;
-      else if (text[i + 1] === '"') {
-        cell += '"';
-        i++;
-      } else quoted = false;
-    } else if (c === '"' && cell === "") quoted = true;
-    else if (c === delimiter) {
-      row.push(cell);
-      cell = "";
-    } else if (c === "\n" || c === "\r") {
-      if (c === "\r" && text[i + 1] === "\n") i++;
-      row.push(cell);
-      rows.push(row);
-      row = [];
-      cell = "";
-    } else cell += c;
-  }
-  if (cell !== "" || row.length > 0) {
-    row.push(cell);
-    rows.push(row);
-  }
-  return rows;
 }

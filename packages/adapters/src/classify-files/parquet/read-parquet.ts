@@ -1,0 +1,128 @@
+import { CodedError } from "@seneschal/core";
+import { type DecodedArray, type FileMetaData, parquetMetadata, parquetSchema, type SchemaTree } from "hyparquet";
+import { getTreePath } from "hyparquet/src/schema.js";
+import { PageTooLarge } from "./check-page.ts";
+import { type ColumnShape, dictionaryOf, type PageStart, pageStart, valuesOf } from "./decode-page.ts";
+import { PageCursor, type RandomAccess } from "./page-cursor.ts";
+
+/** Values of one page of one column. */
+export interface ParquetValues {
+  /** Nested fields are dotted. */
+  readonly column: string;
+  readonly values: readonly string[];
+  /** Bytes of the file behind which the page ends. */
+  readonly read: number;
+  /** Rows of the whole file. */
+  readonly records: number;
+}
+
+const MAX_FOOTER = 64 * 1024 * 1024;
+const MAX_COLUMNS = 10_000;
+/** Longest page header; statistics in it can hold two long values, but seldom do. */
+const USUAL_HEADER = 4096;
+const MAX_HEADER = 1024 * 1024;
+
+/**
+ * Streams the values of a Parquet file (format 2.x; plain, dictionary, RLE, delta and split encodings; snappy, gzip, brotli, zstd, lz4) page by page. What a page
+ * claims is checked before it is unpacked. Throws `file_invalid` naming the column.
+ */
+export async function* readParquet(file: RandomAccess): AsyncGenerator<ParquetValues> {
+  const metadata = await metadataOf(file);
+  const { tree, records } = inspected(metadata, file.byteLength);
+  for (const group of metadata.row_groups) {
+    for (const chunk of group.columns) {
+      const meta = chunk.meta_data;
+      if (meta === undefined || chunk.file_path !== undefined) throw invalid("columns in other files are not read");
+      const column = nameOf(meta.path_in_schema);
+      try {
+        const shape = { path: meta.path_in_schema, schemaPath: getTreePath(tree, meta.path_in_schema), codec: meta.codec };
+        const from = Number(meta.dictionary_page_offset || meta.data_page_offset);
+        const to = from + Number(meta.total_compressed_size);
+        if (!(from >= 0 && to >= from && to <= file.byteLength)) throw new RangeError("a column outside the file");
+        const cursor = new PageCursor(file, from, to);
+        for await (const values of pages(cursor, shape, Number(meta.num_values)))
+          yield { column, values, read: cursor.offset, records };
+      } catch (cause) {
+        if (cause instanceof CodedError) throw cause;
+        const why = cause instanceof PageTooLarge ? cause.message : "the column cannot be decoded";
+        throw new CodedError("file_invalid", `column ${column}: ${why}`, { column }, cause);
+      }
+    }
+  }
+}
+
+async function* pages(cursor: PageCursor, column: ColumnShape, total: number): AsyncGenerator<readonly string[]> {
+  let dictionary: DecodedArray | undefined;
+  for (let seen = 0; seen < total && !cursor.done; ) {
+    const start = await startAt(cursor);
+    cursor.offset += start.size;
+    const { compressed_page_size: length, type } = start.header;
+    const body = await cursor.peek(length);
+    if (body.length < length) throw new RangeError("a page outside its column");
+    cursor.offset += length;
+    if (type === "DICTIONARY_PAGE") dictionary = dictionaryOf(start, body, column);
+    else {
+      seen += start.values;
+      yield textsOf(valuesOf(start, body, column, dictionary));
+    }
+  }
+}
+
+async function startAt(cursor: PageCursor): Promise<PageStart> {
+  try {
+    return pageStart(await cursor.peek(USUAL_HEADER));
+  } catch (error) {
+    if (error instanceof PageTooLarge) throw error;
+    return pageStart(await cursor.peek(MAX_HEADER));
+  }
+}
+
+function textsOf(values: DecodedArray): string[] {
+  const texts: string[] = [];
+  for (const value of values as ArrayLike<unknown> & Iterable<unknown>) {
+    if (typeof value === "string") texts.push(value);
+    else if (value instanceof Date) texts.push(Number.isNaN(value.getTime()) ? "" : value.toISOString());
+    else if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") texts.push(String(value));
+  }
+  return texts;
+}
+
+async function metadataOf(file: RandomAccess): Promise<FileMetaData> {
+  const tail = await file.read(Math.max(0, file.byteLength - 8), file.byteLength);
+  const magic = Buffer.from(tail.subarray(-4)).toString("latin1");
+  if (magic === "PARE") throw invalid("an encrypted footer is not read");
+  if (tail.length < 8 || magic !== "PAR1") throw invalid("not a Parquet file");
+  const length = Buffer.from(tail).readUInt32LE(0);
+  if (length > MAX_FOOTER || length > file.byteLength - 12) throw invalid("the footer is larger than it may be");
+  const footer = await file.read(file.byteLength - length - 8, file.byteLength);
+  try {
+    return parquetMetadata(Uint8Array.from(footer), { geoparquet: false });
+  } catch (cause) {
+    throw invalid("the footer cannot be read", cause);
+  }
+}
+
+function inspected(metadata: FileMetaData, size: number): { readonly tree: SchemaTree; readonly records: number } {
+  if (metadata.schema.length > MAX_COLUMNS) throw invalid(`more than ${MAX_COLUMNS} columns`);
+  let claimed = 0;
+  for (const { columns } of metadata.row_groups)
+    for (const { meta_data } of columns) claimed += Number(meta_data?.total_compressed_size ?? 0);
+  // Columns that share bytes would be read over and over.
+  if (!(claimed <= size)) throw invalid("the columns claim more bytes than the file has");
+  try {
+    return { tree: parquetSchema(metadata), records: Number(metadata.num_rows) };
+  } catch (cause) {
+    throw invalid("the schema cannot be read", cause);
+  }
+}
+
+/** Names that only Parquet's encoding of lists and maps adds. */
+const STRUCTURAL = new Set(["list", "element", "bag", "array_element", "item", "key_value"]);
+
+function nameOf(path: readonly string[]): string {
+  return path.filter((part, i) => i === 0 || !STRUCTURAL.has(part)).join(".");
+}
+
+function invalid(message: string, cause?: unknown): CodedError {
+  return new CodedError("file_invalid", message, {}, cause);
+}
