@@ -8,6 +8,7 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import { openMetrics } from "@seneschal/adapters/metrics";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import {
@@ -44,6 +45,7 @@ async function open(store: DocumentStore) {
     store,
     vault,
     crypto: nodeCrypto,
+    policy: embeddedPolicyEngine(),
     clock: systemClock,
     random: systemRandom,
     config: gatewaySettings.parse({ rate_limit: { authenticated: unlimited, anonymous: unlimited, guarded: unlimited } }),

@@ -7,8 +7,9 @@ import { endpoints, type Hooks } from "@seneschal/contract";
 import { gatewayContract, gatewayErrors } from "@seneschal/contract/gateway";
 import { CodedError } from "@seneschal/core";
 import { timestamp, uuid } from "@seneschal/core/keys";
-import type { Clock, CompiledPolicy, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
+import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
 import { authenticator } from "../platform/auth/authenticator.ts";
+import { type Authorisation, openAuthorisation } from "../platform/authz/authorisation.ts";
 import type { Health, HealthCheck } from "../platform/health.ts";
 import { storeIdempotency } from "../platform/idempotency.ts";
 import { rateLimiter } from "../platform/rate-limit/rate-limiter.ts";
@@ -20,8 +21,8 @@ import { principalOfCertificate, principalOfToken } from "./auth/principals.ts";
 import { auditedHandlers } from "./authz/audited-handlers.ts";
 import { authoriseCall } from "./authz/authorise-call.ts";
 import { type Call, type GatewayUnit, systemCall } from "./call.ts";
-import { federationChannels } from "./federation/channel.ts";
 import { taggedHandlers } from "./entity-tags.ts";
+import { federationChannels } from "./federation/channel.ts";
 import { lastUse } from "./identities/last-use.ts";
 import { writeLastUse } from "./identities/write-last-use.ts";
 import { measured } from "./measure.ts";
@@ -49,8 +50,8 @@ export interface GatewayOptions {
   readonly store: DocumentStore;
   readonly vault: Vault;
   readonly crypto: CryptoProvider;
-  /** Without one, every workspace policy denies. */
-  readonly policy?: PolicyEngine;
+  /** Decides every request, and runs the policies of workspaces. */
+  readonly policy: PolicyEngine;
   readonly clock: Clock;
   readonly random: Random;
   readonly config: GatewayConfig;
@@ -96,8 +97,10 @@ const COURIER_MS = 2_000;
  */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { store, vault, clock, random, config, log } = options;
-  const services = composeServices(options);
-  const policy = await authorisationPolicy(options);
+  const services = composeServices(
+    options,
+    await openAuthorisation({ engine: options.policy, service: "gateway", source: config.authorization_policy }),
+  );
   for (const { id, crk_public_key = null } of config.organizations) {
     await services.transact(systemCall("system:configuration", id, clock.now()), async (unit) => {
       await ensureOrganization(unit, id, "configuration", crk_public_key);
@@ -130,7 +133,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       ),
       now,
     ),
-    authorise: authoriseCall(services, policy),
+    authorise: authoriseCall(services),
     rateLimit: rateLimiter(
       {
         authenticated: rate(config.rate_limit.authenticated),
@@ -217,7 +220,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-function composeServices(options: GatewayOptions): GatewayServices {
+function composeServices(options: GatewayOptions, authorisation: Authorisation): GatewayServices {
   const { crypto, clock, random, config, log, version, health } = options;
   const measure = measured(options.metrics);
   const store = measure.store(options.store);
@@ -241,6 +244,7 @@ function composeServices(options: GatewayOptions): GatewayServices {
     vault,
     crypto,
     policyEngine: options.policy,
+    authorisation,
     random,
     nonces: pooled,
     log,
@@ -288,16 +292,6 @@ function auditEvent({ principal, now, requestId }: Call, facts: AuditFacts, id: 
     metadata: facts.metadata ?? {},
     request_id: requestId,
   };
-}
-
-async function authorisationPolicy({ config, policy }: GatewayOptions): Promise<CompiledPolicy | undefined> {
-  const source = config.authorization_policy;
-  if (source === undefined) return undefined;
-  const result = await policy?.compile([{ name: "authorization_policy", source }]);
-  if (result?.ok !== true) {
-    throw new CodedError("config_invalid", "authorization_policy does not compile", { problems: result?.problems ?? [] });
-  }
-  return result.policy;
 }
 
 /** Failed authentication is audited, in the instance's own stream: nobody's word about an organisation is believed. */

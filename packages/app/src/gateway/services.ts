@@ -1,6 +1,7 @@
 import type { TargetGuard } from "@seneschal/adapters/http";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
+import type { Authorisation } from "../platform/authz/authorisation.ts";
 import type { Health } from "../platform/health.ts";
 import type { AuditLog } from "./audit/log.ts";
 import type { Call, GatewayUnit } from "./call.ts";
@@ -23,7 +24,8 @@ export interface GatewayServices {
   readonly read: Reader;
   readonly vault: Vault;
   readonly crypto: CryptoProvider;
-  readonly policyEngine: PolicyEngine | undefined;
+  readonly policyEngine: PolicyEngine;
+  readonly authorisation: Authorisation;
   /** For keys and secrets. */
   readonly random: Random;
   /** For ids and nonces: drawn in large pieces. */

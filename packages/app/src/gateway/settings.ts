@@ -89,8 +89,8 @@ export const gatewaySettings = z.strictObject({
       guarded: rateSettings(10, "1m"),
     })
     .prefault({}),
-  /** Rego source that replaces the built-in authorisation matrix: `data.gateway.authz.allow` decides. */
-  authorization_policy: z.string().optional(),
+  /** Rego source in place of `policies/authz/gateway.rego`. */
+  authorization_policy: z.string().min(1).optional(),
 });
 
 export type GatewayConfig = z.output<typeof gatewaySettings>;

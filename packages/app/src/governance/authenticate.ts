@@ -1,7 +1,8 @@
 import { randomUUID, timingSafeEqual } from "node:crypto";
-import type { AuthoriseInput, Principal, WireRequest } from "@seneschal/contract";
+import type { Hooks, Principal, WireRequest } from "@seneschal/contract";
 import { CodedError, type JsonObject } from "@seneschal/core";
 import type { DocumentStore } from "@seneschal/core/ports";
+import { type Authorisation, questionOf } from "../platform/index.ts";
 import { hashKey, keyDoc, keyIdOf } from "./api-keys.ts";
 import type { GovernanceConfig } from "./settings.ts";
 
@@ -52,23 +53,23 @@ export function authenticator(
   };
 }
 
-/** Deny by default: the route's action must be among the key's scopes, or be open to callers without a key. */
-export function authoriser(config: GovernanceConfig): (input: Pick<AuthoriseInput, "route" | "principal">) => void {
-  const open = new Set([
-    ...(config.anonymous.classify ? ["classify"] : []),
-    ...(config.anonymous.evaluate ? ["evaluate"] : []),
-    ...(config.anonymous.lineage ? ["lineage:read"] : []),
-  ]);
-  return ({ route, principal: caller }) => {
-    const action = route.action ?? "";
-    if (caller === undefined) {
-      if (!open.has(action)) throw new CodedError("unauthenticated", "an API key is needed");
-      return;
-    }
-    if (!caller.scopes.includes(action) && !caller.scopes.includes("admin")) {
-      throw new CodedError("forbidden", `the API key lacks the scope ${action}`, { scope: action });
-    }
+/** Asks the authorisation policy, to which a caller without a key is `anonymous`. */
+export function authoriser(authorisation: Authorisation): NonNullable<Hooks["authorise"]> {
+  return async (input) => {
+    const decision = await authorisation.decide(questionOf(input), input.now);
+    if (decision.allowed) return;
+    if (input.principal === undefined) throw new CodedError("unauthenticated", decision.reason);
+    throw new CodedError("forbidden", decision.reason, { scope: input.route.action ?? "" });
   };
+}
+
+/** The actions that are open to callers without a key. */
+export function openActions({ anonymous }: GovernanceConfig): readonly string[] {
+  return [
+    ...(anonymous.classify ? ["classify"] : []),
+    ...(anonymous.evaluate ? ["evaluate"] : []),
+    ...(anonymous.lineage ? ["lineage:read"] : []),
+  ];
 }
 
 function principal(id: string, org: string, scopes: readonly string[]): Principal {

@@ -6,9 +6,9 @@ import { governanceContract, governanceErrors } from "@seneschal/contract/govern
 import { CodedError } from "@seneschal/core";
 import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
 import type { Clock, CompiledPolicy, DocumentStore, PolicyEngine, PolicySource, Random } from "@seneschal/core/ports";
-import { type BuiltService, docsHandlers, type Health, rateLimiter } from "../platform/index.ts";
+import { type BuiltService, docsHandlers, type Health, openAuthorisation, rateLimiter } from "../platform/index.ts";
 import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
-import { authenticator, authoriser } from "./authenticate.ts";
+import { authenticator, authoriser, openActions } from "./authenticate.ts";
 import { customRecognisers } from "./custom-recognisers.ts";
 import { auditHandlers } from "./handlers/audit.ts";
 import { decisionHandlers } from "./handlers/decisions.ts";
@@ -44,6 +44,12 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
   const tiers = tierPolicyOf(config);
   const sources = await policySources(config.policy_files);
   const policy = await compiled(options.policy, sources);
+  const authorisation = await openAuthorisation({
+    engine: options.policy,
+    service: "governance",
+    source: config.authorization_policy,
+    settings: { anonymous: openActions(config) },
+  });
   const worlds = new Worlds({
     store,
     tiers,
@@ -73,7 +79,7 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
     hooks: {
       errors: governanceErrors,
       authenticate: authenticator(config, store, () => clock.now()),
-      authorise: authoriser(config),
+      authorise: authoriser(authorisation),
       rateLimit: rateLimiter(
         {
           authenticated: { limit: config.rate_limit.authenticated.limit, windowMs: config.rate_limit.authenticated.window },

@@ -56,6 +56,8 @@ export const governanceSettings = z.strictObject({
     .prefault({}),
   /** Rego files that replace the shipped policy; their decision is `data.governance.decision`. */
   policy_files: z.array(z.string().min(1)).default([]),
+  /** Rego source in place of `policies/authz/governance.rego`. */
+  authorization_policy: z.string().min(1).optional(),
   /** A signed checkpoint of the audit log is written after so long. */
   checkpoint_interval: duration("60s"),
 });

@@ -1,5 +1,12 @@
 export { type AuthenticatorOptions, authenticator } from "./auth/authenticator.ts";
 export { type ConfiguredVerifier, tokenVerifiers } from "./auth/token-verifiers.ts";
+export {
+  type Authorisation,
+  type AuthorisationDecision,
+  type AuthorisationQuestion,
+  openAuthorisation,
+  questionOf,
+} from "./authz/authorisation.ts";
 export { describeConfig } from "./config/describe-config.ts";
 export { duration, parseDuration } from "./config/duration.ts";
 export { type ConfigSources, envName, loadConfig } from "./config/load-config.ts";

@@ -1,15 +1,24 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { sha256 } from "@seneschal/adapters/log";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { endpoints } from "@seneschal/contract";
 import { schedulerContract, schedulerErrors } from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/core";
 import { openReplicated } from "@seneschal/core/log";
 import type { Clock, ReplicatedLog } from "@seneschal/core/ports";
 import { checkWeights, type PlanOptions, PROFILES, quotaMachine, type Weights } from "@seneschal/quota";
-import { type BuiltService, defineService, type Platform, rateLimiter, tokenVerifiers } from "../platform/index.ts";
+import {
+  type BuiltService,
+  defineService,
+  openAuthorisation,
+  type Platform,
+  rateLimiter,
+  tokenVerifiers,
+} from "../platform/index.ts";
 import { openAuditSigner } from "./audit-signer.ts";
-import { authenticator, authorise } from "./auth/authenticate.ts";
+import { authenticator } from "./auth/authenticate.ts";
+import { authoriser } from "./auth/authorise.ts";
 import { background } from "./background.ts";
 import { openBackups } from "./backups.ts";
 import { openCycle } from "./cycle/cycle.ts";
@@ -59,6 +68,9 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
   const planOptions = planOptionsOf(config);
   const verifiers = await tokenVerifiers(config.auth, () => clock.now());
   guardOpenDoors(config, platform);
+  const authorise = authoriser(
+    await openAuthorisation({ engine: embeddedPolicyEngine(), service: "scheduler", source: config.authorization_policy }),
+  );
   const { path, backups } = config.storage;
   const signer = await openAuditSigner(path === undefined ? undefined : join(path, "audit-key.pem"));
   const newId = (): string => randomUUID();
@@ -120,6 +132,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
   const work = background({
     services,
     authenticate,
+    authorise,
     counts,
     newId,
     log: platform.log,

@@ -3,7 +3,7 @@ import type { HandlerInput, Principal } from "@seneschal/contract";
 import { type SchedulerContract, schedulerContract } from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/core";
 import type { z } from "zod";
-import { authorise } from "./auth/authenticate.ts";
+import type { Authorise } from "./auth/authorise.ts";
 import { tenantHandlers } from "./handlers/tenants.ts";
 import type { SchedulerServices } from "./services.ts";
 
@@ -17,12 +17,13 @@ const CLEARABLE: readonly string[] = ["max_concurrent_allocations", "gpu_hours_b
 export function adminHandlers(
   services: SchedulerServices,
   authenticate: Authenticate,
+  authorise: Authorise,
 ): Record<"UpdateTenant" | "GetTenantUsage" | "GetUserUsage", AdminHandler> {
   /** Authenticates and authorises like the dispatcher does for the operation's route. */
   const admit = async (operation: Operation, authorization: string | undefined): Promise<Principal> => {
     const principal = await authenticate({ headers: { authorization } });
     if (principal === undefined) throw new CodedError("unauthenticated", "authentication required");
-    authorise({ route: schedulerContract[operation], principal });
+    await authorise({ route: schedulerContract[operation], principal, now: services.clock.now() });
     return principal;
   };
   const input = <O extends Operation>(principal: Principal, parts: object): HandlerInput<SchedulerContract[O]> =>

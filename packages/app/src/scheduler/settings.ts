@@ -74,6 +74,8 @@ export const schedulerSettings = z.strictObject({
   /** Executes entrypoints as shell commands on this machine. Off unless asked for. */
   runner: z.strictObject({ enabled: z.boolean().default(false), nodes: z.int().min(1).max(10_000).default(4) }).prefault({}),
   grpc: z.strictObject({ enabled: z.boolean().default(false), port: z.int().min(0).max(65_535).default(50_051) }).prefault({}),
+  /** Rego source in place of `policies/authz/scheduler.rego`. */
+  authorization_policy: z.string().min(1).optional(),
   /** Lets a system administrator advance time; for tests. */
   test_clock: z.boolean().default(false),
 });

@@ -2,12 +2,13 @@ import { join } from "node:path";
 import { openDirectoryDevice } from "@seneschal/adapters/devices";
 import type { DataServer } from "@seneschal/adapters/grpc-storage";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { readSmartFile } from "@seneschal/adapters/smart";
 import { endpoints } from "@seneschal/contract";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
 import type { DocumentStore, Vault } from "@seneschal/core/ports";
 import type { Durability } from "@seneschal/core/storage";
-import { type BuiltService, type Platform, type Rate, rateLimiter } from "../platform/index.ts";
+import { type BuiltService, openAuthorisation, type Platform, type Rate, rateLimiter } from "../platform/index.ts";
 import { createAdminAuth } from "./admin/admin-auth.ts";
 import { operationHandlers } from "./admin/operation-handlers.ts";
 import type { AdminServices } from "./admin/services.ts";
@@ -73,7 +74,13 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
     metadataDirectory: parts.directory,
     systemDiskLimits: { soft: config.meta_soft_limit_pct, hard: config.meta_hard_limit_pct },
   });
-  const auth = createAdminAuth(node.context, { tokens: config.admin.tokens, open: config.admin.open_status });
+  const authorisation = await openAuthorisation({
+    engine: embeddedPolicyEngine(),
+    service: "storage",
+    source: config.authorization_policy,
+    settings: { open_status: config.admin.open_status },
+  });
+  const auth = createAdminAuth(node.context, { tokens: config.admin.tokens, authorisation });
   const credentials = createCredentials(node.context, parts.vault);
   const tls = config.server.tls_cert !== undefined;
   const admin: AdminServices = { node, auth, credentials, assets: await openDashboardAssets(), tls };

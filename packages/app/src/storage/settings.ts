@@ -54,6 +54,8 @@ export const storageSettings = z.strictObject({
       open_status: z.boolean().default(true),
     })
     .prefault({}),
+  /** Rego source in place of `policies/authz/storage.rego`, for the admin interface. */
+  authorization_policy: z.string().min(1).optional(),
   backup: z.strictObject({ directory: z.string().optional(), retention_days: z.int().min(1).max(3650).default(7) }).prefault({}),
   kek_ttl: duration("60s").refine((ms) => ms >= 5000 && ms <= 300_000, "expected 5s to 300s"),
   meta_soft_limit_pct: z.int().min(1).max(99).default(50),

@@ -1,6 +1,7 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { governanceContract } from "@seneschal/contract/governance";
-import type { PolicyEngine } from "@seneschal/core/ports";
+import type { PolicyAnswer, PolicyEngine } from "@seneschal/core/ports";
 import { verifyInclusion } from "@seneschal/crypto/merkle";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterEach, describe, expect, test } from "vitest";
@@ -129,14 +130,15 @@ describe.each(servers)("data governance on %s", (_, serve) => {
   });
 
   test("a failing policy engine is POLICY_EVALUATION_FAILED, recorded as not allowed", async () => {
+    const embedded = embeddedPolicyEngine();
+    const failed: PolicyAnswer = { kind: "error", code: "budget", message: "too long" };
     const broken: PolicyEngine = {
-      name: "broken",
-      check: async () => [],
-      compile: async () => ({
-        ok: true,
-        policy: { packages: [], evaluate: async () => ({ kind: "error", code: "budget", message: "too long" }) },
-      }),
-      close: async () => undefined,
+      ...embedded,
+      compile: async (sources) => {
+        const result = await embedded.compile(sources);
+        const decides = result.ok && result.policy.packages.some((path) => path.join(".") === "governance");
+        return decides ? { ok: true, policy: { ...result.policy, evaluate: async () => failed } } : result;
+      },
     };
     await start({ policy: broken });
     const answer = await rig.call("judge", "POST", "/api/v1/evaluate", request());

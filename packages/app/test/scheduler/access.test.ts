@@ -1,7 +1,7 @@
 import type { Route } from "@seneschal/contract";
 import { schedulerContract } from "@seneschal/contract/scheduler";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { GRANTS } from "../../src/scheduler/auth/roles.ts";
+import { rolesOf } from "./authorisation-table.ts";
 import { type Harness, PEOPLE, servers, startScheduler } from "./harness.ts";
 
 const [, serve] = servers[1]!;
@@ -22,7 +22,7 @@ test.each(guarded)("%s answers 401 without a token, and 403 to every role withou
   const path = route.path.replace(":id", "x");
   const bare = await s.call(undefined, route.method, path);
   expect([bare.status, bare.body.error.code, bare.headers.get("www-authenticate")]).toEqual([401, "unauthenticated", "Bearer"]);
-  const granted = GRANTS[route.action ?? ""] ?? [];
+  const granted = rolesOf[route.action ?? ""] ?? [];
   expect(granted.length).toBeGreaterThan(0);
   for (const { id, role } of PEOPLE.filter((person) => !granted.includes(person.role))) {
     const answer = await s.call(id, route.method, path);

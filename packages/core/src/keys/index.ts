@@ -29,8 +29,6 @@ export {
   type Grant,
   revokeAdmission,
 } from "./admission/step.ts";
-export { type Authorization, authorize, type Subject } from "./authz/authorize.ts";
-export { authorizationMatrix, type GatewayAction, type Rule } from "./authz/matrix.ts";
 export {
   type Backup,
   type BackupInput,

@@ -1,56 +1,34 @@
 import type { AuthoriseInput, Hooks } from "@seneschal/contract";
-import type { JsonObject } from "@seneschal/core";
-import { authorize, isUuid, refusal, type Subject } from "@seneschal/core/keys";
-import type { CompiledPolicy } from "@seneschal/core/ports";
+import { isUuid, refusal } from "@seneschal/core/keys";
+import { type AuthorisationQuestion, questionOf } from "../../platform/authz/authorisation.ts";
 import { permissionsOf } from "../roles/collections.ts";
 import type { GatewayServices } from "../services.ts";
 import { recordRefusal } from "./record-refusal.ts";
 
-const PATH = ["data", "gateway", "authz", "allow"];
-
 /**
- * The authorisation step between authentication and handler: the matrix of `@seneschal/core/keys`, or the Rego policy that
- * replaces it. Denied by default; an engine that fails denies. Every denial is audited.
+ * The authorisation step between authentication and handler. Custom roles only add, so they are looked up when the policy denies
+ * without them. Every denial is audited.
  */
-export function authoriseCall(services: GatewayServices, policy: CompiledPolicy | undefined): NonNullable<Hooks["authorise"]> {
+export function authoriseCall(services: GatewayServices): NonNullable<Hooks["authorise"]> {
+  const { authorisation, read } = services;
   return async (input) => {
     const { principal, route, now, requestId } = input;
     if (principal === undefined) throw refusal("MTLS_REQUIRED", "certificate required");
-    const action = route.action ?? "";
-    const bare: Subject = { ...principal, permissions: [] };
-    // Custom roles only add: they are looked up when the matrix alone says no.
-    if (policy === undefined && authorize(bare, action).allowed) return;
-    const subject: Subject = { ...bare, permissions: await permissionsOf(services.read, principal.org, principal.id) };
-    const decision =
-      policy === undefined ? authorize(subject, action) : await ask(policy, policyInput(input, subject, action), now);
+    const bare = questionAbout(input);
+    if ((await authorisation.decide(bare, now)).allowed) return;
+    const permissions = await permissionsOf(read, principal.org, principal.id);
+    const decision = await authorisation.decide({ ...bare, subject: { ...bare.subject, permissions } }, now);
     if (decision.allowed) return;
-    const error = refusal("FORBIDDEN", decision.reason, { action });
+    const error = refusal("FORBIDDEN", decision.reason, { action: route.action ?? "" });
     await recordRefusal(services, { principal, now, requestId }, input.id, error);
     throw error;
   };
 }
 
-function policyInput({ principal, params, wire, route }: AuthoriseInput, subject: Subject, action: string): JsonObject {
+function questionAbout(input: AuthoriseInput): AuthorisationQuestion {
+  const { params, wire } = input;
   const id = params["id"] ?? "";
   const workspace = wire.path.startsWith("/api/v1/workspaces/") && isUuid(id) ? id : "";
-  return {
-    subject: {
-      id: principal?.id ?? "",
-      type: subject.type,
-      org: principal?.org ?? "",
-      roles: subject.roles,
-      scopes: subject.scopes,
-      permissions: subject.permissions.map(({ resource, action: verb }) => ({ resource, action: verb })),
-    },
-    action,
-    resource: { type: action.split(":")[0] ?? "", id, org: principal?.org ?? "", workspace },
-    context: { method: route.method, path: route.path },
-  };
-}
-
-async function ask(policy: CompiledPolicy, input: JsonObject, now: number) {
-  const answer = await policy.evaluate(PATH, input, { now });
-  return answer.kind === "defined" && answer.value === true
-    ? ({ allowed: true } as const)
-    : ({ allowed: false, reason: "the authorisation policy does not allow this" } as const);
+  const named = wire.query["org_id"];
+  return questionOf(input, { workspace, ...(typeof named === "string" ? { org: named } : {}) });
 }

@@ -25,8 +25,8 @@ export interface PolicyGate {
 
 const CACHE = 500;
 
-/** The gate over an engine; without one every policy denies. */
-export function policyGate(engine: PolicyEngine | undefined): PolicyGate {
+/** The gate over an engine. */
+export function policyGate(engine: PolicyEngine): PolicyGate {
   const compiled = new Map<string, Promise<CompiledPolicy | undefined>>();
 
   const compile = (policy: Pick<Policy, "id" | "name" | "version" | "rego">): Promise<CompiledPolicy | undefined> => {
@@ -34,8 +34,8 @@ export function policyGate(engine: PolicyEngine | undefined): PolicyGate {
     const known = compiled.get(key);
     if (known !== undefined) return known;
     const fresh = (async () => {
-      const result = await engine?.compile([{ name: policy.name, source: policy.rego }]);
-      return result?.ok === true ? result.policy : undefined;
+      const result = await engine.compile([{ name: policy.name, source: policy.rego }]);
+      return result.ok ? result.policy : undefined;
     })();
     compiled.set(key, fresh);
     const oldest = compiled.keys().next();

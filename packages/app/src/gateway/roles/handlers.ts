@@ -1,6 +1,8 @@
-import type { Handlers, Principal } from "@seneschal/contract";
-import type { GatewayContract } from "@seneschal/contract/gateway";
-import { authorizationMatrix, authorize, notFound, refusal, timestamp } from "@seneschal/core/keys";
+import type { Handlers, Principal, Route } from "@seneschal/contract";
+import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
+import { notFound, refusal, timestamp } from "@seneschal/core/keys";
+import { questionOf } from "../../platform/authz/authorisation.ts";
+import type { Call } from "../call.ts";
 import { requireIdentity } from "../identities/require-identity.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
@@ -23,18 +25,26 @@ async function findRole(read: Reader, id: string, org: string): Promise<Role> {
   return role;
 }
 
-/** Nobody gives more than they have: what the role adds must be allowed to the caller, action by action. */
-async function requireNotAboveOwn(read: Reader, principal: Principal, permissions: readonly Permission[]): Promise<void> {
-  const subject = { ...principal, permissions: await permissionsOf(read, principal.org, principal.id) };
-  const covers = ({ resource, action }: Permission, name: string): boolean => {
-    const [its, verb] = name.split(":");
-    return (resource === "*" || resource === its) && (action === "*" || action === verb);
-  };
-  for (const [name, rule] of Object.entries(authorizationMatrix)) {
-    if (!rule.custom || !permissions.some((permission) => covers(permission, name))) continue;
-    if (!authorize(subject, name).allowed) {
-      throw refusal("FORBIDDEN", `the role allows ${name}, which the caller may not do`, { action: name });
-    }
+const guarded: readonly Route[] = Object.values(gatewayContract);
+/** One route of every action. */
+const routes = [...new Map(guarded.map((route) => [route.action, route])).values()].filter(({ action }) => action !== undefined);
+
+/** Nobody gives more than they have: what the role's permissions open must be allowed to the caller, action by action. */
+async function requireNotAboveOwn(
+  { authorisation, read }: GatewayServices,
+  { principal, now }: Call,
+  permissions: readonly Permission[],
+): Promise<void> {
+  const own = await permissionsOf(read, principal.org, principal.id);
+  const holder: Principal = { ...principal, type: "service", roles: [], scopes: [] };
+  for (const route of routes) {
+    const action = route.action ?? "";
+    const [resource, verb] = action.split(":");
+    if (!permissions.some((p) => ["*", resource].includes(p.resource) && ["*", verb].includes(p.action))) continue;
+    const given = await authorisation.decide(questionOf({ route, principal: holder }, { permissions }), now);
+    if (!given.allowed) continue;
+    const had = await authorisation.decide(questionOf({ route, principal }, { permissions: own }), now);
+    if (!had.allowed) throw refusal("FORBIDDEN", `the role allows ${action}, which the caller may not do`, { action });
   }
 }
 
@@ -63,7 +73,7 @@ export const roleHandlers: Handlers<Routes, GatewayServices> = {
       const role = await findRole(unit, params.id, principal.org);
       if (body.identity_id === principal.id) throw refusal("FORBIDDEN", "nobody assigns a role to themselves");
       await requireIdentity(unit, principal.org, body);
-      await requireNotAboveOwn(unit, principal, role.permissions);
+      await requireNotAboveOwn(services, unit.call, role.permissions);
       const id = assignmentId(role.id, body.identity_id);
       if ((await unit.get(roleAssignments, id)) !== undefined) throw refusal("CONFLICT", "the identity has the role already");
       const { identity_id, identity_type } = body;

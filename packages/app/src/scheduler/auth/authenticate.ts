@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { claimedIssuer, type TokenVerifier } from "@seneschal/adapters/jwt";
-import type { AuthoriseInput, Principal, WireRequest } from "@seneschal/contract";
+import type { Principal, WireRequest } from "@seneschal/contract";
 import { CodedError } from "@seneschal/core";
-import { forbidden, GRANTS, hasRole, ROLES, type Role } from "./roles.ts";
+import { ROLES, type Role } from "./roles.ts";
 
 /** A bearer token that is known by its hash. */
 export interface OpaqueToken {
@@ -52,11 +52,4 @@ export function authenticator(
       method: "jwt",
     };
   };
-}
-
-/** Deny by default: an action without a grant reaches nobody. */
-export function authorise({ route, principal }: Pick<AuthoriseInput, "route" | "principal">): void {
-  const granted = GRANTS[route.action ?? ""] ?? [];
-  if (principal === undefined || !hasRole(principal, ...granted))
-    throw forbidden(`this needs one of the roles ${granted.join(", ")}`);
 }

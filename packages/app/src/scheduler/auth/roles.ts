@@ -6,43 +6,6 @@ import type { QuotaState } from "@seneschal/quota";
 export const ROLES = ["user", "tenant-admin", "system-admin", "accounting", "agent", "peer"] as const;
 export type Role = (typeof ROLES)[number];
 
-const people = ["user", "tenant-admin", "system-admin"] as const;
-const everybody = [...people, "accounting", "agent"] as const;
-
-/** The roles that reach each action; everything else is denied. What they reach inside of it is decided by tenant and owner. */
-export const GRANTS: Readonly<Record<string, readonly Role[]>> = {
-  "tenant:create": ["system-admin"],
-  "tenant:list": ["user", "tenant-admin", "system-admin", "accounting"],
-  "tenant:read": ["user", "tenant-admin", "system-admin", "accounting"],
-  "tenant:update": ["system-admin", "accounting"],
-  "tenant:edits": ["tenant-admin", "system-admin", "accounting"],
-  "usage:tenant": ["tenant-admin", "system-admin", "accounting"],
-  "usage:user": ["user", "tenant-admin", "system-admin", "accounting"],
-  "allocation:submit": people,
-  "allocation:list": [...people, "agent"],
-  "allocation:read": [...people, "agent"],
-  "allocation:cancel": people,
-  "allocation:suspend": people,
-  "allocation:resume": people,
-  "allocation:requeue": people,
-  "allocation:report": ["agent", "system-admin"],
-  "node:list": everybody,
-  "node:read": everybody,
-  "node:register": ["agent", "system-admin"],
-  "node:report": ["agent", "system-admin"],
-  "node:operate": ["system-admin"],
-  "node:claim": people,
-  "node:release": people,
-  "system:status": everybody,
-  "system:update": ["system-admin"],
-  "system:cycle": ["system-admin"],
-  "system:clock": ["system-admin"],
-  "system:backup": ["system-admin"],
-  "event:list": ["tenant-admin", "system-admin"],
-  "audit:read": ["system-admin"],
-  "log:propose": ["peer"],
-};
-
 export function hasRole(principal: Principal, ...roles: readonly Role[]): boolean {
   return roles.some((role) => principal.roles.includes(role));
 }

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual, X509Certificate } from "node:crypto";
 import type { AuthoriseInput, Principal, WireRequest } from "@seneschal/contract";
 import { CodedError } from "@seneschal/core";
 import { storageError } from "@seneschal/core/storage";
+import { type Authorisation, questionOf } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 
 export const adminRoles = ["cluster-admin", "sre-on-call", "sre-incident-response"] as const;
@@ -14,14 +15,6 @@ export interface AdminToken {
   readonly sha256: string;
 }
 
-/** Which roles an action needs. An action that is not here reaches nobody. */
-const grants: Readonly<Record<string, readonly AdminRole[]>> = {
-  "storage:read": adminRoles,
-  "storage:session": adminRoles,
-  "storage:operate": ["cluster-admin", "sre-incident-response"],
-  "storage:admin": ["cluster-admin"],
-};
-
 /** What a signed-in browser holds: the cookie's value, and the token that changes need beside it. */
 export interface BrowserSession {
   readonly cookie: string;
@@ -31,7 +24,7 @@ export interface BrowserSession {
 
 export interface AdminAuth {
   authenticate(wire: Pick<WireRequest, "method" | "headers" | "peer">): Principal | undefined;
-  authorise(input: Pick<AuthoriseInput, "route" | "principal">): void;
+  authorise(input: AuthoriseInput): Promise<void>;
   /** Throws `AuthenticationFailed`. */
   signIn(token: string): BrowserSession;
   session(headers: WireRequest["headers"]): BrowserSession | undefined;
@@ -44,13 +37,13 @@ const maxSessions = 1000;
 
 /**
  * Authenticates admins by bearer token, by a client certificate whose OU is `storage-admin`, or by a browser session.
- * Without any configured credential nobody gets in. `open`: status may be read without a credential.
+ * Without any configured credential nobody gets in.
  */
 export function createAdminAuth(
   context: StorageContext,
-  options: { readonly tokens: readonly AdminToken[]; readonly open: boolean },
+  { tokens, authorisation }: { readonly tokens: readonly AdminToken[]; readonly authorisation: Authorisation },
 ): AdminAuth {
-  const known = options.tokens.map((token) => ({ ...token, hash: Buffer.from(token.sha256, "hex") }));
+  const known = tokens.map((token) => ({ ...token, hash: Buffer.from(token.sha256, "hex") }));
   const sessions = new Map<string, { readonly session: BrowserSession; readonly until: number }>();
   const alarms = new Map<string, number>();
 
@@ -109,14 +102,12 @@ export function createAdminAuth(
       }
       return peer === undefined ? undefined : byCertificate(peer);
     },
-    authorise({ route, principal: caller }) {
-      const action = route.action ?? "";
-      if (action === "storage:read" && options.open) return;
-      if (caller === undefined) throw new CodedError("unauthenticated", "cluster admin authentication is needed");
-      const allowed = grants[action] ?? [];
-      if (caller.roles.some((role) => (allowed as readonly string[]).includes(role))) return;
+    async authorise(input) {
+      const decision = await authorisation.decide(questionOf(input), input.now);
+      if (decision.allowed) return;
+      if (input.principal === undefined) throw new CodedError("unauthenticated", decision.reason);
       context.metrics.authFailures.inc({ surface: "admin", reason: "role" });
-      throw storageError("ClusterAdminAccessDenied", `this needs one of the roles ${allowed.join(", ")}`);
+      throw storageError("ClusterAdminAccessDenied", decision.reason);
     },
     signIn(token) {
       const made: BrowserSession = {

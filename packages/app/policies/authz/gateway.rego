@@ -1,80 +1,92 @@
 # METADATA
 # title: Who may do what on the gateway
 # description: |
-#   The authorisation matrix of the key-governance gateway, the twin of `authorizationMatrix` in @seneschal/core/keys; a test
-#   compares the two on every kind of caller and every action. Copy it, change it, and name the copy as
-#   `authorization_policy` to replace the built-in matrix.
+#   Decides every request after authentication. Denied by default; `reason` says why. Copy it, change it, and give the copy as
+#   `authorization_policy` to replace it.
 #
 #   input: {subject: {id, type, org, roles, scopes, permissions: [{resource, action}]}, action: "resource:verb",
-#   resource: {type, id, org, workspace}, context: {method, path}}. Denied by default.
+#   resource: {type, id, org, workspace}, context: {method, path}}. `permissions` come from custom roles, which only add: the policy
+#   is asked without them first, and again with them when it denied.
 package gateway.authz
-
-import rego.v1
 
 default allow := false
 
 allow if {
+	own
 	in_scope
+	opens
+}
+
+reason := "the action is unknown" if not rule
+
+else := "callers act for their own organisation only" if not own
+
+else := "outside the granted scopes" if not in_scope
+
+else := "for federated partners only" if rule.partner
+
+else := "not with an emergency token" if {
+	input.subject.type == "emergency"
+	not object.get(rule, "emergency", true)
+}
+
+else := "the caller's role does not allow this"
+
+rule := matrix[input.action]
+
+own if input.resource.org == input.subject.org
+
+opens if {
 	input.subject.type == "partner"
 	rule.partner
 }
 
-allow if {
-	in_scope
+# A break-glass token acts as super admin.
+opens if {
 	input.subject.type == "emergency"
-	not rule.partner
 	object.get(rule, "emergency", true)
-	emergency_opens
+	"super_admin" in rule.roles
 }
 
-allow if {
-	in_scope
-	ordinary
-	not rule.partner
-	input.subject.type in object.get(rule, "identities", set())
+opens if {
+	input.subject.type == "emergency"
+	object.get(rule, "emergency", true)
+	count(rule.identities) > 0
 }
 
-allow if {
-	in_scope
+opens if input.subject.type in rule.identities
+
+opens if {
 	ordinary
-	not rule.partner
 	input.subject.type != "service"
 	some role in input.subject.roles
-	role in object.get(rule, "roles", set())
+	role in rule.roles
 }
 
-allow if {
-	in_scope
+opens if {
 	ordinary
-	not rule.partner
 	rule.custom
 	some permission in input.subject.permissions
 	covers(permission.resource, permission.action)
 }
 
-rule := matrix[input.action]
-
 ordinary if not input.subject.type in {"partner", "emergency"}
 
-emergency_opens if "super_admin" in object.get(rule, "roles", set())
-
-emergency_opens if count(object.get(rule, "identities", set())) > 0
-
 # Scopes of the form `resource:action` only narrow; without any of them nothing is narrowed.
-narrowing := {scope | some scope in input.subject.scopes; contains(scope, ":")}
-
 in_scope if count(narrowing) == 0
 
 in_scope if {
 	some scope in narrowing
-	parts := split(scope, ":")
-	covers(parts[0], parts[1])
+	[resource, verb] := array.slice(split(scope, ":"), 0, 2)
+	covers(resource, verb)
 }
 
+narrowing := {scope | some scope in input.subject.scopes; contains(scope, ":")}
+
 covers(resource, verb) if {
-	parts := split(input.action, ":")
-	resource in {"*", parts[0]}
-	verb in {"*", parts[1]}
+	[its_resource, its_verb] := split(input.action, ":")
+	resource in {"*", its_resource}
+	verb in {"*", its_verb}
 }
 
 # What every action asks for. `roles`: admin roles; `identities`: active identities of these types, whatever their role;

@@ -1,7 +1,8 @@
-import type { AdminRole, IdentityType } from "../enums.ts";
+import type { AdminRole, IdentityType } from "@seneschal/core/keys";
+import type { AuthorisationQuestion } from "../../src/platform/index.ts";
 
 /** Who may call an action. Handlers narrow further to what is the caller's own or what it is admitted to. */
-export interface Rule {
+interface Rule {
   readonly roles: readonly AdminRole[];
   /** Active identities of these types may call, whatever their role. */
   readonly identities: readonly IdentityType[];
@@ -32,11 +33,8 @@ const plus = (rule: Rule): Rule => ({ ...rule, custom: true });
 const open = (identities: readonly IdentityType[], ...roles: readonly AdminRole[]): Rule => ({ ...only(...roles), identities });
 const guarded = (rule: Rule): Rule => ({ ...rule, emergency: false });
 
-/**
- * The authorisation matrix of the gateway: action to rule. What is not here is denied. `packages/app/policies/authz.rego` says the
- * same in Rego; a test compares the two cell by cell.
- */
-export const authorizationMatrix = {
+/** Action to rule, row by row as the interface document and its notes have it. What is not here is denied. */
+const table = {
   "workspace:read": plus(open(everyone, S, C, O, A)),
   "workspace:create": plus(only(S, C, O)),
   "workspace:update": plus(only(S, C, O)),
@@ -114,5 +112,35 @@ export const authorizationMatrix = {
   "organization:read": open(everyone),
 } as const satisfies Readonly<Record<string, Rule>>;
 
-/** An action that the matrix knows. */
-export type GatewayAction = keyof typeof authorizationMatrix;
+/** Every action of the table. */
+export const actions: readonly string[] = Object.keys(table);
+
+type Subject = Pick<AuthorisationQuestion["subject"], "type" | "roles" | "scopes" | "permissions">;
+
+/** Whether the table lets a caller use an action: what the shipped policy is held against. `foreign`: about another organisation. */
+export function tableAllows(subject: Subject, action: string, foreign = false): boolean {
+  if (foreign || !Object.hasOwn(table, action) || !inScope(subject.scopes, action)) return false;
+  const rule: Rule = table[action as keyof typeof table];
+  if (subject.type === "partner" || rule.partner) return subject.type === "partner" && rule.partner;
+  if (subject.type === "emergency") return rule.emergency && (rule.roles.includes("super_admin") || rule.identities.length > 0);
+  if (rule.identities.some((type) => type === subject.type)) return true;
+  if (subject.type !== "service" && rule.roles.some((role) => subject.roles.includes(role))) return true;
+  return rule.custom && subject.permissions.some((permission) => matches(permission, action));
+}
+
+/** Without any `resource:action` scope nothing is narrowed. */
+function inScope(scopes: readonly string[], action: string): boolean {
+  const narrowing = scopes.filter((scope) => scope.includes(":"));
+  if (narrowing.length === 0) return true;
+  return narrowing.some((scope) => {
+    const [resource = "", verb = ""] = scope.split(":");
+    return matches({ resource, action: verb }, action);
+  });
+}
+
+function matches(permission: { readonly resource: string; readonly action: string }, action: string): boolean {
+  const [resource, verb] = action.split(":");
+  return (
+    (permission.resource === "*" || permission.resource === resource) && (permission.action === "*" || permission.action === verb)
+  );
+}

@@ -1,0 +1,103 @@
+import { readFile } from "node:fs/promises";
+import type { AuthoriseInput } from "@seneschal/contract";
+import { CodedError, type JsonObject } from "@seneschal/core";
+import type { PolicyEngine } from "@seneschal/core/ports";
+
+/** What an authorisation policy is asked; the input document of `policies/authz/*.rego`. */
+export interface AuthorisationQuestion {
+  readonly subject: {
+    readonly id: string;
+    /** `anonymous` for a caller without a credential. */
+    readonly type: string;
+    readonly org: string;
+    readonly roles: readonly string[];
+    /** `resource:action`, `resource:*` or `*:*` narrow; other scopes (openid, profile) say nothing to the shipped policies. */
+    readonly scopes: readonly string[];
+    /** From the caller's custom roles. `*` matches any. */
+    readonly permissions: readonly { readonly resource: string; readonly action: string }[];
+  };
+  readonly action: string;
+  readonly resource: { readonly type: string; readonly id: string; readonly org: string; readonly workspace: string };
+  readonly context: { readonly method: string; readonly path: string };
+}
+
+export type AuthorisationDecision = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+
+/** Decides who may do what, after authentication. `now` in milliseconds. Never throws: what fails is a denial. */
+export interface Authorisation {
+  decide(question: AuthorisationQuestion, now: number): Promise<AuthorisationDecision>;
+}
+
+export interface AuthorisationOptions {
+  readonly engine: PolicyEngine;
+  /** The policy is `data.<service>.authz`: `allow` decides, `reason` says why not. */
+  readonly service: "gateway" | "governance" | "scheduler" | "storage";
+  /** Rego source in place of the shipped `policies/authz/<service>.rego`. */
+  readonly source: string | undefined;
+  /** What the policy reads as `data.settings`. */
+  readonly settings?: JsonObject;
+}
+
+/**
+ * The authorisation policy of a service: the shipped one, or the configured one in its place. Denied by default; a policy that
+ * fails, runs out of its budget or answers anything but `true` denies. Throws `config_invalid` for a policy that does not
+ * compile or is of another package.
+ *
+ * @example
+ * ```ts
+ * const authorisation = await openAuthorisation({ engine: embeddedPolicyEngine(), service: "scheduler", source: undefined });
+ * await authorisation.decide(questionOf({ route: schedulerContract.createTenant, principal }), Date.now()); // { allowed: true }
+ * ```
+ */
+export async function openAuthorisation({ engine, service, source, settings }: AuthorisationOptions): Promise<Authorisation> {
+  const name = source === undefined ? `policies/authz/${service}.rego` : "authorization_policy";
+  const text = source ?? (await readFile(new URL(`../../../policies/authz/${service}.rego`, import.meta.url), "utf8"));
+  const result = await engine.compile([{ name, source: text }]);
+  if (!result.ok) throw new CodedError("config_invalid", `${name} does not compile`, { problems: result.problems });
+  const { policy } = result;
+  if (!policy.packages.some((path) => path.join(".") === `${service}.authz`)) {
+    throw new CodedError("config_invalid", `${name}: expected package ${service}.authz`);
+  }
+  const allow = Object.freeze(["data", service, "authz", "allow"]);
+  const reason = Object.freeze(["data", service, "authz", "reason"]);
+  const data: JsonObject = { settings: settings ?? {} };
+  return {
+    async decide(question, now) {
+      const input = question as unknown as JsonObject;
+      const answer = await policy.evaluate(allow, input, { now, data });
+      if (answer.kind === "defined" && answer.value === true) return { allowed: true };
+      if (answer.kind === "error") return { allowed: false, reason: `the authorisation policy failed: ${answer.code}` };
+      const why = await policy.evaluate(reason, input, { now, data });
+      const said = why.kind === "defined" && typeof why.value === "string" && why.value !== "";
+      return { allowed: false, reason: said ? (why.value as string) : "the authorisation policy does not allow this" };
+    },
+  };
+}
+
+const ANONYMOUS = { id: "", type: "anonymous", org: "", roles: [], scopes: [] } as const;
+
+/** The question about a call. `org`: the organisation it is about where the request names one, else the caller's own. */
+export function questionOf(
+  { route, principal = { ...ANONYMOUS, method: "none" }, params }: QuestionInput,
+  more: {
+    readonly permissions?: AuthorisationQuestion["subject"]["permissions"];
+    readonly org?: string;
+    readonly workspace?: string;
+  } = {},
+): AuthorisationQuestion {
+  const { id, type, org, roles, scopes } = principal;
+  const action = route.action ?? "";
+  return {
+    subject: { id, type, org, roles, scopes, permissions: more.permissions ?? [] },
+    action,
+    resource: {
+      type: action.split(":", 1)[0] ?? "",
+      id: params?.["id"] ?? "",
+      org: more.org ?? org,
+      workspace: more.workspace ?? "",
+    },
+    context: { method: route.method, path: route.path },
+  };
+}
+
+type QuestionInput = Pick<AuthoriseInput, "route" | "principal"> & Partial<Pick<AuthoriseInput, "params">>;

@@ -1,0 +1,36 @@
+const people = ["user", "tenant-admin", "system-admin"];
+const everybody = [...people, "accounting", "agent"];
+
+/** The roles that reach each action: what the shipped policy is held against. */
+export const rolesOf: Readonly<Record<string, readonly string[]>> = {
+  "tenant:create": ["system-admin"],
+  "tenant:list": ["user", "tenant-admin", "system-admin", "accounting"],
+  "tenant:read": ["user", "tenant-admin", "system-admin", "accounting"],
+  "tenant:update": ["system-admin", "accounting"],
+  "tenant:edits": ["tenant-admin", "system-admin", "accounting"],
+  "usage:tenant": ["tenant-admin", "system-admin", "accounting"],
+  "usage:user": ["user", "tenant-admin", "system-admin", "accounting"],
+  "allocation:submit": people,
+  "allocation:list": [...people, "agent"],
+  "allocation:read": [...people, "agent"],
+  "allocation:cancel": people,
+  "allocation:suspend": people,
+  "allocation:resume": people,
+  "allocation:requeue": people,
+  "allocation:report": ["agent", "system-admin"],
+  "node:list": everybody,
+  "node:read": everybody,
+  "node:register": ["agent", "system-admin"],
+  "node:report": ["agent", "system-admin"],
+  "node:operate": ["system-admin"],
+  "node:claim": people,
+  "node:release": people,
+  "system:status": everybody,
+  "system:update": ["system-admin"],
+  "system:cycle": ["system-admin"],
+  "system:clock": ["system-admin"],
+  "system:backup": ["system-admin"],
+  "event:list": ["tenant-admin", "system-admin"],
+  "audit:read": ["system-admin"],
+  "log:propose": ["peer"],
+};
