@@ -64,6 +64,8 @@ export interface Principal {
   readonly scopes: readonly string[];
   /** How the caller proved it: `mtls`, `jwt`, `oidc`, `apikey`, `token`, `none`. */
   readonly method: string;
+  /** Of the person, as the issuer of the token vouches for it. */
+  readonly email?: string;
   /** Serial of the client certificate, colon hex, when one was presented. */
   readonly certSerial?: string;
 }

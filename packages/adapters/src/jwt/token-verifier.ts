@@ -11,6 +11,8 @@ export interface TokenClaims {
   readonly roles: readonly string[];
   readonly scopes: readonly string[];
   readonly expiresAt: number;
+  /** Of the person, unless the issuer says that it did not verify it (OpenID Connect Core, section 5.1). */
+  readonly email?: string;
   /** Identifies the token for revocation, where the issuer sets it. */
   readonly tokenId?: string;
 }
@@ -96,7 +98,7 @@ export function tokenVerifier(options: TokenVerifierOptions): TokenVerifier {
 
 /** What jose accepts and we do not: claims of the wrong type, a token from the future. */
 function claimsOf(payload: JWTPayload, latestIssue: number): TokenClaims {
-  const { sub, iss, aud, exp, iat, jti, org, roles, scope } = payload as Readonly<Record<string, unknown>>;
+  const { sub, iss, aud, exp, iat, jti, org, roles, scope, email, email_verified } = payload as Readonly<Record<string, unknown>>;
   const text = (claim: string, value: unknown): string => {
     if (typeof value !== "string" || value === "") throw invalidToken(`claim ${claim}`);
     return value;
@@ -114,6 +116,7 @@ function claimsOf(payload: JWTPayload, latestIssue: number): TokenClaims {
     roles: roles === undefined ? [] : typeof roles === "string" ? [roles] : list("roles", roles),
     scopes: scope === undefined ? [] : typeof scope === "string" ? scope.split(" ").filter(Boolean) : list("scope", scope),
     expiresAt: (exp as number) * 1000,
+    ...(email === undefined || email_verified === false ? {} : { email: text("email", email) }),
     ...(jti === undefined ? {} : { tokenId: text("jti", jti) }),
   };
 }

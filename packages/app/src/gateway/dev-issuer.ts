@@ -6,6 +6,7 @@ export interface DevToken {
   readonly org: string;
   readonly roles?: readonly string[];
   readonly scope?: string;
+  readonly email?: string;
   /** Seconds; default 15 minutes. */
   readonly ttl?: number;
 }

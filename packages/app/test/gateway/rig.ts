@@ -57,6 +57,7 @@ export interface Rig {
     readonly org: string;
     readonly roles?: readonly string[];
     readonly scope?: string;
+    readonly email?: string;
   }): Caller;
   readonly anonymous: Caller;
   with(identity: { readonly cert: string; readonly key: string }): Caller;

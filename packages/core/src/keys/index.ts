@@ -165,6 +165,7 @@ export {
   recoveryTypes,
   stepRecovery,
 } from "./recovery/step.ts";
+export { areTwoPeople, isSamePerson, type Person } from "./person/person.ts";
 export { isRotationDue, nextRotation, type RotationPolicy, requireRotationAge, rotationAge } from "./rotation/policy.ts";
 export { isPast, milliseconds, type Timestamp, timestamp } from "./time.ts";
 export { type Cell, nextStatus, type Step, type TransitionTable } from "./transition.ts";

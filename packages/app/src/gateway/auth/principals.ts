@@ -39,7 +39,7 @@ export async function principalOfCertificate(read: Reader, identity: Certificate
 
 /** Whom a token stands for: the issuer's word, unless a local record of that subject is disabled. */
 export async function principalOfToken(read: Reader, claims: TokenClaims, method: "jwt" | "oidc"): Promise<Principal> {
-  const { subject, organization: org, roles, scopes } = claims;
+  const { subject, organization: org, roles, scopes, email } = claims;
   if (!isOrganizationId(org)) throw new CodedError("invalid_token", "invalid token", { reason: "claim org" });
   if (Buffer.byteLength(subject) > 256) throw new CodedError("invalid_token", "invalid token", { reason: "claim sub" });
   for (const kind of Object.values(identityKinds)) {
@@ -48,5 +48,5 @@ export async function principalOfToken(read: Reader, claims: TokenClaims, method
   }
   const [user] = await read.list(users, "by_subject", [org, subject], { limit: 1 });
   if (user?.active === false) throw refusal("FORBIDDEN", "the identity is disabled");
-  return { id: user?.id ?? subject, type: "user", org, roles, scopes, method };
+  return { id: user?.id ?? subject, type: "user", org, roles, scopes, method, ...(email === undefined ? {} : { email }) };
 }

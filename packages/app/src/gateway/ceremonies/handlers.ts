@@ -7,12 +7,13 @@ import { base64, bytes } from "../bytes.ts";
 import { requireCrk } from "../crk/current.ts";
 import { dealMaterial } from "../crk/deal.ts";
 import { findWitness } from "../enrollment/witness.ts";
+import { personCalling, personNamed, requireAnother } from "../identities/person-of.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
 import { ceremonies } from "./collections.ts";
 import { carryOut } from "./complete.ts";
 import { endCeremony } from "./end.ts";
-import { eraseHeldShares, holdShare } from "./held-shares.ts";
+import { eraseHeldShares, holdShare, submittersOf } from "./held-shares.ts";
 import { startAnyCeremony } from "./start.ts";
 import { ceremonyView } from "./view.ts";
 
@@ -79,6 +80,12 @@ export const ceremonyHandlers: Handlers<Routes, GatewayServices> = {
       const ceremony = await find(unit, params.id, principal.org);
       const witness = await findWitness(unit, principal.org, body.witness);
       const { state } = stepCeremony(ceremony, { kind: "complete", witness, by: principal.id }, now);
+      const part = [await personCalling(unit, principal), ...(await submittersOf(unit, ceremony))];
+      requireAnother(
+        await personNamed(unit, principal.org, witness),
+        part,
+        "the witness must be neither the caller nor a submitter",
+      );
       const outcome = await carryOut(services, unit, ceremony, dealt);
       unit.put(ceremonies, ceremony.id, state);
       eraseHeldShares(unit, ceremony);

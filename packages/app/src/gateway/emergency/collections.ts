@@ -1,10 +1,13 @@
-import { type EmergencyAccess, stepEmergency } from "@seneschal/core/keys";
+import { type EmergencyAccess, type Person, stepEmergency } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../call.ts";
 import { collection } from "../store/collection.ts";
 
-/** A request, what kind of identity asked, and the hash of the token that it yielded. */
+/** A request, who asked and who approved, and the hash of the token that it yielded. */
 export interface StoredEmergency extends EmergencyAccess {
   readonly requester_type: string;
+  readonly requester: Person;
+  /** As they were known when they approved; those of them count who still stand in `approved_by`. */
+  readonly approvers: readonly Person[];
   /** Hex SHA-256; `null` before the requester fetched the token and after it was revoked. */
   readonly token_hash: string | null;
 }

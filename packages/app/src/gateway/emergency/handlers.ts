@@ -1,8 +1,17 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { type EmergencyInput, emergencyStatus, notFound, refusal, requestEmergency, stepEmergency } from "@seneschal/core/keys";
+import {
+  areTwoPeople,
+  emergencyStatus,
+  notFound,
+  type Person,
+  refusal,
+  requestEmergency,
+  stepEmergency,
+} from "@seneschal/core/keys";
 import { ownOrganization } from "../auth/own-organization.ts";
-import type { Call } from "../call.ts";
+import type { Call, GatewayUnit } from "../call.ts";
+import { personCalling, personOf, requireAnother } from "../identities/person-of.ts";
 import type { GatewayServices } from "../services.ts";
 import { signedBody } from "../signatures/signed-body.ts";
 import type { Reader } from "../store/reader.ts";
@@ -38,13 +47,34 @@ function view(access: StoredEmergency, now: number) {
   return { ...access, approved_by: [...access.approved_by], status: emergencyStatus(access, now) };
 }
 
+/** The person who decides: another than the requester. */
+async function requireDecider(unit: GatewayUnit, access: StoredEmergency): Promise<Person> {
+  const caller = await personCalling(unit, unit.call.principal);
+  const requester = await personOf(unit, access.org_id, access.requester);
+  requireAnother(caller, [requester], "nobody decides their own request");
+  return caller;
+}
+
+/** Approvals are counted by people: one person's certificate and token are one voice. */
+async function requireNewVoice(unit: GatewayUnit, access: StoredEmergency, caller: Person): Promise<void> {
+  for (const approver of access.approvers) {
+    if (!access.approved_by.includes(approver.id)) continue;
+    if (areTwoPeople(caller, await personOf(unit, access.org_id, approver))) continue;
+    throw refusal("CONFLICT", "this person has approved already, or cannot be told from one who has", {
+      reason: "approve with a certificate, or with a token whose subject is a registered user or that names an e-mail address",
+    });
+  }
+}
+
 /** One person's decision. */
 async function decide(services: GatewayServices, call: Call, id: string, kind: "approve" | "deny", reason: string | undefined) {
   return services.transact(call, async (unit) => {
     const access = await find(unit, id, call.principal);
-    const input: EmergencyInput = { kind, by: call.principal.id };
-    const { state } = stepEmergency(access, input, call.now, services.config.lifetimes.emergency_token);
-    unit.put(emergencies, id, { ...access, ...state });
+    const caller = await requireDecider(unit, access);
+    const { state } = stepEmergency(access, { kind, by: caller.id }, call.now, services.config.lifetimes.emergency_token);
+    if (kind === "approve") await requireNewVoice(unit, access, caller);
+    const approvers = kind === "approve" ? [...access.approvers, caller] : access.approvers;
+    unit.put(emergencies, id, { ...access, ...state, approvers });
     unit.record({
       type: kind === "approve" ? "emergency.approve" : "emergency.deny",
       ...(reason === undefined ? {} : { purpose: reason }),
@@ -62,6 +92,8 @@ export const emergencyHandlers: Handlers<Routes, GatewayServices> = {
       const access: StoredEmergency = {
         ...requestEmergency({ id, org, reason: body.reason, by: principal.id }, now, services.config.lifetimes.emergency_request),
         requester_type: principal.type,
+        requester: await personCalling(unit, principal),
+        approvers: [],
         token_hash: null,
       };
       unit.insert(emergencies, id, access);
@@ -119,7 +151,7 @@ export const emergencyHandlers: Handlers<Routes, GatewayServices> = {
   async verifyEmergencyAccess(services, { principal, params, body, now, requestId, request }) {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const access = await find(unit, params.id, principal);
-      if (access.requested_by === principal.id) throw refusal("FORBIDDEN", "nobody decides their own request");
+      await requireDecider(unit, access);
       await services.signatures.require(unit, {
         operation: "emergency.verify",
         resourceId: access.id,

@@ -13,6 +13,7 @@ import {
 import { admissions } from "../admissions/collections.ts";
 import { requireAdmittedByPolicy } from "../admissions/policy.ts";
 import type { Call, GatewayUnit } from "../call.ts";
+import { personCalling, personNamed, requireAnother } from "../identities/person-of.ts";
 import { requireIdentity } from "../identities/require-identity.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
@@ -108,6 +109,8 @@ async function decide(
     // Judged before anything is given: nobody decides their own, nothing is decided twice.
     const by = call.principal.id;
     decideJoinRequest(request, { kind, by }, call.now);
+    const requester = await personNamed(unit, request.org_id, request.requester_id);
+    requireAnother(await personCalling(unit, call.principal), [requester], "nobody decides their own request");
     const admission_id = kind === "approve" ? await letIn(services, unit, group, request) : undefined;
     const decided = decideJoinRequest(request, { kind, by, ...(admission_id === undefined ? {} : { admission_id }) }, call.now);
     unit.put(joinRequests, decided.id, decided);

@@ -8,6 +8,7 @@ import { base64, bytes, utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import type { StoredCrk } from "../crk/collections.ts";
 import { requireCrk } from "../crk/current.ts";
+import { personCalling, personNamed, requireAnother } from "../identities/person-of.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
 import { recoveries } from "./collections.ts";
@@ -24,6 +25,12 @@ async function find(read: Reader, id: string, org: string): Promise<Recovery> {
 
 function view(recovery: Recovery, now: number) {
   return { ...recovery, status: recoveryStatus(recovery, now), shares_collected: recovery.submitted_indexes.length };
+}
+
+/** A recovery is other people's work, under whatever account they come. */
+async function requireNotOneself(unit: GatewayUnit, admin: string, message: string): Promise<void> {
+  const { principal } = unit.call;
+  requireAnother(await personCalling(unit, principal), [await personNamed(unit, principal.org, admin)], message);
 }
 
 /** The key that the recovery was opened under: shares of another epoch prove nothing any more. */
@@ -53,6 +60,7 @@ export const recoveryHandlers: Handlers<Routes, GatewayServices> = {
   async initiateRecovery(services, { principal, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const admin = await findAdmin(unit, body.admin_id, principal.org);
+      await requireNotOneself(unit, admin.id, "nobody initiates their own recovery");
       const crk = await requireCrk(unit, principal.org);
       if (body.recovery_type === "lost_credentials" && admin.enrollment_status === "disabled") {
         throw refusal("STATE_CONFLICT", "the admin is disabled: enable it instead");
@@ -85,9 +93,7 @@ export const recoveryHandlers: Handlers<Routes, GatewayServices> = {
   async submitRecoveryShare(services, { principal, params, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const recovery = await find(unit, params.id, principal.org);
-      if (recovery.admin_id === principal.id) {
-        throw refusal("FORBIDDEN", "nobody submits shares for their own recovery");
-      }
+      await requireNotOneself(unit, recovery.admin_id, "nobody submits shares for their own recovery");
       const { state } = stepRecovery(recovery, { kind: "share", index: body.index }, now);
       const crk = await keyOf(unit, recovery);
       const share = { index: body.index, data: base64(bytes(body.data)) };
@@ -105,7 +111,7 @@ export const recoveryHandlers: Handlers<Routes, GatewayServices> = {
   async completeRecovery(services, { principal, params, now, requestId }) {
     const outcome = await services.transact({ principal, now, requestId }, async (unit) => {
       const recovery = await find(unit, params.id, principal.org);
-      if (recovery.admin_id === principal.id) throw refusal("FORBIDDEN", "nobody completes their own recovery");
+      await requireNotOneself(unit, recovery.admin_id, "nobody completes their own recovery");
       const completed = stepRecovery(recovery, { kind: "complete" }, now);
       const proven = await proveQuorum(services, unit, recovery);
       const { state, effects } = proven ? completed : stepRecovery(recovery, { kind: "fail" }, now);

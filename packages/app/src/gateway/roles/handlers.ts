@@ -3,6 +3,7 @@ import { type GatewayContract, gatewayContract } from "@seneschal/contract/gatew
 import { notFound, refusal, timestamp } from "@seneschal/core/keys";
 import { questionOf } from "../../platform/authz/authorisation.ts";
 import type { Call } from "../call.ts";
+import { personCalling, personNamed, requireAnother } from "../identities/person-of.ts";
 import { requireIdentity } from "../identities/require-identity.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
@@ -71,7 +72,8 @@ export const roleHandlers: Handlers<Routes, GatewayServices> = {
   async assignRole(services, { principal, params, body, now, requestId }) {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const role = await findRole(unit, params.id, principal.org);
-      if (body.identity_id === principal.id) throw refusal("FORBIDDEN", "nobody assigns a role to themselves");
+      const assignee = await personNamed(unit, principal.org, body.identity_id);
+      requireAnother(await personCalling(unit, principal), [assignee], "nobody assigns a role to themselves");
       await requireIdentity(unit, principal.org, body);
       await requireNotAboveOwn(services, unit.call, role.permissions);
       const id = assignmentId(role.id, body.identity_id);

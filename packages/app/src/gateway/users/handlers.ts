@@ -2,6 +2,7 @@ import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../call.ts";
+import { voidApprovals } from "../emergency/collections.ts";
 import { groups, isMember, membershipId, memberships } from "../groups/collections.ts";
 import { forgetIdentity } from "../identities/forget.ts";
 import type { GatewayServices } from "../services.ts";
@@ -76,6 +77,7 @@ export const userHandlers: Handlers<Routes, GatewayServices> = {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const user = await findUser(unit, params.id, principal.org);
       await forgetIdentity(unit, principal.org, user.id);
+      for (const id of [user.id, user.sso_subject]) await voidApprovals(unit, principal.org, id);
       // The mark keeps what refuses the subject's tokens and no personal data beyond it.
       unit.put(users, user.id, { ...user, email: "", name: "", groups: [], active: false, updated_at: timestamp(now) });
       unit.record({ type: "user.delete", metadata: { user_id: user.id } });

@@ -1,0 +1,37 @@
+/** Who stands behind a caller, as far as records and credentials tell. */
+export interface Person {
+  /** Id of the record, or the subject of the token where there is none. */
+  readonly id: string;
+  /** Addresses that records or the issuer of a token give this person. */
+  readonly emails: readonly string[];
+  /** Who keeps one account for each person: `admin` for the gateway's own records, else how the token was issued. */
+  readonly accounts: string;
+}
+
+const fold = (email: string): string => email.normalize("NFKC").trim().toLowerCase();
+
+function shareAddress(a: Person, b: Person): boolean {
+  const known = new Set(a.emails.map(fold));
+  return b.emails.some((email) => known.has(fold(email)));
+}
+
+/** Whether two callers are known to be one person: the same account, or the same address. Nobody decides on what is their own. */
+export function isSamePerson(a: Person, b: Person): boolean {
+  return a.id === b.id || shareAddress(a, b);
+}
+
+/**
+ * Whether two callers are known to be two people. Somebody with a certificate can hold a token of another subject as well; so it
+ * takes two accounts where one person has one, or two addresses. What is not known does not count.
+ *
+ * @example
+ * ```ts
+ * import { areTwoPeople } from "@seneschal/core/keys";
+ * const ada = { id: "0199", emails: ["ada@acme.example"], accounts: "admin" };
+ * console.log(areTwoPeople(ada, { id: "somebody", emails: [], accounts: "jwt" })); // false
+ * ```
+ */
+export function areTwoPeople(a: Person, b: Person): boolean {
+  if (isSamePerson(a, b)) return false;
+  return a.accounts === b.accounts || (a.emails.length > 0 && b.emails.length > 0);
+}
