@@ -1,6 +1,5 @@
-import type { Json } from "@seneschal/core";
 import type { CompiledPolicy, PolicyAnswer, PolicyEngine, PolicySource } from "@seneschal/core/ports";
-import { type Budgets, type CompileOptions, check, compileCached, type EvaluateOptions } from "@seneschal/rego";
+import { type Budgets, type CompileOptions, check, compileCached } from "@seneschal/rego";
 
 export interface EmbeddedPolicyOptions extends CompileOptions {
   readonly budgets?: Partial<Budgets>;
@@ -30,21 +29,25 @@ export function embeddedPolicyEngine(options: EmbeddedPolicyOptions = {}): Polic
       const { policy } = result;
       const compiled: CompiledPolicy = {
         packages: policy.packages,
-        evaluate: async (path, input, { now, data }): Promise<PolicyAnswer> => {
-          const evaluateOptions: EvaluateOptions = {
-            now,
-            clock: () => performance.now(),
-            ...(data === undefined ? {} : { data }),
-            ...(budgets === undefined ? {} : { budgets }),
-            ...(print === undefined ? {} : { print }),
-          };
-          return policy.evaluate(path[0] === "data" ? path.slice(1) : path, input, evaluateOptions) as PolicyAnswer & {
-            value?: Json;
-          };
-        },
+        evaluate: async (path, input, { now, data }) =>
+          policy.evaluate(belowData(path), input, { now, data, clock, budgets, print }) as PolicyAnswer,
       };
       return { ok: true, policy: compiled };
     },
     close: async () => undefined,
   };
+}
+
+const clock = (): number => performance.now();
+
+/** Paths of callers who keep and freeze theirs are looked up once: by the engine, too. */
+const known = new WeakMap<readonly string[], readonly string[]>();
+
+function belowData(path: readonly string[]): readonly string[] {
+  if (path[0] !== "data") return path;
+  const found = known.get(path);
+  if (found !== undefined) return found;
+  const below = Object.freeze(path.slice(1));
+  if (Object.isFrozen(path)) known.set(path, below);
+  return below;
 }

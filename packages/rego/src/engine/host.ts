@@ -10,7 +10,7 @@ export interface Host {
   readonly clock?: () => number;
   /** Seed of `rand.intn` and `uuid.rfc4122`; the same seed gives the same values. */
   readonly seed?: Uint8Array | string;
-  readonly print?: (message: string) => void;
+  readonly print?: ((message: string) => void) | undefined;
   readonly trace?: (message: string) => void;
 }
 

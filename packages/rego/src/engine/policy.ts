@@ -26,7 +26,7 @@ export type Solutions =
 export interface EvaluateOptions extends Host {
   /** The base documents below `data`: plain JSON, read in place. */
   readonly data?: unknown;
-  readonly budgets?: Partial<Budgets>;
+  readonly budgets?: Partial<Budgets> | undefined;
   /** A builtin's error aborts the evaluation instead of making its call undefined. */
   readonly strict?: boolean;
   /** Results keep the digits of numbers that no double holds: integers beyond 2^53 are bigint. */
