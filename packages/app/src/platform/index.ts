@@ -3,6 +3,7 @@ export { type ConfiguredVerifier, tokenVerifiers } from "./auth/token-verifiers.
 export {
   type Authorisation,
   type AuthorisationDecision,
+  type AuthorisationOptions,
   type AuthorisationQuestion,
   openAuthorisation,
   questionOf,
@@ -12,6 +13,7 @@ export { duration, parseDuration } from "./config/duration.ts";
 export { type ConfigSources, envName, loadConfig } from "./config/load-config.ts";
 export { type AuthSettings, authSettings, logSettings, rateSettings, serverSettings } from "./config/schema.ts";
 export { secret } from "./config/secret.ts";
+export { etcdOptions, etcdSettings } from "./consensus/etcd-settings.ts";
 export { docsHandlers } from "./docs/docs-handlers.ts";
 export { checkHealth, type Health, type HealthCheck } from "./health.ts";
 export { type IdempotencyOptions, idempotencyCollections, type Sealer, storeIdempotency } from "./idempotency.ts";
