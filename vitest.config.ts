@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
+import { gatewaySuites } from "./tools/gateway-suites.ts";
 
 const packages = readdirSync(new URL("packages", import.meta.url));
 // Without `module`: Node itself then resolves by it, and packages keep bundler-only files behind it.
@@ -24,6 +25,19 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       })),
+      {
+        // The gateway over HTTP once more, on the other server.
+        extends: true as const,
+        test: {
+          name: "app-fastify",
+          root: "packages/app",
+          include: gatewaySuites(),
+          env: { TEST_SERVER: "fastify" },
+          setupFiles: [new URL("tools/fast-check-seed.ts", import.meta.url).pathname],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
       {
         extends: true as const,
         test: { name: "tools", root: "tools", include: ["test/**/*.test.ts"], testTimeout: 120_000 },

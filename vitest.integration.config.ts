@@ -1,9 +1,16 @@
 import { readdirSync } from "node:fs";
 import { defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
+import { gatewaySuites } from "./tools/gateway-suites.ts";
+import { postgresBinaries } from "./tools/postgres-cluster.ts";
 
 // Without `module`: Node itself then resolves by it, and packages keep bundler-only files behind it.
 const conditions = ["@seneschal/source", ...defaultServerConditions.filter((c) => c !== "module")];
+
+const setupFiles = [new URL("tools/fast-check-seed.ts", import.meta.url).pathname];
+const installed = postgresBinaries() !== undefined;
+if (!installed)
+  process.stderr.write("PostgreSQL is not installed (apt-get install postgresql): the gateway is not tested on it\n");
 
 /** The suites against real peers: what is installed is used, what is missing is named. One file at a time: they start servers. */
 export default defineConfig({
@@ -11,16 +18,32 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     fileParallelism: false,
-    projects: readdirSync(new URL("packages", import.meta.url)).map((name) => ({
-      extends: true as const,
-      test: {
-        name,
-        root: `packages/${name}`,
-        include: ["test/integration/**/*.test.ts"],
-        setupFiles: [new URL("tools/fast-check-seed.ts", import.meta.url).pathname],
-        testTimeout: 300_000,
-        hookTimeout: 120_000,
+    projects: [
+      ...readdirSync(new URL("packages", import.meta.url)).map((name) => ({
+        extends: true as const,
+        test: {
+          name,
+          root: `packages/${name}`,
+          include: ["test/integration/**/*.test.ts"],
+          setupFiles,
+          testTimeout: 300_000,
+          hookTimeout: 120_000,
+        },
+      })),
+      {
+        // The gateway's suites over HTTP once more, on PostgreSQL.
+        extends: true as const,
+        test: {
+          name: "app-postgres",
+          root: "packages/app",
+          include: installed ? gatewaySuites() : [],
+          env: { TEST_SERVER: "fastify" },
+          globalSetup: [new URL("tools/postgres-for-tests.ts", import.meta.url).pathname],
+          setupFiles,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
       },
-    })),
+    ],
   },
 });

@@ -2,8 +2,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bodyHash, operationBytes } from "@seneschal/crypto/signing";
-import { serve as expressServe } from "@seneschal/server-express";
-import { serve as fastifyServe } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, type Caller, openRig, type Rig } from "./rig.ts";
 import { type RootKey, rootKey } from "./root-key.ts";
@@ -11,17 +9,14 @@ import { type RootKey, rootKey } from "./root-key.ts";
 const base = "/api/v1/backups";
 const told = (answer: Answer): readonly [number, string] => [answer.status, answer.body?.error?.code];
 
-describe.each([
-  ["express", expressServe],
-  ["fastify", fastifyServe],
-])("backups on %s", (_name, serve) => {
+describe("backups", () => {
   const location = mkdtempSync(join(tmpdir(), "seneschal-backups-"));
   const fileOf = (id: string): string => join(location, `${id}.backup`);
   let rig: Rig;
   let key: RootKey;
   let acme: Caller;
   beforeAll(async () => {
-    rig = await openRig({ serve, settings: { backup: { location } } });
+    rig = await openRig({ settings: { backup: { location } } });
     acme = rig.admin("acme");
     key = await rootKey(acme);
   });
@@ -159,7 +154,6 @@ describe.each([
     const backup = await backUp();
     const { vault } = rig.gateway.services;
     const spare = await openRig({
-      serve,
       vault,
       issuer: rig.issuer,
       organizations: [],

@@ -3,8 +3,6 @@ import type { AddressInfo } from "node:net";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { startVaultEmulator, type VaultEmulator } from "@seneschal/adapters/vault/emulator";
-import { serve as expressServe } from "@seneschal/server-express";
-import { serve as fastifyServe } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { edges } from "../../src/gateway/edges/collections.ts";
 import { serverCertificate } from "../../src/gateway/index.ts";
@@ -13,17 +11,14 @@ import { openSide, type Side } from "./federated.ts";
 const base = "/api/v1/edges";
 const absent = "00000000-0000-7000-8000-000000000000";
 
-describe.each([
-  ["express", expressServe],
-  ["fastify", fastifyServe],
-])("edge nodes on %s", (_name, serve) => {
+describe("edge nodes", () => {
   let acme: Side;
   let emulator: VaultEmulator;
   let ca: string;
   let silent: Server;
   let count = 0;
   beforeAll(async () => {
-    acme = await openSide("acme", serve);
+    acme = await openSide("acme");
     const tls = await serverCertificate(acme.rig.gateway.services, { names: ["127.0.0.1"], now: acme.rig.clock.now() });
     ca = tls.ca;
     emulator = await startVaultEmulator({ crypto: nodeCrypto, random: systemRandom, now: Date.now, tls });

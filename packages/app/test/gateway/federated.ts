@@ -1,4 +1,3 @@
-import type { Serve } from "@seneschal/contract";
 import { type Answer, openRig, type Rig } from "./rig.ts";
 import { type RootKey, rootKey } from "./root-key.ts";
 
@@ -17,9 +16,8 @@ export interface Side {
 const local = ["127.0.0.0/8", "::1"];
 
 /** A gateway with its own store, vault and root CA. */
-export async function openSide(org: string, serve?: Serve): Promise<Side> {
+export async function openSide(org: string): Promise<Side> {
   const rig = await openRig({
-    ...(serve === undefined ? {} : { serve }),
     organizations: [org],
     settings: {
       server: { instance_id: `gateway-of-${org}` },

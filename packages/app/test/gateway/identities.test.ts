@@ -1,8 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { totpCode } from "@seneschal/crypto";
-import { serve as expressServe } from "@seneschal/server-express";
-import { serve as fastifyServe } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openRig, type Rig } from "./rig.ts";
 
@@ -11,13 +9,10 @@ const base32 = (text: string): Uint8Array => {
   return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2));
 };
 
-describe.each([
-  ["express", expressServe],
-  ["fastify", fastifyServe],
-])("identities on %s", (_name, serve) => {
+describe("identities", () => {
   let rig: Rig;
   beforeAll(async () => {
-    rig = await openRig({ serve });
+    rig = await openRig();
   });
   afterAll(() => rig.close());
   const idOf = (role: "super_admin" | "security_admin" | "operations_admin" | "auditor", org = "acme"): string =>

@@ -1,6 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { serve as expressServe } from "@seneschal/server-express";
-import { serve as fastifyServe } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { federationIdentities } from "../../src/gateway/federation/collections.ts";
 import { federationKey } from "../../src/gateway/federation/key.ts";
@@ -19,14 +17,11 @@ async function asPartner(of: Side, at: Side): Promise<Caller> {
   return at.rig.with({ cert: Buffer.from(certificate, "base64").toString(), key: await federationKey(services, identity) });
 }
 
-describe.each([
-  ["express", expressServe],
-  ["fastify", fastifyServe],
-])("messages on %s", (_name, serve) => {
+describe("messages", () => {
   let acme: Side;
   let globex: Side;
   beforeAll(async () => {
-    [acme, globex] = await Promise.all([openSide("acme", serve), openSide("globex", serve)]);
+    [acme, globex] = await Promise.all([openSide("acme"), openSide("globex")]);
     await federate(acme, globex);
   });
   afterAll(() => Promise.all([acme.rig.close(), globex.rig.close()]));

@@ -1,5 +1,3 @@
-import { serve as expressServe } from "@seneschal/server-express";
-import { serve as fastifyServe } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openRig, type Rig } from "./rig.ts";
 import { type RootKey, rootKey } from "./root-key.ts";
@@ -7,14 +5,11 @@ import { type RootKey, rootKey } from "./root-key.ts";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const rego = (body: string, workspace = "w"): string => `package gateway.workspace["${workspace}"]\n${body}\n`;
 
-describe.each([
-  ["express", expressServe],
-  ["fastify", fastifyServe],
-])("policies on %s", (_name, serve) => {
+describe("policies", () => {
   let rig: Rig;
   let key: RootKey;
   beforeAll(async () => {
-    rig = await openRig({ serve });
+    rig = await openRig();
     key = await rootKey(rig.admin("acme"));
   });
   afterAll(() => rig.close());

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { mtlsFetch } from "@seneschal/adapters/http";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { openRevocations } from "@seneschal/adapters/tls";
-import { serve } from "@seneschal/server-fastify";
 import { describe, expect, it } from "vitest";
 import { openRig } from "./rig.ts";
 
@@ -14,7 +13,7 @@ describe("auth.mtls.crl_url", () => {
     const dir = await mkdtemp(join(tmpdir(), "seneschal-crl-"));
     const file = join(dir, "lists.crl");
     let lists: Awaited<ReturnType<typeof openRevocations>> | undefined;
-    const rig = await openRig({ serve, revocations: { isRevoked: (identity) => lists?.isRevoked(identity) ?? false } });
+    const rig = await openRig({ revocations: { isRevoked: (identity) => lists?.isRevoked(identity) ?? false } });
     const http = mtlsFetch({ ca: rig.dev.ca });
     try {
       const issuer = rig.admin("acme");

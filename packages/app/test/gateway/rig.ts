@@ -7,9 +7,8 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
-import { dispatcher, type Hooks, type RunningServer, type Serve } from "@seneschal/contract";
+import { dispatcher, type Hooks, type RunningServer } from "@seneschal/contract";
 import type { DocumentStore, Vault } from "@seneschal/core/ports";
-import { serve as expressServe } from "@seneschal/server-express";
 import {
   type DevCredentials,
   type DevIssuer,
@@ -18,12 +17,12 @@ import {
   type Gateway,
   type GatewayOptions,
   type GatewaySettings,
-  gatewaySchema,
   gatewaySettings,
   openGateway,
   serverCertificate,
 } from "../../src/gateway/index.ts";
 import { checkHealth } from "../../src/platform/index.ts";
+import { openTestStore, testServer } from "./backend.ts";
 
 /** What a call came to. */
 export interface Answer {
@@ -65,8 +64,8 @@ export interface Rig {
 }
 
 export interface RigOptions {
-  readonly serve?: Serve;
   readonly settings?: GatewaySettings;
+  /** Stays the caller's to close. */
   readonly store?: DocumentStore;
   readonly vault?: Vault;
   readonly issuer?: DevIssuer;
@@ -74,12 +73,12 @@ export interface RigOptions {
   readonly revocations?: GatewayOptions["revocations"];
 }
 
-/** A gateway over real sockets with mTLS, with two organisations whose admins are enrolled. */
+/** A gateway over real sockets with mTLS, on the server and the store of this run, with two organisations whose admins are enrolled. */
 export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const clock = settableClock(Date.now());
   const log = openLogger({ level: "silent" });
   const metrics = openMetrics({ prefix: "gateway", version: "test" });
-  const store = options.store ?? openMemoryStore(gatewaySchema);
+  const store = options.store ?? (await openTestStore());
   const issuer = options.issuer ?? devIssuer();
   const config = gatewaySettings.parse({ rate_limit: generous, ...options.settings });
   const now = (): number => clock.now();
@@ -112,7 +111,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     now: now(),
   });
   const tls = await serverCertificate(gateway.services, { names: ["localhost", "127.0.0.1"], now: now() });
-  const server = await (options.serve ?? expressServe)(dispatcher(gateway.endpoints(hooks), hooks), {
+  const server = await testServer()(dispatcher(gateway.endpoints(hooks), hooks), {
     port: 0,
     tls: { cert: tls.cert, key: tls.key, ca: [tls.ca], requestCert: true },
   });
@@ -156,6 +155,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       await Promise.all(open.map((http) => http.close()));
       await server.close();
       await gateway.stop?.();
+      if (options.store === undefined) await store.close();
     },
   };
 }

@@ -1,6 +1,4 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import { serve as expressServe } from "@seneschal/server-express";
-import { serve as fastifyServe } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gatewaySchema } from "../../src/gateway/index.ts";
 import { type Answer, openRig, type Rig } from "./rig.ts";
@@ -9,14 +7,11 @@ import { type RootKey, rootKey } from "./root-key.ts";
 const hour = 3_600_000;
 const told = (answer: Answer): readonly [number, string] => [answer.status, answer.body?.error?.code];
 
-describe.each([
-  ["express", expressServe],
-  ["fastify", fastifyServe],
-])("rotation policies on %s", (_name, serve) => {
+describe("rotation policies", () => {
   let rig: Rig;
   let key: RootKey;
   beforeAll(async () => {
-    rig = await openRig({ serve });
+    rig = await openRig();
     key = await rootKey(rig.admin("acme"));
   });
   afterAll(() => rig.close());

@@ -1,8 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { serve as expressServe } from "@seneschal/server-express";
-import { serve as fastifyServe } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { devIssuer } from "../../src/gateway/index.ts";
 import { type Answer, type Caller, openRig, type Rig } from "./rig.ts";
@@ -12,17 +10,14 @@ const hour = 3_600_000;
 const told = (answer: Answer): readonly [number, string] => [answer.status, answer.body?.error?.code];
 const cluster = devIssuer(undefined, "https://cluster.example", "seneschal");
 
-describe.each([
-  ["express", expressServe],
-  ["fastify", fastifyServe],
-])("services on %s", (_name, serve) => {
+describe("services", () => {
   let rig: Rig;
   const folder = mkdtempSync(join(tmpdir(), "seneschal-orchestrator-"));
   beforeAll(async () => {
     const public_key = join(folder, "cluster.pem");
     writeFileSync(public_key, cluster.publicKey);
     const orchestrator = { issuer: cluster.issuer, public_key, namespaces: { prod: "acme" } };
-    rig = await openRig({ serve, settings: { services: { orchestrator, overlap: "1h" } } });
+    rig = await openRig({ settings: { services: { orchestrator, overlap: "1h" } } });
   });
   afterAll(async () => {
     await rig.close();
