@@ -30,7 +30,7 @@ export {
 } from "./state/allocation.ts";
 export { decodeState, encodeState, stateHash } from "./state/encoding.ts";
 export { holdingOf } from "./state/holdings.ts";
-export { type ComputeNode, NODE_STATES, type NodeInventory, type NodeState } from "./state/node.ts";
+export { type ComputeNode, NODE_STATES, type NodeInventory, type NodeState, ownerOf, stateOf, versionOf } from "./state/node.ts";
 export { SortedMap } from "./state/sorted-map.ts";
 export { type AuditRecord, emptyState, type QuotaEvent, type QuotaState } from "./state/state.ts";
 export type { Tenant, TenantSettings } from "./state/tenant.ts";

@@ -3,7 +3,7 @@ import { type Accepted, apply, type Outcome } from "../src/apply/apply.ts";
 import type { Command } from "../src/command.ts";
 import type { Rejection } from "../src/errors.ts";
 import type { Allocation, AllocationRequest, AllocationState } from "../src/state/allocation.ts";
-import type { NodeInventory } from "../src/state/node.ts";
+import { type ComputeNode, type NodeInventory, type NodeState, ownerOf, stateOf } from "../src/state/node.ts";
 import { emptyState, type QuotaEvent, type QuotaState } from "../src/state/state.ts";
 import type { TenantSettings } from "../src/state/tenant.ts";
 
@@ -114,5 +114,13 @@ export class Scenario {
 
   allocation(id: string): Allocation {
     return this.state.allocations.get(id) as Allocation;
+  }
+
+  nodeState(node: string): NodeState {
+    return stateOf(this.state, this.state.nodes.get(node) as ComputeNode);
+  }
+
+  owner(node: string): string | null {
+    return ownerOf(this.state, this.state.nodes.get(node) as ComputeNode);
   }
 }

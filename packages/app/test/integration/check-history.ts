@@ -1,5 +1,5 @@
 import type { ReplicatedLog } from "@seneschal/core/ports";
-import { apply, type Command, emptyState, holdingOf, type QuotaState, stateHash } from "@seneschal/quota";
+import { apply, type Command, emptyState, holdingOf, ownerOf, type QuotaState, stateHash } from "@seneschal/quota";
 
 /** One acknowledged submission: when it was first asked, when it was answered, and which allocation the answer named. */
 export interface Acknowledged {
@@ -81,8 +81,8 @@ function wrongOwners(state: QuotaState): string[] {
       if (owners.has(node)) problems.push(`node ${node} has two owners`);
       owners.set(node, id);
     }
-  for (const { id, owner } of state.nodes.values())
-    if ((owners.get(id) ?? null) !== owner) problems.push(`owner of ${id} differs`);
+  for (const node of state.nodes.values())
+    if ((owners.get(node.id) ?? null) !== ownerOf(state, node)) problems.push(`owner of ${node.id} differs`);
   return problems;
 }
 

@@ -2,7 +2,7 @@ import type { AssignAllocation } from "../command.ts";
 import { isRejection, type Rejection, reject } from "../errors.ts";
 import { checkQuotas } from "../hard-quota.ts";
 import { type Allocation, canMove, countedGpus, isSensitive } from "../state/allocation.ts";
-import type { ComputeNode } from "../state/node.ts";
+import { type ComputeNode, ownerOf, stateOf, versionOf } from "../state/node.ts";
 import { moveAllocation } from "./keep-allocation.ts";
 import { claim, unknownNode } from "./node.ts";
 import { staleVersion } from "./tenant.ts";
@@ -34,15 +34,8 @@ export function assignAllocation(work: Work, command: AssignAllocation): Handled
   const nodes = findNodes(work, allocation, command);
   if (isRejection(nodes)) return nodes;
 
-  const gpusByType: Record<string, number> = {};
-  const perNodeGpus: (number | null)[] = [];
-  const unclaimed: ComputeNode[] = [];
-  const sensitive = isSensitive(allocation);
-  for (const node of nodes) {
-    perNodeGpus.push(node.gpuCount);
-    if (node.gpuType !== null) gpusByType[node.gpuType] = (gpusByType[node.gpuType] ?? 0) + countedGpus(node.gpuCount);
-    if (sensitive && node.claim === null) unclaimed.push(node);
-  }
+  const gpusByType = gpusOf(nodes);
+  const unclaimed = isSensitive(allocation) ? nodes.filter(({ claim }) => claim === null) : [];
   const over = checkQuotas(draft, {
     tenant: tenant.id,
     user: allocation.user,
@@ -55,8 +48,9 @@ export function assignAllocation(work: Work, command: AssignAllocation): Handled
   for (const node of unclaimed) claim(work, node, allocation.user, tenant.id);
   const after = moveAllocation(work, allocation, command.to, {
     assigned: command.nodes,
-    perNodeGpus,
-    gpusByType: sorted(gpusByType),
+    places: nodes.map(({ place }) => place),
+    perNodeGpus: nodes.map(({ gpuCount }) => gpuCount),
+    gpusByType,
     startedAt: work.at,
     preemptedFor: null,
     exitCode: null,
@@ -75,18 +69,22 @@ function findNodes(work: Work, allocation: Allocation, command: AssignAllocation
     });
   if (new Set(ids).size !== ids.length) return reject("invalid_argument", "nodes must not name a node twice", { field: "nodes" });
   const sensitive = isSensitive(allocation);
+  const find = work.draft.nodes.finder();
   const found: ComputeNode[] = [];
   for (const [index, id] of ids.entries()) {
-    const node = work.draft.nodes.get(id);
+    const node = find(id);
     if (node === undefined) return unknownNode(id);
-    if (node.owner !== null)
-      return reject("ownership_conflict", `node ${id} is owned by another allocation`, { node: id, owner: node.owner });
+    const owner = ownerOf(work.draft, node);
+    if (owner !== null) return reject("ownership_conflict", `node ${id} is owned by another allocation`, { node: id, owner });
     if (node.claim !== null && !(sensitive && claimedFor(node, allocation)))
       return reject("ownership_conflict", `node ${id} is claimed for sensitive use by another`, { node: id });
-    const stale = staleVersion("node", id, expected.nodes?.[index], node.version);
+    const stale = staleVersion("node", id, expected.nodes?.[index], versionOf(work.draft, node));
     if (stale !== undefined) return stale;
     if (node.state !== "ready")
-      return reject("invalid_transition", `node ${id} is ${node.state}, not ready`, { node: id, from: node.state });
+      return reject("invalid_transition", `node ${id} is ${stateOf(work.draft, node)}, not ready`, {
+        node: id,
+        from: stateOf(work.draft, node),
+      });
     if (!fits(node, allocation))
       return reject("invalid_argument", `node ${id} does not have the GPUs that were asked for`, { field: "nodes", node: id });
     found.push(node);
@@ -104,6 +102,10 @@ export function fits(node: ComputeNode, request: Pick<Allocation, "gpuType" | "g
   return request.gpusPerNode === null || countedGpus(node.gpuCount) >= request.gpusPerNode;
 }
 
-function sorted(gpus: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.entries(gpus).sort(([a], [b]) => (a < b ? -1 : 1)));
+/** GPUs by flavour, flavours in order. */
+function gpusOf(nodes: readonly ComputeNode[]): Readonly<Record<string, number>> {
+  const gpus = new Map<string, number>();
+  for (const { gpuType, gpuCount } of nodes)
+    if (gpuType !== null) gpus.set(gpuType, (gpus.get(gpuType) ?? 0) + countedGpus(gpuCount));
+  return Object.fromEntries([...gpus].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

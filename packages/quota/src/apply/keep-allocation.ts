@@ -9,7 +9,6 @@ import {
   isTerminal,
 } from "../state/allocation.ts";
 import { addHolding } from "../state/holdings.ts";
-import type { ComputeNode } from "../state/node.ts";
 import { userKey } from "../state/state.ts";
 import { Timeline } from "../state/timeline.ts";
 import { tell, type Work } from "./work.ts";
@@ -18,7 +17,7 @@ import { tell, type Work } from "./work.ts";
 export type AllocationPatch = Partial<
   Pick<
     Allocation,
-    "statusReason" | "assigned" | "perNodeGpus" | "gpusByType" | "startedAt" | "exitCode" | "requeues" | "preemptedFor"
+    "statusReason" | "assigned" | "places" | "perNodeGpus" | "gpusByType" | "startedAt" | "exitCode" | "requeues" | "preemptedFor"
   >
 >;
 
@@ -46,6 +45,7 @@ export function moveAllocation(
     completedAt: isTerminal(to) ? work.at : null,
     statusReason: patch.statusReason ?? null,
     assigned: keeps ? (patch.assigned ?? before.assigned) : NONE,
+    places: keeps ? (patch.places ?? before.places) : NONE,
     perNodeGpus: keeps ? (patch.perNodeGpus ?? before.perNodeGpus) : NONE,
     gpusByType: keeps ? (patch.gpusByType ?? before.gpusByType) : NO_GPUS,
     startedAt: patch.startedAt ?? before.startedAt,
@@ -109,25 +109,11 @@ export function keepAllocation(work: Work, before: Allocation | undefined, after
     (draft.tenantUsage.get(after.tenant) ?? Timeline.empty).step(work.at, holds - held, gained),
   );
   draft.userUsage = draft.userUsage.set(user, (draft.userUsage.get(user) ?? Timeline.empty).step(work.at, holds - held, gained));
-  const released = holds === 0 ? (before?.assigned ?? []) : [];
-  const taken = held === 0 ? after.assigned : [];
-  draft.nodes = draft.nodes.setAll([
-    ...released.map((id) => [id, freed(draft.nodes.get(id) as ComputeNode)] as const),
-    ...taken.map((id) => [id, owned(draft.nodes.get(id) as ComputeNode, after.id)] as const),
-  ]);
+  if (holds === 0) draft.owners = draft.owners.set(before?.places ?? NONE, null);
+  else if (held === 0) draft.owners = draft.owners.set(after.places, after.id);
 }
 
 /** GPUs as the ledger counts them. */
 function countGpus(allocation: Allocation): number {
   return allocation.perNodeGpus.reduce<number>((sum, n) => sum + (n ?? 1), 0);
-}
-
-function owned(node: ComputeNode, allocation: string): ComputeNode {
-  return { ...node, owner: allocation, version: node.version + 1 };
-}
-
-/** A node that was waiting for its work to end is drained with it. */
-function freed(node: ComputeNode): ComputeNode {
-  const state = node.state === "draining" ? "drained" : node.state;
-  return { ...node, owner: null, state, version: node.version + 1 };
 }

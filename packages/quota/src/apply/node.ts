@@ -1,7 +1,7 @@
 import type { ClaimNode, OperateNode, RegisterNode, ReleaseNode, ReportHeartbeats } from "../command.ts";
 import { isRejection, type Rejection, reject } from "../errors.ts";
 import { checkQuotas } from "../hard-quota.ts";
-import type { ComputeNode, NodeState } from "../state/node.ts";
+import { type ComputeNode, layOut, ownerOf, stateOf, versionOf } from "../state/node.ts";
 import { failAllocation } from "./fail-allocation.ts";
 import { audit, type Handled, record, type Work } from "./work.ts";
 
@@ -20,14 +20,14 @@ export function registerNode(work: Work, command: RegisterNode): Handled {
     stateReason: comesBack ? null : (before?.stateReason ?? null),
     agent: command.agent,
     lastHeartbeat: work.at,
-    owner: before?.owner ?? null,
     claim: before?.claim ?? null,
-    version: (before?.version ?? 0) + 1,
+    place: before?.place ?? work.draft.nodes.size,
+    edits: (before?.edits ?? 0) + 1,
   };
   putNode(work, node);
   audit(work, command, "node", node.id, { agent: command.agent, gpuType: node.gpuType, gpuCount: node.gpuCount });
   record(work, "node.registered", null, { node: node.id, agent: node.agent });
-  return done(node);
+  return done(work, node.id);
 }
 
 /** The reason of a node that is down only because nobody heard from it. */
@@ -37,34 +37,35 @@ export function operateNode(work: Work, command: OperateNode): Handled {
   const node = work.draft.nodes.get(command.node);
   if (node === undefined) return unknownNode(command.node);
   const to = OPERATIONS[command.verb](node);
+  const from = stateOf(work.draft, node);
   if (to === undefined)
-    return reject("invalid_transition", `node ${node.id} is ${node.state} and cannot ${command.verb}`, {
+    return reject("invalid_transition", `node ${node.id} is ${from} and cannot ${command.verb}`, {
       node: node.id,
-      from: node.state,
+      from,
       verb: command.verb,
     });
-  putNode(work, { ...node, state: to, stateReason: to === "ready" ? null : (command.why ?? null), version: node.version + 1 });
+  putNode(work, { ...node, state: to, stateReason: to === "ready" ? null : (command.why ?? null), edits: node.edits + 1 });
   if (command.verb === "fail" || command.verb === "disable") {
     const failed = endWorkOf(work, node, command.why ?? "node disabled");
     if (failed !== undefined) return failed;
   }
-  audit(work, command, "node", node.id, { from: node.state, to }, `node.${command.verb}`);
-  record(work, `node.${to}`, null, { node: node.id, from: node.state, to, reason: command.why ?? null });
-  return done(work.draft.nodes.get(node.id) as ComputeNode);
+  const reached = stateOf(work.draft, work.draft.nodes.get(node.id) as ComputeNode);
+  audit(work, command, "node", node.id, { from, to: reached }, `node.${command.verb}`);
+  record(work, `node.${reached}`, null, { node: node.id, from, to: reached, reason: command.why ?? null });
+  return done(work, node.id);
 }
 
 /** A node that is gone takes its allocation with it. */
 function endWorkOf(work: Work, node: ComputeNode, why: string): Rejection | undefined {
-  const allocation = node.owner === null ? undefined : work.draft.allocations.get(node.owner);
+  const allocation = work.draft.allocations.get(ownerOf(work.draft, node) ?? "");
   if (allocation === undefined) return undefined;
   const failed = failAllocation(work, allocation, { cause: "node", reason: `node ${node.id} failed: ${why}` });
   return isRejection(failed) ? failed : undefined;
 }
 
-const OPERATIONS: Readonly<Record<OperateNode["verb"], (node: ComputeNode) => NodeState | undefined>> = {
-  drain: (node) =>
-    ["ready", "degraded", "unknown"].includes(node.state) ? (node.owner === null ? "drained" : "draining") : undefined,
-  undrain: (node) => (node.state === "draining" || node.state === "drained" ? "ready" : undefined),
+const OPERATIONS: Readonly<Record<OperateNode["verb"], (node: ComputeNode) => ComputeNode["state"] | undefined>> = {
+  drain: (node) => (["ready", "degraded", "unknown"].includes(node.state) ? "draining" : undefined),
+  undrain: (node) => (node.state === "draining" ? "ready" : undefined),
   enable: (node) => (["down", "failed", "unknown", "degraded"].includes(node.state) ? "ready" : undefined),
   disable: (node) => (node.state === "down" ? undefined : "down"),
   fail: (node) => (node.state === "down" || node.state === "failed" ? undefined : "down"),
@@ -83,7 +84,7 @@ export function reportHeartbeats(work: Work, command: ReportHeartbeats): Handled
     heard.push([
       id,
       back
-        ? { ...node, lastHeartbeat: last, state: "ready", stateReason: null, version: node.version + 1 }
+        ? { ...node, lastHeartbeat: last, state: "ready", stateReason: null, edits: node.edits + 1 }
         : { ...node, lastHeartbeat: last },
     ]);
   }
@@ -97,12 +98,15 @@ export function claimNode(work: Work, command: ClaimNode): Handled {
     return reject("not_found", `tenant not found: ${command.tenant}`, { tenant: command.tenant });
   const node = work.draft.nodes.get(command.node);
   if (node === undefined) return unknownNode(command.node);
-  if (node.claim !== null || node.owner !== null)
+  if (node.claim !== null || ownerOf(work.draft, node) !== null)
     return reject("ownership_conflict", `node ${node.id} is ${node.claim !== null ? "claimed" : "in use"} already`, {
       node: node.id,
     });
   if (node.state !== "ready")
-    return reject("invalid_transition", `node ${node.id} is ${node.state}, not ready`, { node: node.id, from: node.state });
+    return reject("invalid_transition", `node ${node.id} is ${stateOf(work.draft, node)}, not ready`, {
+      node: node.id,
+      from: stateOf(work.draft, node),
+    });
   const over = checkQuotas(work.draft, {
     tenant: command.tenant,
     user: command.by,
@@ -114,12 +118,12 @@ export function claimNode(work: Work, command: ClaimNode): Handled {
   if (over !== undefined) return over;
   audit(work, command, "node", node.id, { claimant: command.by, tenant: command.tenant });
   claim(work, node, command.by, command.tenant);
-  return done(work.draft.nodes.get(node.id) as ComputeNode);
+  return done(work, node.id);
 }
 
 /** Puts a claim on a node; quotas were checked. */
 export function claim(work: Work, node: ComputeNode, claimant: string, tenant: string): void {
-  putNode(work, { ...node, claim: { claimant, tenant, at: work.at }, version: node.version + 1 });
+  putNode(work, { ...node, claim: { claimant, tenant, at: work.at }, edits: node.edits + 1 });
   claimedBy(work, 1);
   record(work, "node.claimed", tenant, { node: node.id, claimant });
 }
@@ -132,18 +136,16 @@ export function releaseNode(work: Work, command: ReleaseNode): Handled {
     return reject("invalid_transition", `node ${node.id} is not claimed`, { node: node.id, from: "unclaimed", to: "released" });
   if (node.claim.claimant !== command.by && !command.asAdmin)
     return reject("forbidden", `node ${node.id} is claimed by another`, { node: node.id });
-  if (node.owner !== null)
-    return reject("ownership_conflict", `node ${node.id} runs allocation ${node.owner}`, {
-      node: node.id,
-      allocation: node.owner,
-    });
+  const owner = ownerOf(work.draft, node);
+  if (owner !== null)
+    return reject("ownership_conflict", `node ${node.id} runs allocation ${owner}`, { node: node.id, allocation: owner });
   const { claimant, tenant, at } = node.claim;
   audit(work, command, "node", node.id, { claimant, tenant, claimedAt: at });
   const state = node.state === "ready" ? "booting" : node.state;
-  putNode(work, { ...node, claim: null, state, stateReason: "wiping after sensitive use", version: node.version + 1 });
+  putNode(work, { ...node, claim: null, state, stateReason: "wiping after sensitive use", edits: node.edits + 1 });
   claimedBy(work, -1);
   record(work, "node.released", tenant, { node: node.id, claimant, claimed_at: at, by: command.by });
-  return done(work.draft.nodes.get(node.id) as ComputeNode);
+  return done(work, node.id);
 }
 
 /** The pool is an object with a version of its own. */
@@ -157,11 +159,12 @@ export function unknownNode(node: string): Rejection {
 }
 
 function putNode(work: Work, node: ComputeNode): void {
-  work.draft.nodes = work.draft.nodes.set(node.id, node);
+  work.draft.nodes = work.draft.nodes.set(node.id, layOut(node));
 }
 
-function done(node: ComputeNode): Handled {
-  return { ok: true, result: { node: node.id, state: node.state, version: node.version } };
+function done({ draft }: Work, id: string): Handled {
+  const node = draft.nodes.get(id) as ComputeNode;
+  return { ok: true, result: { node: id, state: stateOf(draft, node), version: versionOf(draft, node) } };
 }
 
 function checkInventory({ node, inventory }: RegisterNode): Rejection | undefined {

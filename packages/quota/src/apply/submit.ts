@@ -2,6 +2,7 @@ import type { SubmitAllocation } from "../command.ts";
 import { type Rejection, reject } from "../errors.ts";
 import { checkQuotas } from "../hard-quota.ts";
 import { type Allocation, type AllocationRequest, isSensitive } from "../state/allocation.ts";
+import { ownerOf } from "../state/node.ts";
 import type { QuotaState } from "../state/state.ts";
 import { keepAllocation } from "./keep-allocation.ts";
 import { makeTenant, sortKeys } from "./tenant.ts";
@@ -44,6 +45,7 @@ export function submitAllocation(work: Work, command: SubmitAllocation): Handled
     state: "pending",
     statusReason: null,
     assigned: [],
+    places: [],
     perNodeGpus: [],
     gpusByType: {},
     createdAt: work.at,
@@ -78,7 +80,7 @@ export function submissionDemand(state: QuotaState, request: AllocationRequest):
 function idleClaims(state: QuotaState, request: AllocationRequest): number {
   let idle = 0;
   for (const node of state.nodes.values())
-    if (node.claim?.claimant === request.user && node.claim.tenant === request.tenant && node.owner === null) idle++;
+    if (node.claim?.claimant === request.user && node.claim.tenant === request.tenant && ownerOf(state, node) === null) idle++;
   return idle;
 }
 

@@ -30,9 +30,9 @@ export class FreePool {
   /** What each kind of request can use; the buckets inside are shared. */
   readonly #views = new Map<string, readonly Group[]>();
 
+  /** From nodes that are ready and that nobody holds. */
   constructor(nodes: Iterable<ComputeNode>) {
     for (const node of nodes) {
-      if (node.state !== "ready" || node.owner !== null) continue;
       if (node.claim !== null) push(this.#claimed, userKey(node.claim.claimant, node.claim.tenant), node);
       else this.#bucketOf(node).nodes.push(node);
     }

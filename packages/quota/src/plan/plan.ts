@@ -9,7 +9,7 @@ import { budgetPenalty, PENALTY_FLOOR } from "../soft/penalty.ts";
 import { backlogTerm, checkpointTerm, PROFILES, type Score, scoreOf, UNKNOWN, type Weights, waitTerm } from "../soft/score.ts";
 import { type Allocation, holdsNodes, isSensitive } from "../state/allocation.ts";
 import { holdingOf } from "../state/holdings.ts";
-import { type ComputeNode, isSchedulable } from "../state/node.ts";
+import { type ComputeNode, isSchedulable, ownerOf, versionOf } from "../state/node.ts";
 import type { QuotaState } from "../state/state.ts";
 import { FreePool } from "./free-pool.ts";
 import { because, type Reason } from "./reason.ts";
@@ -123,11 +123,12 @@ function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
   const fingerprints = new Map<string, number>();
   const free: ComputeNode[] = [];
   for (const node of state.nodes.values()) {
-    if (isSchedulable(node)) {
+    const owner = ownerOf(state, node);
+    if (isSchedulable(state, node)) {
       schedulable++;
-      if (node.owner !== null) busy++;
+      if (owner !== null) busy++;
     }
-    if (node.state === "ready" && node.owner === null) {
+    if (node.state === "ready" && owner === null) {
       free.push(node);
       if (node.conformance !== null) {
         declared++;
@@ -243,7 +244,7 @@ function place(cycle: Cycle, allocation: Allocation, score: Score): Proposal | R
     expected: {
       tenant: tenant.version,
       allocation: allocation.version,
-      nodes: nodes.map(({ version }) => version),
+      nodes: nodes.map((node) => versionOf(cycle.spec, node)),
     },
   };
   const outcome = apply(cycle.spec, { ...proposal, id: `plan:${allocation.id}`, by: "system" }, cycle.now);

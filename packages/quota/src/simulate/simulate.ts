@@ -62,7 +62,8 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
     });
   for (const job of workload.jobs) agenda.add(job.submit, 2, () => submit(job));
   const samples: Sample[] = [];
-  let planned = -1;
+  let lastCycle = Number.NEGATIVE_INFINITY;
+  let cycleDue = false;
 
   const refused = new Map<string, Job[]>();
   const retrying = new Set<string>();
@@ -92,13 +93,15 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
       }
     });
   }
-  /** A cycle at the next multiple of the interval, once. */
-  function wake(at = Math.ceil(agenda.now / cycle) * cycle): void {
-    if (at <= planned) return;
-    planned = at;
-    agenda.add(at, 3, runCycle);
+  /** A cycle at the next multiple of the interval that has had none. */
+  function wake(): void {
+    if (cycleDue) return;
+    cycleDue = true;
+    agenda.add(Math.max(Math.ceil(agenda.now / cycle) * cycle, lastCycle + cycle), 3, runCycle);
   }
   function runCycle(): void {
+    lastCycle = agenda.now;
+    cycleDue = false;
     const { proposals } = plan(world.state, agenda.now * 1000, options.plan);
     for (const proposal of proposals) {
       if (proposal.kind === "allocation.assign") {
@@ -109,7 +112,7 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
           wake();
           retryLater(world.tenantOf(proposal.allocation));
         });
-      } else if (world.preempt(proposal)) wake(agenda.now + cycle);
+      } else if (world.preempt(proposal)) wake();
     }
     samples.push(world.sample(agenda.now));
   }

@@ -85,6 +85,8 @@ export interface Allocation extends AllocationRequest {
   readonly statusReason: string | null;
   /** Node ids held now; empty unless {@link holdsNodes}. */
   readonly assigned: readonly string[];
+  /** The places of these nodes among the owners. Derived; never encoded. */
+  readonly places: readonly number[];
   /** GPU count of each held node as it was at the assignment; null is unknown. */
   readonly perNodeGpus: readonly (number | null)[];
   /** GPUs held by flavour, as counted against max_gpus; an unknown count is 1. */

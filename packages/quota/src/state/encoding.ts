@@ -5,7 +5,7 @@ import { canonicalJson } from "@seneschal/core/log";
 import type { QuotaErrorCode } from "../errors.ts";
 import { type Allocation, isActive, isTerminal } from "./allocation.ts";
 import { addHolding, carryGuarantee, lineage } from "./holdings.ts";
-import type { ComputeNode } from "./node.ts";
+import { type ComputeNode, layOut, type NodeState, ownerOf, stateOf, versionOf } from "./node.ts";
 import { SortedMap } from "./sorted-map.ts";
 import {
   type AuditRecord,
@@ -44,7 +44,7 @@ export function encodeState(state: QuotaState): Uint8Array {
     ]),
   ];
   for (const tenant of state.tenants.values()) lines.push(JSON.stringify(["tenant", ...pick(tenant, TENANT)]));
-  for (const node of state.nodes.values()) lines.push(JSON.stringify(["node", ...pick(node, NODE)]));
+  for (const node of state.nodes.values()) lines.push(JSON.stringify(["node", ...pick(rowOf(state, node), NODE)]));
   for (const allocation of state.allocations.values())
     lines.push(JSON.stringify(["allocation", ...pick(allocation, ALLOCATION)]));
   for (const [key, line] of state.tenantUsage.entries())
@@ -108,8 +108,6 @@ function decodeLines(lines: readonly string[]): QuotaState {
     auditHead: head[6] as string,
     delivered: head[7] as number,
     tenants: objects<Tenant>("tenant", TENANT),
-    nodes: objects<ComputeNode>("node", NODE),
-    allocations: objects<Allocation>("allocation", ALLOCATION),
     tenantUsage: keyed("tenantUsage", decodeTimeline),
     userUsage: keyed("userUsage", decodeTimeline),
     budgetMarks: keyed("mark", (row) => row[1] as BudgetLevel),
@@ -125,8 +123,29 @@ function decodeLines(lines: readonly string[]): QuotaState {
     events: numbered<QuotaEvent>("event"),
     audit: numbered<AuditRecord>("audit"),
   };
+  placeNodes(draft, section("node"));
+  const place = draft.nodes.finder();
+  draft.allocations = SortedMap.from(
+    section("allocation").map((row) => {
+      const allocation = unpick(row, ALLOCATION);
+      return [allocation.id, { ...allocation, places: allocation.assigned.map((id: string) => place(id)?.place as number) }];
+    }),
+  );
   derive(draft);
   return draft;
+}
+
+/** Nodes take their places in the order of their ids; what the owners add to a version starts again from zero. */
+function placeNodes(draft: Draft, rows: readonly unknown[][]): void {
+  const held = new Map<string, number[]>();
+  const nodes = rows.map((row, place): [string, ComputeNode] => {
+    const { owner, version, state, ...node } = unpick(row, NODE);
+    if (owner !== null) held.set(owner, [...(held.get(owner) ?? []), place]);
+    const edits = version - (owner === null ? 0 : 1);
+    return [node.id, layOut({ ...node, state: state === "drained" ? "draining" : state, place, edits })];
+  });
+  draft.nodes = SortedMap.from(nodes);
+  for (const [owner, places] of held) draft.owners = draft.owners.set(places, owner);
 }
 
 /** Rebuilds the derived maps from the encoded ones. */
@@ -215,7 +234,16 @@ const TENANT = fieldsOf<Tenant>()(
   "updatedBy",
   "updateReason",
 );
-const NODE = fieldsOf<ComputeNode>()(
+/** A node as it is stored: with its owner, and with the version that others see. */
+type NodeRow = Omit<ComputeNode, "place" | "edits" | "state"> & {
+  readonly state: NodeState;
+  readonly owner: string | null;
+  readonly version: number;
+};
+function rowOf(state: QuotaState, node: ComputeNode): NodeRow {
+  return { ...node, state: stateOf(state, node), owner: ownerOf(state, node), version: versionOf(state, node) };
+}
+const NODE = fieldsOf<NodeRow>()(
   "id",
   "group",
   "gpuType",
@@ -232,7 +260,7 @@ const NODE = fieldsOf<ComputeNode>()(
   "claim",
   "version",
 );
-const ALLOCATION = fieldsOf<Allocation>()(
+const ALLOCATION = fieldsOf<Omit<Allocation, "places">>()(
   "id",
   "tenant",
   "user",

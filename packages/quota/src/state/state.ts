@@ -1,6 +1,7 @@
 import type { JsonObject } from "@seneschal/core";
 import type { Allocation } from "./allocation.ts";
 import type { ComputeNode } from "./node.ts";
+import { Owners } from "./owners.ts";
 import { SortedMap } from "./sorted-map.ts";
 import type { Tenant } from "./tenant.ts";
 import type { Timeline } from "./timeline.ts";
@@ -83,6 +84,8 @@ export interface QuotaState {
   readonly system: SystemQuotas;
   readonly tenants: SortedMap<Tenant>;
   readonly nodes: SortedMap<ComputeNode>;
+  /** Who holds which node, by the place of the node. */
+  readonly owners: Owners;
   readonly allocations: SortedMap<Allocation>;
   /** Usage over time by tenant, and by `user NUL tenant`. */
   readonly tenantUsage: SortedMap<Timeline>;
@@ -124,6 +127,7 @@ export function emptyState(): QuotaState {
     },
     tenants: SortedMap.empty(),
     nodes: SortedMap.empty(),
+    owners: Owners.none,
     allocations: SortedMap.empty(),
     tenantUsage: SortedMap.empty(),
     userUsage: SortedMap.empty(),

@@ -64,7 +64,7 @@ test("pending work does not count; of two assignments for the last node the seco
 test("suspended work holds no nodes but counts as an allocation", () => {
   const s = new Scenario().tenant("physics", { maxConcurrentAllocations: 1 }).nodes(1).submit("a").submit("b");
   s.assign("a", "n0000").move("a", "checkpointing").move("a", "suspended");
-  expect(s.state.nodes.get("n0000")?.owner).toBeNull();
+  expect(s.owner("n0000")).toBeNull();
   expect(
     s.refused({ kind: "allocation.assign", allocation: "b", nodes: ["n0000"], to: "running", expected: {} }).details,
   ).toMatchObject({ quota: "max_concurrent_allocations", current: 1 });
@@ -99,7 +99,8 @@ describe("sensitive work", () => {
     s.ok({ kind: "system.update", sensitivePoolSize: 2 });
     s.submit("a", { nodes: 2, sensitive: true }).assign("a", "n0000", "n0001").move("a", "completed");
     expect(s.state.claimed).toBe(2);
-    expect(s.state.nodes.get("n0000")).toMatchObject({ owner: null, claim: { claimant: "ada", tenant: "physics" } });
+    expect(s.owner("n0000")).toBeNull();
+    expect(s.state.nodes.get("n0000")).toMatchObject({ claim: { claimant: "ada", tenant: "physics" } });
     expect(s.refused({ kind: "node.claim", node: "n0002", tenant: "physics", by: "bob" }).details).toMatchObject({
       quota: "sensitive_pool_size",
       current: 2,

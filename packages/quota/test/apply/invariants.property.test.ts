@@ -7,6 +7,7 @@ import { tenantUsage, userUsage } from "../../src/soft/ledger.ts";
 import { holdsNodes, isTerminal } from "../../src/state/allocation.ts";
 import { decodeState, encodeState, stateHash } from "../../src/state/encoding.ts";
 import { holdingOf } from "../../src/state/holdings.ts";
+import { ownerOf } from "../../src/state/node.ts";
 import { emptyState, type QuotaState } from "../../src/state/state.ts";
 import { anyHistory } from "../arbitrary-command.ts";
 import { runs } from "../runs.ts";
@@ -55,7 +56,7 @@ function checkEvery(state: QuotaState): void {
     expect(state.live.has(a.id)).toBe(!isTerminal(a.state));
     expect(a.completedAt !== null).toBe(isTerminal(a.state));
   }
-  for (const node of state.nodes.values()) expect(node.owner ?? undefined).toBe(owners.get(node.id));
+  for (const node of state.nodes.values()) expect(ownerOf(state, node) ?? undefined).toBe(owners.get(node.id));
   for (const t of state.tenants.values()) {
     const slow = slowHolding(state, t.id);
     const fast = holdingOf(state, t.id);

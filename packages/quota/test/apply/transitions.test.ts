@@ -72,7 +72,7 @@ test("a terminal state and suspension release the nodes in the same command", ()
   for (const to of ["completed", "failed", "cancelled"] as const) {
     const s = bring("running");
     s.move("a", to);
-    expect(s.state.nodes.get("n0000")?.owner).toBeNull();
+    expect(s.owner("n0000")).toBeNull();
     expect(s.allocation("a")).toMatchObject({ assigned: [], completedAt: s.at });
   }
 });
@@ -125,9 +125,9 @@ test("sensitive and class 10 work is never preempted, and of several victims all
 test("a draining node finishes its work and is drained with it", () => {
   const s = bring("running");
   s.ok({ kind: "node.operate", node: "n0000", verb: "drain" });
-  expect(s.state.nodes.get("n0000")?.state).toBe("draining");
+  expect(s.nodeState("n0000")).toBe("draining");
   s.move("a", "completed");
-  expect(s.state.nodes.get("n0000")?.state).toBe("drained");
+  expect(s.nodeState("n0000")).toBe("drained");
   s.ok({ kind: "node.operate", node: "n0000", verb: "undrain" });
-  expect(s.state.nodes.get("n0000")?.state).toBe("ready");
+  expect(s.nodeState("n0000")).toBe("ready");
 });

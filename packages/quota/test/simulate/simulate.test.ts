@@ -102,6 +102,25 @@ test("every job that can fit ends, no sooner than it can; nodes are never used t
   );
 });
 
+test("a job that takes no time ends in the cycle that starts it, and the next one follows a cycle later", () => {
+  const job = { submit: 491, runtime: 0, tenant: "x", nodes: 1, priority: 0, user: "u", walltime: 1 };
+  const { jobs } = simulate(
+    {
+      nodes: 1,
+      quotas: [],
+      jobs: [
+        { ...job, id: "a" },
+        { ...job, id: "b" },
+      ],
+    },
+    { cycle: 10 },
+  );
+  expect(jobs.map(({ start, end }) => [start, end])).toEqual([
+    [500, 500],
+    [510, 510],
+  ]);
+});
+
 test("the text plot shows every series and the figures; the SVG is one well-formed drawing with names escaped", () => {
   const result = simulate(parseTrace(TRACE.replaceAll("biology", "<bio&logy>")), { cycle: 10 });
   const text = plotText(result, 40);

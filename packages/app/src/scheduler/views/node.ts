@@ -1,16 +1,17 @@
 import type { Principal } from "@seneschal/contract";
-import type { ComputeNode, QuotaState } from "@seneschal/quota";
+import { type ComputeNode, ownerOf, type QuotaState, stateOf, versionOf } from "@seneschal/quota";
 import { hasRole, reachesTenant } from "../auth/roles.ts";
 import { iso, isoOrNull } from "./iso.ts";
 
 /** A node. That it is in use everybody sees; by whom, only those who may see that work. */
 export function nodeView(state: QuotaState, principal: Principal, node: ComputeNode) {
-  const tenant = node.owner === null ? null : (state.allocations.get(node.owner)?.tenant ?? null);
+  const owner = ownerOf(state, node);
+  const tenant = owner === null ? null : (state.allocations.get(owner)?.tenant ?? null);
   const mine = (of: string | null): boolean =>
     of !== null && (reachesTenant(state, principal, of) || (hasRole(principal, "agent") && node.agent === principal.id));
   return {
     id: node.id,
-    state: node.state,
+    state: stateOf(state, node),
     state_reason: node.stateReason ?? "",
     group: node.group,
     gpu_type: node.gpuType,
@@ -19,14 +20,13 @@ export function nodeView(state: QuotaState, principal: Principal, node: ComputeN
     memory_gb: node.memoryGb,
     agent_address: node.agentAddress,
     last_heartbeat: isoOrNull(node.lastHeartbeat),
-    owner:
-      node.owner === null ? null : mine(tenant) ? { allocation_id: node.owner, tenant } : { allocation_id: null, tenant: null },
+    owner: owner === null ? null : mine(tenant) ? { allocation_id: owner, tenant } : { allocation_id: null, tenant: null },
     claim:
       node.claim === null
         ? null
         : mine(node.claim.tenant)
           ? { claimant: node.claim.claimant, tenant: node.claim.tenant, claimed_at: iso(node.claim.at) }
           : { claimant: null, tenant: null, claimed_at: iso(node.claim.at) },
-    version: node.version,
+    version: versionOf(state, node),
   };
 }
