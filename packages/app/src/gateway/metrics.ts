@@ -1,11 +1,15 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
-import { Counter } from "prom-client";
+import { Counter, Histogram } from "prom-client";
 
 /** What the gateway counts beyond HTTP. Labels are bounded: operations and results, never ids. */
 export interface GatewayMetrics {
   operation(operation: string, result: "success" | "error" | "denied"): void;
   policyEvaluated(result: "allowed" | "denied"): void;
   auditEvent(type: string): void;
+  /** A try of the outbox to partners: what was to be said, and what came of it. */
+  dispatched(kind: "state" | "answer" | "consent" | "message", result: "done" | "retry" | "refused"): void;
+  /** A call of a partner's gateway. */
+  partnerCalled(result: "answered" | "failed" | "not_tried", seconds: number): void;
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -31,10 +35,25 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
     labelNames: ["event_type"],
     registers,
   });
+  const dispatches = new Counter({
+    name: "gateway_federation_dispatches_total",
+    help: "Tries of the outbox to partners",
+    labelNames: ["kind", "result"],
+    registers,
+  });
+  const calls = new Histogram({
+    name: "gateway_federation_call_duration_seconds",
+    help: "Time of calls of partners' gateways",
+    labelNames: ["result"],
+    buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
+    registers,
+  });
   return {
     operation: (operation, result) => operations.inc({ operation, result }),
     policyEvaluated: (result) => policies.inc({ result }),
     auditEvent: (type) => events.inc({ event_type: type }),
+    dispatched: (kind, result) => dispatches.inc({ kind, result }),
+    partnerCalled: (result, seconds) => calls.observe({ result }, seconds),
     text: () => metrics.text(),
     contentType: metrics.contentType,
   };

@@ -33,6 +33,7 @@ import { organizationKeys } from "./organizations/keys.ts";
 import { pki } from "./pki/pki.ts";
 import { policyGate } from "./policies/gate.ts";
 import { pooledRandom } from "./pooled-random.ts";
+import { deliverDispatches } from "./replication/deliver-dispatch.ts";
 import { gatewayHandlers } from "./resources.ts";
 import { type RotationScheduler, rotationScheduler } from "./rotation/scheduler.ts";
 import { openOrchestrator } from "./services/orchestrator.ts";
@@ -73,7 +74,7 @@ export interface GatewayOptions {
 /** A gateway ready to be served, and its services for those who compose it or act as its operator. */
 export interface Gateway extends BuiltService {
   readonly services: GatewayServices;
-  /** Tries what is due of the messages to partners; `start` calls it every few seconds. `now` in milliseconds. */
+  /** Tries what is due to partners, messages and all else; `start` calls it every few seconds. `now` in milliseconds. */
   deliver(now: number): Promise<void>;
   /** Ends what time has ended; `start` calls it every minute. `now` in milliseconds. */
   sweep(now: number): Promise<void>;
@@ -183,7 +184,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     hooks,
     checks,
     sweep: (at) => sweep(services, at),
-    deliver: (at) => deliverDue(services, at),
+    deliver: (at) => deliverAll(services, at),
     rotation,
     endpoints: (full: Hooks) =>
       endpoints(servedRoutes, auditedHandlers(taggedHandlers(servedRoutes, gatewayHandlers)), services, full),
@@ -193,7 +194,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       courier = setInterval(() => {
         if (delivering) return;
         delivering = true;
-        deliverDue(services, clock.now())
+        deliverAll(services, clock.now())
           .catch((error: unknown) => log.error({ error }, "the courier failed"))
           .finally(() => {
             delivering = false;
@@ -218,6 +219,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       await services.audit.stop();
     },
   };
+}
+
+async function deliverAll(services: GatewayServices, now: number): Promise<void> {
+  await Promise.all([deliverDue(services, now), deliverDispatches(services, now)]);
 }
 
 function composeServices(options: GatewayOptions, authorisation: Authorisation): GatewayServices {

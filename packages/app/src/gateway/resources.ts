@@ -41,6 +41,8 @@ import { policies } from "./policies/collections.ts";
 import { policyHandlers } from "./policies/handlers.ts";
 import { recoveries, recoveryShares } from "./recovery/collections.ts";
 import { recoveryHandlers } from "./recovery/handlers.ts";
+import { deletionConsents, dispatches, replicas, shares } from "./replication/collections.ts";
+import { replicationHandlers } from "./replication/peer-handlers.ts";
 import { roleAssignments, roles } from "./roles/collections.ts";
 import { roleHandlers } from "./roles/handlers.ts";
 import { rotationPolicies } from "./rotation/collections.ts";
@@ -81,6 +83,7 @@ export const gatewayHandlers = {
   ...emergencyHandlers,
   ...federationHandlers,
   ...peerHandlers,
+  ...replicationHandlers,
   ...messageHandlers,
   ...edgeHandlers,
   ...serviceHandlers,
@@ -102,7 +105,9 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   checkpoints,
   crks,
   dekUseRecords,
+  deletionConsents,
   devices,
+  dispatches,
   edgeSyncs,
   edges,
   emergencies,
@@ -126,11 +131,13 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   policies,
   recoveries,
   recoveryShares,
+  replicas,
   roleAssignments,
   roles,
   rotationPolicies,
   seats,
   serviceIdentities,
+  shares,
   signingRequests,
   signingSessions,
   spentNonces,

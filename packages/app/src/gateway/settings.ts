@@ -53,6 +53,8 @@ export const gatewaySettings = z.strictObject({
       timeout: duration("10s"),
       /** How often partners are called to see whether they are there; `0s`: only when asked. */
       health_interval: duration("5m"),
+      /** How long the keys of a partner's workspace may be used after its instance was last heard; `0s`: without an end. */
+      replica_lease: duration("24h"),
       /** Private addresses, ranges and host names at which partners may be. */
       allowed_targets: z.array(z.string().min(1)).default([]),
     })

@@ -12,11 +12,11 @@ describe("uses of a key version", () => {
     const store = open();
     let taken = 0;
     for (let restart = 0; restart < 5; restart++) {
-      const processes = [dekUses(store, commitId, 100, 10), dekUses(store, commitId, 100, 10)];
+      const processes = [dekUses(store, commitId, 10), dekUses(store, commitId, 10)];
       for (let i = 0; i < 20; i++) {
         for (const uses of processes) {
           try {
-            await uses.take("w", 1, 3);
+            await uses.take("w", 1, 3, 100);
             taken += 3;
           } catch (error) {
             expect(isCoded(error, "STATE_CONFLICT")).toBe(true);
@@ -29,17 +29,17 @@ describe("uses of a key version", () => {
   });
 
   it("of another version or workspace are counted apart", async () => {
-    const uses = dekUses(open(), commitId, 10, 10);
-    await uses.take("w", 1, 10);
-    await expect(uses.take("w", 1, 1)).rejects.toMatchObject({ code: "STATE_CONFLICT" });
-    await uses.take("w", 2, 10);
-    await uses.take("v", 1, 10);
+    const uses = dekUses(open(), commitId, 10);
+    await uses.take("w", 1, 10, 10);
+    await expect(uses.take("w", 1, 1, 10)).rejects.toMatchObject({ code: "STATE_CONFLICT" });
+    await uses.take("w", 2, 10, 10);
+    await uses.take("v", 1, 10, 10);
   });
 
   it("taken by many at once share one reservation: nobody loses a race for it", async () => {
     const store = open();
-    const uses = dekUses(store, commitId, 1000, 100);
-    await Promise.all(Array.from({ length: 100 }, () => uses.take("w", 1, 1)));
+    const uses = dekUses(store, commitId, 100);
+    await Promise.all(Array.from({ length: 100 }, () => uses.take("w", 1, 1, 1000)));
     expect((await store.get(dekUseRecords.name, "w/1"))?.doc).toEqual({ reserved: 100 });
   });
 });

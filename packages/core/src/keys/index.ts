@@ -147,10 +147,12 @@ export {
   messageStatuses,
   messageTable,
   nextDelivery,
+  retryDelay,
   stepMessage,
 } from "./message/step.ts";
 export { freshMfa, type Mfa, mfaFailureLimit, verifyMfa } from "./mfa/verify-code.ts";
 export { isOrganizationId, type Organization } from "./organization/organization.ts";
+export { areTwoPeople, isSamePerson, type Person } from "./person/person.ts";
 export {
   initiateRecovery,
   type Recovery,
@@ -165,8 +167,28 @@ export {
   recoveryTypes,
   stepRecovery,
 } from "./recovery/step.ts";
-export { areTwoPeople, isSamePerson, type Person } from "./person/person.ts";
+export {
+  type Judgement,
+  judgePush,
+  type Offer,
+  type Push,
+  type Replica,
+  type ReplicaStage,
+  replicaStages,
+  requireKeyVersions,
+} from "./replica/judge.ts";
 export { isRotationDue, nextRotation, type RotationPolicy, requireRotationAge, rotationAge } from "./rotation/policy.ts";
+export {
+  confirmShare,
+  isSettled,
+  offerShare,
+  type Share,
+  type ShareInput,
+  type ShareStage,
+  shareStages,
+  shareTable,
+  stepShare,
+} from "./share/step.ts";
 export { isPast, milliseconds, type Timestamp, timestamp } from "./time.ts";
 export { type Cell, nextStatus, type Step, type TransitionTable } from "./transition.ts";
 export { isUuid, uuid } from "./uuid.ts";

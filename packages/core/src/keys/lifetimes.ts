@@ -32,6 +32,10 @@ export const limits = {
   context: { entries: 32, key: 128, value: 1024 },
   batch: 100,
   page: { default: 50, auditDefault: 100, max: 1000 },
-  /** AES-GCM with random nonces: a DEK version is used fewer times than this. */
-  dekUses: 2 ** 32,
+  /**
+   * AES-GCM with random nonces: a DEK version is used fewer than 2^32 times (NIST SP 800-38D, 8.3). Instances cannot count together:
+   * the owner's has one half, each of at most `replicas` others an equal part of the other half.
+   */
+  dekUses: { owner: 2 ** 31, replica: 2 ** 24 },
+  replicas: 127,
 } as const;

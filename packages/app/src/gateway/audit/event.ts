@@ -11,6 +11,7 @@ export const auditEventTypes = [
   "workspace.update",
   "workspace.archive",
   "workspace.delete",
+  "workspace.delete.consent",
   "workspace.extend",
   "workspace.export",
   "workspace.import",

@@ -3,6 +3,7 @@ import { stepFederation, timestamp } from "@seneschal/core/keys";
 import { type Call, systemCall } from "../call.ts";
 import type { GatewayServices } from "../services.ts";
 import { federations, type StoredFederation } from "./collections.ts";
+import { noteHeard } from "./find.ts";
 
 /** How a partner was found. */
 export interface PartnerHealth {
@@ -34,17 +35,19 @@ export async function checkPartner(services: GatewayServices, federation: Stored
       throw failure;
     });
   const latency_ms = Math.round(Number(process.hrtime.bigint() - started) / 1e6);
-  await noteCheck(services, systemCall("system:federation", federation.org_id, now), federation.id);
+  await noteCheck(services, systemCall("system:federation", federation.org_id, now), federation.id, error === undefined);
   return error === undefined
     ? { healthy: true, status: "healthy", latency_ms, ...facts }
     : { healthy: false, status: "unhealthy", latency_ms, error, ...facts };
 }
 
-async function noteCheck(services: GatewayServices, call: Call, id: string): Promise<void> {
+async function noteCheck(services: GatewayServices, call: Call, id: string, heard: boolean): Promise<void> {
   await services.transact(call, async (unit) => {
     const current = await unit.get(federations, id);
     if (current === undefined || current.status === "revoked") return;
     const { state } = stepFederation(current, { kind: "check", at: timestamp(call.now) }, call.now);
-    unit.put(federations, id, { ...current, ...state });
+    const checked = { ...current, ...state };
+    if (heard) noteHeard(unit, checked);
+    else unit.put(federations, id, checked);
   });
 }

@@ -1,15 +1,17 @@
-import { stepFederation, stepWorkspace } from "@seneschal/core/keys";
+import { invitationStatus, participates, stepFederation, stepInvitation, stepWorkspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../call.ts";
 import { certificates } from "../certificates/collections.ts";
 import { revokeCertificate } from "../certificates/revoke.ts";
+import { replicaId, replicas, shareId, shares } from "../replication/collections.ts";
+import { endReplica } from "../replication/end-replica.ts";
 import type { GatewayServices } from "../services.ts";
-import { carryOut } from "../workspaces/carry-out.ts";
-import { seats, workspaces } from "../workspaces/collections.ts";
+import { invitations, workspaces } from "../workspaces/collections.ts";
+import { saveWorkspace } from "../workspaces/save.ts";
 import { federations, type StoredFederation } from "./collections.ts";
 
 /**
  * Ends a federation for good: the partner's next call is refused, it leaves every workspace of the organisation, and their
- * keys rotate, because it knows the old ones.
+ * keys rotate, because it knows the old ones. The organisation leaves the partner's workspaces: their keys here are destroyed.
  */
 export async function endFederation(
   services: GatewayServices,
@@ -27,15 +29,32 @@ export async function endFederation(
       await revokeCertificate(unit, serial_number);
     }
   }
-  for (const { workspace_id: id } of await unit.list(seats, "by_org", [partner])) {
-    const workspace = await unit.get(workspaces, id);
-    if (workspace?.org_id !== org) continue;
-    const { state: left, effects } = stepWorkspace(workspace, { kind: "leave", org: partner }, now);
-    unit.put(workspaces, id, left);
-    await carryOut(services, unit, left, effects);
-    unit.record({ type: "workspace.leave", org, workspace: id, metadata: { org_id: partner } });
-    unit.record({ type: "key.rotate", org, workspace: id, metadata: { version: left.dek_version } });
+  for (const { workspace_id: id } of await unit.list(shares, "by_federation", [federation.id])) {
+    await partnerLeaves(services, unit, id, partner);
+  }
+  for (const found of await unit.list(replicas, "by_federation", [federation.id])) {
+    const replica = await unit.get(replicas, replicaId(found.workspace_id, org));
+    if (replica !== undefined) await endReplica(services, unit, replica, "federation");
   }
   unit.record({ type: "federation.revoke", org, metadata: { federation_id: federation.id, partner_org_id: partner } });
   return ended;
+}
+
+/** The owner's side: nothing can be said to the partner any more, and it takes no further part. */
+async function partnerLeaves(services: GatewayServices, unit: GatewayUnit, id: string, partner: string): Promise<void> {
+  const { now } = unit.call;
+  const share = await unit.get(shares, shareId(id, partner));
+  const workspace = await unit.get(workspaces, id);
+  unit.delete(shares, shareId(id, partner));
+  if (share === undefined || workspace === undefined) return;
+  const invitation = await unit.get(invitations, share.invitation_id);
+  if (invitation !== undefined && invitationStatus(invitation, now) === "pending") {
+    unit.put(invitations, invitation.id, stepInvitation(invitation, "revoke", now));
+  }
+  if (!participates(workspace, partner)) return;
+  const step = stepWorkspace(workspace, { kind: "leave", org: partner }, now);
+  await saveWorkspace(services, unit, step);
+  const of = { org: workspace.org_id, workspace: id };
+  unit.record({ type: "workspace.leave", ...of, metadata: { org_id: partner } });
+  unit.record({ type: "key.rotate", ...of, metadata: { version: step.state.dek_version } });
 }

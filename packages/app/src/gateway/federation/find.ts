@@ -1,4 +1,5 @@
-import { notFound, refusal } from "@seneschal/core/keys";
+import { notFound, refusal, timestamp } from "@seneschal/core/keys";
+import type { GatewayUnit } from "../call.ts";
 import { keyText } from "../store/collection.ts";
 import type { Reader } from "../store/reader.ts";
 import { federations, type StoredFederation } from "./collections.ts";
@@ -33,4 +34,14 @@ export async function federationOfCaller(read: Reader, principal: { readonly id:
   const federation = await read.get(federations, principal.id);
   if (federation?.status === "active") return federation;
   throw refusal("FEDERATION_INACTIVE", "the federation is not active");
+}
+
+/** An active federation by its id. */
+export async function federationOf(read: Reader, id: string): Promise<StoredFederation> {
+  return federationOfCaller(read, { id });
+}
+
+/** The partner's instance was heard: what it shares with us may be used for a while. */
+export function noteHeard(unit: GatewayUnit, federation: StoredFederation): void {
+  unit.put(federations, federation.id, { ...federation, last_heard_at: timestamp(unit.call.now) });
 }

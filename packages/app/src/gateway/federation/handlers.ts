@@ -4,6 +4,8 @@ import { isCoded } from "@seneschal/core";
 import { establishFederation, invalidField, refusal, stepFederation } from "@seneschal/core/keys";
 import { ownOrganization } from "../auth/own-organization.ts";
 import type { GatewayUnit } from "../call.ts";
+import { isLocal } from "../organizations/is-local.ts";
+import { offerWaiting } from "../replication/offer.ts";
 import type { GatewayServices } from "../services.ts";
 import type { SignatureParams } from "../signatures/signatures.ts";
 import { signedBody } from "../signatures/signed-body.ts";
@@ -89,6 +91,7 @@ export const federationHandlers: Handlers<Routes, GatewayServices> = {
     const key = partner_csr === undefined ? undefined : partnerKey(services.crypto, partner_csr, partner);
     await services.organizationKeys.ensureKek(principal.org);
     return services.transact({ principal, now, requestId }, async (unit) => {
+      if (await isLocal(unit, partner)) throw refusal("CONFLICT", "an organisation of that id lives on this instance");
       const signed = { signature: body.crk_signature, params: body.signature_params, request };
       await requireSigned(services, unit, "federation.establish", partner, signed);
       const known = await findFederation(unit, partner, principal.org);
@@ -102,6 +105,7 @@ export const federationHandlers: Handlers<Routes, GatewayServices> = {
       const pending: StoredFederation = {
         ...fresh,
         outbound_certificate: null,
+        last_heard_at: null,
         created_at: open?.created_at ?? fresh.created_at,
       };
       const federation: StoredFederation =
@@ -117,6 +121,7 @@ export const federationHandlers: Handlers<Routes, GatewayServices> = {
         type: "federation.create",
         metadata: { federation_id: id, partner_org_id: partner, serial_number: federation.serial_number },
       });
+      await offerWaiting(services, unit, federation);
       return federationView(federation);
     });
   },

@@ -9,9 +9,12 @@ import {
   publicKeyOf,
   requestPem,
 } from "@seneschal/crypto/x509";
+import { bytes } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
+import { currentCrk } from "../crk/current.ts";
 import { kekName } from "../organizations/kek-name.ts";
 import type { GatewayServices } from "../services.ts";
+import { type CertifiedKeys, certifiedKeys, keysName } from "./certified-keys.ts";
 import { type FederationIdentity, federationIdentities } from "./collections.ts";
 import { keyBinding } from "./key.ts";
 
@@ -23,13 +26,15 @@ export const federationName = (org: string): string => `federation.${org}`;
 
 /**
  * The organisation's federation key; made on first use, and kept: certificates that partners signed for it stay good. Its own
- * certificate is replaced when it nears its end. The vault key of the organisation must exist.
+ * certificate, which vouches for the organisation's other public keys, is replaced when it nears its end. The vault key of the organisation must exist.
  */
 export async function ensureIdentity(services: GatewayServices, unit: GatewayUnit, org: string): Promise<FederationIdentity> {
   const { vault, crypto, random, pki, config } = services;
   const { now } = unit.call;
   const known = await unit.get(federationIdentities, org);
-  if (known !== undefined && milliseconds(known.expires_at) - now > RENEW_BEFORE) return known;
+  const keys = await vouchedKeys(services, unit, org);
+  const fresh = known !== undefined && milliseconds(known.expires_at) - now > RENEW_BEFORE;
+  if (fresh && vouchesFor(known, keys)) return known;
 
   const key: PrivateKey =
     known === undefined
@@ -42,7 +47,10 @@ export async function ensureIdentity(services: GatewayServices, unit: GatewayUni
   ];
   const record = await pki.issueForKey(
     unit,
-    { org, commonName: name, subject: { type: "server", id: name }, ttl: config.federation.certificate_ttl },
+    {
+      ...{ org, commonName: name, subject: { type: "server", id: name }, ttl: config.federation.certificate_ttl },
+      ...(keys === undefined ? {} : { altNames: [keysName(keys)] }),
+    },
     publicKeyOf(crypto, key),
   );
   const at = timestamp(now);
@@ -59,4 +67,17 @@ export async function ensureIdentity(services: GatewayServices, unit: GatewayUni
   key.secret.fill(0);
   unit.put(federationIdentities, org, identity);
   return identity;
+}
+
+/** The organisation's keys that partners shall know by its certificate; none before it has a root key. */
+async function vouchedKeys(services: GatewayServices, unit: GatewayUnit, org: string): Promise<CertifiedKeys | undefined> {
+  const crk = await currentCrk(unit, org);
+  if (crk === undefined) return undefined;
+  return { ...(await services.organizationKeys.publicKeys(unit, org)), crk: bytes(crk.public_key) };
+}
+
+function vouchesFor({ certificate }: FederationIdentity, keys: CertifiedKeys | undefined): boolean {
+  const named = certifiedKeys(certificate);
+  if (named === undefined || keys === undefined) return named === keys;
+  return keysName(named).value === keysName(keys).value;
 }

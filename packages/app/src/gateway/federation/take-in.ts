@@ -4,7 +4,7 @@ import type { GatewayUnit } from "../call.ts";
 import type { GatewayServices } from "../services.ts";
 import { federationIdentities, federations, type StoredFederation } from "./collections.ts";
 import { bundlePem, certificatesOf } from "./pem.ts";
-import { organizationOf, pinnedBundle } from "./pinned-bundle.ts";
+import { organizationOf, pinnedIssuer } from "./pinned-bundle.ts";
 
 /**
  * Takes in a certificate that the partner signed for our key: from now on we can call it. Throws `CSR_INVALID` when it is not for
@@ -27,7 +27,8 @@ export async function takeInCertificate(
     throw refuse("does not fit the organisation's request");
   }
   if (organizationOf(leaf.subject) !== federation.org_id) throw refuse("does not name the organisation");
-  const { issuer } = pinnedBundle(crypto, federation.partner_cert, federation.partner_org_id, now);
+  const issuer = pinnedIssuer(crypto, federation.partner_cert);
+  if (issuer === undefined) throw refuse("has no issuer that was pinned");
   const chain = verifyChain(crypto, leaf, { roots: [issuer], intermediates, now, purpose: "clientAuth" });
   if (!chain.valid) throw refuse(`is not accepted: ${chain.reason.replaceAll("_", " ")}`);
   const next: StoredFederation = { ...federation, ...state, outbound_certificate: bundlePem(chain.chain) };

@@ -4,12 +4,13 @@ import { lifetimes, type Message, notFound, refusal, stepMessage, timestamp } fr
 import { canonicalJson } from "@seneschal/crypto";
 import { utf8 } from "../bytes.ts";
 import { federationOfCaller, requireActive } from "../federation/find.ts";
+import { isLocal } from "../organizations/is-local.ts";
 import type { GatewayServices } from "../services.ts";
 import { keyText } from "../store/collection.ts";
 import type { Reader } from "../store/reader.ts";
 import { copyId, messageReceipts, messages } from "./collections.ts";
 import { deliver, requireExpiry } from "./outbox.ts";
-import { isLocal, requireRecipient } from "./recipient.ts";
+import { requireRecipient } from "./recipient.ts";
 
 type Routes = Pick<GatewayContract, "sendMessage" | "listInbox" | "listSent" | "getMessage" | "deleteMessage" | "deliverMessage">;
 

@@ -1,12 +1,6 @@
 import { notFound } from "@seneschal/core/keys";
 import { identityKinds } from "../auth/identity-kinds.ts";
-import { organizations } from "../organizations/collections.ts";
 import type { Reader } from "../store/reader.ts";
-
-/** Whether an organisation is on this instance. */
-export async function isLocal(read: Reader, org: string): Promise<boolean> {
-  return (await read.get(organizations, org)) !== undefined;
-}
 
 /**
  * Throws `NOT_FOUND` unless the identity may have mail in the organisation: one with a record there, or the subject of

@@ -1,9 +1,12 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound, type PolicyVerdict, refusal, timestamp } from "@seneschal/core/keys";
+import type { GatewayUnit } from "../call.ts";
+import { announce } from "../replication/announce.ts";
 import type { GatewayServices } from "../services.ts";
 import { signedBody } from "../signatures/signed-body.ts";
 import type { Reader } from "../store/reader.ts";
+import { workspaces } from "../workspaces/collections.ts";
 import { findOwnWorkspace, findWorkspace } from "../workspaces/find.ts";
 import { applicablePolicies } from "./applicable.ts";
 import { type Policy, policies } from "./collections.ts";
@@ -67,6 +70,7 @@ export const policyHandlers: Handlers<Routes, GatewayServices> = {
         workspace: policy.workspace_id ?? "",
         metadata: { policy_id: policy.id, name: policy.name },
       });
+      await announcePolicy(services, unit, policy);
       return view(policy);
     });
   },
@@ -94,6 +98,7 @@ export const policyHandlers: Handlers<Routes, GatewayServices> = {
         workspace: next.workspace_id ?? "",
         metadata: { policy_id: next.id, version: next.version },
       });
+      await announcePolicy(services, unit, next);
       return view(next);
     });
   },
@@ -114,6 +119,7 @@ export const policyHandlers: Handlers<Routes, GatewayServices> = {
         workspace: policy.workspace_id ?? "",
         metadata: { policy_id: policy.id, version: policy.version },
       });
+      await announcePolicy(services, unit, policy);
     });
   },
 
@@ -147,6 +153,12 @@ export const policyHandlers: Handlers<Routes, GatewayServices> = {
     };
   },
 };
+
+/** Where the workspace is followed by other instances, its policies are, too. */
+async function announcePolicy(services: GatewayServices, unit: GatewayUnit, { workspace_id }: Policy): Promise<void> {
+  const workspace = workspace_id === null ? undefined : await unit.get(workspaces, workspace_id);
+  if (workspace !== undefined) await announce(services, unit, workspace);
+}
 
 /** All must allow. Without any policy nothing says yes. A denial always carries a reason. */
 function combine(verdicts: readonly PolicyVerdict[]): { readonly allowed: boolean; readonly deny_reason: string } {

@@ -4,8 +4,8 @@ import { Lease } from "../../platform/jobs/lease.ts";
 import { requireAllowedByPolicy } from "../admissions/policy.ts";
 import { systemCall } from "../call.ts";
 import type { GatewayServices } from "../services.ts";
-import { carryOut } from "../workspaces/carry-out.ts";
 import { workspaces } from "../workspaces/collections.ts";
+import { saveWorkspace } from "../workspaces/save.ts";
 import { rotationPolicies } from "./collections.ts";
 
 /** Rotates data keys that grew older than their policy allows. */
@@ -90,9 +90,9 @@ async function rotateIfDue(services: GatewayServices, { workspace_id, org_id }: 
     if (workspaceRefusal(workspaceStatus(workspace, now), "rotate") !== undefined) return false;
     if (!isRotationDue(policy, workspace.dek_created_at, now)) return false;
     await requireAllowedByPolicy(services, unit, workspace, "rotate");
-    const { state, effects } = stepWorkspace(workspace, { kind: "rotate" }, now);
-    unit.put(workspaces, state.id, state);
-    await carryOut(services, unit, state, effects);
+    const step = stepWorkspace(workspace, { kind: "rotate" }, now);
+    const { state } = step;
+    await saveWorkspace(services, unit, step);
     unit.record({ type: "key.rotate", workspace: state.id, metadata: { version: state.dek_version, policy_id: policy.id } });
     return true;
   });

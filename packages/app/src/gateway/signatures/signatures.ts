@@ -36,6 +36,8 @@ export interface Signatures {
    * transaction of the operation.
    */
   verify(unit: GatewayUnit, claim: SignatureClaim): Promise<boolean>;
+  /** As `verify`, but answers what was signed. */
+  accept(unit: GatewayUnit, claim: SignatureClaim): Promise<OperationPayload | undefined>;
   /** As `verify`, but throws `SIGNATURE_REQUIRED` when none was given. */
   require(unit: GatewayUnit, claim: SignatureClaim): Promise<void>;
   /** The payload for a new signing request. */
@@ -97,9 +99,9 @@ export function signatures(crypto: CryptoProvider, instanceId: string): Signatur
     });
   };
 
-  const verify: Signatures["verify"] = async (unit, claim) => {
+  const accept: Signatures["accept"] = async (unit, claim) => {
     const { operation, resourceId, signature, params } = claim;
-    if (signature === undefined) return false;
+    if (signature === undefined) return undefined;
     const org = claim.org ?? unit.call.principal.org;
     const crk = await currentCrk(unit, org);
     if (crk === undefined) return refuse("crk_inactive");
@@ -113,7 +115,7 @@ export function signatures(crypto: CryptoProvider, instanceId: string): Signatur
       const decision = check(unit, crk, expected, expected, signature, spent);
       if (!decision.valid) return refuse(decision.reason);
       unit.insert(spentNonces, id, { keep_until: timestamp(decision.keepUntil) });
-      return true;
+      return expected;
     }
 
     const prepared = await unit.list(signingRequests, "by_call", [org, operation, keyText(resourceId), bodySha256], {
@@ -127,7 +129,7 @@ export function signatures(crypto: CryptoProvider, instanceId: string): Signatur
       const decision = check(unit, crk, request.payload, expected, signature, request.used);
       if (decision.valid) {
         unit.put(signingRequests, id, { ...request, used: true });
-        return true;
+        return request.payload;
       }
       // The reason of the request that was signed says more than that of the others.
       if (decision.reason !== "signature_invalid") reason = decision.reason;
@@ -135,8 +137,11 @@ export function signatures(crypto: CryptoProvider, instanceId: string): Signatur
     return refuse(reason);
   };
 
+  const verify: Signatures["verify"] = async (unit, claim) => (await accept(unit, claim)) !== undefined;
+
   return {
     payload,
+    accept,
     verify,
     async require(unit, claim) {
       if (!(await verify(unit, claim))) {

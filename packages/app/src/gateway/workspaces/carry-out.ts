@@ -1,6 +1,8 @@
 import { type Admission, revokeAdmission, stepInvitation, type Workspace, type WorkspaceEffect } from "@seneschal/core/keys";
 import { admissions } from "../admissions/collections.ts";
 import type { GatewayUnit } from "../call.ts";
+import { announce, shareOf, stepAndTell } from "../replication/announce.ts";
+import { consentId, deletionConsents } from "../replication/collections.ts";
 import { rotationPolicies } from "../rotation/collections.ts";
 import type { GatewayServices } from "../services.ts";
 import { invitations, type Seat, seatId, seats, workspaces } from "./collections.ts";
@@ -22,6 +24,8 @@ async function one(services: GatewayServices, unit: GatewayUnit, workspace: Work
     case "mint_dek": {
       const dek = services.deks.mint();
       for (const org of effect.orgs) {
+        // An organisation of another instance is sent the key, sealed to it; nothing of its own is kept here.
+        if ((await shareOf(unit, id, org)) !== undefined) continue;
         const seat = (await unit.get(seats, seatId(id, org))) ?? emptySeat(workspace, org);
         const wrapped = await services.deks.wrap(dek, id, org, effect.version);
         unit.put(seats, seatId(id, org), { ...seat, deks: { ...seat.deks, [effect.version]: wrapped } });
@@ -30,6 +34,8 @@ async function one(services: GatewayServices, unit: GatewayUnit, workspace: Work
       return;
     }
     case "wrap_deks": {
+      const share = await shareOf(unit, id, effect.org);
+      if (share !== undefined) return stepAndTell(services, unit, workspace, share, { kind: "join" });
       const owner = await unit.get(seats, seatId(id, workspace.org_id));
       const deks: Record<string, string> = {};
       for (const version of Object.keys(owner?.deks ?? {})) {
@@ -41,19 +47,28 @@ async function one(services: GatewayServices, unit: GatewayUnit, workspace: Work
       unit.insert(seats, seatId(id, effect.org), { ...emptySeat(workspace, effect.org), deks });
       return;
     }
-    case "drop_deks":
+    case "drop_deks": {
+      const share = await shareOf(unit, id, effect.org);
+      if (share !== undefined) return stepAndTell(services, unit, workspace, share, { kind: "end" });
       unit.delete(seats, seatId(id, effect.org));
       unit.afterCommit(() => services.deks.forget(id));
       return;
+    }
     case "revoke_invitations":
       for (const invitation of await unit.list(invitations, "pending", [id])) {
         unit.put(invitations, invitation.id, stepInvitation({ ...invitation, expires_at: far }, "revoke", unit.call.now));
+        const share = await shareOf(unit, id, invitation.org_id);
+        if (share?.stage === "offered") await stepAndTell(services, unit, workspace, share, { kind: "end" });
       }
       return;
     case "revoke_admissions":
       for (const admission of await unit.list(admissions, "active", [id, effect.org])) revoke(unit, admission);
       return;
     case "destroy":
+      await announce(services, unit, workspace, "end");
+      for (const { org_id } of await unit.list(deletionConsents, "by_workspace", [id])) {
+        unit.delete(deletionConsents, consentId(id, org_id));
+      }
       for (const seat of await unit.list(seats, "by_workspace", [id])) unit.delete(seats, seatId(id, seat.org_id));
       for (const admission of await unit.list(admissions, "active", [id])) revoke(unit, admission);
       for (let version = 1; version <= workspace.dek_version; version++) unit.delete(dekUseRecords, dekUseId(id, version));

@@ -16,12 +16,15 @@ export interface Seat {
   readonly created_at: string;
   /** Key version to the vault's ciphertext. */
   readonly deks: Readonly<Record<string, string>>;
+  /** Of a workspace that another instance owns: the federation over which that instance keeps the seat up to date. */
+  readonly federation_id?: string;
 }
 
 export const seats = collection<Seat>("workspace_seats", {
   by_org: { key: (seat) => [seat.org_id, seat.created_at] },
   by_group: { key: (seat) => (seat.group_id === null ? undefined : [seat.org_id, seat.group_id]) },
   by_workspace: { key: (seat) => [seat.workspace_id, seat.org_id] },
+  by_federation: { key: (seat) => (seat.federation_id === undefined ? undefined : [seat.federation_id]) },
 });
 
 export const seatId = (workspace: string, org: string): string => `${workspace}/${org}`;

@@ -3,6 +3,7 @@ import { admissions } from "../admissions/collections.ts";
 import { identityTypeOf } from "../auth/identity-type.ts";
 import type { GatewayUnit } from "../call.ts";
 import { groups } from "../groups/collections.ts";
+import { offerToPartner } from "../replication/offer.ts";
 import type { GatewayServices } from "../services.ts";
 import { carryOut } from "./carry-out.ts";
 import { invitations, workspaces } from "./collections.ts";
@@ -60,6 +61,7 @@ export async function makeWorkspace(
     );
     unit.insert(invitations, invitation.id, invitation);
     unit.record({ type: "workspace.invite", workspace: id, metadata: { org_id: org, invitation_id: invitation.id } });
+    await offerToPartner(services, unit, state, invitation);
   }
   return state;
 }

@@ -1,4 +1,4 @@
-import { limits, refusal } from "@seneschal/core/keys";
+import { refusal } from "@seneschal/core/keys";
 import type { DocumentStore } from "@seneschal/core/ports";
 import { collection } from "../store/collection.ts";
 import { transact } from "../store/unit-of-work.ts";
@@ -14,17 +14,17 @@ export const dekUseId = (workspace: string, version: number): string => `${works
 
 /** Counts the uses of each key version: with random nonces AES-GCM is safe for fewer than 2^32 (NIST SP 800-38D, 8.3). */
 export interface DekUses {
-  /** Takes `count` uses. Throws `STATE_CONFLICT` when the version has none left: it must be rotated. */
-  take(workspace: string, version: number, count: number): Promise<void>;
+  /** Takes `count` uses of the `limit` that this instance has. Throws `STATE_CONFLICT` when none are left: the key must be rotated. */
+  take(workspace: string, version: number, count: number, limit: number): Promise<void>;
 }
 
 /** Reserves uses in blocks, so that counting costs a write once in a block and survives a crash on the safe side. */
-export function dekUses(store: DocumentStore, commitId: () => string, limit: number = limits.dekUses, block = 65_536): DekUses {
+export function dekUses(store: DocumentStore, commitId: () => string, block = 65_536): DekUses {
   const left = new Map<string, number>();
 
   const reserving = new Map<string, Promise<void>>();
 
-  const reserve = (id: string): Promise<void> =>
+  const reserve = (id: string, limit: number): Promise<void> =>
     transact(store, commitId, async (unit) => {
       const reserved = (await unit.get(dekUseRecords, id))?.reserved ?? 0;
       if (reserved + block > limit) throw refusal("STATE_CONFLICT", "the key version is used up: rotate the workspace's key");
@@ -34,18 +34,18 @@ export function dekUses(store: DocumentStore, commitId: () => string, limit: num
     });
 
   /** One reservation at a time: calls that come together share it, instead of racing for the same record. */
-  const reserveOnce = (id: string): Promise<void> => {
+  const reserveOnce = (id: string, limit: number): Promise<void> => {
     const known = reserving.get(id);
     if (known !== undefined) return known;
-    const fresh = reserve(id).finally(() => reserving.delete(id));
+    const fresh = reserve(id, limit).finally(() => reserving.delete(id));
     reserving.set(id, fresh);
     return fresh;
   };
 
   return {
-    async take(workspace, version, count) {
+    async take(workspace, version, count, limit) {
       const id = dekUseId(workspace, version);
-      while ((left.get(id) ?? 0) < count) await reserveOnce(id);
+      while ((left.get(id) ?? 0) < count) await reserveOnce(id, limit);
       left.set(id, (left.get(id) ?? 0) - count);
     },
   };

@@ -21,6 +21,10 @@ import { requireAdmittedByPolicy, requireAllowedByPolicy } from "../admissions/p
 import { identityTypeOf } from "../auth/identity-type.ts";
 import { ownOrganization } from "../auth/own-organization.ts";
 import { groups } from "../groups/collections.ts";
+import { acceptOffer, declineOffer, hasOffer } from "../replication/answer-offer.ts";
+import { consenting, consentToDeletion } from "../replication/consent-to-deletion.ts";
+import { handOver } from "../replication/hand-over.ts";
+import { offerToPartner } from "../replication/offer.ts";
 import type { GatewayServices } from "../services.ts";
 import { signedBody } from "../signatures/signed-body.ts";
 import { boundGroup, standing } from "./access.ts";
@@ -30,6 +34,8 @@ import { invitations, joinRequests, workspaces } from "./collections.ts";
 import { makeWorkspace } from "./create.ts";
 import { findOwnWorkspace, findWorkspace } from "./find.ts";
 import { listWorkspaces, seesAll } from "./list.ts";
+import { receivedInvitation } from "./received-invitation.ts";
+import { saveWorkspace } from "./save.ts";
 import { checkWorkspaceSignature, signedRequest } from "./sign.ts";
 import { exportBundle, importBundle } from "./transfer.ts";
 import { decryptItems, encryptItems } from "./use-key.ts";
@@ -52,6 +58,8 @@ type Routes = Pick<
   | "acceptInvitation"
   | "declineInvitation"
   | "listInvitations"
+  | "receivedInvitations"
+  | "consentToDeletion"
   | "requestAccess"
   | "archiveWorkspace"
   | "exportWorkspace"
@@ -98,9 +106,9 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
       const workspace = await findOwnWorkspace(unit, params.id, principal.org);
       requireWorkspace(workspace, "update", now);
       const signed = await checkWorkspaceSignature(services, unit, workspace, "workspace.update", signedRequest(body, request));
-      const { state, effects } = stepWorkspace(workspace, { kind: "update", changes, signed }, now);
-      unit.put(workspaces, state.id, state);
-      await carryOut(services, unit, state, effects);
+      const step = stepWorkspace(workspace, { kind: "update", changes, signed }, now);
+      const { state } = step;
+      await saveWorkspace(services, unit, step);
       unit.record({ type: "workspace.update", workspace: state.id, metadata: { fields: Object.keys(changes), signed } });
       return workspaceView(state, now);
     });
@@ -122,9 +130,10 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
           org,
         });
       }
-      const { state, effects } = stepWorkspace(workspace, { kind: "delete", signed_by: signers }, now);
+      const signed_by = [...signers, ...(await consenting(unit, workspace))];
+      const { state, effects } = stepWorkspace(workspace, { kind: "delete", signed_by }, now);
       await carryOut(services, unit, state, effects);
-      unit.record({ type: "workspace.delete", workspace: state.id, metadata: { signed_by: signers } });
+      unit.record({ type: "workspace.delete", workspace: state.id, metadata: { signed_by } });
     });
   },
 
@@ -158,10 +167,10 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
       requireWorkspace(workspace, "rotate", now);
       await checkWorkspaceSignature(services, unit, workspace, "workspace.rotate-dek", signedRequest(body, request));
       await requireAllowedByPolicy(services, unit, workspace, "rotate");
-      const { state, effects } = stepWorkspace(workspace, { kind: "rotate" }, now);
-      unit.put(workspaces, state.id, state);
-      await carryOut(services, unit, state, effects);
-      unit.record({ type: "key.rotate", workspace: state.id, metadata: { version: state.dek_version } });
+      const step = stepWorkspace(workspace, { kind: "rotate" }, now);
+      const { id, dek_version: version } = step.state;
+      await saveWorkspace(services, unit, step);
+      unit.record({ type: "key.rotate", workspace: id, metadata: { version } });
     });
   },
 
@@ -170,9 +179,10 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
       const workspace = await findOwnWorkspace(unit, params.id, principal.org);
       requireWorkspace(workspace, "extend", now);
       await checkWorkspaceSignature(services, unit, workspace, "workspace.extend", signedRequest(body, request));
-      const { state } = stepWorkspace(workspace, { kind: "extend", expires_at: body.expires_at }, now);
-      unit.put(workspaces, state.id, state);
-      unit.record({ type: "workspace.extend", workspace: state.id, metadata: { expires_at: state.expires_at } });
+      const step = stepWorkspace(workspace, { kind: "extend", expires_at: body.expires_at }, now);
+      const { id, expires_at } = step.state;
+      await saveWorkspace(services, unit, step);
+      unit.record({ type: "workspace.extend", workspace: id, metadata: { expires_at } });
     });
   },
 
@@ -194,6 +204,7 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
       );
       unit.insert(invitations, id, invitation);
       unit.record({ type: "workspace.invite", workspace: workspace.id, metadata: { org_id: body.org_id, invitation_id: id } });
+      await offerToPartner(services, unit, workspace, invitation);
       return invitation;
     });
   },
@@ -201,7 +212,12 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
   async acceptInvitation(services, { principal, params, body, now, requestId, request }) {
     ownOrganization(principal, body.org_id);
     await services.organizationKeys.ensureKek(principal.org);
-    await services.transact({ principal, now, requestId }, async (unit) => {
+    const call = { principal, now, requestId };
+    if (await hasOffer(services, params.id, principal)) {
+      const answer = { ...signedRequest(body, request), group_id: body.group_id ?? null };
+      return acceptOffer(services, call, params.id, answer);
+    }
+    await services.transact(call, async (unit) => {
       const workspace = await unit.get(workspaces, params.id);
       if (workspace === undefined) throw notFound("workspace");
       if (participates(workspace, principal.org)) throw refusal("CONFLICT", "the organisation already takes part");
@@ -213,14 +229,10 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
       if (body.group_id !== undefined && (await unit.get(groups, body.group_id))?.org_id !== principal.org) {
         throw invalidField("group_id", "no such group");
       }
-      const { state, effects } = stepWorkspace(
-        workspace,
-        { kind: "join", org: principal.org, group_id: body.group_id ?? null },
-        now,
-      );
+      const step = stepWorkspace(workspace, { kind: "join", org: principal.org, group_id: body.group_id ?? null }, now);
+      const { state } = step;
       unit.put(invitations, invitation.id, accepted);
-      unit.put(workspaces, state.id, state);
-      await carryOut(services, unit, state, effects);
+      await saveWorkspace(services, unit, step);
       const admission = admit(
         {
           id: services.newId(now),
@@ -241,7 +253,9 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
 
   async declineInvitation(services, { principal, params, body, now, requestId }) {
     ownOrganization(principal, body.org_id);
-    await services.transact({ principal, now, requestId }, async (unit) => {
+    const call = { principal, now, requestId };
+    if (await hasOffer(services, params.id, principal)) return declineOffer(services, call, params.id);
+    await services.transact(call, async (unit) => {
       const [invitation] = await unit.list(invitations, "pending", [params.id, principal.org]);
       if (invitation === undefined) throw notFound("workspace");
       unit.put(invitations, invitation.id, stepInvitation(invitation, "decline", now));
@@ -251,16 +265,28 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
 
   async listInvitations({ read }, { principal, params, query, now }) {
     const workspace = await read.get(workspaces, params.id);
-    if (workspace === undefined) throw notFound("workspace");
     const all = await read.list(invitations, "by_workspace", [params.id], { reverse: true });
-    const seen = workspace.org_id === principal.org ? all : all.filter((invitation) => invitation.org_id === principal.org);
-    if (seen.length === 0 && !participates(workspace, principal.org)) throw notFound("workspace");
+    const seen = workspace?.org_id === principal.org ? all : all.filter((invitation) => invitation.org_id === principal.org);
+    if (seen.length === 0) await findWorkspace(read, params.id, principal.org);
     const shown = seen.slice(query.offset, query.offset + query.limit);
     return {
       invitations: shown.map((invitation) => ({ ...invitation, status: invitationStatus(invitation, now) })),
       count: shown.length,
       total: seen.length,
     };
+  },
+
+  async receivedInvitations({ read }, { principal, query, now }) {
+    const { items, total } = await read.page(invitations, "by_org", [principal.org], query);
+    const received = await Promise.all(items.map((invitation) => receivedInvitation(read, invitation, now)));
+    return { invitations: received, count: received.length, total };
+  },
+
+  async consentToDeletion(services, { principal, params, body, now, requestId, request }) {
+    const call = { principal, now, requestId };
+    const { consent, delivered } = await consentToDeletion(services, call, params.id, signedRequest(body, request));
+    const { workspace_id, org_id, revision } = consent;
+    return { workspace_id, org_id, revision, delivered };
   },
 
   async requestAccess(services, { principal, params, body, now, requestId, request }) {
@@ -323,12 +349,11 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
   async archiveWorkspace(services, { principal, params, body, now, requestId, request }) {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const workspace = await findOwnWorkspace(unit, params.id, principal.org);
-      const { state, effects } = stepWorkspace(workspace, { kind: "archive" }, now);
-      if (state === workspace) return;
+      const step = stepWorkspace(workspace, { kind: "archive" }, now);
+      if (step.state === workspace) return;
       await checkWorkspaceSignature(services, unit, workspace, "workspace.archive", signedRequest(body, request));
-      unit.put(workspaces, state.id, state);
-      await carryOut(services, unit, state, effects);
-      unit.record({ type: "workspace.archive", workspace: state.id });
+      await saveWorkspace(services, unit, step);
+      unit.record({ type: "workspace.archive", workspace: workspace.id });
     });
   },
 
@@ -345,7 +370,9 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
         params: body.signature_params,
       });
       await requireAllowedByPolicy(services, unit, workspace, "export");
-      const bundle = await exportBundle(services, unit, workspace, signed || !workspace.crk_protected);
+      const withKeys = signed || !workspace.crk_protected;
+      const exported = withKeys ? await handOver(services, unit, workspace) : workspace;
+      const bundle = await exportBundle(services, unit, exported, withKeys);
       unit.record({
         type: "workspace.export",
         workspace: workspace.id,

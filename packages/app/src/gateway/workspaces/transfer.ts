@@ -1,27 +1,27 @@
 import { refusal, timestamp, type Workspace } from "@seneschal/core/keys";
 import { base64 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
-import { organizations } from "../organizations/collections.ts";
+import { federatedKeys } from "../federation/certified-keys.ts";
+import { findFederation } from "../federation/find.ts";
+import { isLocal } from "../organizations/is-local.ts";
 import { policies } from "../policies/collections.ts";
+import { takeBundle } from "../replication/take-bundle.ts";
 import type { GatewayServices } from "../services.ts";
-import { type BundleContent, bundleBytes, bundleChecksum, checkBundle, openDeks, sealDeks } from "./bundle.ts";
+import { type BundleContent, bundleBytes, bundleChecksum, checkBundle, openDeks } from "./bundle.ts";
 import { seatId, seats, workspaces } from "./collections.ts";
+import { type Recipient, sealKeys } from "./sealed-keys.ts";
+import { arrived, travelling, travellingPolicies } from "./travelling.ts";
 
 /** Makes the signed bundle of a workspace. Without `withKeys` it holds no key. */
 export async function exportBundle(services: GatewayServices, unit: GatewayUnit, workspace: Workspace, withKeys: boolean) {
   const { principal, now } = unit.call;
-  const local: string[] = [];
-  for (const { org_id } of workspace.participants) {
-    if ((await unit.get(organizations, org_id)) !== undefined || org_id === principal.org) local.push(org_id);
-  }
-  const bundled = await unit.list(policies, "by_workspace", [workspace.id]);
-  const { org_id: owner_org_id, ...rest } = workspace;
+  const recipients = await recipientsOf(services, unit, workspace);
   const content: BundleContent = {
     format_version: 1,
-    workspace: { ...rest, owner_org_id },
-    policies: bundled.map(({ id, name, rego, version }) => ({ id, name, rego, version })),
-    export_dek: withKeys ? await sealDeks(services, unit, workspace, local) : {},
-    recipient_orgs: local,
+    workspace: travelling(workspace),
+    policies: await travellingPolicies(unit, workspace.id),
+    export_dek: withKeys ? await sealKeys(services, unit, workspace, principal.org, recipients) : {},
+    recipient_orgs: recipients.map(({ org }) => org),
     exported_at: timestamp(now),
     exported_by: principal.id,
     exporter_org: principal.org,
@@ -31,9 +31,25 @@ export async function exportBundle(services: GatewayServices, unit: GatewayUnit,
   return { ...content, checksum, signature };
 }
 
+/** The participants whose keys are known: those of this instance, and those with which the exporter is federated. */
+async function recipientsOf(
+  services: GatewayServices,
+  unit: GatewayUnit,
+  { participants }: Workspace,
+): Promise<readonly Recipient[]> {
+  const { org: own } = unit.call.principal;
+  const recipients: Recipient[] = [];
+  for (const { org_id: org } of participants) {
+    const here = org === own || (await isLocal(unit, org));
+    const keys = here ? await services.organizationKeys.publicKeys(unit, org) : await federatedKeys(unit, org, own);
+    if (keys !== undefined) recipients.push({ org, exchange: keys.exchange });
+  }
+  return recipients;
+}
+
 /**
  * Brings a bundle in. The id stays; one that exists is a conflict. Every participant that lives on this instance gets its
- * seat, with the keys wrapped for it.
+ * seat, with the keys wrapped for it. A workspace whose owner lives elsewhere and is federated becomes a replica.
  */
 export async function importBundle(
   services: GatewayServices,
@@ -44,15 +60,19 @@ export async function importBundle(
 ): Promise<Workspace> {
   const { principal, now } = unit.call;
   await checkBundle(services, unit, content, checksum, signature);
-  const { owner_org_id, ...rest } = content.workspace;
-  const workspace: Workspace = { ...rest, org_id: owner_org_id, revision: rest.revision + 1, updated_at: timestamp(now) };
+  const owner = content.workspace.owner_org_id;
+  const elsewhere =
+    owner === principal.org || (await isLocal(unit, owner)) ? undefined : await findFederation(unit, owner, principal.org);
+  if (elsewhere?.status === "active") return takeBundle(services, unit, elsewhere, content);
+  const before = arrived(content.workspace);
+  const workspace: Workspace = { ...before, revision: before.revision + 1, updated_at: timestamp(now) };
   if ((await unit.get(workspaces, workspace.id)) !== undefined) {
     throw refusal("CONFLICT", "a workspace of that id exists", { id: workspace.id });
   }
   const deks = await openDeks(services, unit, content);
   unit.insert(workspaces, workspace.id, workspace);
   for (const { org_id } of workspace.participants) {
-    if (org_id !== principal.org && (await unit.get(organizations, org_id)) === undefined) continue;
+    if (org_id !== principal.org && !(await isLocal(unit, org_id))) continue;
     const wrapped: Record<string, string> = {};
     for (const [version, dek] of Object.entries(deks)) {
       wrapped[version] = await services.deks.wrap(dek, workspace.id, org_id, Number(version));

@@ -1,9 +1,10 @@
 import { isCoded, type JsonObject } from "@seneschal/core";
-import { decideAccess, type KeysCode, type KeysError, notFound, refusal } from "@seneschal/core/keys";
+import { decideAccess, type KeysCode, type KeysError, limits, notFound, refusal } from "@seneschal/core/keys";
 import { openRecord, recordKeyVersion, sealRecord } from "@seneschal/crypto";
 import { markRecorded } from "../authz/record-refusal.ts";
 import { base64, bytes } from "../bytes.ts";
 import type { Call } from "../call.ts";
+import { requireFollowed } from "../replication/require-followed.ts";
 import type { GatewayServices } from "../services.ts";
 import { standing } from "./access.ts";
 import { seatId, seats, workspaces } from "./collections.ts";
@@ -24,7 +25,8 @@ export async function encryptItems(
   items: readonly DataItem[],
 ): Promise<string[]> {
   const { seat, version, record } = await enter(services, call, workspaceId, "encrypt", items);
-  await services.dekUses.take(workspaceId, version, items.length);
+  const { owner, replica } = limits.dekUses;
+  await services.dekUses.take(workspaceId, version, items.length, seat.federation_id === undefined ? owner : replica);
   const key = await services.deks.open(seat, version);
   if (key === undefined) throw new Error(`workspace ${workspaceId} lost key version ${version}`);
   const out = items.map(({ text, context }) => {
@@ -87,6 +89,7 @@ async function enter(
     read.get(seats, seatId(workspaceId, principal.org)),
   ]);
   if (workspace === undefined || seat === undefined) throw notFound("workspace");
+  await requireFollowed(services, workspace, seat, now);
   const facts = await standing(read, workspace, principal, now);
   const contexts = distinctContexts(items);
   const verdicts = await Promise.all(

@@ -85,8 +85,13 @@ export function stepMessage(message: Message, input: MessageInput, now: number):
 const firstRetry = 5_000;
 const lastRetry = 15 * 60_000;
 
-/** When a pending message is tried again, in milliseconds since the epoch: doubling from 5 s to 15 min after each try. */
+/** Milliseconds between a failed try, the `attempts`th, and the next: doubling from 5 s to 15 min. */
+export function retryDelay(attempts: number): number {
+  return Math.min(firstRetry * 2 ** (attempts - 1), lastRetry);
+}
+
+/** When a pending message is tried again, in milliseconds since the epoch. */
 export function nextDelivery(message: Message): number {
   if (message.attempts === 0) return Date.parse(message.created_at);
-  return Date.parse(message.updated_at) + Math.min(firstRetry * 2 ** (message.attempts - 1), lastRetry);
+  return Date.parse(message.updated_at) + retryDelay(message.attempts);
 }

@@ -1,0 +1,14 @@
+import { consentId, deletionConsents } from "./collections.ts";
+import { refusedOrLater, type Send } from "./deliver-dispatch.ts";
+
+const PATH = "/api/v1/federation/peer/deletion-consent";
+
+/** Brings an organisation's signature for the deletion of a workspace to the owner's instance. */
+export const sendConsent: Send = async (services, { org_id, workspace_id }, federation) => {
+  const consent = await services.read.get(deletionConsents, consentId(workspace_id, org_id));
+  if (consent === undefined) return { kind: "done" };
+  const { payload, signature } = consent;
+  const body = { workspace_id, payload, signature };
+  const answer = await services.channels.call(services.read, federation, { method: "POST", path: PATH, body });
+  return answer.status === 204 ? { kind: "done" } : refusedOrLater(answer);
+};
