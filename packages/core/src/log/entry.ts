@@ -74,9 +74,10 @@ export function canonicalJson(value: Json): string {
       ? `[${value.map(canonicalJson).join(",")}]`
       : JSON.stringify(value);
   const object = value as JsonObject;
-  const members = Object.keys(object)
-    .sort()
-    .filter((key) => object[key] !== undefined)
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`);
-  return `{${members.join(",")}}`;
+  let text = "";
+  for (const key of Object.keys(object).sort()) {
+    const member = object[key];
+    if (member !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
 }
