@@ -1,21 +1,9 @@
 import { adminRoles } from "@seneschal/core/keys";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { z } from "zod";
-import { servedRoutes } from "../../src/gateway/index.ts";
 import { actions, tableAllows } from "./authorisation-table.ts";
-import { openRig, type Rig } from "./rig.ts";
-import { sampleOf } from "./sample-of.ts";
-import { makeTargets, pathOf, type Targets } from "./samples.ts";
-
-interface AnyRoute {
-  readonly method: string;
-  readonly path: string;
-  readonly auth: string;
-  readonly action?: string;
-  readonly params?: object;
-  readonly body?: z.ZodType;
-}
-const guarded = Object.entries(servedRoutes as Readonly<Record<string, AnyRoute>>).filter(([, route]) => route.auth !== "public");
+import { callRoute, guardedRoutes as guarded } from "./guarded-routes.ts";
+import { type Caller, openRig, type Rig } from "./rig.ts";
+import { makeTargets, type Targets } from "./samples.ts";
 
 describe("every guarded route", () => {
   let rig: Rig;
@@ -26,12 +14,7 @@ describe("every guarded route", () => {
   });
   afterAll(() => rig.close());
 
-  const call = (caller: ReturnType<Rig["bearer"]>, id: string, route: AnyRoute) =>
-    caller(
-      route.method,
-      pathOf(route.path, targets),
-      route.body === undefined ? undefined : (targets.bodies[id] ?? sampleOf(route.body)),
-    );
+  const call = (caller: Caller, ...route: (typeof guarded)[number]) => callRoute(caller, route, targets);
 
   it("names an action that the table knows", () => {
     for (const [id, route] of guarded) expect(actions, id).toContain(route.action);
@@ -78,13 +61,10 @@ describe("every guarded route", () => {
         else expect(targets.bodies[id] === undefined ? [404, 400] : [404], what).toContain(answer.status);
       }
     }
-    const changes = await rig.store.changes(head, 100_000);
-    const log = (await rig.admin("globex")("GET", "/api/v1/audit?limit=1000")).body.events;
     // Nothing but the refusals themselves is written, into their own log.
-    expect(new Set(changes.map(({ coll }) => coll)).size, JSON.stringify(changes[0])).toBe(1);
-    expect(new Set(log.slice(0, changes.length).map((e: { event_type: string }) => e.event_type))).toEqual(
-      new Set(["auth.failure"]),
-    );
+    expect(await rig.store.changes(head, 10)).toEqual([]);
+    const { body } = await rig.admin("globex")("GET", "/api/v1/audit?limit=50");
+    expect(new Set(body.events.map((e: { event_type: string }) => e.event_type))).toEqual(new Set(["auth.failure"]));
   });
 
   it("never takes the client's word for the organisation", async () => {
