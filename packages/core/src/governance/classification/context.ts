@@ -22,6 +22,21 @@ export function contextOf(
   return undefined;
 }
 
+/** Names of numbers that belong to things: what stands behind one of them is none of a person. */
+const THINGS =
+  /\b(?:serial|order|invoice|ticket|issue|version|release|build|section|chapter|paragraph|page|figure|table|isbn|issn|gtin|ean|sku|batch|lot|part|item|model|article|tracking|commit|revision|error|port|meeting)(?: (?:no|nr|num|number|id|code|is|was|#))*[\s.:#("']*$/;
+
+/** True when the words right before a match name a thing: `serial number`, `version`. */
+export function namesThing(lowered: string, start: number): boolean {
+  return THINGS.test(lowered.slice(Math.max(0, start - 40), start));
+}
+
+/** True for blank-separated digits that go on before or behind: numbers of a row, not groups of one. */
+export function isPartOfRow(text: string, start: number, end: number): boolean {
+  if (!/\d \d/.test(text.slice(start, end))) return false;
+  return /\d $/.test(text.slice(Math.max(0, start - 2), start)) || /^ \d/.test(text.slice(end, end + 2));
+}
+
 /** True when the window holds the word. */
 export function holds(window: string, word: string): boolean {
   for (let at = window.indexOf(word); at >= 0; at = window.indexOf(word, at + 1)) {

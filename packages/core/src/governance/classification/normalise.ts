@@ -29,19 +29,21 @@ const HOMOGLYPHS: Readonly<Record<string, string>> = Object.fromEntries(
   ].flatMap(([from, to]) => [...(from ?? "")].map((c) => [c, to ?? ""] as const)),
 );
 const LOWER: ReadonlySet<string> = new Set("асеіјорѕхуο");
-const DIGIT_ZEROS = [0x660, 0x6f0, 0x966, 0x9e6, 0xa66, 0xae6, 0xe50, 0xed0];
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
-const DASHES = /[\u2010-\u2015\u2212\u2043\ufe58\ufe63\uff0d]/;
+const DIGIT = /\p{Nd}/u;
+const DASHES = /[\u2010-\u2013\u2212\u2043\ufe63\uff0d]/;
+/** Dashes of sentences: between digits they join, elsewhere they part. */
+const LONG_DASHES = /[\u2014\u2015\ufe58]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range is meant
 const ASCII = /^[\x00-\x7f]*$/;
 
 /**
- * Folds a text so that evasion by look-alikes fails: compatibility forms (NFKC per character), invisible characters removed,
+ * Folds a text so that evasion by look-alikes fails: compatibility forms (NFKC per character), invisible characters removed, runs of blanks to one,
  * dashes and digits of all scripts to ASCII, Cyrillic and Greek look-alikes to Latin inside words that also hold ASCII letters or
  * digits (so that Russian or Greek words stay themselves).
  */
 export function normalise(text: string): Normalised {
-  if (ASCII.test(text)) return { text, start: (i) => i, end: (i) => i };
+  if (ASCII.test(text) && !text.includes("  ")) return { text, start: (i) => i, end: (i) => i };
   const out: string[] = [];
   const starts: number[] = [];
   const ends: number[] = [];
@@ -52,7 +54,8 @@ export function normalise(text: string): Normalised {
       const from = at;
       at += c.length;
       if (INVISIBLE.test(c)) continue;
-      const folded = foldOne(c, mixed);
+      const folded = LONG_DASHES.test(c) ? longDash(out.at(-1), text[at]) : foldOne(c, mixed);
+      if (folded === " " && out.at(-1) === " ") continue;
       // By UTF-16 units, as the text is indexed: an astral character is two of them.
       for (let unit = 0; unit < folded.length; unit++) {
         out.push(folded[unit] ?? "");
@@ -68,13 +71,23 @@ export function normalise(text: string): Normalised {
   };
 }
 
+function longDash(before: string | undefined, after: string | undefined): string {
+  return DIGIT.test(before ?? "") && DIGIT.test(after ?? "") ? "-" : " ";
+}
+
+/** Decimal digits of every script stand in runs of ten that begin with zero (Unicode, section 4.6). */
+function digitValue(code: number): number {
+  let first = code;
+  while (DIGIT.test(String.fromCodePoint(first - 1))) first--;
+  return (code - first) % 10;
+}
+
 /** The UTF-16 units that stand for one character. */
 function foldOne(c: string, mixed: boolean): string {
   const code = c.codePointAt(0) ?? 0;
   if (code < 0x80) return c;
   if (DASHES.test(c)) return "-";
-  const zero = DIGIT_ZEROS.find((z) => code >= z && code <= z + 9);
-  if (zero !== undefined) return String(code - zero);
+  if (DIGIT.test(c)) return String(digitValue(code));
   const latin = mixed ? HOMOGLYPHS[c] : undefined;
   if (latin !== undefined) return LOWER.has(c) ? latin.toLowerCase() : latin;
   return c.normalize("NFKC");

@@ -1,4 +1,4 @@
-import { contextOf } from "./context.ts";
+import { contextOf, isPartOfRow, namesThing } from "./context.ts";
 import { normalise } from "./normalise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
 
@@ -32,7 +32,7 @@ interface Candidate extends Finding {
 
 /**
  * Finds entities in a text. Every pattern is bounded and every match is judged in constant time, so the work is linear in the
- * text. Where matches overlap the best evidence wins: check digit, then context, then the hinted country, longer span, base score, and at last how
+ * text. Where matches overlap the best evidence wins: check digit and context, then the hinted country, longer span, base score, and at last how
  * common the entity is. Findings are in text order and do not overlap.
  *
  * @example
@@ -71,13 +71,17 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
         const verdict = recogniser.validate?.(value);
         if (verdict === false || (options.strict === true && verdict === undefined && recogniser.validate !== undefined))
           continue;
-        const context = contextOf(lowered, match.index, match.index + value.length, recogniser.context, options.hints);
+        const { index } = match;
+        const telling = verdict === true && (recogniser.prior ?? DEFAULT_PRIOR) >= TELLING_PRIOR;
+        if (!telling && isMostlyDigits(value) && namesThing(lowered, index)) continue;
+        const context = contextOf(lowered, index, index + value.length, recogniser.context, options.hints);
+        if (!telling && context === undefined && isPartOfRow(folded.text, index, index + value.length)) continue;
         let score = verdict === true ? 1 : pattern.score;
         if (hinted) score = Math.min(1, score + COUNTRY_DELTA);
         const raised = context === undefined ? score : Math.min(1, Math.max(score + CONTEXT_DELTA, CONTEXT_FLOOR));
         if (raised < minScore) continue;
-        const start = folded.start(match.index);
-        const end = folded.end(match.index + value.length);
+        const start = folded.start(index);
+        const end = folded.end(index + value.length);
         found.push({
           entity: recogniser.entity,
           start,
@@ -88,12 +92,11 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
           ...(recogniser.country === undefined ? {} : { country: recogniser.country }),
           ...(context === undefined ? {} : { contextWord: context, contextDelta: raised - score }),
           rank: [
-            verdict === true ? 1 : 0,
-            context === undefined ? 0 : 1,
+            evidenceClass(verdict === true, telling || hinted, context !== undefined),
             hinted ? 1 : 0,
             end - start,
             verdict === true ? 0 : pattern.score,
-            recogniser.prior ?? 0.5,
+            recogniser.prior ?? DEFAULT_PRIOR,
           ],
         });
       }
@@ -102,9 +105,27 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
   return found;
 }
 
+/** From this prior on a check digit says enough by itself: the shape is not one that any number of its length has. */
+const TELLING_PRIOR = 0.7;
+const DEFAULT_PRIOR = 0.5;
+
+/**
+ * Check digit with context, then a telling check digit, then context, then a check digit that one number in ten passes by chance, then the bare shape.
+ */
+function evidenceClass(checked: boolean, telling: boolean, inContext: boolean): number {
+  if (checked && inContext) return 4;
+  if (checked && telling) return 3;
+  if (inContext) return 2;
+  return checked ? 1 : 0;
+}
+
 /** A match never ends in the punctuation of its sentence. */
 function trimmed(match: string): string {
   return match.replace(/[\s.,;]+$/, "").replace(/([^:]):$/, "$1");
+}
+
+function isMostlyDigits(text: string): boolean {
+  return text.replace(/\D/g, "").length * 2 >= text.length;
 }
 
 function countDigits(text: string): number {

@@ -7,8 +7,8 @@ export const asia: readonly Recogniser[] = [
     entity: "IN_AADHAAR",
     country: "in",
     patterns: [
-      { name: "groups of four", regex: /(?<![\w:-])[2-9]\d{3}[- :]\d{4}[- :]\d{4}(?![\w:-])/g, score: 0.3 },
-      { name: "twelve digits", regex: /(?<![\w.-])[2-9]\d{11}(?![\w-])/g, score: 0.05 },
+      { name: "groups of four", regex: /(?<![A-Za-z\d-])(?<!\d:)[2-9]\d{3}[- :]\d{4}[- :]\d{4}(?![A-Za-z\d:-])/g, score: 0.3 },
+      { name: "twelve digits", regex: /(?<![A-Za-z\d.-])[2-9]\d{11}(?![A-Za-z\d-])/g, score: 0.05 },
     ],
     validate: (match) => {
       const d = digitsOf(match);
@@ -48,7 +48,7 @@ export const asia: readonly Recogniser[] = [
   {
     entity: "IN_PASSPORT",
     country: "in",
-    patterns: [{ name: "letter and seven digits", regex: /(?<![\dA-Za-z])[A-Z][1-9]\d{6}(?![\dA-Za-z])/g, score: 0.1 }],
+    patterns: [{ name: "letter and seven digits", regex: /(?<![\dA-Za-z])[A-Z][1-9]\d{6}(?![\dA-Za-z])/gi, score: 0.1 }],
     context: ["passport", "indian passport", "passport number"],
     digits: 7,
     prior: 0.4,
@@ -94,7 +94,7 @@ export const asia: readonly Recogniser[] = [
     patterns: [
       {
         name: "birth date, sex 1-4",
-        regex: /(?<![\w-])\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])-?[1-4]\d{6}(?![\w-])/g,
+        regex: /(?<![A-Za-z\d-])\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])-?[1-4]\d{6}(?![A-Za-z\d-])/g,
         score: 0.5,
       },
     ],
@@ -110,7 +110,7 @@ export const asia: readonly Recogniser[] = [
     patterns: [
       {
         name: "birth date, sex 5-8",
-        regex: /(?<![\w-])\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])-?[5-8]\d{6}(?![\w-])/g,
+        regex: /(?<![A-Za-z\d-])\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])-?[5-8]\d{6}(?![A-Za-z\d-])/g,
         score: 0.5,
       },
     ],
@@ -124,8 +124,8 @@ export const asia: readonly Recogniser[] = [
     country: "kr",
     languages: ["ko"],
     patterns: [
-      { name: "three-two-five", regex: /(?<![\w-])\d{3}-\d{2}-\d{5}(?![\w-])/g, score: 0.5 },
-      { name: "ten digits", regex: /(?<![\w.-])\d{10}(?![\w-])/g, score: 0.1 },
+      { name: "three-two-five", regex: /(?<![A-Za-z\d-])\d{3}-\d{2}-\d{5}(?![A-Za-z\d-])/g, score: 0.5 },
+      { name: "ten digits", regex: /(?<![A-Za-z\d.-])\d{10}(?![A-Za-z\d-])/g, score: 0.1 },
     ],
     validate: (match) => {
       const d = digitsOf(match);
@@ -155,7 +155,11 @@ export const asia: readonly Recogniser[] = [
     country: "kr",
     languages: ["ko"],
     patterns: [
-      { name: "region, year, serial", regex: /(?<![\w-])(?:1[1-9]|2[0-8])[- ]?\d{2}[- ]?\d{6}[- ]?\d{2}(?![\w-])/g, score: 0.3 },
+      {
+        name: "region, year, serial",
+        regex: /(?<![A-Za-z\d-])(?:1[1-9]|2[0-8])[- ]?\d{2}[- ]?\d{6}[- ]?\d{2}(?![A-Za-z\d-])/g,
+        score: 0.3,
+      },
     ],
     validate: (match) => {
       if (!/^\d{2}([- ]?)\d{2}\1\d{6}\1\d{2}$/.test(match)) return undefined;
@@ -170,8 +174,8 @@ export const asia: readonly Recogniser[] = [
     entity: "PH_TIN",
     country: "ph",
     patterns: [
-      { name: "groups of three", regex: /(?<![\w-])\d{3}-\d{3}-\d{3}(?:-\d{3,5})?(?![\w-])/g, score: 0.05 },
-      { name: "digits", regex: /(?<![\w.-])(?:\d{9}|\d{12}|\d{14})(?![\w-])/g, score: 0.01 },
+      { name: "groups of three", regex: /(?<![A-Za-z\d-])\d{3}-\d{3}-\d{3}(?:-\d{3,5})?(?![A-Za-z\d-])/g, score: 0.05 },
+      { name: "digits", regex: /(?<![A-Za-z\d.-])(?:\d{9}|\d{12}|\d{14})(?![A-Za-z\d-])/g, score: 0.01 },
     ],
     // The check digit excludes, but one in eleven numbers has it: passing decides nothing.
     validate: (match) => {
@@ -213,8 +217,12 @@ export const asia: readonly Recogniser[] = [
     country: "th",
     languages: ["th"],
     patterns: [
-      { name: "thirteen digits", regex: /(?<![\w.-])[1-8]\d{12}(?![\w-])/g, score: 0.5 },
-      { name: "one-four-five-two-one", regex: /(?<![\w-])[1-8][- ]\d{4}[- ]\d{5}[- ]\d{2}[- ]\d(?![\w-])/g, score: 0.5 },
+      { name: "thirteen digits", regex: /(?<![A-Za-z\d.-])[1-8]\d{12}(?![A-Za-z\d-])/g, score: 0.5 },
+      {
+        name: "one-four-five-two-one",
+        regex: /(?<![A-Za-z\d-])[1-8][- ]\d{4}[- ]\d{5}[- ]\d{2}[- ]\d(?![A-Za-z\d-])/g,
+        score: 0.5,
+      },
     ],
     validate: (match) => {
       if (!/^[1-8][\d -]{12,16}$/.test(match) || / $/.test(match)) return false;

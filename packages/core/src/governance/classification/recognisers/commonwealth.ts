@@ -7,8 +7,8 @@ export const commonwealth: readonly Recogniser[] = [
     entity: "AU_ABN",
     country: "au",
     patterns: [
-      { name: "two-three-three-three", regex: /(?<![\w-])\d{2} \d{3} \d{3} \d{3}(?![\w-])/g, score: 0.1 },
-      { name: "eleven digits", regex: /(?<![\w.-])\d{11}(?![\w-])/g, score: 0.01 },
+      { name: "two-three-three-three", regex: /(?<![A-Za-z\d-])\d{2} \d{3} \d{3} \d{3}(?![A-Za-z\d-])/g, score: 0.1 },
+      { name: "eleven digits", regex: /(?<![A-Za-z\d.-])\d{11}(?![A-Za-z\d-])/g, score: 0.01 },
     ],
     validate: (match) => {
       const d = digitsOf(match);
@@ -22,8 +22,8 @@ export const commonwealth: readonly Recogniser[] = [
     entity: "AU_ACN",
     country: "au",
     patterns: [
-      { name: "groups of three", regex: /(?<![\w-])\d{3} \d{3} \d{3}(?![\w-])/g, score: 0.1 },
-      { name: "nine digits", regex: /(?<![\w.-])\d{9}(?![\w-])/g, score: 0.01 },
+      { name: "groups of three", regex: /(?<![A-Za-z\d-])\d{3} \d{3} \d{3}(?![A-Za-z\d-])/g, score: 0.1 },
+      { name: "nine digits", regex: /(?<![A-Za-z\d.-])\d{9}(?![A-Za-z\d-])/g, score: 0.01 },
     ],
     validate: (match) => {
       const d = digitsOf(match);
@@ -37,8 +37,8 @@ export const commonwealth: readonly Recogniser[] = [
     entity: "AU_TFN",
     country: "au",
     patterns: [
-      { name: "groups of three", regex: /(?<![\w-])\d{3} \d{3} \d{3}(?![\w-])/g, score: 0.1 },
-      { name: "nine digits", regex: /(?<![\w.-])\d{9}(?![\w-])/g, score: 0.01 },
+      { name: "groups of three", regex: /(?<![A-Za-z\d-])\d{3} \d{3} \d{3}(?![A-Za-z\d-])/g, score: 0.1 },
+      { name: "nine digits", regex: /(?<![A-Za-z\d.-])\d{9}(?![A-Za-z\d-])/g, score: 0.01 },
     ],
     validate: (match) => {
       const d = digitsOf(match);
@@ -52,8 +52,8 @@ export const commonwealth: readonly Recogniser[] = [
     entity: "AU_MEDICARE",
     country: "au",
     patterns: [
-      { name: "four-five-one", regex: /(?<![\w-])[2-6]\d{3} \d{5} \d(?![\w-])/g, score: 0.1 },
-      { name: "ten digits", regex: /(?<![\w.-])[2-6]\d{9}(?![\w-])/g, score: 0.01 },
+      { name: "four-five-one", regex: /(?<![A-Za-z\d-])[2-6]\d{3} \d{5} \d(?![A-Za-z\d-])/g, score: 0.1 },
+      { name: "ten digits", regex: /(?<![A-Za-z\d.-])[2-6]\d{9}(?![A-Za-z\d-])/g, score: 0.01 },
     ],
     validate: (match) => {
       const d = digitsOf(match);
@@ -67,8 +67,8 @@ export const commonwealth: readonly Recogniser[] = [
     entity: "CA_SIN",
     country: "ca",
     patterns: [
-      { name: "groups of three", regex: /(?<![\w-])[1-79]\d{2}[- ]\d{3}[- ]\d{3}(?![\w-])/g, score: 0.5 },
-      { name: "nine digits", regex: /(?<![\w.-])[1-79]\d{8}(?![\w-])/g, score: 0.05 },
+      { name: "groups of three", regex: /(?<![A-Za-z\d-])[1-79]\d{2}[- ]\d{3}[- ]\d{3}(?![A-Za-z\d-])/g, score: 0.5 },
+      { name: "nine digits", regex: /(?<![A-Za-z\d.-])[1-79]\d{8}(?![A-Za-z\d-])/g, score: 0.05 },
     ],
     validate: (match) => {
       const d = digitsOf(match);
@@ -81,7 +81,7 @@ export const commonwealth: readonly Recogniser[] = [
   {
     entity: "NG_NIN",
     country: "ng",
-    patterns: [{ name: "eleven digits", regex: /(?<![\w.-])\d{11}(?![\w-])/g, score: 0.01 }],
+    patterns: [{ name: "eleven digits", regex: /(?<![A-Za-z\d.-])\d{11}(?![A-Za-z\d-])/g, score: 0.01 }],
     validate: (match) => verhoeff(match) && !repeats(match),
     context: ["nin", "national identification number", "nigeria", "nimc", "national id"],
     digits: 11,
@@ -101,7 +101,7 @@ export const commonwealth: readonly Recogniser[] = [
     patterns: [
       {
         name: "birth date, citizenship",
-        regex: /(?<![\w.-])\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{4}[012][089]\d(?![\w-])/g,
+        regex: /(?<![A-Za-z\d.-])\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{4}[012][089]\d(?![A-Za-z\d-])/g,
         score: 0.3,
       },
     ],

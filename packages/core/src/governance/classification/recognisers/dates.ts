@@ -10,56 +10,63 @@ export const dates: readonly Recogniser[] = [
     patterns: [
       {
         name: "ISO 8601",
-        regex: /(?<![\w-])\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?(?![\w:])/g,
+        regex:
+          /(?<![A-Za-z\d-])\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?(?![A-Za-z\d:])/g,
         score: 0.8,
       },
       {
         name: "year first",
         regex:
-          /(?<![\w./-])[12]\d{3}(?:-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])|\/(?:0?[1-9]|1[0-2])\/(?:0?[1-9]|[12]\d|3[01])|\.(?:0?[1-9]|1[0-2])\.(?:0?[1-9]|[12]\d|3[01]))(?![\w/-])/g,
+          /(?<![A-Za-z\d./-])[12]\d{3}(?:-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])|\/(?:0?[1-9]|1[0-2])\/(?:0?[1-9]|[12]\d|3[01])|\.(?:0?[1-9]|1[0-2])\.(?:0?[1-9]|[12]\d|3[01]))(?![A-Za-z\d/-])/g,
         score: 0.6,
       },
       {
         name: "day or month first",
         regex:
-          /(?<![\w./-])(?:0?[1-9]|[12]\d|3[01])(?:-(?:0?[1-9]|[12]\d|3[01])-|\/(?:0?[1-9]|[12]\d|3[01])\/|\.(?:0?[1-9]|[12]\d|3[01])\.)(?:[12]\d{3}|\d{2})(?![\w/-])(?!\.\d)/g,
+          /(?<![A-Za-z\d./-])(?:0?[1-9]|[12]\d|3[01])(?:-(?:0?[1-9]|[12]\d|3[01])-|\/(?:0?[1-9]|[12]\d|3[01])\/|\.(?:0?[1-9]|[12]\d|3[01])\.)(?:[12]\d{3}|\d{2})(?![A-Za-z\d/-])(?!\.\d)/g,
         score: 0.6,
       },
       {
         name: "month name",
-        regex: new RegExp(`(?<![\\w-])(?:0?[1-9]|[12]\\d|3[01])-${month}-(?:[12]\\d{3}|\\d{2})(?![\\w-])`, "gi"),
+        regex: new RegExp(`(?<![A-Za-z\\d-])(?:0?[1-9]|[12]\\d|3[01])-${month}-(?:[12]\\d{3}|\\d{2})(?![A-Za-z\\d-])`, "gi"),
         score: 0.6,
       },
       {
         name: "month and day",
-        regex: new RegExp(`(?<![\\w-])(?:${month}-(?:0?[1-9]|[12]\\d|3[01])|(?:0?[1-9]|[12]\\d|3[01])-${month})(?![\\w-])`, "gi"),
+        regex: new RegExp(
+          `(?<![A-Za-z\\d-])(?:${month}-(?:0?[1-9]|[12]\\d|3[01])|(?:0?[1-9]|[12]\\d|3[01])-${month})(?![A-Za-z\\d-])`,
+          "gi",
+        ),
         score: 0.6,
       },
       {
         name: "month, day, year",
-        regex: new RegExp(`(?<![\\w-])${month}\\.? (?:0?[1-9]|[12]\\d|3[01])(?:st|nd|rd|th)?(?:,? [12]\\d{3})?(?![\\w-])`, "gi"),
+        regex: new RegExp(
+          `(?<![A-Za-z\\d-])${month}\\.? (?:0?[1-9]|[12]\\d|3[01])(?:st|nd|rd|th)?(?:,? [12]\\d{3})?(?![A-Za-z\\d-])`,
+          "gi",
+        ),
         score: 0.6,
       },
       {
         name: "day, month, year",
         regex: new RegExp(
-          `(?<![\\w-])(?:0?[1-9]|[12]\\d|3[01])(?:st|nd|rd|th|\\.)? (?:of )?${month}\\.?(?:,? [12]\\d{3})?(?![\\w-])`,
+          `(?<![A-Za-z\\d-])(?:0?[1-9]|[12]\\d|3[01])(?:st|nd|rd|th|\\.)? (?:of )?${month}\\.?(?:,? [12]\\d{3})?(?![A-Za-z\\d-])`,
           "gi",
         ),
         score: 0.6,
       },
-      { name: "month and year", regex: new RegExp(`(?<![\\w-])${month},? [12]\\d{3}(?![\\w-])`, "gi"), score: 0.6 },
-      { name: "weekday", regex: /(?<![\w])(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?![\w])/gi, score: 0.5 },
+      { name: "month and year", regex: new RegExp(`(?<![A-Za-z\\d-])${month},? [12]\\d{3}(?![A-Za-z\\d-])`, "gi"), score: 0.6 },
+      { name: "weekday", regex: /(?<![A-Za-z\d])(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?![A-Za-z\d])/gi, score: 0.5 },
       {
         name: "year",
         regex:
-          /(?<=\b(?:in|since|during|of|by|from|until|till|before|after|around|circa|year|early|late|mid|founded|dated|a|\d{4} to|\d{4} and) )(?:1[6-9]|20)\d{2}(?![\w%$-])(?!\.\d)(?! \d)/gi,
+          /(?<=\b(?:in|since|during|of|by|from|until|till|before|after|around|circa|year|early|late|mid|founded|dated|a|\d{4} to|\d{4} and) )(?:1[6-9]|20)\d{2}(?![A-Za-z\d%$-])(?!\.\d)(?! \d)/gi,
         score: 0.4,
       },
-      { name: "time", regex: /(?<![\w:.])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)? ?(?:am|pm)(?![\w:])/gi, score: 0.4 },
+      { name: "time", regex: /(?<![A-Za-z\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)? ?(?:am|pm)(?![A-Za-z\d:])/gi, score: 0.4 },
       {
         name: "month and day in digits",
-        regex: /(?<![\w./-])(?:0?[1-9]|1[0-2])\/(?:0?[1-9]|[12]\d|3[01])(?![\w/-])/g,
+        regex: /(?<![A-Za-z\d./-])(?:0?[1-9]|1[0-2])\/(?:0?[1-9]|[12]\d|3[01])(?![A-Za-z\d/-])/g,
         score: 0.1,
       },
     ],

@@ -41,8 +41,9 @@ export const europe: readonly Recogniser[] = [
   {
     entity: "FI_PERSONAL_IDENTITY_CODE",
     country: "fi",
-    patterns: [{ name: "hetu", regex: /(?<![\d-])\d{6}[+\-ABCDEFYXWVU]\d{3}[0-9A-FHJ-NPR-Y](?![\dA-Za-z])/g, score: 0.5 }],
-    validate: (match) => {
+    patterns: [{ name: "hetu", regex: /(?<![\d-])\d{6}[+\-ABCDEFYXWVU]\d{3}[0-9A-FHJ-NPR-Y](?![\dA-Za-z])/gi, score: 0.5 }],
+    validate: (raw) => {
+      const match = raw.toUpperCase();
       const century = "+".includes(match[6] ?? "") ? 1800 : "-YXWVU".includes(match[6] ?? "") ? 1900 : 2000;
       if (!isDay(century + Number(match.slice(4, 6)), Number(match.slice(2, 4)), Number(match.slice(0, 2)))) return false;
       return Number(match.slice(7, 10)) >= 2 && FINNISH_CHECKS[Number(match.slice(0, 6) + match.slice(7, 10)) % 31] === match[10];
@@ -106,7 +107,7 @@ export const europe: readonly Recogniser[] = [
     patterns: [
       {
         name: "partita IVA",
-        regex: /(?<![\w.-])(?:\d(?:_?\d){10}|\d{5} \d{6}|\d{4} \d{3} \d{4}|\d{2} \d{3} \d{3} \d{3})(?![\w-])/g,
+        regex: /(?<![A-Za-z\d.-])(?:\d(?:_?\d){10}|\d{5} \d{6}|\d{4} \d{3} \d{4}|\d{2} \d{3} \d{3} \d{3})(?![A-Za-z\d-])/g,
         score: 0.1,
       },
     ],
@@ -124,7 +125,7 @@ export const europe: readonly Recogniser[] = [
     patterns: [
       {
         name: "birth date and series",
-        regex: /(?<![\w.-])\d{2}(?:[02468][1-9]|[13579][012])(?:0[1-9]|[12]\d|3[01])\d{5}(?![\w-])/g,
+        regex: /(?<![A-Za-z\d.-])\d{2}(?:[02468][1-9]|[13579][012])(?:0[1-9]|[12]\d|3[01])\d{5}(?![A-Za-z\d-])/g,
         score: 0.4,
       },
     ],
@@ -154,7 +155,9 @@ export const europe: readonly Recogniser[] = [
   {
     entity: "SE_ORGANISATIONSNUMMER",
     country: "se",
-    patterns: [{ name: "group, series, check", regex: /(?<![\w-])(?:16)?[1-9]\d[2-9]\d{3}-?\d{4}(?![\w-])/g, score: 0.4 }],
+    patterns: [
+      { name: "group, series, check", regex: /(?<![A-Za-z\d-])(?:16)?[1-9]\d[2-9]\d{3}-?\d{4}(?![A-Za-z\d-])/g, score: 0.4 },
+    ],
     validate: (match) => luhn(digitsOf(match).slice(-10)),
     context: ["organisationsnummer", "orgnr", "company", "företag", "bolag", "org.nr", "corporate"],
     digits: 10,
@@ -163,7 +166,7 @@ export const europe: readonly Recogniser[] = [
   {
     entity: "TR_NATIONAL_ID",
     country: "tr",
-    patterns: [{ name: "eleven digits", regex: /(?<![\w.-])[1-9]\d{10}(?![\w-])/g, score: 0.3 }],
+    patterns: [{ name: "eleven digits", regex: /(?<![A-Za-z\d.-])[1-9]\d{10}(?![A-Za-z\d-])/g, score: 0.3 }],
     validate: (match) => {
       if (!/^[1-9]\d{10}$/.test(match)) return false;
       const d = [...match].map(Number);
@@ -184,7 +187,7 @@ export const europe: readonly Recogniser[] = [
       {
         name: "province, letters, digits",
         regex:
-          /(?<![\w-])(?:0[1-9]|[1-7]\d|8[01])(?: [A-PR-VYZ] \d{2,5}| ?[A-PR-VYZ]{2} ?\d{2,4}| ?[A-PR-VYZ]{3} ?\d{2,4}|[A-PR-VYZ]\d{4,5})(?![\w-])/gi,
+          /(?<![A-Za-z\d-])(?:0[1-9]|[1-7]\d|8[01])(?: [A-PR-VYZ] \d{2,5}| ?[A-PR-VYZ]{2} ?\d{2,4}| ?[A-PR-VYZ]{3} ?\d{2,4}|[A-PR-VYZ]\d{4,5})(?![A-Za-z\d-])/gi,
         score: 0.3,
       },
     ],

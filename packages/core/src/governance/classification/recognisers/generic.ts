@@ -1,4 +1,4 @@
-import { countrySpecs, validateIBAN } from "ibantools";
+import { countrySpecs } from "ibantools";
 import { parse as parseHost } from "tldts";
 import { digitsOf, luhn, mod97, repeats } from "../checksums.ts";
 import type { Recogniser } from "../recogniser.ts";
@@ -11,9 +11,9 @@ export const generic: readonly Recogniser[] = [
     entity: "CREDIT_CARD",
     patterns: [
       { name: "contiguous", regex: /(?<![\dA-Za-z])(?<!\d[.,])\d{12,19}(?![\dA-Za-z])(?!\.\d)/g, score: 0.3 },
-      { name: "groups of four", regex: /(?<![\w-])\d{4}(?:[ -]\d{4}){2}[ -]\d{1,7}(?![\w])/g, score: 0.3 },
-      { name: "five groups of four", regex: /(?<![\w-])\d{4}(?:[ -]\d{4}){3}[ -]\d{1,3}(?![\w])/g, score: 0.3 },
-      { name: "four-six-five", regex: /(?<![\w-])\d{4}[ -]\d{6}[ -]\d{4,5}(?![\w])/g, score: 0.3 },
+      { name: "groups of four", regex: /(?<![A-Za-z\d-])\d{4}(?:[ -]\d{4}){2}[ -]\d{1,7}(?![A-Za-z\d])/g, score: 0.3 },
+      { name: "five groups of four", regex: /(?<![A-Za-z\d-])\d{4}(?:[ -]\d{4}){3}[ -]\d{1,3}(?![A-Za-z\d])/g, score: 0.3 },
+      { name: "four-six-five", regex: /(?<![A-Za-z\d-])\d{4}[ -]\d{6}[ -]\d{4,5}(?![A-Za-z\d])/g, score: 0.3 },
     ],
     validate: (match) => isCardNumber(digitsOf(match)),
     context: [
@@ -43,7 +43,7 @@ export const generic: readonly Recogniser[] = [
       {
         name: "address",
         regex:
-          /(?<![\w.!#$%&'*+/=?^`{|}~-])[\w!#$%&'*+/=?^`{|}~-][\w.!#$%&'*+/=?^`{|}~-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z][A-Za-z0-9-]{0,61}[A-Za-z0-9]\b/g,
+          /(?<![\w.!#$%'*+^~-])[\w!#$%'*+^~-][\w.!#$%'*+^~-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z][A-Za-z0-9-]{0,61}[A-Za-z0-9]\b/g,
         score: 0.5,
       },
     ],
@@ -62,7 +62,7 @@ export const generic: readonly Recogniser[] = [
     patterns: [
       {
         name: "groups of four",
-        regex: /(?<![\dA-Za-z])[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?(?![\dA-Za-z])/g,
+        regex: /(?<![\dA-Za-z])[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?(?![\dA-Za-z])/gi,
         score: 0.5,
       },
       {
@@ -81,9 +81,13 @@ export const generic: readonly Recogniser[] = [
   {
     entity: "MAC_ADDRESS",
     patterns: [
-      { name: "colons", regex: /(?<![\w:])[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}(?![\w:])/g, score: 0.6 },
-      { name: "hyphens", regex: /(?<![\w-])[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5}(?![\w-])/g, score: 0.6 },
-      { name: "dots", regex: /(?<![\w.])[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}(?![\w])/g, score: 0.6 },
+      {
+        name: "colons",
+        regex: /(?<![A-Za-z\d])(?<![A-Za-z\d]:)[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}(?![A-Za-z\d:])/g,
+        score: 0.6,
+      },
+      { name: "hyphens", regex: /(?<![A-Za-z\d-])[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5}(?![A-Za-z\d-])/g, score: 0.6 },
+      { name: "dots", regex: /(?<![A-Za-z\d.])[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}(?![A-Za-z\d])/g, score: 0.6 },
     ],
     validate: (match) => (repeats(match.replace(/[:.-]/g, "").toLowerCase()) ? false : undefined),
     context: ["mac", "hardware", "physical", "ethernet", "interface"],
@@ -107,10 +111,11 @@ export const generic: readonly Recogniser[] = [
       {
         name: "bare host",
         regex:
-          /(?<![\w@./:-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z][A-Za-z-]{1,62}(?![\w@-])(?:\/[^\s"'<>`]{0,2048})?/g,
+          /(?<![A-Za-z\d@./:-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z][A-Za-z-]{1,62}(?![A-Za-z\d@-])(?:\/[^\s"'<>`]{0,2048})?/g,
         score: 0.5,
       },
     ],
+    fit: fitUrl,
     validate: (match) => {
       const host = /^["']?(?:https?:\/\/)?(?:[^@/]{1,127}@)?([^/:?#"']+)/i.exec(match)?.[1] ?? "";
       if (!isPublicHost(host)) return false;
@@ -133,7 +138,7 @@ export const generic: readonly Recogniser[] = [
   },
   {
     entity: "IMEI",
-    patterns: [{ name: "imei", regex: /(?<![\w-])\d{2}-?\d{6}-?\d{6}-?\d(?![\w-])/g, score: 0.1 }],
+    patterns: [{ name: "imei", regex: /(?<![A-Za-z\d-])\d{2}-?\d{6}-?\d{6}-?\d(?![A-Za-z\d-])/g, score: 0.1 }],
     validate: (match) => (luhn(digitsOf(match)) ? undefined : false),
     context: ["imei"],
     digits: 15,
@@ -149,23 +154,27 @@ export const generic: readonly Recogniser[] = [
   },
 ];
 
-/** Structures of the SWIFT registry that the library has laxer or stricter. */
-const STRICT_BBAN: Readonly<Record<string, RegExp>> = {
-  GB: /^[A-Z]{4}\d{14}$/,
-  IE: /^[A-Z]{4}\d{14}$/,
-  NL: /^[A-Z]{4}\d{10}$/,
-  PS: /^[A-Z]{4}[A-Z0-9]{21}$/,
-  VG: /^[A-Z]{4}\d{16}$/,
-};
-
-/** ISO 13616 with the structure of each country. Lower case only when the whole is; spaces only between groups of four. */
+/**
+ * ISO 13616: the structure of the country and the check digits. Check digits inside national account numbers are not asked for: banks have accounts that lack
+ * them, and a number that passes modulo 97 is an account to whoever reads it. Lower case only when the whole is; spaces only between groups of four.
+ */
 function isIban(match: string): boolean {
   if (/[a-z]/.test(match) && /[A-Z]/.test(match)) return false;
   const compact = match.replace(/[ -]/g, "").toUpperCase();
-  const strict = STRICT_BBAN[compact.slice(0, 2)];
-  if (strict === undefined) return validateIBAN(compact).valid;
-  return strict.test(compact.slice(4)) && mod97(compact.slice(4) + compact.slice(0, 4)) === 1;
+  const spec = countrySpecs[compact.slice(0, 2)];
+  const bban = STRICT_BBAN[compact.slice(0, 2)] ?? spec?.bban_regexp;
+  if (spec === undefined || bban === undefined || bban === null || compact.length !== spec.chars) return false;
+  return new RegExp(bban).test(compact.slice(4)) && mod97(compact.slice(4) + compact.slice(0, 4)) === 1;
 }
+
+/** Structures of the SWIFT registry that the library has laxer or stricter. */
+const STRICT_BBAN: Readonly<Record<string, string>> = {
+  GB: "^[A-Z]{4}\\d{14}$",
+  IE: "^[A-Z]{4}\\d{14}$",
+  NL: "^[A-Z]{4}\\d{10}$",
+  PS: "^[A-Z]{4}[A-Z0-9]{21}$",
+  VG: "^[A-Z]{4}\\d{16}$",
+};
 
 /** A grouped match may have swallowed the word behind it: cuts it to the length of its country. */
 function fitIban(match: string): string {
@@ -173,6 +182,20 @@ function fitIban(match: string): string {
   let at = 0;
   for (; at < match.length && left > 0; at++) if (match[at] !== " " && match[at] !== "-") left--;
   return left === 0 && (at === match.length || /[ -]/.test(match[at] ?? "")) ? match.slice(0, at) : match;
+}
+
+/** Punctuation of the sentence around a web address does not belong to it, nor does a bracket that was opened before it. */
+function fitUrl(match: string): string {
+  if (/^["']/.test(match)) return match;
+  let end = match.length;
+  for (; end > 0; end--) {
+    const last = match[end - 1] ?? "";
+    if (/[.,;:!?*\\]/.test(last)) continue;
+    if (last !== ")" && last !== "]" && last !== "}") break;
+    const opening = last === ")" ? "(" : last === "]" ? "[" : "{";
+    if (match.slice(0, end).split(opening).length >= match.slice(0, end).split(last).length) break;
+  }
+  return match.slice(0, end);
 }
 
 /** True when the host ends in a public suffix that ICANN delegates. */

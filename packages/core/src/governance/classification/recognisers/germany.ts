@@ -9,7 +9,7 @@ export const germany: readonly Recogniser[] = [
     patterns: [
       {
         name: "eleven digits",
-        regex: /(?<![\w.-])[1-9]\d{10}(?![\w-])|(?<![\w.-])[1-9]\d \d{3} \d{3} \d{3}(?![\w-])/g,
+        regex: /(?<![A-Za-z\d.-])[1-9]\d{10}(?![A-Za-z\d-])|(?<![A-Za-z\d.-])[1-9]\d \d{3} \d{3} \d{3}(?![A-Za-z\d-])/g,
         score: 0.5,
       },
     ],
@@ -31,10 +31,14 @@ export const germany: readonly Recogniser[] = [
     entity: "DE_TAX_NUMBER",
     country: "de",
     patterns: [
-      { name: "ELSTER", regex: /(?<![\w.-])(?:0[1-9]|1[0-6])\d{11}(?![\w-])/g, score: 0.5 },
-      { name: "uniform", regex: /(?<![\w.-])(?:1[01]|2[1-8]|3[0-2]|4[01]|5\d|9\d)\d{2}0\d{8}(?![\w-])/g, score: 0.25 },
-      { name: "three-three-five", regex: /(?<![\w/])\d{3}\/\d{3}\/\d{5}(?![\w/])/g, score: 0.4 },
-      { name: "two-three-four", regex: /(?<![\w/])\d{2}\/\d{3}\/\d{4,5}(?![\w/])/g, score: 0.2 },
+      { name: "ELSTER", regex: /(?<![A-Za-z\d.-])(?:0[1-9]|1[0-6])\d{11}(?![A-Za-z\d-])/g, score: 0.5 },
+      {
+        name: "uniform",
+        regex: /(?<![A-Za-z\d.-])(?:1[01]|2[1-8]|3[0-2]|4[01]|5\d|9\d)\d{2}0\d{8}(?![A-Za-z\d-])/g,
+        score: 0.25,
+      },
+      { name: "three-three-five", regex: /(?<![A-Za-z\d/])\d{3}\/\d{3}\/\d{5}(?![A-Za-z\d/])/g, score: 0.4 },
+      { name: "two-three-four", regex: /(?<![A-Za-z\d/])\d{2}\/\d{3}\/\d{4,5}(?![A-Za-z\d/])/g, score: 0.2 },
     ],
     context: ["steuernummer", "steuer-nr", "steuernr", "st.-nr", "st-nr", "stnr", "finanzamt", "tax number"],
     digits: 9,
@@ -131,7 +135,7 @@ export const germany: readonly Recogniser[] = [
     patterns: [
       {
         name: "plate with blanks or hyphens",
-        regex: /(?<![\w-])[A-ZÄÖÜ]{1,3}[- ][A-Z]{1,2}[- ]?[1-9]\d{0,3}[EH]?(?![\w-])/g,
+        regex: /(?<![A-Za-z\d-])[A-ZÄÖÜ]{1,3}[- ][A-Z]{1,2}[- ]?[1-9]\d{0,3}[EH]?(?![A-Za-z\d-])/g,
         score: 0.25,
       },
     ],
@@ -144,7 +148,7 @@ export const germany: readonly Recogniser[] = [
   {
     entity: "DE_LANR",
     country: "de",
-    patterns: [{ name: "nine digits", regex: /(?<![\w.-])\d{9}(?![\w-])/g, score: 0.2 }],
+    patterns: [{ name: "nine digits", regex: /(?<![A-Za-z\d.-])\d{9}(?![A-Za-z\d-])/g, score: 0.2 }],
     validate: (match) => {
       if (!/^\d{9}$/.test(match) || /^0+$/.test(match)) return false;
       return (10 - (weighted(match, [4, 9, 4, 9, 4, 9]) % 10)) % 10 === Number(match[6]);
@@ -156,7 +160,7 @@ export const germany: readonly Recogniser[] = [
   {
     entity: "DE_BSNR",
     country: "de",
-    patterns: [{ name: "nine digits", regex: /(?<![\w.-])\d{9}(?![\w-])/g, score: 0.2 }],
+    patterns: [{ name: "nine digits", regex: /(?<![A-Za-z\d.-])\d{9}(?![A-Za-z\d-])/g, score: 0.2 }],
     validate: (match) => (/^\d{9}$/.test(match) && !repeats(match) ? undefined : false),
     context: ["bsnr", "betriebsstättennummer", "betriebsstätte", "praxis"],
     digits: 9,
@@ -165,7 +169,9 @@ export const germany: readonly Recogniser[] = [
   {
     entity: "DE_PLZ",
     country: "de",
-    patterns: [{ name: "five digits", regex: /(?<![\w.,/-])(?:0[1-9]\d{3}|[1-9]\d{4})(?![\w/-])(?![.,]\d)/g, score: 0.05 }],
+    patterns: [
+      { name: "five digits", regex: /(?<![A-Za-z\d.,/-])(?:0[1-9]\d{3}|[1-9]\d{4})(?![A-Za-z\d/-])(?![.,]\d)/g, score: 0.05 },
+    ],
     validate: (match) => (Number(match) >= 1001 && Number(match) <= 99_998 ? undefined : false),
     context: ["plz", "postleitzahl", "wohnort", "anschrift"],
     digits: 5,

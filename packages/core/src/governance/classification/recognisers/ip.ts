@@ -9,16 +9,16 @@ export const ip: readonly Recogniser[] = [
     patterns: [
       {
         name: "IPv4",
-        regex: new RegExp(`(?<![\\w.])${octet}(?:\\.${octet}){3}(?!\\w)(?:\\/(?:3[0-2]|[12]?\\d)(?!\\d))?`, "g"),
+        regex: new RegExp(`(?<![A-Za-z\\d.])${octet}(?:\\.${octet}){3}(?!\\w)(?:\\/(?:3[0-2]|[12]?\\d)(?!\\d))?`, "g"),
         score: 0.6,
       },
       {
         name: "IPv6",
         regex:
-          /(?<![\w:])(?=[0-9A-Fa-f]{0,4}:)[0-9A-Fa-f:]{2,39}(?:\.\d{1,3}){0,3}(?![\w:])(?!\.\d)(?:%[A-Za-z0-9]{1,16})?(?:\/(?:12[0-8]|1[01]\d|[1-9]?\d)(?!\d))?/g,
+          /(?<![A-Za-z\d])(?<![A-Za-z\d]:)(?<!::)(?=[0-9A-Fa-f]{0,4}:)[0-9A-Fa-f:]{2,39}(?:\.\d{1,3}){0,3}(?![A-Za-z\d:])(?!\.\d)(?:%[A-Za-z0-9]{1,16})?(?:\/(?:12[0-8]|1[01]\d|[1-9]?\d)(?!\d))?/g,
         score: 0.6,
       },
-      { name: "unspecified", regex: /(?<![\w:])::(?:\/(?:12[0-8]|1[01]\d|[1-9]?\d))?(?![\w:/])/g, score: 0.1 },
+      { name: "unspecified", regex: /(?<![A-Za-z\d:])::(?:\/(?:12[0-8]|1[01]\d|[1-9]?\d))?(?![A-Za-z\d:/])/g, score: 0.1 },
     ],
     validate: (match) => {
       if (!match.includes(":")) return match.includes(".") ? undefined : false;

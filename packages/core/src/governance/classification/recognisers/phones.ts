@@ -3,8 +3,8 @@ import { digitsOf, repeats } from "../checksums.ts";
 import type { Recogniser } from "../recogniser.ts";
 
 const extension = "(?:[ ,;]{0,2}(?:x|ext\\.?|extension|#) ?\\d{1,7})?";
-const left = "(?<![\\w/.@#$€£-])(?<!\\w[ ]?[+(])(?<!\\d[ ])";
-const right = "(?![\\w@/])(?![.,-]\\d)(?! \\d{2})";
+const left = "(?<![A-Za-z\\d/.@#$€£-])(?<!\\w[ ]?[+(])(?<!\\d[ ])";
+const right = "(?![A-Za-z\\d@/])(?![.,-]\\d)(?! \\d{2})";
 /** Not a house number before the name of its street. */
 const alone = "(?! [A-Za-z])";
 const shape = (body: string) => new RegExp(`${left}${body}${extension}${right}`, "gi");
@@ -47,7 +47,7 @@ export const phones: readonly Recogniser[] = [
       {
         name: "international",
         regex: new RegExp(
-          `(?<![\\d+])(?:\\+|(?<![\\w.-])00)[1-9]\\d{0,2}(?:[ .-]?\\(\\d{1,4}\\)|[ .-]?\\d{1,4})(?:[ .-]?\\d{1,4}){1,5}${extension}(?!\\w)(?!-\\d)`,
+          `(?<![\\d+])(?:\\+|(?<![A-Za-z\\d.-])00)[1-9]\\d{0,2}(?:[ .-]?\\(\\d{1,4}\\)|[ .-]?\\d{1,4})(?:[ .-]?\\d{1,4}){1,5}${extension}(?!\\w)(?!-\\d)`,
           "gi",
         ),
         score: 0.55,
@@ -55,7 +55,7 @@ export const phones: readonly Recogniser[] = [
       {
         name: "North American",
         regex: new RegExp(
-          `${left}(?:1[ .-])?(?:\\(\\d{3}\\) ?|\\d{3}[ .-])\\d{3}[ .-]\\d{4}${extension}(?![\\w@/])(?!-\\d)`,
+          `${left}(?:1[ .-])?(?:\\(\\d{3}\\) ?|\\d{3}[ .-])\\d{3}[ .-]\\d{4}${extension}(?![A-Za-z\\d@/])(?!-\\d)`,
           "gi",
         ),
         score: 0.5,
@@ -96,8 +96,8 @@ export const phones: readonly Recogniser[] = [
     entity: "PH_MOBILE_NUMBER",
     country: "ph",
     patterns: [
-      { name: "+63", regex: /(?<![\w+])\+63[ -]?\(?9\d{2}\)?[ -]?\d{3}[ -]?\d{4}(?![\w-])/g, score: 0.6 },
-      { name: "trunk zero", regex: /(?<![\w.+-])0 ?\(?9\d{2}\)?[ -]?\d{3}[ -]?\d{4}(?![\w-])/g, score: 0.5 },
+      { name: "+63", regex: /(?<![A-Za-z\d+])\+63[ -]?\(?9\d{2}\)?[ -]?\d{3}[ -]?\d{4}(?![A-Za-z\d-])/g, score: 0.6 },
+      { name: "trunk zero", regex: /(?<![A-Za-z\d.+-])0 ?\(?9\d{2}\)?[ -]?\d{3}[ -]?\d{4}(?![A-Za-z\d-])/g, score: 0.5 },
     ],
     validate: confirmed,
     context: [...context, "philippine"],
@@ -108,14 +108,22 @@ export const phones: readonly Recogniser[] = [
     entity: "TR_PHONE_NUMBER",
     country: "tr",
     patterns: [
-      { name: "+90", regex: /(?<![\w+])\+90[ .-]?\(?[2-5]\d{2}\)?[ .-]?\d{3}[ .-]?\d{2}[ .-]?\d{2}(?![\w-])/g, score: 0.6 },
-      { name: "trunk zero", regex: /(?<![\w.+-])0 ?\(?[2-5]\d{2}\)?[ .-]?\d{3}[ .-]?\d{2}[ .-]?\d{2}(?![\w-])/g, score: 0.5 },
       {
-        name: "three-three-two-two",
-        regex: /(?<![\w.+-])[2-5]\d{2}(?: \d{3} \d{2} \d{2}|-\d{3}-\d{2}-\d{2}|\.\d{3}\.\d{2}\.\d{2})(?![\w-])/g,
+        name: "+90",
+        regex: /(?<![A-Za-z\d+])\+90[ .-]?\(?[2-5]\d{2}\)?[ .-]?\d{3}[ .-]?\d{2}[ .-]?\d{2}(?![A-Za-z\d-])/g,
+        score: 0.6,
+      },
+      {
+        name: "trunk zero",
+        regex: /(?<![A-Za-z\d.+-])0 ?\(?[2-5]\d{2}\)?[ .-]?\d{3}[ .-]?\d{2}[ .-]?\d{2}(?![A-Za-z\d-])/g,
         score: 0.5,
       },
-      { name: "ten digits", regex: /(?<![\w.+-])[2-5]\d{9}(?![\w-])/g, score: 0.2 },
+      {
+        name: "three-three-two-two",
+        regex: /(?<![A-Za-z\d.+-])[2-5]\d{2}(?: \d{3} \d{2} \d{2}|-\d{3}-\d{2}-\d{2}|\.\d{3}\.\d{2}\.\d{2})(?![A-Za-z\d-])/g,
+        score: 0.5,
+      },
+      { name: "ten digits", regex: /(?<![A-Za-z\d.+-])[2-5]\d{9}(?![A-Za-z\d-])/g, score: 0.2 },
     ],
     validate: confirmed,
     context: [...context, "cep", "telefon"],

@@ -5,8 +5,8 @@ export const quasi: readonly Recogniser[] = [
   {
     entity: "AGE",
     patterns: [
-      { name: "years old", regex: /(?<![\w.-])\d{1,3}(?=[ -]years?[ -]old\b)/gi, score: 0.6 },
-      { name: "age of", regex: /(?<=\b(?:age of|aged|age is|age:|turn|turned|turning) )\d{1,3}(?![\w%])/gi, score: 0.5 },
+      { name: "years old", regex: /(?<![A-Za-z\d.-])\d{1,3}(?=[ -]years?[ -]old\b)/gi, score: 0.6 },
+      { name: "age of", regex: /(?<=\b(?:age of|aged|age is|age:|turn|turned|turning) )\d{1,3}(?![A-Za-z\d%])/gi, score: 0.5 },
     ],
     context: ["age", "old"],
     digits: 1,
@@ -14,7 +14,7 @@ export const quasi: readonly Recogniser[] = [
   },
   {
     entity: "ZIP_CODE",
-    patterns: [{ name: "digits", regex: /(?<![\w.,/-])\d{4,5}(?:-\d{3,4})?(?![\w/-])(?![.,]\d)/g, score: 0.05 }],
+    patterns: [{ name: "digits", regex: /(?<![A-Za-z\d.,/-])\d{4,5}(?:-\d{3,4})?(?![A-Za-z\d/-])(?![.,]\d)/g, score: 0.05 }],
     context: ["zip code", "zip", "zipcode", "postal code", "postcode"],
     digits: 4,
     prior: 0.35,

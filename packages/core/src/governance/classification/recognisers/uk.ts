@@ -6,7 +6,7 @@ export const uk: readonly Recogniser[] = [
   {
     entity: "UK_NHS",
     country: "uk",
-    patterns: [{ name: "three-three-four", regex: /(?<![\w-])\d{3}[- ]?\d{3}[- ]?\d{4}(?![\w-])/g, score: 0.5 }],
+    patterns: [{ name: "three-three-four", regex: /(?<![A-Za-z\d-])\d{3}[- ]?\d{3}[- ]?\d{4}(?![A-Za-z\d-])/g, score: 0.5 }],
     validate: (match) => {
       const d = digitsOf(match);
       return !repeats(d) && weighted(d, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0;
@@ -21,7 +21,8 @@ export const uk: readonly Recogniser[] = [
     patterns: [
       {
         name: "prefix, digits, suffix",
-        regex: /(?<![\w-])(?!BG|GB|KN|NK|NT|TN|ZZ|FQ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D](?![\w-])/gi,
+        regex:
+          /(?<![A-Za-z\d-])(?!BG|GB|KN|NK|NT|TN|ZZ|FQ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D](?![A-Za-z\d-])/gi,
         score: 0.5,
       },
     ],
@@ -59,7 +60,7 @@ export const uk: readonly Recogniser[] = [
       {
         name: "postcode",
         regex:
-          /(?<![\dA-Za-z])(?:GIR ?0AA|[A-PR-UWYZ](?:\d{1,2}|\d[A-HJKPSTUW]|[A-HK-Y]\d{1,2}|[A-HK-Y]\d[ABEHMNPRV-Y]) ?\d[ABD-HJLNP-UW-Z]{2})(?![\dA-Za-z])/g,
+          /(?<![\dA-Za-z])(?:GIR ?0AA|[A-PR-UWYZ](?:\d{1,2}|\d[A-HJKPSTUW]|[A-HK-Y]\d{1,2}|[A-HK-Y]\d[ABEHMNPRV-Y]) ?\d[ABD-HJLNP-UW-Z]{2})(?![\dA-Za-z])/gi,
         score: 0.1,
       },
     ],

@@ -9,9 +9,13 @@ export const us: readonly Recogniser[] = [
     entity: "US_SSN",
     country: "us",
     patterns: [
-      { name: "grouped", regex: /(?<![\w-])(?:\d{3}-\d{2}-\d{4}|\d{3}\.\d{2}\.\d{4}|\d{3} \d{2} \d{4})(?![\w-])/g, score: 0.5 },
-      { name: "partly grouped", regex: /(?<![\w-])(?:\d{3}-\d{6}|\d{5}-\d{4})(?![\w-])/g, score: 0.05 },
-      { name: "nine digits", regex: /(?<![\w.-])\d{9}(?![\w-])/g, score: 0.05 },
+      {
+        name: "grouped",
+        regex: /(?<![A-Za-z\d-])(?:\d{3}-\d{2}-\d{4}|\d{3}\.\d{2}\.\d{4}|\d{3} \d{2} \d{4})(?![A-Za-z\d-])/g,
+        score: 0.5,
+      },
+      { name: "partly grouped", regex: /(?<![A-Za-z\d-])(?:\d{3}-\d{6}|\d{5}-\d{4})(?![A-Za-z\d-])/g, score: 0.05 },
+      { name: "nine digits", regex: /(?<![A-Za-z\d.-])\d{9}(?![A-Za-z\d-])/g, score: 0.05 },
     ],
     validate: (match) => (isSsn(digitsOf(match)) ? undefined : false),
     context: ssnContext,
@@ -22,11 +26,20 @@ export const us: readonly Recogniser[] = [
     entity: "US_ITIN",
     country: "us",
     patterns: [
-      { name: "grouped", regex: /(?<![\w-])9\d{2}[ -](?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])[ -]\d{4}(?![\w-])/g, score: 0.55 },
-      { name: "nine digits", regex: /(?<![\w-])9\d{2}(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\d{4}(?![\w-])/g, score: 0.3 },
+      {
+        name: "grouped",
+        regex: /(?<![A-Za-z\d-])9\d{2}[ -](?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])[ -]\d{4}(?![A-Za-z\d-])/g,
+        score: 0.55,
+      },
+      {
+        name: "nine digits",
+        regex: /(?<![A-Za-z\d-])9\d{2}(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\d{4}(?![A-Za-z\d-])/g,
+        score: 0.3,
+      },
       {
         name: "partly grouped",
-        regex: /(?<![\w-])9\d{2}(?:-(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])|(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])-)\d{4}(?![\w-])/g,
+        regex:
+          /(?<![A-Za-z\d-])9\d{2}(?:-(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])|(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])-)\d{4}(?![A-Za-z\d-])/g,
         score: 0.05,
       },
     ],
@@ -38,8 +51,8 @@ export const us: readonly Recogniser[] = [
     entity: "ABA_ROUTING_NUMBER",
     country: "us",
     patterns: [
-      { name: "hyphenated", regex: /(?<![\w-])[0123678]\d{3}-\d{4}-\d(?![\w-])/g, score: 0.3 },
-      { name: "nine digits", regex: /(?<![\w.-])[0123678]\d{8}(?![\w-])/g, score: 0.05 },
+      { name: "hyphenated", regex: /(?<![A-Za-z\d-])[0123678]\d{3}-\d{4}-\d(?![A-Za-z\d-])/g, score: 0.3 },
+      { name: "nine digits", regex: /(?<![A-Za-z\d.-])[0123678]\d{8}(?![A-Za-z\d-])/g, score: 0.05 },
     ],
     validate: (match) => {
       const d = digitsOf(match);
@@ -56,7 +69,7 @@ export const us: readonly Recogniser[] = [
   {
     entity: "US_BANK_NUMBER",
     country: "us",
-    patterns: [{ name: "digits", regex: /(?<![\w.-])\d{8,17}(?![\w-])/g, score: 0.05 }],
+    patterns: [{ name: "digits", regex: /(?<![A-Za-z\d.-])\d{8,17}(?![A-Za-z\d-])/g, score: 0.05 }],
     context: ["check", "account", "account#", "acct", "bank", "save", "savings", "debit"],
     digits: 8,
     prior: 0.15,
@@ -68,11 +81,11 @@ export const us: readonly Recogniser[] = [
       {
         name: "letters and digits",
         regex:
-          /(?<![\w*-])(?:[A-Z]\d{3,6}|[A-Z]\d{7,9}|[A-Z]\d{11,14}|[A-Z]{2}\d{2,7}|\d{3}[A-Z]{2}\d{4}|\d{2}[A-Z]{3}\d{5,6}|\d{7}[A-Z]|[A-Z]\d{2}-\d{2}-\d{4}|[A-Z]\d{2} \d{3} \d{3}|\d{9}[A-Z]|[A-Z]\d{6}R)(?![\w*-])/g,
+          /(?<![A-Za-z\d-])(?:[A-Z]\d{3,6}|[A-Z]\d{7,9}|[A-Z]\d{11,14}|[A-Z]{2}\d{2,7}|\d{3}[A-Z]{2}\d{4}|\d{2}[A-Z]{3}\d{5,6}|\d{7}[A-Z]|[A-Z]\d{2}-\d{2}-\d{4}|[A-Z]\d{2} \d{3} \d{3}|\d{9}[A-Z]|[A-Z]\d{6}R)(?![A-Za-z\d-])/gi,
         score: 0.1,
       },
-      { name: "Washington", regex: /(?<![\w*])[A-Z]{1,7}[A-Z0-9*]{4,11}(?![\w*])/g, score: 0.05 },
-      { name: "digits", regex: /(?<![\w.-])(?:\d{6,14}|\d{16}|\d{4}-\d{2}-\d{4})(?![\w-])/g, score: 0.01 },
+      { name: "Washington", regex: /(?<![A-Za-z\d*])[A-Z]{1,7}[A-Z0-9*]{4,11}(?![A-Za-z\d*])/g, score: 0.05 },
+      { name: "digits", regex: /(?<![A-Za-z\d.-])(?:\d{6,14}|\d{16}|\d{4}-\d{2}-\d{4})(?![A-Za-z\d-])/g, score: 0.01 },
     ],
     validate: (match) => (/\d/.test(match) ? undefined : false),
     context: ["driver", "license", "licence", "permit", "lic", "identification", "dls", "cdls", "driving", "dl"],
@@ -83,8 +96,8 @@ export const us: readonly Recogniser[] = [
     entity: "US_PASSPORT",
     country: "us",
     patterns: [
-      { name: "next generation", regex: /(?<![\dA-Za-z])[A-Z]\d{8}(?![\dA-Za-z])/g, score: 0.1 },
-      { name: "nine digits", regex: /(?<![\d.-])\d{9}(?![\w-])/g, score: 0.05 },
+      { name: "next generation", regex: /(?<![\dA-Za-z])[A-Z]\d{8}(?![\dA-Za-z])/gi, score: 0.1 },
+      { name: "nine digits", regex: /(?<![\d.-])\d{9}(?![A-Za-z\d-])/g, score: 0.05 },
     ],
     context: ["passport", "passport#", "travel", "document"],
     digits: 8,
@@ -97,13 +110,13 @@ export const us: readonly Recogniser[] = [
       {
         name: "hyphenated",
         regex:
-          /(?<![\w-])[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d-[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d-[AC-HJKMNP-RT-Y]{2}\d{2}(?![\w-])/gi,
+          /(?<![A-Za-z\d-])[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d-[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d-[AC-HJKMNP-RT-Y]{2}\d{2}(?![A-Za-z\d-])/gi,
         score: 0.5,
       },
       {
         name: "contiguous",
         regex:
-          /(?<![\w-])[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d[AC-HJKMNP-RT-Y]{2}\d{2}(?![\w-])/gi,
+          /(?<![A-Za-z\d-])[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d[AC-HJKMNP-RT-Y]{2}\d{2}(?![A-Za-z\d-])/gi,
         score: 0.3,
       },
     ],
@@ -115,8 +128,8 @@ export const us: readonly Recogniser[] = [
     entity: "US_NPI",
     country: "us",
     patterns: [
-      { name: "grouped", regex: /(?<![\w-])[12]\d{3}[ -]\d{3}[ -]\d{3}(?![\w-])/g, score: 0.1 },
-      { name: "ten digits", regex: /(?<![\w.-])[12]\d{9}(?![\w-])/g, score: 0.1 },
+      { name: "grouped", regex: /(?<![A-Za-z\d-])[12]\d{3}[ -]\d{3}[ -]\d{3}(?![A-Za-z\d-])/g, score: 0.1 },
+      { name: "ten digits", regex: /(?<![A-Za-z\d.-])[12]\d{9}(?![A-Za-z\d-])/g, score: 0.1 },
     ],
     validate: (match) => {
       const d = digitsOf(match);

@@ -1,0 +1,121 @@
+/** The classifier on cases that no one has seen: values made anew (check digits by an independent library), in sentences, disguised, and numbers of things. */
+import { createClassifier, DEFAULT_RECOGNISERS, type Finding, recognise, tierRank } from "@seneschal/core/governance";
+import { KINDS, type Random } from "../cases/generated-identifiers.ts";
+import { THINGS } from "../cases/things.ts";
+import type { ConformanceSuite } from "../suite.ts";
+import { tally } from "../tally.ts";
+
+const SENTENCES = [
+  "{n}: {v}",
+  "{n} {v}",
+  "The {n} is {v}.",
+  "Please check {n} {v}, thanks",
+  "({n} {v})",
+  "{n}={v};",
+  "{n} - {v}",
+  "My {n} changed to {v} last week",
+  "{v} is the {n} on file",
+  "new {n}\n{v}\n",
+];
+
+/** How a value is written so that a simple search misses it. */
+const DISGUISES: readonly ((value: string) => string)[] = [
+  (v) => v.replace(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
+  ...[0x660, 0x966, 0x7c0, 0x1040, 0x1d7ce].map(
+    (zero) => (v: string) => v.replace(/\d/g, (d) => String.fromCodePoint(zero + Number(d))),
+  ),
+  (v) => v.replace(/ /g, "\u00a0"),
+  (v) => [...v].join("\u200b"),
+  (v) => [...v].join("\u00ad"),
+  (v) => v.replace(/-/g, "\u2013"),
+  (v) => v.replace(/ /g, "  "),
+  (v) => `**${v}**`,
+  (v) => `<b>${v}</b>`,
+  (v) => `\u2014${v}\u2014`,
+];
+
+function randomFrom(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+const top = (found: readonly Finding[], start: number, end: number) =>
+  found.filter((f) => f.start < end && f.end > start).sort((a, b) => b.score - a.score)[0];
+
+/** That detector alone, the country given: the exact span. All detectors together, nothing given: the right type. */
+const plain = (name: string, floor: number, pooled: boolean): ConformanceSuite => ({
+  name,
+  floor,
+  async run() {
+    const t = tally();
+    const random = randomFrom(7);
+    for (const kind of KINDS) {
+      for (let i = 0; i < 40; i++) {
+        const value = kind.make(random);
+        const text = pick(random, SENTENCES)
+          .replace("{n}", pick(random, kind.names))
+          .replace("{v}", () => value);
+        const start = text.lastIndexOf(value);
+        const end = start + value.length;
+        if (pooled) {
+          const found = top(recognise(text, DEFAULT_RECOGNISERS), start, end)?.entity;
+          t.judge(found === kind.entity, `${kind.entity} read as ${found}: ${text}`);
+          continue;
+        }
+        const own = recognise(text, DEFAULT_RECOGNISERS, {
+          entities: new Set([kind.entity]),
+          ...(kind.country === undefined ? {} : { country: kind.country }),
+        });
+        t.judge(own.length === 1 && own[0]?.start === start && own[0].end === end, `${kind.entity}: ${text}`);
+      }
+    }
+    return t.result();
+  },
+});
+
+const disguised: ConformanceSuite = {
+  name: "classification/generated-disguised",
+  floor: 0.98,
+  async run() {
+    const t = tally();
+    const random = randomFrom(11);
+    for (const kind of KINDS) {
+      for (const disguise of DISGUISES) {
+        const value = disguise(kind.make(random));
+        const text = `${pick(random, kind.names)} ${value} ok`;
+        const start = text.indexOf(value);
+        const found = recognise(text, DEFAULT_RECOGNISERS, kind.country === undefined ? {} : { country: kind.country });
+        t.judge(
+          found.some((f) => f.entity === kind.entity && f.start < start + value.length && f.end > start),
+          `${kind.entity}: ${text}`,
+        );
+      }
+    }
+    return t.result();
+  },
+};
+
+const things: ConformanceSuite = {
+  name: "classification/numbers-of-things",
+  floor: 0.98,
+  async run() {
+    const t = tally();
+    const classifier = createClassifier();
+    for (const text of THINGS) {
+      const { tier, reasoning } = classifier.classify(text);
+      t.judge(tierRank(classifier.policy, tier) < 2, `${text} (${reasoning})`);
+    }
+    return t.result();
+  },
+};
+
+export const suites: readonly ConformanceSuite[] = [
+  plain("classification/generated-spans", 0.99, false),
+  plain("classification/generated-pooled-type", 0.98, true),
+  disguised,
+  things,
+];
