@@ -1,4 +1,6 @@
-import { type Answer, openRig, type Rig } from "./rig.ts";
+import { federationIdentities } from "../../src/gateway/federation/collections.ts";
+import { federationKey } from "../../src/gateway/federation/key.ts";
+import { type Answer, type Caller, openRig, type Rig } from "./rig.ts";
 import { type RootKey, rootKey } from "./root-key.ts";
 
 /** One organisation on a gateway of its own. */
@@ -73,4 +75,13 @@ export async function federate(a: Side, b: Side): Promise<void> {
     await importCertificate(b, a.org, forB.body.certificate),
   ];
   if (atA.status !== 204 || atB.status !== 204) throw new Error(atA.text + atB.text);
+}
+
+/** The gateway of one side as the other sees it: a caller with the certificate that `at` signed for `of`. */
+export async function asPartner(of: Side, at: Side): Promise<Caller> {
+  const { services } = of.rig.gateway;
+  const identity = await services.read.get(federationIdentities, of.org);
+  const { certificate } = (await at.call("GET", `/api/v1/federation/${of.org}`)).body;
+  if (identity === undefined) throw new Error("no identity");
+  return at.rig.with({ cert: Buffer.from(certificate, "base64").toString(), key: await federationKey(services, identity) });
 }

@@ -1,21 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { federationIdentities } from "../../src/gateway/federation/collections.ts";
-import { federationKey } from "../../src/gateway/federation/key.ts";
-import { federate, openSide, type Side } from "./federated.ts";
+import { asPartner, federate, openSide, type Side } from "./federated.ts";
 import type { Caller } from "./rig.ts";
 
 const base = "/api/v1/messages";
 const body = Buffer.from("ciphertext").toString("base64");
-
-/** The partner's gateway as a caller. */
-async function asPartner(of: Side, at: Side): Promise<Caller> {
-  const { services } = of.rig.gateway;
-  const identity = await services.read.get(federationIdentities, of.org);
-  const { certificate } = (await at.call("GET", `/api/v1/federation/${of.org}`)).body;
-  if (identity === undefined) throw new Error("no identity");
-  return at.rig.with({ cert: Buffer.from(certificate, "base64").toString(), key: await federationKey(services, identity) });
-}
 
 describe("messages", () => {
   let acme: Side;

@@ -1,6 +1,7 @@
 import { refusal, stepFederation } from "@seneschal/core/keys";
 import { parseRequest, samePublicKey, verifyChain } from "@seneschal/crypto/x509";
 import type { GatewayUnit } from "../call.ts";
+import { hurryDispatches } from "../replication/queue-dispatch.ts";
 import type { GatewayServices } from "../services.ts";
 import { federationIdentities, federations, type StoredFederation } from "./collections.ts";
 import { bundlePem, certificatesOf } from "./pem.ts";
@@ -33,5 +34,6 @@ export async function takeInCertificate(
   if (!chain.valid) throw refuse(`is not accepted: ${chain.reason.replaceAll("_", " ")}`);
   const next: StoredFederation = { ...federation, ...state, outbound_certificate: bundlePem(chain.chain) };
   unit.put(federations, next.id, next);
+  await hurryDispatches(services, unit, next.id);
   return next;
 }

@@ -1,27 +1,13 @@
 import { isCoded } from "@seneschal/core";
 import { retryDelay, timestamp } from "@seneschal/core/keys";
 import { systemCall } from "../call.ts";
-import type { PeerAnswer } from "../federation/channel.ts";
 import { federations, type StoredFederation } from "../federation/collections.ts";
 import type { GatewayServices } from "../services.ts";
 import { type Dispatch, dispatches } from "./collections.ts";
+import type { Delivery, Send } from "./delivery.ts";
 import { sendAnswer } from "./send-answer.ts";
 import { sendConsent } from "./send-consent.ts";
 import { sendState } from "./send-state.ts";
-
-/** What a try came to. `refused`: the partner said no for good, with this code. */
-export type Delivery =
-  | { readonly kind: "done" }
-  | { readonly kind: "retry"; readonly detail: string }
-  | { readonly kind: "refused"; readonly code: string };
-
-/** Says one kind of thing to a partner. What it throws of `FEDERATION_FAILED` is tried again. */
-export type Send = (
-  services: GatewayServices,
-  dispatch: Dispatch,
-  federation: StoredFederation,
-  now: number,
-) => Promise<Delivery>;
 
 const sends: Readonly<Record<Dispatch["kind"], Send>> = { state: sendState, answer: sendAnswer, consent: sendConsent };
 
@@ -71,11 +57,4 @@ async function attempt(
     if (isCoded(error, "FEDERATION_FAILED")) return { kind: "retry", detail: error.message };
     throw error;
   }
-}
-
-/** What a partner's answer that is no success means: what is wrong with the message stays wrong, what is wrong with the partner may pass. */
-export function refusedOrLater({ status, body }: PeerAnswer): Delivery {
-  if (![400, 404, 409, 413, 422].includes(status)) return { kind: "retry", detail: `the partner refused with status ${status}` };
-  const error = body?.["error"] as { readonly code?: unknown } | undefined;
-  return { kind: "refused", code: typeof error?.code === "string" ? error.code : "STATE_CONFLICT" };
 }

@@ -31,3 +31,10 @@ export async function sendDispatch(services: GatewayServices, unit: GatewayUnit,
     deliverDispatch(services, id, now).catch((error: unknown) => services.log.warn({ error }, "a dispatch failed"));
   });
 }
+
+/** What waits for a federation is tried at once: it can be called now. */
+export async function hurryDispatches(services: GatewayServices, unit: GatewayUnit, federation: string): Promise<void> {
+  for (const { kind, org_id, federation_id, workspace_id } of await unit.list(dispatches, "by_federation", [federation])) {
+    await sendDispatch(services, unit, { kind, org_id, federation_id, workspace_id });
+  }
+}

@@ -6,7 +6,7 @@ import type { GatewayServices } from "../services.ts";
 import { invitations } from "../workspaces/collections.ts";
 import { applyState } from "./apply-state.ts";
 import { replicaId, replicas } from "./collections.ts";
-import { refusedOrLater, type Send } from "./deliver-dispatch.ts";
+import { refusedOrLater, type Send } from "./delivery.ts";
 import type { PeerState } from "./describe.ts";
 import { endReplica } from "./end-replica.ts";
 

@@ -1,5 +1,5 @@
 import { consentId, deletionConsents } from "./collections.ts";
-import { refusedOrLater, type Send } from "./deliver-dispatch.ts";
+import { refusedOrLater, type Send } from "./delivery.ts";
 
 const PATH = "/api/v1/federation/peer/deletion-consent";
 

@@ -2,7 +2,7 @@ import { confirmShare, isSettled } from "@seneschal/core/keys";
 import { systemCall } from "../call.ts";
 import type { GatewayServices } from "../services.ts";
 import { shareId, shares } from "./collections.ts";
-import type { Delivery, Send } from "./deliver-dispatch.ts";
+import type { Delivery, Send } from "./delivery.ts";
 import { describeShare } from "./describe.ts";
 
 const PATH = "/api/v1/federation/peer/workspace";
