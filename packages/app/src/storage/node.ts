@@ -1,4 +1,5 @@
 import { statfs } from "node:fs/promises";
+import type { BackupTarget } from "@seneschal/adapters/backups";
 import { isCoded, type JsonObject } from "@seneschal/core";
 import type { BlobDevice, Clock, CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
 import {
@@ -22,13 +23,14 @@ import { createChunkStore } from "./data/chunk-store.ts";
 import { createDeviceSet, type DeviceSet } from "./data/device-set.ts";
 import { createFragmentIo } from "./data/fragment-io.ts";
 import { type ChunkRepair, createChunkRepair } from "./data/rebuild-chunk.ts";
-import { runBackup } from "./jobs/backup.ts";
-import type { BackupTarget } from "./jobs/backup-target.ts";
+import { runBackup, snapshotId, targetOf } from "./jobs/backup.ts";
+import { expireBackups, readManifest } from "./jobs/backup-manifest.ts";
 import { countReferences } from "./jobs/chunk-pages.ts";
 import { collectGarbage } from "./jobs/collect-garbage.ts";
 import { runEvacuation } from "./jobs/evacuate.ts";
 import type { MaintenanceParts } from "./jobs/parts.ts";
 import { runRebalance } from "./jobs/rebalance.ts";
+import { runRestore } from "./jobs/restore.ts";
 import { runScrub } from "./jobs/scrub.ts";
 import { createThrottle } from "./jobs/throttle.ts";
 import { createKeyManager, type KeyManager } from "./keys/key-manager.ts";
@@ -65,8 +67,12 @@ export interface StorageNodeOptions {
   /** Pools to create when they are not there: class and durability, default the class's. The first is where data goes. */
   readonly pools: readonly { readonly id: string; readonly class: DeviceClass; readonly durability?: Durability }[];
   readonly readSmart?: (device: string) => Promise<SmartReading | undefined>;
+  /** Where backups go, by name; the first is the default. */
   readonly backups?: Readonly<Record<string, BackupTarget>>;
-  readonly backupRetentionDays?: number;
+  /** What a backup has when its request does not say. */
+  readonly backupDefaults?: { readonly retention_days: number; readonly include_data: boolean };
+  /** Between two rounds that remove expired backups; default a day. */
+  readonly backupCleanupMs?: number;
   /** The directory whose disk keeps the metadata, for the inline threshold. */
   readonly metadataDirectory?: string;
   readonly systemDiskLimits?: { readonly soft: number; readonly hard: number };
@@ -88,6 +94,8 @@ export interface StorageNode {
   readonly repair: ChunkRepair;
   scrub(scope: ScrubScope, actor: Actor): Promise<Job>;
   backup(params: JsonObject, actor: Actor): Promise<Job>;
+  /** `snapshot_id`; optionally `destination` and `pool_id`. */
+  restore(params: JsonObject, actor: Actor): Promise<Job>;
   evacuate(device: string, actor: Actor): Promise<Job>;
   cancelEvacuation(device: string, actor: Actor): Promise<void>;
   rebalance(pool: string, actor: Actor): Promise<Job>;
@@ -108,6 +116,7 @@ const sampleMs = 10_000;
 /** Puts a storage node together and brings the cluster state up to its configuration. */
 export async function openStorageNode(options: StorageNodeOptions): Promise<StorageNode> {
   const { nodeId, store, clock, random, crypto, log } = options;
+  const { backupDefaults = { retention_days: 7, include_data: false } } = options;
   const metrics = createStorageMetrics();
   const events = createEventLog();
   const context: StorageContext = {
@@ -167,6 +176,8 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     repair,
     objects,
     throttle: createThrottle(() => cluster.state.tuning.rebalance_rate_mb_s),
+    keys,
+    vault: options.vault,
     backups: options.backups ?? {},
     holdGc() {
       gcHolds += 1;
@@ -183,6 +194,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     kinds: {
       scrub: (job) => runScrub(parts, job),
       backup: (job) => runBackup(parts, job),
+      restore: (job) => runRestore(parts, job),
       evacuation: (job) => runEvacuation(parts, job),
       rebalance: (job) => runRebalance(parts, job),
       async gc(job) {
@@ -317,7 +329,20 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     work.catch((error: unknown) => log.error({ error }, "background work failed"));
   };
 
+  /** Removes backups past their time, but never one that is being written. */
+  const cleanUpBackups = async (): Promise<void> => {
+    const writing = [
+      ...(await jobs.list({ state: "running", limit: 1000 })),
+      ...(await jobs.list({ state: "queued", limit: 1000 })),
+    ]
+      .filter((job) => job.kind === "backup")
+      .map(snapshotId);
+    const before = clock.now() - backupDefaults.retention_days * 86_400_000;
+    for (const target of Object.values(parts.backups)) await expireBackups(target, before, writing);
+  };
+
   let lastGc = clock.now();
+  let lastCleanUp = clock.now();
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
   if (cluster.state.lastPeriodicScrubAt === 0) await cluster.propose({ kind: "scrub.periodic", at: clock.now() }, nodeActor);
@@ -328,6 +353,10 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     if (gcHolds === 0 && now - lastGc >= cluster.state.tuning.gc_interval_s * 1000) {
       lastGc = now;
       await collectGarbage(parts);
+    }
+    if (now - lastCleanUp >= (options.backupCleanupMs ?? 86_400_000)) {
+      lastCleanUp = now;
+      background(cleanUpBackups());
     }
     if (now >= nextScrubAt(cluster.state.lastPeriodicScrubAt, cluster.state.tuning.scrub_interval_h))
       await scrubWith({ kind: "cluster" }, nodeActor, { periodic: true }).catch((error: unknown) => {
@@ -363,7 +392,18 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     async backup(params, actor) {
       const same = await running("backup", () => true);
       if (same !== undefined) throw storageError("AlreadyExists", "a backup runs", { job_id: same.id });
-      return submit("backup", { retention_days: options.backupRetentionDays ?? 7, ...params }, actor);
+      return submit("backup", { ...backupDefaults, ...params }, actor);
+    },
+    async restore(params, actor) {
+      const same = await running("restore", () => true);
+      if (same !== undefined) throw storageError("AlreadyExists", "a restore runs", { job_id: same.id });
+      const pool_id = params["pool_id"] ?? options.pools[0]?.id ?? "";
+      if (cluster.state.pools[pool_id as string] === undefined) throw unknown("pool", String(pool_id));
+      const snapshot = params["snapshot_id"] as string;
+      const target = targetOf(parts, params);
+      if (!(await target.list()).includes(snapshot)) throw unknown("snapshot", snapshot);
+      await readManifest(target, snapshot);
+      return submit("restore", { ...params, pool_id }, actor);
     },
     evacuate: (device, actor) => evacuateWith(device, actor, "operator", `asked by ${actor.id}`),
     async cancelEvacuation(device, actor) {

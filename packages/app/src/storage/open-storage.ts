@@ -14,7 +14,7 @@ import { operationHandlers } from "./admin/operation-handlers.ts";
 import type { AdminServices } from "./admin/services.ts";
 import { statusHandlers } from "./admin/status-handlers.ts";
 import { dataPathSettings, openDataPath } from "./grpc/open-data-path.ts";
-import { directoryBackups } from "./jobs/backup-target.ts";
+import { backupSettings, openBackups } from "./jobs/open-backups.ts";
 import { type LocalDevice, openStorageNode, type StorageNode } from "./node.ts";
 import { createCredentials } from "./s3/credentials.ts";
 import { type S3Gateway, serveS3 } from "./s3/serve-s3.ts";
@@ -45,7 +45,7 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
   const { clock, random, log } = platform;
   const devices = await openDevices(config, parts.directory);
   const directories = new Map(deviceList(config, parts.directory).map((d) => [d.id, d.directory]));
-  const backups = config.backup.directory ?? process.env["STORE_BACKUP_DIR"];
+  const backup = backupSettings(config.backup, process.env);
   const data = dataPathSettings(config.grpc, process.env);
   const node = await openStorageNode({
     nodeId: process.env["STORE_NODE_ID"] ?? config.node_id,
@@ -69,8 +69,9 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
       const directory = directories.get(device);
       return directory === undefined ? undefined : readSmartFile(join(directory, "smart.json"));
     },
-    backups: backups === undefined ? {} : { fs: directoryBackups(backups) },
-    backupRetentionDays: config.backup.retention_days,
+    backups: await openBackups(backup),
+    backupDefaults: { retention_days: backup.retention_days, include_data: backup.include_data },
+    backupCleanupMs: backup.cleanup_interval,
     metadataDirectory: parts.directory,
     systemDiskLimits: { soft: config.meta_soft_limit_pct, hard: config.meta_hard_limit_pct },
   });

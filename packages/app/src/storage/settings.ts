@@ -1,6 +1,6 @@
 import { deviceClasses } from "@seneschal/core/storage";
 import { z } from "zod";
-import { duration, rateSettings, serverSettings } from "../platform/index.ts";
+import { duration, rateSettings, secret, serverSettings } from "../platform/index.ts";
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
 
@@ -56,7 +56,25 @@ export const storageSettings = z.strictObject({
     .prefault({}),
   /** Rego source in place of `policies/authz/storage.rego`, for the admin interface. */
   authorization_policy: z.string().min(1).optional(),
-  backup: z.strictObject({ directory: z.string().optional(), retention_days: z.int().min(1).max(3650).default(7) }).prefault({}),
+  /** Where backups go; `backend` is the default of the two when both are given. */
+  backup: z
+    .strictObject({
+      backend: z.enum(["fs", "s3"]).optional(),
+      directory: z.string().min(1).optional(),
+      s3: z
+        .strictObject({
+          endpoint: z.url(),
+          region: z.string().min(1).default("us-east-1"),
+          bucket: z.string().min(1),
+          access_key: z.string().min(1),
+          secret_key: secret(),
+        })
+        .optional(),
+      retention_days: z.int().min(1).max(3650).default(7),
+      include_data: z.boolean().default(false),
+      cleanup_interval: duration("24h"),
+    })
+    .prefault({}),
   kek_ttl: duration("60s").refine((ms) => ms >= 5000 && ms <= 300_000, "expected 5s to 300s"),
   meta_soft_limit_pct: z.int().min(1).max(99).default(50),
   meta_hard_limit_pct: z.int().min(1).max(99).default(75),

@@ -3,12 +3,10 @@ import { join } from "node:path";
 import { storageContract } from "@seneschal/contract/storage";
 import { tuningTable } from "@seneschal/core/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { restoreBackup } from "../../src/storage/jobs/restore.ts";
 import { createBucket } from "../../src/storage/objects/buckets.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
-import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
 import { type Harness, type Person, servers, startStorage, tokenOf } from "./harness.ts";
-import { bytesOf, collect, openRig, pattern } from "./rig.ts";
+import { bytesOf, pattern } from "./rig.ts";
 
 const put = (h: Harness, key: string, bytes: Uint8Array) =>
   putObject(h.storage.node.objects, {
@@ -154,28 +152,6 @@ describe.each(servers)("admin interface on %s", (_, serve) => {
     expect((await scrub({ device: "none" })).status).toBe(404);
     for (const bad of [{ scope: "pool" }, { scope: "moon" }, { pool: "fast", device: "d0" }, []])
       expect((await scrub(bad)).status, JSON.stringify(bad)).toBe(400);
-  });
-  test("backup: a job, verified, restorable into an empty cluster byte for byte", async () => {
-    const { body } = await h.call("root", "POST", "/ui/api/ops/backup", { include_data: true });
-    const done = await job(body.job_id);
-    expect(done).toMatchObject({ state: "succeeded", result: { shard_count: 3, chunk_count: 1 } });
-    const empty = await openRig({ tenants: [], extra: { vault: h.vault } });
-    const target = h.storage.node.parts.backups["fs"]!;
-    await restoreBackup(empty.node.parts, target, done.result.snapshot_id, "fast");
-    const object = await headObject(empty.node.objects, "alpha", "docs", "a");
-    expect((await collect(readObject(empty.node.objects, object))).equals(pattern(300_000))).toBe(true);
-    await expect(restoreBackup(empty.node.parts, target, done.result.snapshot_id, "fast")).rejects.toMatchObject({
-      code: "restore_not_empty",
-    });
-    await empty.flip(join(h.directory, "backups", done.result.snapshot_id, "snapshot.tar"), 4242);
-    const other = await openRig({ tenants: [], extra: { vault: h.vault } });
-    await expect(restoreBackup(other.node.parts, target, done.result.snapshot_id, "fast")).rejects.toMatchObject({
-      code: "backup_corrupt",
-    });
-    await Promise.all([empty.dispose(), other.dispose()]);
-    expect((await h.call("root", "POST", "/ui/api/ops/backup", { destination: "s3" })).body.error.code).toBe(
-      "BACKUP_NOT_CONFIGURED",
-    );
   });
   test("tuning: both ends of every range are taken, one beyond is refused with nothing applied", async () => {
     const before = (await h.call(undefined, "GET", "/ui/api/tuning")).body;

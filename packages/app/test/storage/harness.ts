@@ -45,10 +45,15 @@ export interface Harness {
 export async function startStorage(
   serve: Serve,
   settings: Record<string, unknown> = {},
-  options: { readonly clock?: Clock; readonly devices?: number; readonly capacityBytes?: number } = {},
+  options: {
+    readonly clock?: Clock;
+    readonly devices?: number;
+    readonly capacityBytes?: number;
+    readonly vault?: ReturnType<typeof switchableVault>;
+  } = {},
 ): Promise<Harness> {
   const directory = await mkdtemp(join(tmpdir(), "seneschal-storage-http-"));
-  const vault = switchableVault();
+  const vault = options.vault ?? switchableVault();
   const store = openMemoryStore(storageSchema);
   const config = storageSettings.parse({
     admin: {

@@ -23,6 +23,7 @@ export const storageCodes = {
   MAINTENANCE_MODE: 503,
   KEY_MANAGER_UNAVAILABLE: 503,
   TENANT_KMS_UNREACHABLE: 503,
+  BACKUP_CORRUPT: 500,
   BACKUP_NOT_CONFIGURED: 503,
   POOL_FULL: 507,
 } as const satisfies Readonly<Record<string, number>>;
@@ -52,6 +53,8 @@ export const storageHttpErrors: ErrorTable = errorTable(storageCodes, {
   DeviceTransitionRefused: "FAILED_PRECONDITION",
   EvacuationRefused: "FAILED_PRECONDITION",
   BackupNotConfigured: "BACKUP_NOT_CONFIGURED",
+  backup_corrupt: "BACKUP_CORRUPT",
+  restore_not_empty: "CONFLICT",
   AuthenticationFailed: "AUTHENTICATION_REQUIRED",
   ClusterAdminAccessDenied: "FORBIDDEN",
   TenantAccessDenied: "FORBIDDEN",

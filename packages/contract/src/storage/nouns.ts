@@ -173,6 +173,20 @@ export const job = z
   })
   .meta({ id: "StorageJob" });
 
+export const backup = z
+  .object({
+    snapshot_id: z.string(),
+    created_at: time,
+    elapsed_millis: z.number(),
+    metadata_bytes: bytes,
+    data_bytes: bytes,
+    shard_count: count,
+    chunk_count: count,
+    object_count: count,
+    include_data: z.boolean(),
+  })
+  .meta({ id: "StorageBackup" });
+
 export const repair = z
   .object({
     repair_id: z.string(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Contract } from "../route.ts";
-import { accepted, device, id, job, pool, tuning, tuningChange } from "./nouns.ts";
+import { accepted, backup, device, id, job, pool, tuning, tuningChange } from "./nouns.ts";
 
 const post = {
   method: "POST",
@@ -27,6 +27,7 @@ const scope = z
     return { kind: "cluster" as const };
   });
 
+const destination = z.enum(["fs", "s3"]);
 const percent = z.int().min(0).max(100).optional();
 const tenantId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
 
@@ -44,11 +45,28 @@ export const operationRoutes = {
     path: "/ui/api/ops/backup",
     summary: "Starts a backup",
     body: z.strictObject({
-      destination: z.enum(["fs", "s3"]).optional(),
+      destination: destination.optional(),
       include_data: z.boolean().optional(),
       retention_days: z.int().min(1).max(3650).optional(),
     }),
     bodyOptional: true,
+    reply: accepted,
+  },
+  listBackups: {
+    ...admin,
+    ...extension,
+    method: "GET",
+    path: "/ui/api/ops/backups",
+    summary: "Finished backups, oldest first",
+    query: z.strictObject({ destination: destination.optional() }),
+    reply: z.array(backup),
+  },
+  restoreBackup: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/restore",
+    summary: "Restores a backup into this cluster, which must be empty; it is read-only meanwhile",
+    body: z.strictObject({ snapshot_id: id, destination: destination.optional(), pool_id: id.optional() }),
     reply: accepted,
   },
   startScrub: {

@@ -3,6 +3,7 @@ import type { StorageContract } from "@seneschal/contract/storage";
 import { CodedError } from "@seneschal/core";
 import { type ScrubScope, storageError } from "@seneschal/core/storage";
 import { targetOf } from "../jobs/backup.ts";
+import { listBackups } from "../jobs/backup-manifest.ts";
 import type { StorageNode } from "../node.ts";
 import { audited } from "./audited.ts";
 import type { AdminServices } from "./services.ts";
@@ -11,6 +12,8 @@ import { deviceViews, jobView, poolViews } from "./views.ts";
 type OperationRoute =
   | "setMaintenance"
   | "startBackup"
+  | "listBackups"
+  | "restoreBackup"
   | "startScrub"
   | "collectGarbage"
   | "evacuateDevice"
@@ -55,6 +58,16 @@ export const operationHandlers: Pick<Handlers<StorageContract, AdminServices>, O
       };
       targetOf(services.node.parts, params);
       return begun("the backup has begun", (await services.node.backup(params, actor)).id);
+    }),
+  async listBackups({ node }, { query }) {
+    const found = await listBackups(targetOf(node.parts, { ...(query.destination && { destination: query.destination }) }));
+    return found.map(({ format: _format, files: _files, key: _key, ...facts }) => facts);
+  },
+  restoreBackup: (services, input) =>
+    audited(services, "restore", input, async (actor) => {
+      const { snapshot_id, destination, pool_id } = input.body;
+      const params = { snapshot_id, ...(destination && { destination }), ...(pool_id && { pool_id }) };
+      return begun("the restore has begun", (await services.node.restore(params, actor)).id);
     }),
   startScrub: (services, input) =>
     audited(services, "scrub", input, async (actor) =>

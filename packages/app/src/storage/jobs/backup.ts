@@ -1,14 +1,16 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
+import type { BackupTarget } from "@seneschal/adapters/backups";
 import { CodedError, type JsonObject } from "@seneschal/core";
 import type { DocumentStore, Stored } from "@seneschal/core/ports";
 import { pack } from "tar-stream";
-import type { JobContext } from "../../platform/index.ts";
-import { type BackupTarget, readText } from "./backup-target.ts";
+import type { Job, JobContext } from "../../platform/index.ts";
+import { type BackupFacts, expireBackups, verifyBackup } from "./backup-manifest.ts";
+import { newBackupSeal } from "./backup-seal.ts";
 import { chunkPage } from "./chunk-pages.ts";
 import type { MaintenanceParts } from "./parts.ts";
 
 /** Collections of a backup with an index that lists all of each. Objects before chunks: see {@link runBackup}. */
-export const backupCollections = {
+const backupCollections = {
   storage_tenants: "by_id",
   storage_credentials: "by_tenant",
   storage_masters: "by_epoch",
@@ -19,53 +21,45 @@ export const backupCollections = {
   storage_chunks: "by_id",
 } as const;
 
-export interface BackupManifest {
-  readonly format: "seneschal-backup/1";
-  readonly snapshot_id: string;
-  readonly created_at: string;
-  readonly elapsed_millis: number;
-  readonly metadata_bytes: number;
-  readonly data_bytes: number;
-  readonly shard_count: number;
-  readonly chunk_count: number;
-  readonly object_count: number;
-  readonly include_data: boolean;
-  readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
-}
-
 /**
- * Streams a snapshot to a target. Garbage collection waits meanwhile, so every chunk that a listed object refers to is
- * still there when the chunks are listed after it. Keys are in it only as the vault sealed them.
+ * Streams a snapshot to a target: `manifest.json`, and `snapshot.tar` with pages of documents under `meta/`, sealed, and
+ * the chunks as they are under `data/`. Garbage collection waits meanwhile, so every chunk that a listed object refers to
+ * is still there when the chunks are listed after it. A job that is begun again writes the same backup from its start:
+ * half of an old state and half of a new one would be no snapshot.
  */
 export async function runBackup(parts: MaintenanceParts, job: JobContext): Promise<JsonObject> {
   const { context, cluster, io } = parts;
   const target = targetOf(parts, job.params);
   const includeData = job.params["include_data"] === true;
+  const id = snapshotId(job.job);
   const started = context.clock.now();
-  // A second attempt after a crash is a new snapshot; the torso of the first has no manifest and is removed by retention.
-  const id = `${new Date(started).toISOString().replace(/\D/g, "").slice(0, 14)}-${randomUUID().slice(0, 8)}`;
+  const seal = newBackupSeal(context, parts.vault, id);
   const release = parts.holdGc();
+  const tar = pack();
   try {
-    const tar = pack();
     let metadata = 0;
     let data = 0;
     let chunks = 0;
     let objects = 0;
-    const add = (name: string, bytes: Uint8Array) =>
+    const add = (name: string, bytes: Buffer) =>
       new Promise<void>((resolve, reject) =>
-        tar.entry({ name, size: bytes.length, mtime: new Date(started) }, Buffer.from(bytes), (e) => (e ? reject(e) : resolve())),
+        tar.entry({ name, size: bytes.length, mtime: new Date(started) }, bytes, (e) => (e ? reject(e) : resolve())),
       );
+    const addMetadata = async (name: string, value: unknown) => {
+      const bytes = seal.seal(name, Buffer.from(JSON.stringify(value)));
+      metadata += bytes.length;
+      await add(name, bytes);
+    };
     const fill = async () => {
-      const state = Buffer.from(JSON.stringify(cluster.state));
-      await add("cluster.json", state);
-      metadata += state.length;
+      await addMetadata("cluster.json", cluster.state);
       for (const [coll, index] of Object.entries(backupCollections)) {
         let n = 0;
         for await (const items of pages(context.store, coll, index)) {
           job.signal.throwIfAborted();
-          const bytes = Buffer.from(JSON.stringify(items.map(({ id, doc }) => ({ id, doc }))));
-          await add(`meta/${coll}/${n++}.json`, bytes);
-          metadata += bytes.length;
+          await addMetadata(
+            `meta/${coll}/${n++}.json`,
+            items.map(({ id, doc }) => ({ id, doc })),
+          );
           if (coll === "storage_chunks") chunks += items.length;
           if (coll === "storage_objects") objects += items.length;
         }
@@ -77,11 +71,11 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
         for (const { id, doc } of page.chunks) {
           job.signal.throwIfAborted();
           const { sealed } = await io.readSealed(id, doc);
-          await add(`data/${id}`, sealed);
+          await add(`data/${id}`, Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length));
           data += sealed.length;
         }
         done += page.chunks.length;
-        await job.progress(done / Math.max(chunks, done, 1), { done, total: chunks });
+        await job.progress(0.9 * (done / Math.max(chunks, done, 1)), { done, total: chunks });
         cursor = page.cursor;
         if (cursor === undefined) break;
       }
@@ -104,7 +98,7 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
       })(),
     );
     await filled;
-    const manifest: BackupManifest = {
+    const facts: BackupFacts = {
       format: "seneschal-backup/1",
       snapshot_id: id,
       created_at: new Date(started).toISOString(),
@@ -117,58 +111,36 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
       include_data: includeData,
       files: { "snapshot.tar": { bytes: size, sha256: digest.digest("hex") } },
     };
-    await target.write(id, "manifest.json", once(Buffer.from(JSON.stringify(manifest, null, 2))));
+    await target.write(id, "manifest.json", once(JSON.stringify({ ...facts, key: await seal.wrap(facts) }, null, 2)));
     await verifyBackup(target, id);
     context.emit("info", "admin", "backup finished", { snapshot: id, bytes: size });
     const days = job.params["retention_days"];
-    if (typeof days === "number") await expireBackups(target, context.clock.now() - days * 86_400_000);
-    return { snapshot_id: id, bytes: size, shard_count: manifest.shard_count, chunk_count: chunks };
+    if (typeof days === "number") await expireBackups(target, context.clock.now() - days * 86_400_000, [id]);
+    return { snapshot_id: id, bytes: size, shard_count: facts.shard_count, chunk_count: chunks };
   } catch (error) {
-    context.emit("error", "admin", "backup failed", { snapshot: id });
-    await target.remove(id).catch(() => undefined);
+    tar.destroy();
+    // Interrupted work is begun again and writes over this; what failed for good leaves nothing behind.
+    if (!job.signal.aborted) {
+      context.emit("error", "admin", "backup failed", { snapshot: id });
+      await target.remove(id).catch(() => undefined);
+    }
     throw error;
   } finally {
     release();
   }
 }
 
-/** Reads a backup back and compares every byte with its manifest. Throws `backup_corrupt`. */
-export async function verifyBackup(target: BackupTarget, id: string): Promise<BackupManifest> {
-  const manifest = JSON.parse(await readText(target, id, "manifest.json")) as BackupManifest;
-  for (const [file, { bytes, sha256 }] of Object.entries(manifest.files)) {
-    const digest = createHash("sha256");
-    let size = 0;
-    for await (const piece of target.read(id, file)) {
-      digest.update(piece);
-      size += piece.length;
-    }
-    if (size !== bytes || digest.digest("hex") !== sha256)
-      throw new CodedError("backup_corrupt", `${file} of backup ${id} is not what was written`, { backup: id, file });
-  }
-  return manifest;
+/** `<UTC second>-<job>`: every attempt of a job writes the same backup. */
+export function snapshotId(job: Job): string {
+  return `${new Date(job.created_at).toISOString().replace(/\D/g, "").slice(0, 14)}-${job.id.slice(0, 8)}`;
 }
 
-/** Removes backups made before `before`, and torsos without a manifest. */
-export async function expireBackups(target: BackupTarget, before: number): Promise<readonly string[]> {
-  const removed: string[] = [];
-  for (const id of await target.list()) {
-    const manifest = await readText(target, id, "manifest.json").then(
-      (t) => JSON.parse(t) as BackupManifest,
-      () => undefined,
-    );
-    if (manifest !== undefined && Date.parse(manifest.created_at) >= before) continue;
-    await target.remove(id);
-    removed.push(id);
-  }
-  return removed;
-}
-
-/** The target that a job's parameters name. Throws `BackupNotConfigured`. */
+/** The target that a job's parameters name, by default the first configured. Throws `BackupNotConfigured`. */
 export function targetOf(parts: Pick<MaintenanceParts, "backups">, params: JsonObject): BackupTarget {
   const name = (params["destination"] as string | undefined) ?? Object.keys(parts.backups)[0];
   const target = name === undefined ? undefined : parts.backups[name];
   if (target === undefined)
-    throw new CodedError("BackupNotConfigured", "no backup backend is configured", { field: "destination" });
+    throw new CodedError("BackupNotConfigured", "no such backup backend is configured", { field: "destination" });
   return target;
 }
 
@@ -181,6 +153,6 @@ async function* pages(store: DocumentStore, coll: string, index: string): AsyncG
   } while (cursor !== undefined);
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
 }

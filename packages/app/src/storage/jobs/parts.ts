@@ -1,10 +1,12 @@
+import type { BackupTarget } from "@seneschal/adapters/backups";
+import type { Vault } from "@seneschal/core/ports";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { DeviceSet } from "../data/device-set.ts";
 import type { FragmentIo } from "../data/fragment-io.ts";
 import type { ChunkRepair } from "../data/rebuild-chunk.ts";
+import type { KeyManager } from "../keys/key-manager.ts";
 import type { ObjectServices } from "../objects/services.ts";
-import type { BackupTarget } from "./backup-target.ts";
 import type { Throttle } from "./throttle.ts";
 
 /** What background work is given. */
@@ -17,7 +19,10 @@ export interface MaintenanceParts {
   readonly objects: ObjectServices;
   /** Bounds moved bytes by `rebalance_rate_mb_s`. */
   readonly throttle: Throttle;
-  /** Where backups go, by name. */
+  readonly keys: KeyManager;
+  /** Seals the keys of backups. */
+  readonly vault: Vault;
+  /** Where backups go, by name; the first unless a job says otherwise. */
   readonly backups: Readonly<Record<string, BackupTarget>>;
   /** Holds garbage collection back while a backup reads; returns the end of it. */
   readonly holdGc: () => () => void;

@@ -1,93 +1,160 @@
 import { Readable } from "node:stream";
+import type { BackupTarget } from "@seneschal/adapters/backups";
 import { CodedError, type JsonObject } from "@seneschal/core";
-import type { Put } from "@seneschal/core/ports";
 import { extract } from "tar-stream";
-import { commit } from "../context.ts";
+import type { JobContext } from "../../platform/index.ts";
+import { commit, nodeActor } from "../context.ts";
 import { toFragments } from "../data/stripes.ts";
 import type { ChunkDoc, ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
-import { verifyBackup } from "./backup.ts";
-import type { BackupTarget } from "./backup-target.ts";
+import { targetOf } from "./backup.ts";
+import { type BackupManifest, factsOf, verifyBackup } from "./backup-manifest.ts";
+import { type BackupSeal, openBackupSeal } from "./backup-seal.ts";
 import type { MaintenanceParts } from "./parts.ts";
+
+const marker = "restore";
 
 /**
  * Restores a backup into an empty cluster: verified first, then metadata, then (when the backup holds data) every chunk
- * is coded anew onto the devices of `pool`. References are counted from what was restored. The vault that sealed the
- * keys must be the one in use.
+ * is coded anew onto the devices of `pool_id`. References are counted from what was restored. The cluster takes no writes
+ * meanwhile. Repeatable: a restore that was interrupted or cancelled goes on with the same snapshot, and no other. The
+ * vault that sealed the keys must be the one in use.
  *
- * @throws CodedError `backup_corrupt`, `restore_not_empty`.
+ * @throws CodedError `backup_corrupt`, `restore_not_empty`, `KeyManagerUnavailable`.
  */
-export async function restoreBackup(
-  parts: MaintenanceParts,
-  target: BackupTarget,
-  id: string,
-  pool: string,
-): Promise<JsonObject> {
-  const { context, cluster, io } = parts;
-  const { store } = context;
+export async function runRestore(parts: MaintenanceParts, job: JobContext): Promise<JsonObject> {
+  const { context } = parts;
+  const target = targetOf(parts, job.params);
+  const id = job.params["snapshot_id"] as string;
   const manifest = await verifyBackup(target, id);
+  const seal = await openBackupSeal(context, parts.vault, id, factsOf(manifest), manifest.key);
+  const wasReadOnly = await claim(parts, id);
+  try {
+    return await restore(parts, job, { target, manifest, seal, wasReadOnly });
+  } catch (error) {
+    if (!job.signal.aborted)
+      context.emit("error", "admin", "restore failed: the cluster stays read-only until it is repeated", { snapshot: id });
+    throw error;
+  }
+}
+
+interface Restore {
+  readonly target: BackupTarget;
+  readonly manifest: BackupManifest;
+  readonly seal: BackupSeal;
+  readonly wasReadOnly: boolean;
+}
+
+async function restore(
+  parts: MaintenanceParts,
+  job: JobContext,
+  { target, manifest, seal, wasReadOnly }: Restore,
+): Promise<JsonObject> {
+  const { context, cluster } = parts;
+  const id = manifest.snapshot_id;
+  const pool = job.params["pool_id"] as string;
+  if (!cluster.state.maintenance) await cluster.propose({ kind: "maintenance.set", enabled: true }, nodeActor);
+
+  const refs = new Map<string, number>();
+  const chunks = new Map<string, ChunkDoc>();
+  let documents = 0;
+  let restored = 0;
+  for await (const { name, bytes } of entries(target, id)) {
+    job.signal.throwIfAborted();
+    const [, coll] = /^meta\/([a-z_]+)\/\d+\.json$/.exec(name) ?? [];
+    if (coll !== undefined) {
+      const items = JSON.parse(Buffer.from(seal.open(name, bytes)).toString("utf8")) as readonly Item[];
+      if (coll === "storage_chunks") for (const item of items) chunks.set(item.id, item.doc as ChunkDoc);
+      else {
+        for (const ref of items.flatMap((item) => refsOf(coll, item.doc))) refs.set(ref.id, (refs.get(ref.id) ?? 0) + 1);
+        await keep(parts, coll, items);
+      }
+      documents += items.length;
+    } else if (name.startsWith("data/")) {
+      const chunkId = name.slice("data/".length);
+      const chunk = chunks.get(chunkId);
+      if (chunk === undefined || !refs.has(chunkId)) continue;
+      await restoreChunk(parts, pool, chunkId, { ...chunk, refs: refs.get(chunkId) ?? 0 }, bytes);
+      restored += 1;
+      if (restored % 64 === 0) await job.progress(restored / chunks.size, { done: restored, total: chunks.size });
+    }
+  }
+  // A backup of metadata alone goes back onto the devices that still hold the fragments.
+  if (!manifest.include_data)
+    for (const [id, doc] of chunks)
+      if (refs.has(id)) await keep(parts, "storage_chunks", [{ id, doc: { ...doc, refs: refs.get(id) ?? 0 } }]);
+  await parts.objects.shards.recount(cluster.state);
+  await parts.keys.probe();
+  if (!wasReadOnly) await cluster.propose({ kind: "maintenance.set", enabled: false }, nodeActor);
+  await commit(context.store, { dels: [{ coll: "storage_counters", id: marker }] });
+  context.emit("warning", "admin", "backup restored", { snapshot: id, documents, chunks: restored });
+  return { snapshot_id: id, documents, chunks: restored };
+}
+
+interface Item {
+  readonly id: string;
+  readonly doc: JsonObject;
+}
+
+/**
+ * Marks the cluster as being restored from this snapshot; true when it was in maintenance before. Only an empty cluster
+ * can be claimed, and only once.
+ */
+async function claim({ context, cluster }: MaintenanceParts, snapshot: string): Promise<boolean> {
+  const { store } = context;
+  const found = await store.get("storage_counters", marker);
+  if (found !== undefined && found.doc["snapshot"] !== snapshot)
+    throw new CodedError("restore_not_empty", `the cluster is half restored from backup ${String(found.doc["snapshot"])}`, {
+      backup: snapshot,
+    });
+  if (found !== undefined) return found.doc["read_only"] === true;
   for (const [coll, index] of [
     ["storage_buckets", "by_tenant"],
     ["storage_chunks", "by_id"],
     ["storage_tenants", "by_id"],
   ] as const)
     if ((await store.count(coll, index, [])) > 0) throw new CodedError("restore_not_empty", `the cluster holds data: ${coll}`);
-
-  const stripe = cluster.state.pools[pool];
-  if (stripe === undefined) throw new CodedError("NotFound", `no such pool: ${pool}`, { field: "pool_id" });
-  const refs = new Map<string, number>();
-  const count = (list: readonly ChunkRef[]) => {
-    for (const ref of list) refs.set(ref.id, (refs.get(ref.id) ?? 0) + 1);
-  };
-  const chunks = new Map<string, ChunkDoc>();
-  let documents = 0;
-  let restored = 0;
-  const keep = async (id: string, doc: ChunkDoc) => {
-    const result = await commit(store, { puts: [{ coll: "storage_chunks", id, doc, ifVersion: 0 }] });
-    if (!result.ok) throw new CodedError("restore_not_empty", "the cluster holds data: storage_chunks");
-  };
-
-  const tar = extract();
-  Readable.from(target.read(id, "snapshot.tar")).pipe(tar);
-  for await (const entry of tar) {
-    const name = entry.header.name;
-    const bytes = await collect(entry);
-    const [, coll] = /^meta\/([a-z_]+)\/\d+\.json$/.exec(name) ?? [];
-    if (coll !== undefined) {
-      const items = JSON.parse(bytes.toString("utf8")) as { readonly id: string; readonly doc: JsonObject }[];
-      const puts: Put[] = [];
-      for (const item of items) {
-        if (coll === "storage_chunks") {
-          chunks.set(item.id, item.doc as ChunkDoc);
-          continue;
-        }
-        if (coll === "storage_objects" && (item.doc as ObjectDoc).body.kind === "chunks")
-          count((item.doc as ObjectDoc & { body: { chunks: readonly ChunkRef[] } }).body.chunks);
-        if (coll === "storage_parts") count((item.doc as PartDoc).chunks);
-        puts.push({ coll, id: item.id, doc: item.doc, ...(coll === "storage_masters" ? {} : { ifVersion: 0 }) });
-      }
-      documents += items.length;
-      if (puts.length > 0 && !(await commit(store, { puts })).ok)
-        throw new CodedError("restore_not_empty", `the cluster holds data: ${coll}`);
-    } else if (name.startsWith("data/")) {
-      const chunkId = name.slice("data/".length);
-      const chunk = chunks.get(chunkId);
-      if (chunk === undefined || !refs.has(chunkId)) continue;
-      const shape = { data: chunk.data, parity: chunk.parity };
-      const fragments = await io.write(chunkId, pool, shape, toFragments(bytes, shape));
-      await keep(chunkId, { ...chunk, pool, fragments, refs: refs.get(chunkId) ?? 0 });
-      restored += 1;
-    }
-  }
-  // A backup of metadata alone goes back onto the devices that still hold the fragments.
-  if (!manifest.include_data)
-    for (const [chunkId, chunk] of chunks) if (refs.has(chunkId)) await keep(chunkId, { ...chunk, refs: refs.get(chunkId) ?? 0 });
-  await parts.objects.shards.recount(cluster.state);
-  context.emit("warning", "admin", "backup restored", { snapshot: id, documents, chunks: restored });
-  return { snapshot_id: id, documents, chunks: restored };
+  const doc = { snapshot, read_only: cluster.state.maintenance };
+  const result = await commit(store, { puts: [{ coll: "storage_counters", id: marker, doc, ifVersion: 0 }] });
+  if (!result.ok) throw new CodedError("restore_not_empty", "another restore has begun");
+  return cluster.state.maintenance;
 }
 
-async function collect(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of stream) pieces.push(piece);
-  return Buffer.concat(pieces);
+/** Puts documents; those that an earlier attempt put are left as they are. Master keys replace those of the empty cluster. */
+async function keep({ context: { store } }: MaintenanceParts, coll: string, items: readonly Item[]): Promise<void> {
+  const condition = coll === "storage_masters" ? {} : { ifVersion: 0 };
+  const put = (list: readonly Item[]) => commit(store, { puts: list.map(({ id, doc }) => ({ coll, id, doc, ...condition })) });
+  if ((await put(items)).ok) return;
+  for (const item of items) await put([item]);
+}
+
+function refsOf(coll: string, doc: JsonObject): readonly ChunkRef[] {
+  if (coll === "storage_parts") return (doc as PartDoc).chunks;
+  if (coll !== "storage_objects") return [];
+  const { body } = doc as ObjectDoc;
+  return body.kind === "chunks" ? body.chunks : [];
+}
+
+async function restoreChunk(
+  parts: MaintenanceParts,
+  pool: string,
+  id: string,
+  chunk: ChunkDoc,
+  sealed: Uint8Array,
+): Promise<void> {
+  if ((await parts.context.store.get("storage_chunks", id)) !== undefined) return;
+  const stripe = { data: chunk.data, parity: chunk.parity };
+  const fragments = await parts.io.write(id, pool, stripe, toFragments(sealed, stripe));
+  await keep(parts, "storage_chunks", [{ id, doc: { ...chunk, pool, fragments } }]);
+}
+
+/** The files of a snapshot, in order, each at most a chunk or a page long. */
+async function* entries(target: BackupTarget, id: string): AsyncGenerator<{ readonly name: string; readonly bytes: Uint8Array }> {
+  const tar = extract();
+  const source = Readable.from(target.read(id, "snapshot.tar"));
+  source.on("error", (error) => tar.destroy(error)).pipe(tar);
+  for await (const entry of tar) {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of entry) pieces.push(piece as Uint8Array);
+    yield { name: entry.header.name, bytes: Buffer.concat(pieces) };
+  }
 }

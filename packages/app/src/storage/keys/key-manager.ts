@@ -31,7 +31,7 @@ const freshMs = 1000;
 const timeoutMs = 2000;
 
 export function createKeyManager(context: StorageContext, vault: Vault): KeyManager {
-  const cache = new Map<number, Uint8Array>();
+  const cache = new Map<number, { readonly sealed: string; readonly bytes: Uint8Array }>();
   let newest = 0;
   let lastContact = Number.NEGATIVE_INFINITY;
   let reachable = true;
@@ -68,6 +68,7 @@ export function createKeyManager(context: StorageContext, vault: Vault): KeyMana
   const probe = (): Promise<boolean> => {
     probing ??= ask(async () => {
       if ((await vault.health()).sealed) throw new Error("the vault is sealed");
+      await refresh();
       return true;
     })
       .catch(() => false)
@@ -77,15 +78,25 @@ export function createKeyManager(context: StorageContext, vault: Vault): KeyMana
     return probing;
   };
 
+  /** Another node may have made an epoch, and a restore replaces those of the empty cluster it began with. */
+  const refresh = async (): Promise<void> => {
+    const { items } = await context.store.list("storage_masters", "by_epoch", [], { limit: 1000 });
+    for (const { doc } of items) {
+      const epoch = doc["epoch"] as number;
+      newest = Math.max(newest, epoch);
+      if (cache.get(epoch)?.sealed !== doc["sealed"]) cache.delete(epoch);
+    }
+  };
+
   const unseal = async (epoch: number, sealed: string): Promise<Uint8Array> => {
     const bytes = await ask(() => vault.decrypt(keyName, sealed, aad(epoch)));
-    cache.set(epoch, bytes);
+    cache.set(epoch, { sealed, bytes });
     return bytes;
   };
 
   const load = async (epoch: number): Promise<Uint8Array> => {
     const cached = cache.get(epoch);
-    if (cached !== undefined) return cached;
+    if (cached !== undefined) return cached.bytes;
     const found = await context.store.get("storage_masters", String(epoch));
     if (found === undefined) throw storageError("InvariantViolation", `no master key of epoch ${epoch}`);
     return unseal(epoch, found.doc["sealed"] as string);
@@ -105,7 +116,7 @@ export function createKeyManager(context: StorageContext, vault: Vault): KeyMana
     const doc = { epoch, sealed, created_at: context.clock.now() };
     const result = await commit(context.store, { puts: [{ coll: "storage_masters", id: String(epoch), doc, ifVersion: 0 }] });
     // Another node made this epoch first: its key is the one.
-    if (result.ok) cache.set(epoch, bytes);
+    if (result.ok) cache.set(epoch, { sealed, bytes });
     return epoch;
   };
 
