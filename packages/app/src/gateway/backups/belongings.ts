@@ -1,23 +1,38 @@
 import type { JsonObject } from "@seneschal/core";
+import type { Message } from "@seneschal/core/keys";
 import type { IndexValue } from "@seneschal/core/ports";
 import { admins } from "../admins/collections.ts";
 import { admissions } from "../admissions/collections.ts";
+import { logKeys } from "../audit/log-key.ts";
+import { checkpoints } from "../audit/sealer.ts";
+import { ceremonies, heldShares } from "../ceremonies/collections.ts";
 import { certificates } from "../certificates/collections.ts";
 import { crks } from "../crk/collections.ts";
 import { devices } from "../devices/collections.ts";
+import { edgeSyncs, edges } from "../edges/collections.ts";
+import { emergencies } from "../emergency/collections.ts";
+import { bootstrapMarks, enrollmentTokens } from "../enrollment/collections.ts";
 import { federationIdentities, federations } from "../federation/collections.ts";
-import { encryptedShares } from "../generation-ceremonies/collections.ts";
+import { encryptedShares, generationCeremonies, heldKeys } from "../generation-ceremonies/collections.ts";
 import { groups, memberships } from "../groups/collections.ts";
+import { messageReceipts, messages, receiptId } from "../messages/collections.ts";
 import { mfaFactors } from "../mfa/collections.ts";
 import { organizations } from "../organizations/collections.ts";
 import { organizationKeyRecords } from "../organizations/keys.ts";
+import { authorities } from "../pki/collections.ts";
 import { policies } from "../policies/collections.ts";
+import { recoveries, recoveryShares } from "../recovery/collections.ts";
+import { deletionConsents, dispatches, replicas, shares } from "../replication/collections.ts";
 import { roleAssignments, roles } from "../roles/collections.ts";
 import { rotationPolicies } from "../rotation/collections.ts";
 import { serviceIdentities } from "../services/collections.ts";
+import { signingRequests, spentNonces } from "../signing-requests/collections.ts";
+import { signingSessions } from "../signing-sessions/collections.ts";
 import type { Collection } from "../store/collection.ts";
 import { users } from "../users/collections.ts";
 import { invitations, joinRequests, seats, workspaces } from "../workspaces/collections.ts";
+import { dekUseId, dekUseRecords } from "../workspaces/dek-uses.ts";
+import { backups } from "./collections.ts";
 
 /** How the documents of a collection that belong to an organisation are found. */
 type Where =
@@ -28,7 +43,11 @@ type Where =
   /** Through an index whose first value is the id of a document of another collection that belongs to it. */
   | { readonly kind: "below"; readonly index: string; readonly parent: string }
   /** By ids that documents of another collection name. */
-  | { readonly kind: "named"; readonly parent: string; readonly id: (parent: JsonObject, parentId: string) => string };
+  | {
+      readonly kind: "named";
+      readonly parent: string;
+      readonly ids: (parent: JsonObject, parentId: string) => readonly string[];
+    };
 
 /** A document of a backup and what is in its place now; answers what is to stand there, `undefined` to leave it alone. */
 type Merge = (saved: JsonObject, current: JsonObject, org: string) => JsonObject | undefined;
@@ -45,7 +64,7 @@ const replace: Merge = (saved, current) => {
   return over ? undefined : saved;
 };
 
-/** Root keys and working keys never go back to an earlier epoch. */
+/** Root keys and working keys never go back to an earlier epoch, nor does what counts or remembers. */
 const keep: Merge = () => undefined;
 
 /** An organisation that was configured and has no root key yet takes the one of the backup. */
@@ -83,19 +102,25 @@ function belongs<T extends object>(collection: Collection<T>, where: Where, merg
 }
 
 const index = (name: string): Where => ({ kind: "index", index: name });
+const named = (parent: { readonly name: string }, ids: (parent: JsonObject, parentId: string) => readonly string[]): Where => ({
+  kind: "named",
+  parent: parent.name,
+  ids,
+});
 const below = (name: string, parent: { readonly name: string }): Where => ({ kind: "below", index: name, parent: parent.name });
 
-/**
- * Everything that belongs to an organisation; parents stand before what lies below them. A resource whose records must survive
- * adds its line. The audit log is none of it, nor is what lives for hours: ceremonies, tokens, emergency access, recoveries.
- */
+/** Everything that belongs to an organisation; parents stand before what lies below them. What is not here stands in `passing`. */
 export const belongings: readonly Belonging[] = [
   belongs(organizations, { kind: "self" }, organization),
   belongs(organizationKeyRecords, { kind: "self" }, keep),
   belongs(crks, index("by_org"), keep),
   belongs(encryptedShares, below("by_crk", crks), keep),
   belongs(admins, index("by_org")),
-  belongs(mfaFactors, { kind: "named", parent: admins.name, id: (_, id) => id }, keep),
+  belongs(
+    mfaFactors,
+    named(admins, (_, id) => [id]),
+    keep,
+  ),
   belongs(users, index("by_subject")),
   belongs(serviceIdentities, index("by_org")),
   belongs(devices, index("by_org")),
@@ -105,7 +130,12 @@ export const belongings: readonly Belonging[] = [
   belongs(roles, index("by_org")),
   belongs(roleAssignments, below("by_role", roles)),
   belongs(seats, index("by_org"), seat),
-  belongs(workspaces, { kind: "named", parent: seats.name, id: (seat) => String(seat["workspace_id"]) }, workspace),
+  belongs(
+    workspaces,
+    named(seats, (seat) => [String(seat["workspace_id"])]),
+    workspace,
+  ),
+  belongs(dekUseRecords, named(seats, usesOfSeat), keep),
   belongs(admissions, below("by_workspace", workspaces)),
   belongs(invitations, below("by_workspace", workspaces)),
   belongs(joinRequests, index("by_group")),
@@ -113,7 +143,43 @@ export const belongings: readonly Belonging[] = [
   belongs(policies, index("by_org"), policy),
   belongs(federationIdentities, { kind: "self" }, keep),
   belongs(federations, index("by_org"), keep),
+  belongs(shares, index("by_org"), keep),
+  belongs(replicas, index("by_org"), keep),
+  belongs(dispatches, index("by_org"), keep),
+  belongs(deletionConsents, below("by_workspace", workspaces), keep),
+  belongs(edges, index("by_org")),
+  belongs(
+    edgeSyncs,
+    named(edges, (_, id) => [id]),
+    keep,
+  ),
+  belongs(messages, index("held"), keep),
+  belongs(
+    messageReceipts,
+    named(messages, (message) => [receiptId(message as unknown as Message)]),
+    keep,
+  ),
 ];
+
+/**
+ * Collections that no backup holds, and why. Every collection of the gateway stands here or in `belongings`; a test compares the
+ * two with what is declared.
+ */
+export const passing: readonly (readonly [collection: { readonly name: string }, reason: string])[] = [
+  ...[authorities, bootstrapMarks].map((own) => [own, "the instance's own"] as const),
+  ...[checkpoints, logKeys].map((log) => [log, "of the audit log, which is never restored over"] as const),
+  [backups, "a record of backups; another instance reads it from their files"],
+  ...[ceremonies, heldShares, generationCeremonies, heldKeys, recoveries, recoveryShares].map(
+    (open) => [open, "secrets that are erased within a day"] as const,
+  ),
+  ...[emergencies, enrollmentTokens, signingRequests, signingSessions, spentNonces].map(
+    (brief) => [brief, "over within a day"] as const,
+  ),
+];
+
+function usesOfSeat(seat: JsonObject): readonly string[] {
+  return Object.keys(seat["deks"] as JsonObject).map((version) => dekUseId(String(seat["workspace_id"]), Number(version)));
+}
 
 /** The index values to list by, for one organisation and the ids found so far. */
 export function prefixes(where: Where, org: string, found: ReadonlyMap<string, ReadonlyMap<string, JsonObject>>) {

@@ -5,8 +5,11 @@ import type { GatewayUnit } from "../call.ts";
 import { crks } from "../crk/collections.ts";
 import { belongings, prefixes } from "./belongings.ts";
 
-/** The version that this code writes; it reads no other. */
-const FORMAT = 1;
+/** The version that this code writes. */
+const FORMAT = 2;
+
+/** Format 1 knew fewer collections (no messages, edge nodes, uses of keys, workspaces of other instances); the rest is the same. */
+const READABLE: readonly unknown[] = [1, FORMAT];
 
 interface SavedDocument {
   readonly id: string;
@@ -31,7 +34,7 @@ export async function gather(store: DocumentStore, unit: GatewayUnit, org: strin
   for (const { collection, where } of belongings) {
     const ids = new Set<string>(where.kind === "self" ? [org] : []);
     if (where.kind === "named") {
-      for (const [parentId, parent] of found.get(where.parent) ?? []) ids.add(where.id(parent, parentId));
+      for (const [parentId, parent] of found.get(where.parent) ?? []) for (const id of where.ids(parent, parentId)) ids.add(id);
     }
     for (const prefix of prefixes(where, org, found)) {
       let cursor: string | undefined;
@@ -72,7 +75,7 @@ export async function stage(unit: GatewayUnit, payload: BackupPayload): Promise<
 /** A payload from its bytes. Throws `BUNDLE_INVALID` for another format or organisation. */
 export function readPayload(plain: Uint8Array, org: string): BackupPayload {
   const payload = JSON.parse(Buffer.from(plain).toString("utf8")) as BackupPayload;
-  if (payload.format_version !== FORMAT || payload.org_id !== org) {
+  if (!READABLE.includes(payload.format_version) || payload.org_id !== org) {
     throw refusal("BUNDLE_INVALID", "the backup is of a format that this version does not read", {
       format_version: payload.format_version,
     });

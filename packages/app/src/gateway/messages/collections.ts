@@ -28,6 +28,14 @@ export const messages = collection<Message>("messages", {
 export const copyId = ({ id, org_id, direction, sender_org_id }: Message): string =>
   `${id}/${direction}/${keyText(org_id)}/${keyText(sender_org_id)}`;
 
+/** Of the receipt of a received copy. */
+export const receiptId = ({
+  recipient_org_id,
+  sender_org_id,
+  id,
+}: Pick<Message, "recipient_org_id" | "sender_org_id" | "id">): string =>
+  `${keyText(recipient_org_id)}/${keyText(sender_org_id)}/${id}`;
+
 /** That a partner's message came in: it stays when the copy is deleted, so that a replay brings nothing back. */
 export interface Receipt {
   /** SHA-256 over what was delivered, hex. */

@@ -8,7 +8,7 @@ import { isLocal } from "../organizations/is-local.ts";
 import type { GatewayServices } from "../services.ts";
 import { keyText } from "../store/collection.ts";
 import type { Reader } from "../store/reader.ts";
-import { copyId, messageReceipts, messages } from "./collections.ts";
+import { copyId, messageReceipts, messages, receiptId } from "./collections.ts";
 import { deliver, requireExpiry } from "./outbox.ts";
 import { requireRecipient } from "./recipient.ts";
 
@@ -129,8 +129,8 @@ export const messageHandlers: Handlers<Routes, GatewayServices> = {
       }
       const content = canonicalJson({ conversation_id, sender_id, recipient_id, subject, body: body.body, expires_at });
       const digest = Buffer.from(services.crypto.hash("sha256", utf8(content))).toString("hex");
-      const receiptId = `${keyText(recipient_org_id)}/${keyText(sender_org_id)}/${id}`;
-      const receipt = await unit.get(messageReceipts, receiptId);
+      const receiptOf = receiptId({ recipient_org_id, sender_org_id, id });
+      const receipt = await unit.get(messageReceipts, receiptOf);
       if (receipt !== undefined) {
         if (receipt.digest !== digest) throw refusal("CONFLICT", "another message of that id was delivered");
         return { message_id: id };
@@ -141,7 +141,7 @@ export const messageHandlers: Handlers<Routes, GatewayServices> = {
       const facts = { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, body: body.body };
       const copy = received({ ...facts, ...arriving(at), org_id: recipient_org_id, expires_at }, at);
       unit.insert(messages, copyId(copy), copy);
-      unit.insert(messageReceipts, receiptId, { digest, expires_at });
+      unit.insert(messageReceipts, receiptOf, { digest, expires_at });
       unit.record({
         type: "message.deliver",
         org: recipient_org_id,
