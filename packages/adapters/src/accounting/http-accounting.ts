@@ -1,6 +1,6 @@
 import { CodedError } from "@seneschal/core";
 import type { Accounting, RemainingBudget, UsageEvent } from "@seneschal/core/ports";
-import { openBreaker } from "./breaker.ts";
+import { openBreaker } from "../http/breaker.ts";
 
 export interface HttpAccountingOptions {
   /** Without a trailing slash. */

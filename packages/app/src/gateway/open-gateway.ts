@@ -265,7 +265,10 @@ function composeServices(options: GatewayOptions, authorisation: Authorisation):
     policies: measure.policies(policyGate(options.policy), metrics),
     pki: pki({ vault, crypto, random, instance }),
     targets,
-    channels: federationChannels({ vault, guard: targets.federation, timeout: config.federation.timeout }),
+    channels: federationChannels({
+      ...{ vault, guard: targets.federation, timeout: config.federation.timeout },
+      ...{ now: () => clock.now(), observe: metrics.partnerCalled },
+    }),
     newId,
     transact(call, work) {
       const run = async (unit: Unit) => {

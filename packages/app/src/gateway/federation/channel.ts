@@ -1,6 +1,7 @@
-import { type IdentityFetch, mtlsFetch, type TargetGuard } from "@seneschal/adapters/http";
+import { type Breaker, type IdentityFetch, mtlsFetch, openBreaker, type TargetGuard } from "@seneschal/adapters/http";
 import { refusal } from "@seneschal/core/keys";
 import type { Vault } from "@seneschal/core/ports";
+import type { GatewayMetrics } from "../metrics.ts";
 import type { Reader } from "../store/reader.ts";
 import { federationIdentities, type StoredFederation } from "./collections.ts";
 import { federationKey } from "./key.ts";
@@ -10,6 +11,8 @@ export interface PeerCall {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly body?: object;
+  /** Called also while the partner is left alone because it did not answer: to see whether it is back. */
+  readonly probe?: boolean;
 }
 
 /** What the partner answered; `body` is `undefined` unless it is a JSON object. */
@@ -22,7 +25,8 @@ export interface PeerAnswer {
 export interface Channels {
   /**
    * Calls a partner with the certificate that it signed for us, trusting for its server only what was pinned. Throws
-   * `FEDERATION_FAILED` when there is no answer; an answer of any status is returned. The partner's words stay out of errors.
+   * `FEDERATION_FAILED` when there is no answer; an answer of any status is returned. The partner's words stay out of errors. A
+   * partner that did not answer three times in a row is left alone for half a minute: calls fail at once.
    */
   call(read: Reader, federation: StoredFederation, call: PeerCall): Promise<PeerAnswer>;
   /** As `call`, but throws `FEDERATION_FAILED` for an answer that is no success. */
@@ -32,6 +36,8 @@ export interface Channels {
 
 const MAX_ANSWER = 16 << 20;
 const MAX_CHANNELS = 256;
+const FAILURES = 3;
+const LEFT_ALONE_MS = 30_000;
 
 /** Channels that stay open between calls, one per federation; a new certificate or address opens a new one. */
 export function federationChannels(needs: {
@@ -39,8 +45,12 @@ export function federationChannels(needs: {
   readonly guard: TargetGuard;
   /** Milliseconds for one call. */
   readonly timeout: number;
+  readonly now: () => number;
+  /** Told of every call, its time in seconds. */
+  readonly observe: GatewayMetrics["partnerCalled"];
 }): Channels {
-  const { vault, guard, timeout } = needs;
+  const { vault, guard, timeout, now, observe } = needs;
+  const breakers = new Map<string, Breaker>();
   const open = new Map<string, { readonly of: string; readonly http: IdentityFetch }>();
 
   const drop = async (id: string): Promise<void> => {
@@ -51,7 +61,6 @@ export function federationChannels(needs: {
 
   const channel = async (read: Reader, federation: StoredFederation): Promise<IdentityFetch> => {
     const { id, org_id, outbound_certificate, partner_cert } = federation;
-    if (federation.status !== "active" || outbound_certificate === null) throw failed("not ready");
     const of = `${outbound_certificate}${partner_cert}`;
     const known = open.get(id);
     if (known?.of === of) return known.http;
@@ -59,7 +68,7 @@ export function federationChannels(needs: {
     if (identity === undefined) throw failed("not ready");
     const http = mtlsFetch({
       ca: partner_cert,
-      cert: outbound_certificate,
+      cert: outbound_certificate ?? "",
       key: await federationKey({ vault }, identity),
       minVersion: "TLSv1.3",
       lookup: guard.lookup,
@@ -72,9 +81,17 @@ export function federationChannels(needs: {
     return http;
   };
 
-  const call: Channels["call"] = async (read, federation, { method, path, body }) => {
+  const breaker = (id: string): Breaker => {
+    const known = breakers.get(id);
+    if (known !== undefined) return known;
+    const refuse = (): Error => failed("it did not answer lately");
+    const fresh = openBreaker({ failures: FAILURES, probeMs: LEFT_ALONE_MS, now, refuse });
+    breakers.set(id, fresh);
+    return fresh;
+  };
+
+  const send = async (read: Reader, federation: StoredFederation, { method, path, body }: PeerCall): Promise<PeerAnswer> => {
     const url = new URL(federation.partner_url.replace(/\/+$/, "") + path);
-    if (guard.refusal(url) !== undefined) throw failed("address not allowed");
     const { fetch } = await channel(read, federation);
     try {
       const response = await fetch(url.href, {
@@ -86,6 +103,28 @@ export function federationChannels(needs: {
       return { status: response.status, body: await objectOf(response) };
     } catch (error) {
       throw failed(reasonOf(error));
+    }
+  };
+
+  const call: Channels["call"] = async (read, federation, request) => {
+    const { id, partner_url, status, outbound_certificate } = federation;
+    if (guard.refusal(new URL(partner_url)) !== undefined) throw failed("address not allowed");
+    if (status !== "active" || outbound_certificate === null) throw failed("not ready");
+    const started = performance.now();
+    const seconds = (): number => (performance.now() - started) / 1000;
+    let tried = false;
+    const work = (): Promise<PeerAnswer> => {
+      tried = true;
+      return send(read, federation, request);
+    };
+    try {
+      const answer = await (request.probe === true ? work() : breaker(id).run(work));
+      if (request.probe === true) breakers.delete(id);
+      observe("answered", seconds());
+      return answer;
+    } catch (error) {
+      observe(tried ? "failed" : "not_tried", seconds());
+      throw error;
     }
   };
 

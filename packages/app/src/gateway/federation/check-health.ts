@@ -26,7 +26,7 @@ export async function checkPartner(services: GatewayServices, federation: Stored
   }
   const started = process.hrtime.bigint();
   const error = await services.channels
-    .demand(services.read, federation, { method: "GET", path: "/api/v1/federation/peer/health" })
+    .demand(services.read, federation, { method: "GET", path: "/api/v1/federation/peer/health", probe: true })
     .then(({ body }) =>
       body?.["org_id"] === federation.partner_org_id ? undefined : "the answer is not of the partner's organisation",
     )
