@@ -11,7 +11,11 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { EtcdClient, type EtcdTls } from "@seneschal/adapters/etcd";
 import { freePort } from "./free-port.ts";
+import { openNamespaces } from "./network-namespaces.ts";
 import { startPeerProxy } from "./peer-proxy.ts";
+import { startTcpProxy } from "./tcp-proxy.ts";
+
+const clientPort = 2379;
 
 export interface EtcdClusterOptions {
   /** Default 3. */
@@ -28,6 +32,11 @@ export interface EtcdClusterOptions {
   readonly slowDisk?: boolean;
   /** Puts a proxy in front of every peer port, so that members can be isolated from each other. */
   readonly peerProxies?: boolean;
+  /**
+   * Puts every member into a network namespace of its own, so that one can be cut off like by a pulled cable, from its
+   * peers and its clients. Needs `namespacesWork()`.
+   */
+  readonly namespaces?: boolean;
 }
 
 export interface EtcdCluster {
@@ -38,7 +47,7 @@ export interface EtcdCluster {
   pause(member: number): void;
   resume(member: number): void;
   restart(member: number): Promise<void>;
-  /** Cuts one member off from the others, not from its clients. Needs `peerProxies`. */
+  /** Cuts one member off: with `peerProxies` from the others, with `namespaces` from its clients too. */
   isolate(member: number): Promise<void>;
   /** Joins all members again. */
   rejoin(): void;
@@ -61,8 +70,12 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
       peerPort: await freePort(),
     })),
   );
+  const net = options.namespaces === true ? openNamespaces(members.length) : undefined;
+  const forwards = await Promise.all(net?.hosts.map((host) => startTcpProxy(clientPort, host)) ?? []);
+  for (const [at, member] of members.entries()) if (net !== undefined) member.client = `http://127.0.0.1:${forwards[at]?.port}`;
   const proxies = options.peerProxies === true ? await Promise.all(members.map(({ peerPort }) => startPeerProxy(peerPort))) : [];
-  const peerUrl = (at: number): string => `http://127.0.0.1:${proxies[at]?.port ?? members[at]?.peerPort}`;
+  const hostOf = (at: number): string => net?.hosts[at] ?? "127.0.0.1";
+  const peerUrl = (at: number): string => `http://${hostOf(at)}:${proxies[at]?.port ?? members[at]?.peerPort}`;
   const processes: (ChildProcess | undefined)[] = [];
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("ETCD_")));
   const start = (at: number, state: "new" | "existing"): void => {
@@ -70,9 +83,9 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
     const flags: Readonly<Record<string, string>> = {
       name,
       "data-dir": join(directory, name),
-      "listen-client-urls": client,
+      "listen-client-urls": net === undefined ? client : `http://${hostOf(at)}:${clientPort}`,
       "advertise-client-urls": client,
-      "listen-peer-urls": `http://127.0.0.1:${peerPort}`,
+      "listen-peer-urls": `http://${hostOf(at)}:${peerPort}`,
       "initial-advertise-peer-urls": peerUrl(at),
       "initial-cluster-token": directory,
       "initial-cluster": members.map((member, other) => `${member.name}=${peerUrl(other)}`).join(","),
@@ -105,7 +118,11 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
       "inject=fdatasync:delay_enter=2000",
       "etcd",
     ];
-    const [program, rest] = options.slowDisk === true ? ["strace", [...slow, ...args]] : ["etcd", args];
+    const [program, ...rest] = [
+      ...(net === undefined ? [] : ["ip", "netns", "exec", net.names[at] as string]),
+      ...(options.slowDisk === true ? ["strace", ...slow] : ["etcd"]),
+      ...args,
+    ] as [string, ...string[]];
     processes[at] = spawn(program, rest, {
       env: { ...environment, ...(process.arch === "arm64" ? { ETCD_UNSUPPORTED_ARCH: "arm64" } : {}) },
       stdio: "ignore",
@@ -150,17 +167,20 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
       await leader();
     },
     isolate: async (at) => {
+      if (net !== undefined) return net.cut(at);
       const states = await probe.callAll<{ readonly header: { readonly member_id: string } }>("Maintenance.Status", {});
       const id = BigInt(states[at]?.header.member_id ?? 0).toString(16);
       for (const [other, proxy] of proxies.entries()) proxy.block((from) => other === at || from === id);
     },
     rejoin: () => {
+      net?.heal();
       for (const proxy of proxies) proxy.block(() => false);
     },
     destroy: async () => {
       probe.close();
       for (const proxy of proxies) proxy.close();
-      await Promise.all(members.map((_, at) => kill(at)));
+      await Promise.all([...members.map((_, at) => kill(at)), ...forwards.map((forward) => forward.close())]);
+      net?.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdCluster, etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
 import { rounds } from "../suite-runner.ts";
 import { checkAgreement, checkHistory, insistentLoad, openReplica, type Replica, until } from "./insistent-load.ts";
-import { startTcpProxy } from "./tcp-proxy.ts";
+import { startTcpProxy } from "../../../../tools/tcp-proxy.ts";
 
 const entryAfter = (head: LogHead, batchId: string, text = ""): LogEntry => ({
   v: 1,
@@ -96,7 +96,7 @@ else
 
     test("a network that cuts, stalls and swallows replies: every append is settled by sending it again", async () => {
       const ports = cluster.endpoints.map((endpoint) => Number(new URL(endpoint).port));
-      const proxies = await Promise.all(ports.map(startTcpProxy));
+      const proxies = await Promise.all(ports.map((port) => startTcpProxy(port)));
       const endpoints = proxies.map((proxy) => `http://127.0.0.1:${proxy.port}`);
       const logs = [await open("/network", { endpoints }), await open("/network", { endpoints })];
       const replicas = await Promise.all(logs.map(openReplica));
@@ -124,7 +124,7 @@ else
 
     test("subscribe misses nothing over cut connections and compaction", async () => {
       const ports = cluster.endpoints.map((endpoint) => Number(new URL(endpoint).port));
-      const proxies = await Promise.all(ports.map(startTcpProxy));
+      const proxies = await Promise.all(ports.map((port) => startTcpProxy(port)));
       const writer = await open("/watch");
       const reader = await open("/watch", { endpoints: proxies.map((proxy) => `http://127.0.0.1:${proxy.port}`) });
       let seen = 0;

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { freePort } from "../../../../tools/free-port.ts";
 
 export const ADMIN = "token-of-the-administrator";
@@ -10,6 +12,10 @@ export interface Fleet {
   readonly urls: readonly string[];
   kill(at: number): Promise<void>;
   start(at: number): Promise<void>;
+  /** Sends a line to its standard input: see `scheduler-process.ts`. */
+  tell(at: number, line: string): void;
+  /** Resolves when the process has ended by itself. */
+  ended(at: number): Promise<void>;
   pause(at: number): void;
   resume(at: number): void;
   destroy(): Promise<void>;
@@ -36,11 +42,11 @@ export async function startFleet(count: number, storage: Record<string, unknown>
         new URL("scheduler-process.ts", import.meta.url).pathname,
         JSON.stringify(config),
       ],
-      { stdio: ["ignore", "pipe", "inherit"] },
+      { stdio: ["pipe", "pipe", "inherit"] },
     );
     children[at] = child;
     await new Promise<void>((resolve, reject) => {
-      createInterface({ input: child.stdout }).once("line", () => resolve());
+      createInterface({ input: child.stdout as Readable }).once("line", () => resolve());
       child.once("exit", (code) => reject(new Error(`scheduler ${at} ended with ${code}`)));
     });
   };
@@ -57,6 +63,11 @@ export async function startFleet(count: number, storage: Record<string, unknown>
     urls: ports.map((port) => `http://127.0.0.1:${port}`),
     start,
     kill,
+    tell: (at, line) => void children[at]?.stdin?.write(`${line}\n`),
+    ended: async (at) => {
+      const child = children[at];
+      if (child !== undefined && child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    },
     pause: (at) => void children[at]?.kill("SIGSTOP"),
     resume: (at) => void children[at]?.kill("SIGCONT"),
     destroy: async () => {

@@ -13,11 +13,11 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-export async function startTcpProxy(target: number): Promise<TcpProxy> {
+export async function startTcpProxy(target: number, host = "127.0.0.1"): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let mode: "open" | "stalled" | "no replies" = "open";
   const server: Server = createServer((near) => {
-    const far = connect(target, "127.0.0.1");
+    const far = connect(target, host);
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on("error", () => {});
