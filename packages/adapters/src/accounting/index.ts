@@ -1,3 +1,2 @@
-export { type Breaker, type BreakerOptions, openBreaker } from "./breaker.ts";
 export { type HttpAccountingOptions, httpAccounting } from "./http-accounting.ts";
 export { openUsageBuffer, type UsageBuffer, type UsageBufferOptions } from "./usage-buffer.ts";

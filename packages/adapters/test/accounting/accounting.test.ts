@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { UsageEvent } from "@seneschal/core/ports";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { httpAccounting, openBreaker, openUsageBuffer } from "../../src/accounting/index.ts";
+import { httpAccounting, openUsageBuffer } from "../../src/accounting/index.ts";
+import { openBreaker } from "../../src/http/breaker.ts";
 import { settableClock } from "../../src/memory/index.ts";
 
 /** An accounting system that does as it is told. */
