@@ -1,9 +1,12 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
 import type { DocumentStore, Vault } from "@seneschal/core/ports";
 import { Counter, Gauge, Histogram } from "prom-client";
-import { federations } from "./federation/collections.ts";
+import { federations, type StoredFederation } from "./federation/collections.ts";
+import type { PartnerStates } from "./federation/partner-states.ts";
+import { messages } from "./messages/collections.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import type { PolicyGate } from "./policies/gate.ts";
+import { dispatches } from "./replication/collections.ts";
 import { workspaces } from "./workspaces/collections.ts";
 
 /** The ports that a gateway stands on, each measured. What they do and throw stays the same. */
@@ -13,7 +16,7 @@ export interface Measured {
   /** Enforcement counts as an evaluation too; asking one policy alone is counted by who asks. */
   policies(gate: PolicyGate, counts: Pick<GatewayMetrics, "policyEvaluated">): PolicyGate;
   /** Gauges that are read from the records when somebody looks. */
-  watch(store: DocumentStore, now: () => number): void;
+  watch(store: DocumentStore, partners: PartnerStates, now: () => number): void;
 }
 
 type Call = (method: string, args: readonly unknown[], work: () => unknown) => unknown;
@@ -100,7 +103,7 @@ export function measured({ registry }: Metrics): Measured {
         }
         return answer;
       }),
-    watch(store, now) {
+    watch(store, partners, now) {
       new Gauge({
         name: "gateway_keys_rotation_age_seconds",
         help: "Age of the oldest data key in force",
@@ -113,13 +116,53 @@ export function measured({ registry }: Metrics): Measured {
       });
       new Gauge({
         name: "gateway_federation_connections_active",
-        help: "Federations that are active",
+        help: "Federations that are active, by how the partner was found when it was last called",
         labelNames: ["status"],
         registers,
         async collect() {
-          this.set({ status: "active" }, await store.count(federations.name, "active", []));
+          const active = await activeFederations(store);
+          for (const status of ["healthy", "unhealthy", "not_ready", "unchecked"] as const) {
+            this.set({ status }, active.filter(({ id }) => partners.of(id) === status).length);
+          }
+        },
+      });
+      new Gauge({
+        name: "gateway_federation_certificate_expiry_seconds",
+        help: "Until the first certificate of a partner ends; absent without active federations",
+        registers,
+        async collect() {
+          const ends = (await activeFederations(store)).flatMap(({ certificate_expires_at: at }) =>
+            at === null ? [] : [Date.parse(at)],
+          );
+          this.reset();
+          if (ends.length > 0) this.set((Math.min(...ends) - now()) / 1000);
+        },
+      });
+      new Gauge({
+        name: "gateway_federation_outbox",
+        help: "What waits to reach partners",
+        labelNames: ["kind"],
+        registers,
+        async collect() {
+          this.set({ kind: "dispatch" }, await store.count(dispatches.name, "due", []));
+          this.set({ kind: "message" }, await store.count(messages.name, "due", []));
+        },
+      });
+      new Gauge({
+        name: "gateway_federation_outbox_oldest_seconds",
+        help: "How long the oldest entry waits to reach its partner; 0 when none waits",
+        registers,
+        async collect() {
+          const { items } = await store.list(dispatches.name, "by_age", [], { limit: 1 });
+          const since = items[0]?.doc["created_at"];
+          this.set(typeof since === "string" ? Math.max(0, (now() - Date.parse(since)) / 1000) : 0);
         },
       });
     },
   };
+}
+
+async function activeFederations(store: DocumentStore): Promise<readonly StoredFederation[]> {
+  const { items } = await store.list(federations.name, "active", [], { limit: 1000 });
+  return items.map(({ doc }) => doc as unknown as StoredFederation);
 }

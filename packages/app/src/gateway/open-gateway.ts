@@ -23,6 +23,8 @@ import { authoriseCall } from "./authz/authorise-call.ts";
 import { type Call, type GatewayUnit, systemCall } from "./call.ts";
 import { taggedHandlers } from "./entity-tags.ts";
 import { federationChannels } from "./federation/channel.ts";
+import { partnerStates } from "./federation/partner-states.ts";
+import { watchPartners } from "./federation/watch-partners.ts";
 import { lastUse } from "./identities/last-use.ts";
 import { writeLastUse } from "./identities/write-last-use.ts";
 import { measured } from "./measure.ts";
@@ -76,6 +78,8 @@ export interface Gateway extends BuiltService {
   readonly services: GatewayServices;
   /** Tries what is due to partners, messages and all else; `start` calls it every few seconds. `now` in milliseconds. */
   deliver(now: number): Promise<void>;
+  /** Calls every partner to see whether it is there; `start` does it by the configured interval. `now` in milliseconds. */
+  watchPartners(now: number): Promise<void>;
   /** Ends what time has ended; `start` calls it every minute. `now` in milliseconds. */
   sweep(now: number): Promise<void>;
   /** Rotates data keys that are due by their policies; `start` runs it by the configured interval. */
@@ -179,12 +183,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   let timer: NodeJS.Timeout | undefined;
   let courier: NodeJS.Timeout | undefined;
   let rotationTimer: NodeJS.Timeout | undefined;
+  let partnerTimer: NodeJS.Timeout | undefined;
   return {
     services,
     hooks,
     checks,
     sweep: (at) => sweep(services, at),
     deliver: (at) => deliverAll(services, at),
+    watchPartners: (at) => watchPartners(services, at),
     rotation,
     endpoints: (full: Hooks) =>
       endpoints(servedRoutes, auditedHandlers(taggedHandlers(servedRoutes, gatewayHandlers)), services, full),
@@ -208,11 +214,20 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       };
       rotate();
       rotationTimer = setInterval(rotate, config.rotation.scan_interval).unref();
+      const watch = (): void => {
+        watchPartners(services, clock.now()).catch((error: unknown) => log.error({ error }, "the check of the partners failed"));
+      };
+      const { health_interval } = config.federation;
+      if (health_interval > 0) {
+        watch();
+        partnerTimer = setInterval(watch, health_interval).unref();
+      }
     },
     async stop() {
       clearInterval(timer);
       clearInterval(courier);
       clearInterval(rotationTimer);
+      clearInterval(partnerTimer);
       await rotation.release();
       await writeLastUse(services, clock.now());
       await services.channels.close();
@@ -230,7 +245,8 @@ function composeServices(options: GatewayOptions, authorisation: Authorisation):
   const measure = measured(options.metrics);
   const store = measure.store(options.store);
   const vault = measure.vault(options.vault);
-  measure.watch(options.store, () => clock.now());
+  const partners = partnerStates();
+  measure.watch(options.store, partners, () => clock.now());
   const instance = config.server.instance_id;
   const pooled = pooledRandom(random);
   const commitId = (): string => Buffer.from(pooled(16)).toString("hex");
@@ -255,6 +271,7 @@ function composeServices(options: GatewayOptions, authorisation: Authorisation):
     log,
     metrics,
     lastUse: lastUse(),
+    partners,
     version,
     health,
     audit: auditLog({ store, vault, crypto, random, instance, log, commitId }),

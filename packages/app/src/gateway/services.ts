@@ -6,6 +6,7 @@ import type { Health } from "../platform/health.ts";
 import type { AuditLog } from "./audit/log.ts";
 import type { Call, GatewayUnit } from "./call.ts";
 import type { Channels } from "./federation/channel.ts";
+import type { PartnerStates } from "./federation/partner-states.ts";
 import type { LastUse } from "./identities/last-use.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import type { OrganizationKeys } from "./organizations/keys.ts";
@@ -41,6 +42,7 @@ export interface GatewayServices {
   readonly pki: Pki;
   /** To federated partners. */
   readonly channels: Channels;
+  readonly partners: PartnerStates;
   /** Which addresses partners and edge nodes may have. */
   readonly targets: { readonly federation: TargetGuard; readonly edges: TargetGuard };
   readonly lastUse: LastUse;

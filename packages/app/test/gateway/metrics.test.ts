@@ -31,7 +31,7 @@ describe("the gateway's metrics", () => {
       /^gateway_audit_write_duration_seconds_count [1-9]/m,
       /^gateway_db_query_duration_seconds_count\{operation="commit"\} [1-9]/m,
       /^gateway_policy_evaluation_duration_seconds_count [1-9]/m,
-      /^gateway_federation_connections_active\{status="active"\} 0$/m,
+      /^gateway_federation_connections_active\{status="healthy"\} 0$/m,
       /^gateway_keys_operations_total\{operation="encrypt",result="success"\} 1$/m,
     ]) {
       expect(text).toMatch(sample);

@@ -17,6 +17,12 @@ export interface PartnerHealth {
 
 /** Really calls a partner. It is healthy when its gateway answers for the partner's organisation. Never throws for a partner's failure. */
 export async function checkPartner(services: GatewayServices, federation: StoredFederation, now: number): Promise<PartnerHealth> {
+  const health = await check(services, federation, now);
+  services.partners.note(federation.id, health.status);
+  return health;
+}
+
+async function check(services: GatewayServices, federation: StoredFederation, now: number): Promise<PartnerHealth> {
   const facts = {
     last_check: timestamp(now),
     ...(federation.certificate_expires_at === null ? {} : { certificate_expires_at: federation.certificate_expires_at }),

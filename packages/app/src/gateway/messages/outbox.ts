@@ -22,6 +22,8 @@ export async function deliverDue(services: GatewayServices, now: number): Promis
 /** One try of one message. */
 export async function deliver(services: GatewayServices, message: Message, now: number): Promise<void> {
   const outcome = isPast(message.expires_at, now) ? miss("expired") : await attempt(services, message);
+  const result = outcome.input.kind === "deliver" ? "done" : outcome.final ? "refused" : "retry";
+  services.metrics.dispatched("message", result);
   await services.transact(systemCall("system:courier", message.org_id, now), async (unit) => {
     const current = await unit.get(messages, copyId(message));
     if (current?.status !== "pending") return;

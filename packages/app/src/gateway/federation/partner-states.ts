@@ -1,0 +1,23 @@
+import type { PartnerHealth } from "./check-health.ts";
+
+type State = PartnerHealth["status"] | "unchecked";
+
+/** How partners were found when they were last called, by federation. In memory: after a start nothing is known. */
+export interface PartnerStates {
+  note(federation: string, status: PartnerHealth["status"]): void;
+  of(federation: string): State;
+  /** Forgets all others: federations end. */
+  keep(federations: readonly string[]): void;
+}
+
+export function partnerStates(): PartnerStates {
+  const states = new Map<string, PartnerHealth["status"]>();
+  return {
+    note: (federation, status) => void states.set(federation, status),
+    of: (federation) => states.get(federation) ?? "unchecked",
+    keep(federations) {
+      const kept = new Set(federations);
+      for (const id of states.keys()) if (!kept.has(id)) states.delete(id);
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import type { GatewayServices } from "../services.ts";
+import { checkPartner } from "./check-health.ts";
+import { federations } from "./collections.ts";
+
+const AT_ONCE = 8;
+
+/** Calls every active partner of every organisation here. A partner's failure is a finding, not an error. */
+export async function watchPartners(services: GatewayServices, now: number): Promise<void> {
+  const all = await services.read.list(federations, "active", []);
+  services.partners.keep(all.map(({ id }) => id));
+  const reachable = all.filter(({ outbound_ready }) => outbound_ready);
+  for (let i = 0; i < reachable.length; i += AT_ONCE) {
+    await Promise.all(reachable.slice(i, i + AT_ONCE).map((federation) => checkPartner(services, federation, now)));
+  }
+}
