@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLevelStore } from "@seneschal/adapters/level";
 import { openLogger } from "@seneschal/adapters/logging";
-import { openMemoryStore } from "@seneschal/adapters/memory";
+import { openMemoryRates, openMemoryStore } from "@seneschal/adapters/memory";
 import { openMetrics } from "@seneschal/adapters/metrics";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
@@ -27,6 +27,7 @@ import {
   systemCall,
   verifyRecords,
 } from "@seneschal/app/gateway";
+import { rateLimiter } from "@seneschal/app/platform";
 import { contract, dispatcher, endpoints, type Hooks } from "@seneschal/contract";
 import type { DocumentStore } from "@seneschal/core/ports";
 import { sealRecord } from "@seneschal/crypto";
@@ -115,10 +116,15 @@ const overHttps: Bench = {
     const path = mkdtempSync(join(tmpdir(), "seneschal-bench-"));
     const store = await openLevelStore({ ...gatewaySchema, collections, path });
     const gateway = await open(store);
-    const now = Date.now();
-    const dev = await devCredentials(gateway.services, { organizations: ["acme"], issuer: devIssuer(), now });
-    const tls = await serverCertificate(gateway.services, { names: ["localhost"], now });
-    const hooks: Hooks = { ...gateway.hooks, now: () => Date.now(), requestId: () => randomBytes(16).toString("hex") };
+    const now = (): number => Date.now();
+    const dev = await devCredentials(gateway.services, { organizations: ["acme"], issuer: devIssuer(), now: now() });
+    const tls = await serverCertificate(gateway.services, { names: ["localhost"], now: now() });
+    const hooks: Hooks = {
+      ...gateway.hooks,
+      now,
+      requestId: () => randomBytes(16).toString("hex"),
+      rateLimit: rateLimiter("gateway", gateway.limits, openMemoryRates(systemRandom), now),
+    };
     const noop = contract({
       noop: {
         method: "POST",
@@ -141,7 +147,7 @@ const overHttps: Bench = {
     const admin = dev.organizations["acme"]?.admins.super_admin;
     if (admin === undefined) throw new Error("no admin");
     const principal = { id: admin.id, type: "admin", org: "acme", roles: ["super_admin"], scopes: [], method: "mtls" };
-    const id = await benchWorkspace(gateway, { principal, now, requestId: "" });
+    const id = await benchWorkspace(gateway, { principal, now: now(), requestId: "" });
     const item = { plaintext: Buffer.from(KIB).toString("base64"), context: { purpose: "bench" } };
     const connection = {
       port: server.port,

@@ -1,2 +1,3 @@
 export { CodedError, isCoded } from "./errors.ts";
 export type { Json, JsonObject } from "./json.ts";
+export { judgeTake, RATE_SLICES, type Rate, type RateWindow, sliceOf, type Take, takeFrom } from "./rate-window.ts";

@@ -3,18 +3,12 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { vaultCollections } from "@seneschal/adapters/vault";
 import { gatewayContract } from "@seneschal/contract/gateway";
-import type { z } from "zod";
-import { type Gateway, gatewaySchema, gatewaySettings, openGateway } from "../gateway/index.ts";
+import { type Gateway, gatewaySchema, openGateway } from "../gateway/index.ts";
 import { type BuiltService, defineService, type Platform, tokenVerifiers } from "../platform/index.ts";
 import { openDatabase } from "./open-database.ts";
 import { openVault } from "./open-vault.ts";
 import { revocationLists } from "./revocation-lists.ts";
-import { databaseSettings, vaultSettings } from "./storage-settings.ts";
-
-/** The gateway's own settings, and what it stands on. */
-export const gatewayServiceSettings = gatewaySettings.extend({ database: databaseSettings, vault: vaultSettings });
-
-export type GatewayServiceConfig = z.output<typeof gatewayServiceSettings>;
+import { type GatewayServiceConfig, gatewayServiceSettings } from "./service-settings.ts";
 
 /** The gateway service with its parts below `dataDir`. */
 export function gatewayService(dataDir: string) {

@@ -5,7 +5,7 @@ import { openMetrics } from "@seneschal/adapters/metrics";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { AdminRole } from "@seneschal/core/keys";
 import { devCredentials, devIssuer, serverCertificate } from "../gateway/index.ts";
-import { hashKey } from "../governance/index.ts";
+import { hashKey } from "../governance/api-keys.ts";
 import { freePortBase } from "./free-port-base.ts";
 import { buildGateway } from "./gateway-service.ts";
 import { makeUnsealKey } from "./make-unseal-key.ts";

@@ -1,9 +1,7 @@
 import { z } from "zod";
-import { governanceServiceSettings } from "../governance/index.ts";
 import { authSettings, logSettings } from "../platform/index.ts";
-import { schedulerSettings } from "../scheduler/index.ts";
-import { gatewayServiceSettings } from "./gateway-service.ts";
-import { storageServiceSettings } from "./storage-service.ts";
+import { schedulerSettings } from "../scheduler/settings.ts";
+import { gatewayServiceSettings, governanceServiceSettings, storageServiceSettings } from "./service-settings.ts";
 
 /** The services that one process can run, in the order in which they start. */
 export const serviceNames = ["gateway", "governance", "scheduler", "storage"] as const;

@@ -3,12 +3,9 @@ import { join } from "node:path";
 import type { Logger } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { Serve, ServeOptions, TlsOptions } from "@seneschal/contract";
-import { governanceService } from "../governance/index.ts";
 import { type AuthSettings, type RunningService, type StartOptions, startService } from "../platform/index.ts";
-import { schedulerService } from "../scheduler/index.ts";
-import { gatewayService } from "./gateway-service.ts";
+import { openRates } from "./open-rates.ts";
 import type { ProcessConfig, ServiceName } from "./process-settings.ts";
-import { storageService } from "./storage-service.ts";
 
 /** A process with its services. */
 export interface RunningProcess {
@@ -30,11 +27,16 @@ export async function startProcess(config: ProcessConfig, { serve, log, version 
     for (const service of running.splice(0).reverse()) await service.stop();
   };
   try {
+    const common = { serve, clock: systemClock, random: systemRandom, log, version };
     for (const name of config.services) {
-      const options = (listen: ServeOptions): StartOptions => ({
-        ...{ serve, listen, clock: systemClock, random: systemRandom, log, version },
-      });
-      running.push(await starters[name](config, options));
+      running.push(
+        await starters[name](config, async (server, database) => ({
+          ...common,
+          listen: await listenOptions(server, config.auth),
+          rates: await openRates(database, systemRandom),
+          trustedProxies: server.trusted_proxies,
+        })),
+      );
     }
   } catch (error) {
     await stop();
@@ -43,20 +45,31 @@ export async function startProcess(config: ProcessConfig, { serve, log, version 
   return { services: [...running], stop };
 }
 
-type Starter = (config: ProcessConfig, options: (listen: ServeOptions) => StartOptions) => Promise<RunningService>;
+/** How a service is started, by where it listens and where it keeps its records. */
+type Options = (server: ServerSettings, database: Parameters<typeof openRates>[0]) => Promise<StartOptions>;
+type Starter = (config: ProcessConfig, options: Options) => Promise<RunningService>;
 
+/** A service is loaded when it is started: one that is not configured costs nothing. */
 const starters: Readonly<Record<ServiceName, Starter>> = {
-  gateway: async ({ gateway, auth, data_dir }, options) =>
-    startService(gatewayService(data_dir), { ...gateway, auth }, options(await listenOptions(gateway.server, auth))),
-  governance: async ({ governance, auth, log, data_dir }, options) =>
-    startService(governanceService(data_dir), { ...governance, log }, options(await listenOptions(governance.server, auth))),
+  gateway: async ({ gateway, auth, data_dir }, options) => {
+    const { gatewayService } = await import("./gateway-service.ts");
+    return startService(gatewayService(data_dir), { ...gateway, auth }, await options(gateway.server, gateway.database));
+  },
+  governance: async ({ governance, log, data_dir }, options) => {
+    const { governanceService } = await import("../governance/service.ts");
+    const config = { ...governance, log };
+    return startService(governanceService(data_dir), config, await options(governance.server, governance.database));
+  },
   scheduler: async ({ scheduler, auth, log, scheduling, data_dir }, options) => {
+    const { schedulerService } = await import("../scheduler/build.ts");
     const storage = { ...scheduler.storage, path: scheduler.storage.path ?? join(data_dir, "scheduler") };
     const config = { ...scheduler, storage, auth, log, scheduling };
-    return startService(schedulerService(), config, options(await listenOptions(scheduler.server, auth)));
+    return startService(schedulerService(), config, await options(scheduler.server, storage));
   },
-  storage: async ({ storage, auth, data_dir }, options) =>
-    startService(storageService(data_dir), storage, options(await listenOptions(storage.server, auth))),
+  storage: async ({ storage, data_dir }, options) => {
+    const { storageService } = await import("./storage-service.ts");
+    return startService(storageService(data_dir), storage, await options(storage.server, storage.database));
+  },
 };
 
 type ServerSettings = ProcessConfig["gateway"]["server"];

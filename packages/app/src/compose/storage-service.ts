@@ -2,17 +2,11 @@ import { join } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { vaultCollections } from "@seneschal/adapters/vault";
 import { storageContract } from "@seneschal/contract/storage";
-import type { z } from "zod";
 import { type BuiltService, defineService, type Platform } from "../platform/index.ts";
-import { openStorage, storageSchema, storageSettings } from "../storage/index.ts";
+import { openStorage, storageSchema } from "../storage/index.ts";
 import { openDatabase } from "./open-database.ts";
 import { openVault } from "./open-vault.ts";
-import { databaseSettings, vaultSettings } from "./storage-settings.ts";
-
-/** The storage node's own settings, and what it stands on. */
-export const storageServiceSettings = storageSettings.extend({ database: databaseSettings, vault: vaultSettings });
-
-export type StorageServiceConfig = z.output<typeof storageServiceSettings>;
+import { type StorageServiceConfig, storageServiceSettings } from "./service-settings.ts";
 
 /** The storage service with its metadata, devices and vault below `dataDir`. */
 export function storageService(dataDir: string) {

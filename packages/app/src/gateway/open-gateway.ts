@@ -12,7 +12,7 @@ import { authenticator } from "../platform/auth/authenticator.ts";
 import { type Authorisation, openAuthorisation } from "../platform/authz/authorisation.ts";
 import type { Health, HealthCheck } from "../platform/health.ts";
 import { storeIdempotency } from "../platform/idempotency.ts";
-import { rateLimiter } from "../platform/rate-limit/rate-limiter.ts";
+import type { RateLimits } from "../platform/rate-limit/rate-limiter.ts";
 import type { BuiltService } from "../platform/service.ts";
 import type { AuditEvent, AuditFacts } from "./audit/event.ts";
 import { auditLog } from "./audit/log.ts";
@@ -76,6 +76,7 @@ export interface GatewayOptions {
 /** A gateway ready to be served, and its services for those who compose it or act as its operator. */
 export interface Gateway extends BuiltService {
   readonly services: GatewayServices;
+  readonly limits: RateLimits;
   /** Tries what is due to partners, messages and all else; `start` calls it every few seconds. `now` in milliseconds. */
   deliver(now: number): Promise<void>;
   /** Calls every partner to see whether it is there; `start` does it by the configured interval. `now` in milliseconds. */
@@ -139,19 +140,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       now,
     ),
     authorise: authoriseCall(services),
-    rateLimit: rateLimiter(
-      {
-        authenticated: rate(config.rate_limit.authenticated),
-        anonymous: rate(config.rate_limit.anonymous),
-        guarded: {
-          routes: ["bootstrapAdmin", "enrollmentSetup", "enrollAdmin", "verifyMfa", "submitRecoveryShare"],
-          rate: rate(config.rate_limit.guarded),
-        },
-        exempt: ["health", "ready", "live", "metrics"],
-      },
-      now,
-      random(32),
-    ),
     idempotency: storeIdempotency({
       store,
       random,
@@ -187,6 +175,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     services,
     hooks,
+    limits: {
+      ...config.rate_limit,
+      guarded: {
+        routes: ["bootstrapAdmin", "enrollmentSetup", "enrollAdmin", "verifyMfa", "submitRecoveryShare"],
+        rate: config.rate_limit.guarded,
+      },
+      exempt: ["health", "ready", "live", "metrics"],
+    },
     checks,
     sweep: (at) => sweep(services, at),
     deliver: (at) => deliverAll(services, at),
@@ -339,10 +335,6 @@ function auditedAuthentication(
       throw error;
     }
   };
-}
-
-function rate({ limit, window }: { readonly limit: number; readonly window: number }) {
-  return { limit, windowMs: window };
 }
 
 const IDEMPOTENCY_KEY = "gateway-idempotency";

@@ -3,5 +3,5 @@ export type { CheckpointSigner } from "./audit/audit-log.ts";
 export type { Who } from "./audit/event.ts";
 export { type GovernanceOptions, openGovernance } from "./open-governance.ts";
 export { governanceSchema } from "./schema.ts";
-export { type GovernanceServiceConfig, governanceService, governanceServiceSettings } from "./service.ts";
+export { governanceService } from "./service.ts";
 export { type GovernanceConfig, governanceSettings } from "./settings.ts";

@@ -6,7 +6,7 @@ import { governanceContract, governanceErrors } from "@seneschal/contract/govern
 import { CodedError } from "@seneschal/core";
 import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
 import type { Clock, CompiledPolicy, DocumentStore, PolicyEngine, PolicySource, Random } from "@seneschal/core/ports";
-import { type BuiltService, docsHandlers, type Health, openAuthorisation, rateLimiter } from "../platform/index.ts";
+import { type BuiltService, docsHandlers, type Health, openAuthorisation } from "../platform/index.ts";
 import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
 import { authenticator, authoriser, openActions } from "./authenticate.ts";
 import { customRecognisers } from "./custom-recognisers.ts";
@@ -80,16 +80,11 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
       errors: governanceErrors,
       authenticate: authenticator(config, store, () => clock.now()),
       authorise: authoriser(authorisation),
-      rateLimit: rateLimiter(
-        {
-          authenticated: { limit: config.rate_limit.authenticated.limit, windowMs: config.rate_limit.authenticated.window },
-          anonymous: { limit: config.rate_limit.anonymous.limit, windowMs: config.rate_limit.anonymous.window },
-          exempt: ["health", "healthV1", "ready", "readyV1", "metrics", "lineageAsset", ...Object.keys(docsContract)],
-        },
-        () => clock.now(),
-        random(32),
-      ),
       badParams: "validation_failed",
+    },
+    limits: {
+      ...config.rate_limit,
+      exempt: ["health", "healthV1", "ready", "readyV1", "metrics", "lineageAsset", ...Object.keys(docsContract)],
     },
     endpoints: (hooks) => [
       ...endpoints(governanceContract, handlers, services, hooks),

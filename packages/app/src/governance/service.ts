@@ -2,19 +2,12 @@ import { join } from "node:path";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
 import { governanceContract } from "@seneschal/contract/governance";
-import type { z } from "zod";
 import { openDatabase } from "../compose/open-database.ts";
-import { databaseSettings } from "../compose/storage-settings.ts";
+import { type GovernanceServiceConfig, governanceServiceSettings } from "../compose/service-settings.ts";
 import { type BuiltService, defineService, type Platform } from "../platform/index.ts";
 import { openCheckpointSigner } from "./audit/open-checkpoint-signer.ts";
 import { openGovernance } from "./open-governance.ts";
 import { governanceSchema } from "./schema.ts";
-import { governanceSettings } from "./settings.ts";
-
-/** The settings of the service, and what it stands on. */
-export const governanceServiceSettings = governanceSettings.extend({ database: databaseSettings });
-
-export type GovernanceServiceConfig = z.output<typeof governanceServiceSettings>;
 
 /**
  * The data-governance service with its parts below `dataDir`. Start it with `startService(governanceService(dir), config, { serve, ... })`.

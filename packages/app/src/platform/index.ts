@@ -21,7 +21,6 @@ export { jobCollections } from "./jobs/collections.ts";
 export { isOver, type Job, type JobState } from "./jobs/job.ts";
 export { type JobContext, type JobRequest, type JobRunner, type Jobs, type JobsOptions, openJobs } from "./jobs/open-jobs.ts";
 export { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
-export type { Rate } from "./rate-limit/sliding-window.ts";
 export {
   type BuiltService,
   defineService,

@@ -1,10 +1,13 @@
 import type { Logger } from "@seneschal/adapters/logging";
+import { openMemoryRates } from "@seneschal/adapters/memory";
 import { type Metrics, openMetrics } from "@seneschal/adapters/metrics";
 import { type Contract, dispatcher, type Endpoint, type Hooks, type RunningServer, type Serve } from "@seneschal/contract";
-import type { Clock, Random } from "@seneschal/core/ports";
+import type { Clock, Random, RateCounter } from "@seneschal/core/ports";
 import type { z } from "zod";
+import { clientAddress } from "./client-address.ts";
 import { checkHealth, type Health, type HealthCheck } from "./health.ts";
 import { observeRequests } from "./observe-requests.ts";
+import { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
 
 /** What the process gives to every service. */
 export interface Platform {
@@ -19,12 +22,14 @@ export interface Platform {
   readonly server: () => RunningServer | undefined;
 }
 
-/** What a service provides around its routes; the platform adds time, request ids, metrics and logs. */
-export type ServiceHooks = Omit<Hooks, "now" | "requestId" | "observe" | "onError">;
+/** What a service provides around its routes; the platform adds time, request ids, rate limits, metrics and logs. */
+export type ServiceHooks = Omit<Hooks, "now" | "requestId" | "rateLimit" | "observe" | "onError">;
 
 /** A service put together, not yet listening. */
 export interface BuiltService {
   readonly hooks: ServiceHooks;
+  /** How often who may call; absent: as often as they like. */
+  readonly limits?: RateLimits;
   /** `(hooks) => endpoints(contract, handlers, services, hooks)`; several contracts may be concatenated. */
   readonly endpoints: (hooks: Hooks) => readonly Endpoint[];
   readonly checks?: readonly HealthCheck[];
@@ -66,6 +71,10 @@ export interface StartOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly version: string;
+  /** Counts requests against the service's limits; default: in this process alone. Closed with the service. */
+  readonly rates?: RateCounter;
+  /** Ranges of the reverse proxies that are believed about where a request comes from; default none. */
+  readonly trustedProxies?: readonly string[];
 }
 
 /**
@@ -75,8 +84,9 @@ export interface StartOptions {
 export async function startService<Schema extends z.ZodObject>(
   definition: ServiceDefinition<Schema>,
   config: z.output<Schema>,
-  { serve, listen, clock, random, log: root, version }: StartOptions,
+  options: StartOptions,
 ): Promise<RunningService> {
+  const { serve, listen, clock, random, log: root, version, rates = openMemoryRates(random), trustedProxies = [] } = options;
   const { name } = definition;
   const log = root.child({ service: name });
   const metrics = openMetrics({ prefix: name, version });
@@ -85,29 +95,40 @@ export async function startService<Schema extends z.ZodObject>(
   const health = (): Promise<Health> =>
     checkHealth(checks, (component, error) => log.warn({ component, error }, "component is unhealthy"));
 
-  const built = await definition.build(config, { clock, random, log, metrics, version, health, server: () => server });
+  let built: BuiltService | undefined;
   try {
+    built = await definition.build(config, { clock, random, log, metrics, version, health, server: () => server });
     checks = built.checks ?? [];
     const hooks: Hooks = {
       ...built.hooks,
       now: () => clock.now(),
       requestId: () => Buffer.from(random(16)).toString("hex"),
+      ...(built.limits && { rateLimit: rateLimiter(name, built.limits, rates, () => clock.now()) }),
       observe: observeRequests(metrics, log),
       onError: (error, { id }, requestId) => log.error({ error, route: id, request_id: requestId }, "request failed"),
     };
-    server = await serve(dispatcher(built.endpoints(hooks), hooks), listen);
+    const dispatch = dispatcher(built.endpoints(hooks), hooks);
+    const addressOf = clientAddress(trustedProxies);
+    server = await serve(
+      ({ remoteAddress, ...rest }) =>
+        dispatch({ ...rest, remoteAddress: addressOf(remoteAddress, rest.headers["x-forwarded-for"]) }),
+      listen,
+    );
     await built.start?.();
   } catch (error) {
     await server?.close();
-    await built.stop?.();
+    await built?.stop?.();
+    await rates.close();
     throw error;
   }
   const running = server;
+  const { stop: stopBuilt } = built;
   log.info({ url: running.url, version }, "listening");
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await running.close();
-    await built.stop?.();
+    await stopBuilt?.();
+    await rates.close();
     log.info({}, "stopped");
   };
   return {

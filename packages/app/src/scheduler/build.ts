@@ -8,14 +8,7 @@ import { CodedError } from "@seneschal/core";
 import { openReplicated } from "@seneschal/core/log";
 import type { Clock, ReplicatedLog } from "@seneschal/core/ports";
 import { checkWeights, type PlanOptions, PROFILES, quotaMachine, type Weights } from "@seneschal/quota";
-import {
-  type BuiltService,
-  defineService,
-  openAuthorisation,
-  type Platform,
-  rateLimiter,
-  tokenVerifiers,
-} from "../platform/index.ts";
+import { type BuiltService, defineService, openAuthorisation, type Platform, tokenVerifiers } from "../platform/index.ts";
 import { openAuditSigner } from "./audit-signer.ts";
 import { authenticator } from "./auth/authenticate.ts";
 import { authoriser } from "./auth/authorise.ts";
@@ -145,17 +138,9 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
       errors: schedulerErrors,
       authenticate,
       authorise,
-      rateLimit: rateLimiter(
-        {
-          authenticated: rateOf(config.rate_limit.authenticated),
-          anonymous: rateOf(config.rate_limit.anonymous),
-          exempt: ["healthz", "health", "metrics", "forwardProposals"],
-        },
-        () => platform.clock.now(),
-        random(32),
-      ),
       badParams: "validation_failed",
     },
+    limits: { ...config.rate_limit, exempt: ["healthz", "health", "metrics", "forwardProposals"] },
     endpoints: (hooks) => endpoints(schedulerContract, handlers, services, hooks),
     checks: [
       {
@@ -209,8 +194,4 @@ function guardOpenDoors({ auth, tokens, server }: SchedulerConfig, { log }: Plat
 
 function peerToken(token: string) {
   return { id: "peer", role: "peer" as const, tenant: "", sha256: sha256(token) };
-}
-
-function rateOf({ limit, window }: { readonly limit: number; readonly window: number }): { limit: number; windowMs: number } {
-  return { limit, windowMs: window };
 }

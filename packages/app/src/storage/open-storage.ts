@@ -8,7 +8,7 @@ import { endpoints } from "@seneschal/contract";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
 import type { DocumentStore, Vault } from "@seneschal/core/ports";
 import type { Durability } from "@seneschal/core/storage";
-import { type BuiltService, openAuthorisation, type Platform, type Rate, rateLimiter } from "../platform/index.ts";
+import { type BuiltService, openAuthorisation, type Platform } from "../platform/index.ts";
 import { createAdminAuth } from "./admin/admin-auth.ts";
 import { operationHandlers } from "./admin/operation-handlers.ts";
 import type { AdminServices } from "./admin/services.ts";
@@ -96,16 +96,11 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
       errors: storageHttpErrors,
       authenticate: (wire) => auth.authenticate(wire),
       authorise: (input) => auth.authorise(input),
-      rateLimit: rateLimiter(
-        {
-          authenticated: rateOf(config.rate_limit.authenticated),
-          anonymous: rateOf(config.rate_limit.anonymous),
-          guarded: { routes: ["openSession"], rate: { limit: 10, windowMs: 60_000 } },
-          exempt: ["health", "metrics"],
-        },
-        () => clock.now(),
-        random(32),
-      ),
+    },
+    limits: {
+      ...config.rate_limit,
+      guarded: { routes: ["openSession"], rate: { limit: 10, window: 60_000 } },
+      exempt: ["health", "metrics"],
     },
     endpoints: (hooks) =>
       endpoints(storageContract, { ...statusHandlers, ...operationHandlers, ...dashboardHandlers }, admin, hooks),
@@ -127,10 +122,6 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
       await node.stop();
     },
   };
-}
-
-function rateOf({ limit, window }: StorageConfig["rate_limit"]["anonymous"]): Rate {
-  return { limit, windowMs: window };
 }
 
 function durabilityOf(setting: NonNullable<StorageConfig["pools"][number]["durability"]>): Durability {

@@ -1,7 +1,7 @@
 import { type IdentityFetch, mtlsFetch } from "@seneschal/adapters/http";
 import { staticKeys, tokenVerifier } from "@seneschal/adapters/jwt";
 import { openLogger } from "@seneschal/adapters/logging";
-import { openMemoryStore, settableClock } from "@seneschal/adapters/memory";
+import { openMemoryRates, openMemoryStore, settableClock } from "@seneschal/adapters/memory";
 import { openMetrics } from "@seneschal/adapters/metrics";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
@@ -21,7 +21,7 @@ import {
   openGateway,
   serverCertificate,
 } from "../../src/gateway/index.ts";
-import { checkHealth } from "../../src/platform/index.ts";
+import { checkHealth, rateLimiter } from "../../src/platform/index.ts";
 import { openTestStore, testServer } from "./backend.ts";
 
 /** What a call came to. */
@@ -104,7 +104,12 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     tokens: [{ ...verifier, method: "jwt" }],
     ...(options.revocations === undefined ? {} : { revocations: options.revocations }),
   });
-  const hooks: Hooks = { ...gateway.hooks, now, requestId: () => Buffer.from(systemRandom(16)).toString("hex") };
+  const hooks: Hooks = {
+    ...gateway.hooks,
+    now,
+    requestId: () => Buffer.from(systemRandom(16)).toString("hex"),
+    rateLimit: rateLimiter("gateway", gateway.limits, openMemoryRates(systemRandom), now),
+  };
   const dev = await devCredentials(gateway.services, {
     organizations: options.organizations ?? ["acme", "globex"],
     issuer,

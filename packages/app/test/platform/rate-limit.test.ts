@@ -1,89 +1,26 @@
+import { openMemoryRates } from "@seneschal/adapters/memory";
 import type { Principal, WireRequest } from "@seneschal/contract";
-import fc from "fast-check";
 import { parseRateLimit } from "ratelimit-header-parser";
 import { describe, expect, test } from "vitest";
 import { rateLimiter } from "../../src/platform/index.ts";
 import { clientKey } from "../../src/platform/rate-limit/client-key.ts";
-import { SlidingWindow } from "../../src/platform/rate-limit/sliding-window.ts";
-
-describe("the sliding window", () => {
-  const arrivals = fc.array(fc.nat({ max: 400 }), { minLength: 1, maxLength: 300 });
-
-  test("no span of the window's length holds more than the limit", () => {
-    fc.assert(
-      fc.property(arrivals, fc.integer({ min: 1, max: 20 }), fc.integer({ min: 100, max: 3000 }), (gaps, limit, windowMs) => {
-        const window = new SlidingWindow({ limit, windowMs });
-        const admitted: number[] = [];
-        let now = 1_700_000_000_123;
-        for (const gap of gaps) {
-          now += gap;
-          if (window.take("k", now).allowed) admitted.push(now);
-        }
-        for (const [i, at] of admitted.entries()) {
-          const inSpan = admitted.slice(i).filter((other) => other < at + windowMs);
-          expect(inSpan.length).toBeLessThanOrEqual(limit);
-        }
-      }),
-    );
-  });
-
-  test("waiting as long as it says lets the next one in", () => {
-    fc.assert(
-      fc.property(arrivals, fc.integer({ min: 1, max: 10 }), (gaps, limit) => {
-        const window = new SlidingWindow({ limit, windowMs: 1000 });
-        let now = 1_700_000_000_000;
-        for (const gap of gaps) {
-          now += gap;
-          const take = window.take("k", now);
-          if (take.allowed) continue;
-          now += Math.ceil(take.retryMs);
-          expect(window.take("k", now).allowed).toBe(true);
-        }
-      }),
-    );
-  });
-
-  test("after the reset the whole limit is free", () => {
-    const window = new SlidingWindow({ limit: 3, windowMs: 1000 });
-    const last = [1, 2, 3].map(() => window.take("k", 5000)).at(-1);
-    expect(last?.remaining).toBe(0);
-    expect(window.take("k", 5000 + Math.ceil(last?.resetMs ?? 0)).remaining).toBe(2);
-  });
-
-  test("one caller's refusals do not touch another's places", () => {
-    const window = new SlidingWindow({ limit: 1, windowMs: 1000 });
-    expect(["a", "a", "b"].map((key) => window.take(key, 1).allowed)).toEqual([true, false, true]);
-  });
-
-  test("a clock that jumps back opens nothing", () => {
-    const window = new SlidingWindow({ limit: 1, windowMs: 1000 });
-    expect(window.take("k", 10_000).allowed).toBe(true);
-    expect(window.take("k", 1).allowed).toBe(false);
-  });
-
-  test("keys are bounded, the least recently seen goes first", () => {
-    const window = new SlidingWindow({ limit: 1, windowMs: 1000 }, 2);
-    for (const key of ["a", "b", "a", "c"]) window.take(key, 1);
-    expect(window.take("a", 1).allowed).toBe(false);
-    expect(window.take("b", 1).allowed).toBe(true);
-  });
-});
 
 describe("the rate limit hook", () => {
-  const rate = (limit: number) => ({ limit, windowMs: 3_600_000 });
+  const rate = (limit: number) => ({ limit, window: 3_600_000 });
   const wire = (remoteAddress: string, path = "/x") => ({ remoteAddress, path }) as unknown as WireRequest;
   const ref = (id: string) => ({ id, route: {} as never });
   const ada: Principal = { id: "ada", type: "apikey", org: "o", roles: [], scopes: [], method: "apikey" };
   const hook = (now = 1_700_000_000_000) =>
     rateLimiter(
+      "demo",
       {
         authenticated: rate(3),
         anonymous: rate(1),
         guarded: { routes: ["enroll"], rate: rate(2) },
         exempt: ["health"],
       },
+      openMemoryRates(() => new Uint8Array(32)),
       () => now,
-      new Uint8Array(32),
     );
 
   test("a principal is counted wherever it comes from, anybody else by address", async () => {

@@ -205,6 +205,25 @@ describe.each<[string, Serve]>([
     await service.stop();
   });
 
+  test("limits count a caller by the connection; only a trusted proxy is believed about who stands behind it", async () => {
+    const rate = { limit: 2, window: 60_000 };
+    const statuses = async (trustedProxies: readonly string[]): Promise<number[]> => {
+      const { definition, options, release } = world(serve, { limits: { authenticated: rate, anonymous: rate } });
+      release.open();
+      const service = await startService(definition, {}, { ...options, trustedProxies });
+      const answers: number[] = [];
+      for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3", "203.0.113.9, 192.0.2.3", "203.0.113.8, 192.0.2.3"]) {
+        const { status } = await fetch(`${service.url}/slow/a`, { headers: { "x-forwarded-for": address } });
+        answers.push(status);
+      }
+      await service.stop();
+      return answers;
+    };
+    // Spoofed addresses open nothing; behind a trusted proxy each address has its own limit, and what it claims itself counts for nothing.
+    expect(await statuses([])).toEqual([200, 200, 429, 429, 429]);
+    expect(await statuses(["127.0.0.0/8"])).toEqual([200, 200, 200, 200, 429]);
+  });
+
   test("a method that nobody knows is no metric of its own", async () => {
     const { definition, options } = world(serve);
     const service = await startService(definition, {}, options);

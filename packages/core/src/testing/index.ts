@@ -6,6 +6,7 @@ export { documentStoreSuite, suiteSchema } from "./document-store.ts";
 export type { LogPlace, LogUnderTest } from "./log-under-test.ts";
 export { type PolicyEngineUnderTest, policyEngineSuite, suitePolicy } from "./policy-engine.ts";
 export { randomSuite } from "./random.ts";
+export { type RateCounterUnderTest, rateCounterSuite } from "./rate-counter.ts";
 export { replicatedLogSuite } from "./replicated-log.ts";
 export { seededIntegers } from "./seeded-integers.ts";
 export type { StorePlace, StoreUnderTest, SuiteSchema } from "./store-under-test.ts";

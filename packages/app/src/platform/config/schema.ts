@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isCidr } from "../client-address.ts";
 import { duration } from "./duration.ts";
 
 /** Settings of a listening service. Paths are files in PEM. */
@@ -11,6 +12,8 @@ export function serverSettings(port: number) {
       read_timeout: duration("30s"),
       idle_timeout: duration("120s"),
       shutdown_timeout: duration("10s"),
+      /** Addresses or CIDR ranges of reverse proxies whose `X-Forwarded-For` is believed. */
+      trusted_proxies: z.array(z.string().refine(isCidr, "expected an address or a CIDR range")).default([]),
       tls_cert: z.string().optional(),
       tls_key: z.string().optional(),
     })

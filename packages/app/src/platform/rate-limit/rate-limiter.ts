@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
 import type { Hooks, RateVerdict } from "@seneschal/contract";
+import type { Rate, Take } from "@seneschal/core";
+import type { RateCounter } from "@seneschal/core/ports";
 import { clientKey } from "./client-key.ts";
-import { type Rate, SlidingWindow, type Take } from "./sliding-window.ts";
 
-/** The limits of a service. */
+/** The limits of a service, in milliseconds. */
 export interface RateLimits {
   /** Per principal. */
   readonly authenticated: Rate;
@@ -16,58 +17,49 @@ export interface RateLimits {
 }
 
 /**
- * The rate limit hook: `authenticated` callers by principal, others by address. Writes the headers of
+ * The rate limit hook of a service: `authenticated` callers by principal, others by address. Writes the headers of
  * draft-ietf-httpapi-ratelimit-headers-11 (`RateLimit-Policy`, `RateLimit`) and `X-RateLimit-*` for old clients; the reset there is
- * in seconds since the epoch. `salt` hides the partition key behind a keyed hash.
+ * in seconds since the epoch. Whom it counts is known to the counter, and to the caller as `pk`, by a keyed hash only.
  */
-export function rateLimiter(limits: RateLimits, now: () => number, salt: Uint8Array): NonNullable<Hooks["rateLimit"]> {
-  const policies = {
-    authenticated: policy("authenticated", limits.authenticated),
-    anonymous: policy("anonymous", limits.anonymous),
-    guarded: limits.guarded && policy("guarded", limits.guarded.rate),
-  };
+export function rateLimiter(
+  service: string,
+  limits: RateLimits,
+  counter: RateCounter,
+  now: () => number,
+): NonNullable<Hooks["rateLimit"]> {
   const guarded = new Set(limits.guarded?.routes);
   const exempt = new Set(limits.exempt);
 
-  function count({ name, rate, window }: Policy, key: string): RateVerdict {
+  async function count(policy: string, rate: Rate, whom: string): Promise<RateVerdict> {
     const at = now();
-    return verdict(name, rate, window.take(key, at), at, createHmac("sha256", salt).update(key).digest().subarray(0, 12));
+    const hash = createHmac("sha256", counter.salt).update(`${service}\0${policy}\0${whom}`).digest();
+    const partition = hash.subarray(0, 12).toString("base64");
+    return verdict(policy, rate, await counter.take(hash.toString("base64"), rate, at), at, partition);
   }
 
-  return (wire, { id }, principal) => {
+  return async (wire, { id }, principal) => {
     if (exempt.has(id)) return undefined;
     const address = clientKey(wire.remoteAddress);
-    const general =
-      principal === undefined || principal.type === "anonymous"
-        ? count(policies.anonymous, address)
-        : count(policies.authenticated, `${principal.org}/${principal.type}/${principal.id}`);
-    if (!general.allowed || policies.guarded === undefined || !guarded.has(id)) return general;
-    return count(policies.guarded, `${address} ${wire.path}`);
+    const general = await (principal === undefined || principal.type === "anonymous"
+      ? count("anonymous", limits.anonymous, address)
+      : count("authenticated", limits.authenticated, `${principal.org}/${principal.type}/${principal.id}`));
+    if (!general.allowed || limits.guarded === undefined || !guarded.has(id)) return general;
+    return count("guarded", limits.guarded.rate, `${address} ${wire.path}`);
   };
 }
 
-interface Policy {
-  readonly name: string;
-  readonly rate: Rate;
-  readonly window: SlidingWindow;
-}
-
-function policy(name: string, rate: Rate): Policy {
-  return { name, rate, window: new SlidingWindow(rate) };
-}
-
-function verdict(name: string, { limit, windowMs }: Rate, take: Take, now: number, partition: Buffer): RateVerdict {
-  const window = Math.ceil(windowMs / 1000);
+function verdict(name: string, { limit, window }: Rate, take: Take, now: number, partition: string): RateVerdict {
+  const seconds = Math.ceil(window / 1000);
   const reset = Math.ceil(take.resetMs / 1000);
   return {
     allowed: take.allowed,
     headers: {
-      "ratelimit-policy": `"${name}";q=${limit};w=${window};pk=:${partition.toString("base64")}:`,
+      "ratelimit-policy": `"${name}";q=${limit};w=${seconds};pk=:${partition}:`,
       ratelimit: `"${name}";r=${take.remaining};t=${reset}`,
       "x-ratelimit-limit": String(limit),
       "x-ratelimit-remaining": String(take.remaining),
       "x-ratelimit-reset": String(Math.ceil(now / 1000) + reset),
     },
-    details: take.allowed ? {} : { limit, window_seconds: window, retry_after: Math.ceil(take.retryMs / 1000) },
+    details: take.allowed ? {} : { limit, window_seconds: seconds, retry_after: Math.ceil(take.retryMs / 1000) },
   };
 }

@@ -1,0 +1,15 @@
+import type { z } from "zod";
+import { gatewaySettings } from "../gateway/settings.ts";
+import { governanceSettings } from "../governance/settings.ts";
+import { storageSettings } from "../storage/settings.ts";
+import { databaseSettings, vaultSettings } from "./storage-settings.ts";
+
+/** The settings of each service, and what it stands on. Apart from the services, so that reading a configuration loads none of them. */
+export const gatewayServiceSettings = gatewaySettings.extend({ database: databaseSettings, vault: vaultSettings });
+export type GatewayServiceConfig = z.output<typeof gatewayServiceSettings>;
+
+export const governanceServiceSettings = governanceSettings.extend({ database: databaseSettings });
+export type GovernanceServiceConfig = z.output<typeof governanceServiceSettings>;
+
+export const storageServiceSettings = storageSettings.extend({ database: databaseSettings, vault: vaultSettings });
+export type StorageServiceConfig = z.output<typeof storageServiceSettings>;
