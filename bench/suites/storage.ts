@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { openDirectoryDevice } from "@seneschal/adapters/devices";
 import { createReedSolomon } from "@seneschal/adapters/erasure";
-import { openLevelStore } from "@seneschal/adapters/level";
+import { openLevelLog, openLevelStore } from "@seneschal/adapters/level";
 import { openLogger } from "@seneschal/adapters/logging";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
@@ -74,6 +74,7 @@ async function openNode(directory: string) {
   const log = openLogger({ level: "silent" });
   const node = await openStorageNode({
     ...{ nodeId: "bench", address: "127.0.0.1:9090", dataAddress: "127.0.0.1:9100", store, vault, devices, log },
+    clusterLog: await openLevelLog({ path: join(directory, "log") }),
     ...{ clock: systemClock, random: systemRandom, crypto: nodeCrypto, pools: [{ id: "fast", class: "ssd" }] },
   });
   await node.tenants.create("bench", { dedup: true }, operator);

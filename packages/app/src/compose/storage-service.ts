@@ -3,7 +3,7 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { vaultCollections } from "@seneschal/adapters/vault";
 import { storageContract } from "@seneschal/contract/storage";
 import { type BuiltService, defineService, type Platform } from "../platform/index.ts";
-import { openStorage, storageSchema } from "../storage/index.ts";
+import { openClusterLog, openStorage, storageSchema } from "../storage/index.ts";
 import { openDatabase } from "./open-database.ts";
 import { openVault } from "./open-vault.ts";
 import { type StorageServiceConfig, storageServiceSettings } from "./service-settings.ts";
@@ -26,7 +26,8 @@ async function build(config: StorageServiceConfig, platform: Platform, dataDir: 
   const store = await openDatabase(database, schema, join(directory, "metadata"));
   try {
     const vault = await openVault(vaultConfig, join(dataDir, "unseal.key"), { store, crypto: nodeCrypto, clock, random });
-    const storage = await openStorage(own, platform, { store, vault, directory });
+    const clusterLog = await openClusterLog(own.cluster, directory);
+    const storage = await openStorage(own, platform, { store, clusterLog, vault, directory });
     return {
       ...storage,
       async stop() {

@@ -1,6 +1,6 @@
 import { PROFILES, TERMS } from "@seneschal/quota";
 import { z } from "zod";
-import { authSettings, duration, logSettings, rateSettings, secret, serverSettings } from "../platform/index.ts";
+import { authSettings, duration, etcdSettings, logSettings, rateSettings, secret, serverSettings } from "../platform/index.ts";
 
 const weights = z.strictObject(
   Object.fromEntries(TERMS.map((term) => [term, z.number().min(0).max(1)])) as Record<(typeof TERMS)[number], z.ZodNumber>,
@@ -48,11 +48,8 @@ export const schedulerSettings = z.strictObject({
       kind: z.enum(["level", "etcd", "postgres", "memory"]).default("level"),
       /** Directory of `level`, and of this process's keys. */
       path: z.string().optional(),
-      /** `https://host:2379`, one per member of etcd. */
-      endpoints: z.array(z.url()).default([]),
+      ...etcdSettings,
       prefix: z.string().min(1).default("/seneschal/scheduler"),
-      etcd_tls: z.strictObject({ ca: z.string(), cert: z.string().optional(), key: z.string().optional() }).optional(),
-      etcd_user: z.strictObject({ username: z.string().min(1), password: secret() }).optional(),
       /** `postgres://...` */
       url: secret().optional(),
       backups: z.string().optional(),

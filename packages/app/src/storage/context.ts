@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isCoded } from "@seneschal/core";
 import type { Clock, Commit, CommitResult, CryptoProvider, DocumentStore, Random } from "@seneschal/core/ports";
-import type { EventCategory, Severity } from "@seneschal/core/storage";
+import { type EventCategory, type Severity, storageError } from "@seneschal/core/storage";
 import type { StorageMetrics } from "./watch/metrics.ts";
 
 /** Who asks for something, for the audit log. */
@@ -39,7 +39,8 @@ export async function commit(store: DocumentStore, draft: Omit<Commit, "commitId
     try {
       return await store.commit({ ...draft, commitId });
     } catch (error) {
-      if (attempt >= 3 || !isCoded(error, "outcome_unknown")) throw error;
+      if (!isCoded(error, "outcome_unknown")) throw error;
+      if (attempt >= 3) throw storageError("ShardUnavailable", "it is not known whether the change is committed", {}, error);
     }
   }
 }

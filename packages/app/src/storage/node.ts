@@ -1,13 +1,13 @@
 import { statfs } from "node:fs/promises";
 import type { BackupTarget } from "@seneschal/adapters/backups";
+import { newId, sha256 } from "@seneschal/adapters/log";
 import { isCoded, type JsonObject } from "@seneschal/core";
-import type { BlobDevice, Clock, CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
+import type { BlobDevice, Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault } from "@seneschal/core/ports";
 import {
   classDurability,
   createEventLog,
-  type DeviceClass,
-  type Durability,
   durabilityName,
+  durabilityOf,
   type EventLog,
   nextScrubAt,
   type ScrubScope,
@@ -17,7 +17,10 @@ import {
   stripeOf,
 } from "@seneschal/core/storage";
 import { type Job, type Jobs, openJobs } from "../platform/index.ts";
+import { createClusterAudit } from "./cluster/audit-changes.ts";
 import { type ClusterControl, openClusterControl } from "./cluster/cluster-control.ts";
+import { joinCluster, type Membership } from "./cluster/join-cluster.ts";
+import { coordinates, leadShards } from "./cluster/lead-shards.ts";
 import { type Actor, nodeActor, type StorageContext } from "./context.ts";
 import { createChunkStore } from "./data/chunk-store.ts";
 import { createDeviceSet, type DeviceSet } from "./data/device-set.ts";
@@ -30,28 +33,27 @@ import { collectGarbage } from "./jobs/collect-garbage.ts";
 import { runEvacuation } from "./jobs/evacuate.ts";
 import type { MaintenanceParts } from "./jobs/parts.ts";
 import { runRebalance } from "./jobs/rebalance.ts";
+import { repairUnderReplicated } from "./jobs/repair-under-replicated.ts";
 import { runRestore } from "./jobs/restore.ts";
 import { runScrub } from "./jobs/scrub.ts";
 import { createThrottle } from "./jobs/throttle.ts";
 import { createKeyManager, type KeyManager } from "./keys/key-manager.ts";
 import { createTenantKeys, type TenantKeys } from "./keys/tenant-keys.ts";
 import type { ObjectServices } from "./objects/services.ts";
+import type { NodeReport } from "./peers/node-report.ts";
+import { openPeers, type PeersOptions } from "./peers/open-peers.ts";
+import { shardStore } from "./shard-store.ts";
+import { announceChange } from "./watch/announce-changes.ts";
 import { createStorageMetrics, type StorageMetrics } from "./watch/metrics.ts";
 import { createMonitor, type Monitor } from "./watch/monitor.ts";
 import { createShardStats } from "./watch/shard-stats.ts";
 
-/** A device that this node serves. */
-export interface LocalDevice {
-  readonly device: BlobDevice;
-  readonly pool: string;
-  readonly class: DeviceClass;
-  readonly capacityBytes: number;
-}
-
-export interface StorageNodeOptions {
-  readonly nodeId: string;
-  readonly address: string;
-  readonly dataAddress: string;
+export interface StorageNodeOptions extends Membership {
+  /** Certificate and key as `store-server` for calls to other nodes; absent: plaintext. */
+  readonly peerTls?: NonNullable<PeersOptions["tls"]>;
+  readonly peerTimeoutMs?: number;
+  /** What the nodes of the cluster agree on; closed with the node. */
+  readonly clusterLog: ReplicatedLog;
   /** Opened with `storageSchema`. */
   readonly store: DocumentStore;
   readonly clock: Clock;
@@ -63,9 +65,6 @@ export interface StorageNodeOptions {
   /** A tenant's key service; default the node's own vault. */
   readonly vaultFor?: (tenant: string) => Vault;
   readonly kekTtlSeconds?: number;
-  readonly devices: readonly LocalDevice[];
-  /** Pools to create when they are not there: class and durability, default the class's. The first is where data goes. */
-  readonly pools: readonly { readonly id: string; readonly class: DeviceClass; readonly durability?: Durability }[];
   readonly readSmart?: (device: string) => Promise<SmartReading | undefined>;
   /** Where backups go, by name; the first is the default. */
   readonly backups?: Readonly<Record<string, BackupTarget>>;
@@ -107,6 +106,8 @@ export interface StorageNode {
   /** Begins jobs and the ten-second rounds. */
   start(): void;
   stop(): Promise<void>;
+  /** What this node says of itself to the others. */
+  report(): NodeReport;
   /** Connections of the gateways, by transport; the servers fill it in. */
   readonly connections: Map<string, number>;
 }
@@ -115,7 +116,8 @@ const sampleMs = 10_000;
 
 /** Puts a storage node together and brings the cluster state up to its configuration. */
 export async function openStorageNode(options: StorageNodeOptions): Promise<StorageNode> {
-  const { nodeId, store, clock, random, crypto, log } = options;
+  const { nodeId, clock, random, crypto, log } = options;
+  const store = shardStore(options.store);
   const { backupDefaults = { retention_days: 7, include_data: false } } = options;
   const metrics = createStorageMetrics();
   const events = createEventLog();
@@ -131,27 +133,63 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       log[severity === "info" ? "info" : severity === "warning" ? "warn" : "error"]({ category, ...details }, message);
     },
   };
-  const cluster = await openClusterControl(
-    store,
-    () => clock.now(),
-    (seconds) => {
-      for (const shard of cluster?.state.shards ?? []) {
-        metrics.raftCommitLatency.observe({ shard: shard.id }, seconds);
-        metrics.raftEntries.inc({ shard: shard.id });
-      }
+  const cluster = await openClusterControl({
+    log: options.clusterLog,
+    clock,
+    sha256,
+    newId,
+    audit: createClusterAudit(store),
+    onLatency(seconds) {
+      for (const shard of cluster.state.shards) metrics.raftCommitLatency.observe({ shard: shard.id }, seconds);
     },
-  );
+  });
   const devices = createDeviceSet();
-  await configure(options, cluster, devices);
+  const shards = createShardStats(context);
+  const peers = openPeers({
+    nodeId,
+    clock,
+    ...(options.peerTls === undefined ? {} : { tls: options.peerTls }),
+    ...(options.peerTimeoutMs === undefined ? {} : { timeoutMs: options.peerTimeoutMs }),
+    onReport(report) {
+      for (const { device_id, used_bytes } of report.devices) devices.note(device_id, used_bytes);
+      shards.foreign(report);
+    },
+  });
+  const up = peers.reachable;
+  await joinCluster(options, cluster, devices);
 
-  const keys = createKeyManager(context, options.vault);
+  const keys = createKeyManager(context, options.vault, () => cluster.state.keyEpoch);
   const tenants = createTenantKeys(context, {
     vaultFor: options.vaultFor ?? (() => options.vault),
+    async onShred(tenant, actor) {
+      await cluster.propose({ kind: "tenant.shred", tenant }, actor).catch((error: unknown) => {
+        context.emit("critical", "security", "crypto-shred: other nodes forget the key only after its time", { tenant });
+        log.error({ error }, "the purge of a tenant's key could not be announced");
+      });
+    },
     ...(options.kekTtlSeconds === undefined ? {} : { ttlSeconds: options.kekTtlSeconds }),
   });
-  const io = createFragmentIo(context, cluster, devices);
+  const io = createFragmentIo({
+    context,
+    cluster,
+    devices,
+    up,
+    onSilence(id) {
+      const node = cluster.state.nodes[id];
+      if (node !== undefined) peers.suspect(node);
+    },
+  });
   const repair = createChunkRepair(context, cluster, io);
-  const shards = createShardStats(context);
+  /** Devices of other nodes, as the cluster knows them now. */
+  const attachDevices = (): void => {
+    const { nodes, devices: known } = cluster.state;
+    for (const id of devices.ids()) if (known[id] === undefined && !devices.isLocal(id)) devices.remove(id);
+    for (const { id, node } of Object.values(known)) {
+      const home = nodes[node];
+      if (node !== nodeId && home !== undefined) devices.attach(peers.device(home, id));
+    }
+  };
+  attachDevices();
   await shards.recount(cluster.state);
   const chunks = createChunkStore({
     context,
@@ -166,7 +204,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       background(repair.check(chunk, { trigger: "under_replication", repair: true }));
     },
   });
-  const objects: ObjectServices = { context, cluster, chunks, shards };
+  const objects: ObjectServices = { context, cluster, chunks, shards, up };
   let gcHolds = 0;
   const parts: MaintenanceParts = {
     context,
@@ -238,9 +276,9 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     const device = cluster.state.devices[id];
     if (device === undefined) throw unknown("device", id);
     const pool = cluster.state.pools[device.pool];
-    const stripe = stripeOf(pool?.durability ?? classDurability[device.class]);
+    const stripe = stripeOf(pool === undefined ? classDurability[device.class] : durabilityOf(cluster.state, pool).durability);
     const others = Object.values(cluster.state.devices).filter(
-      (d) => d.pool === device.pool && d.id !== id && d.state === "Healthy" && devices.get(d.id) !== undefined,
+      (d) => d.pool === device.pool && d.id !== id && d.state === "Healthy" && up(d.node) && devices.get(d.id) !== undefined,
     );
     const needed = stripe.data + stripe.parity;
     // Room: the others together must take what is on the device, each its share.
@@ -258,6 +296,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     });
   };
 
+  const incarnation = newId();
   const connections = new Map<string, number>();
   const refusals = new Map<string, string>();
   const monitor = createMonitor({
@@ -283,7 +322,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     },
     onLost: loseDevice,
     transportConnections: () => [...connections.values()].reduce((a, b) => a + b, 0),
-    peers: () => new Map(),
+    peers,
     async systemDisk() {
       const { soft, hard } = options.systemDiskLimits ?? { soft: 50, hard: 75 };
       if (options.metadataDirectory === undefined) return { percent: 0, soft, hard, freeBytes: Number.MAX_SAFE_INTEGER };
@@ -293,36 +332,13 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     },
   });
 
-  cluster.onChange(({ command, transitions, actor, before, after }) => {
-    if (command.kind === "device.event")
-      for (const t of transitions)
-        context.emit(
-          t.to === "Failed" ? "error" : t.to === "Removed" ? "info" : "warning",
-          "device",
-          `device ${command.id}: ${t.from} to ${t.to}`,
-          {
-            device: command.id,
-            reason: t.reason,
-            by: actor.id,
-          },
-        );
-    if (command.kind === "maintenance.set")
-      context.emit("warning", "admin", `maintenance ${command.enabled ? "on" : "off"}: ${command.shard ?? "cluster"}`, {
-        by: actor.id,
-      });
-    if (command.kind === "tuning.set")
-      for (const [name, value] of Object.entries(command.values))
-        context.emit("info", "admin", `tuning ${name}: ${before.tuning[name as keyof typeof before.tuning]} to ${value}`, {
-          by: actor.id,
-        });
-    if (command.kind === "pool.thresholds")
-      context.emit("info", "admin", `thresholds of pool ${command.id} changed`, { by: actor.id });
-    if (command.kind === "shard.split")
-      context.emit("info", "shard", `shard ${command.id} split, ${after.shards.length} shards now`, { shard: command.id });
-    if (command.kind === "shard.move")
-      context.emit("info", "shard", `shard ${command.id} moved from ${command.from} to ${command.to}`, { shard: command.id });
-    if (command.kind === "key.rotate")
-      context.emit("info", "security", `master key rotated to epoch ${command.epoch}`, { by: actor.id });
+  cluster.onChange((change) => {
+    announceChange(context, change);
+    for (const { id } of change.after.shards) metrics.raftEntries.inc({ shard: id });
+    const { command } = change;
+    if (["node.join", "device.add", "device.delete"].includes(command.kind)) attachDevices();
+    if (command.kind === "shard.split") background(shards.recount(change.after));
+    if (command.kind === "tenant.shred") tenants.purge(command.tenant);
   });
 
   const background = (work: Promise<unknown>): void => {
@@ -349,11 +365,25 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
 
   const tickOnce = async (): Promise<void> => {
     await monitor.sample();
+    if (!cluster.status().available) return;
+    // More nodes may have joined than this one saw when it did.
+    if (cluster.state.shards.length === 0)
+      await cluster.propose({ kind: "shards.init", nodes: options.expectedNodes ?? 1 }, nodeActor);
+    await leadShards({ context, cluster, shards, up, logSeq });
+    if (coordinates(cluster.state, nodeId)) await coordinate();
+    await shards.save();
+  };
+
+  const logSeq = (node: string): number => (node === nodeId ? cluster.status().seq : (peers.view(node)?.report.log_seq ?? 0));
+
+  /** What one node does for the cluster. */
+  const coordinate = async (): Promise<void> => {
     const now = clock.now();
     if (gcHolds === 0 && now - lastGc >= cluster.state.tuning.gc_interval_s * 1000) {
       lastGc = now;
       await collectGarbage(parts);
     }
+    await repairUnderReplicated(parts);
     if (now - lastCleanUp >= (options.backupCleanupMs ?? 86_400_000)) {
       lastCleanUp = now;
       background(cleanUpBackups());
@@ -366,7 +396,6 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     for (const device of Object.values(cluster.state.devices))
       if (device.state === "Failed" && (await countReferences(store, device.id)) === 0)
         await cluster.propose({ kind: "device.event", id: device.id, event: { kind: "remove", references: 0 } }, nodeActor);
-    await shards.save();
   };
 
   const tick = (): Promise<void> => {
@@ -388,6 +417,18 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     parts,
     repair,
     connections,
+    report: () => ({
+      node_id: nodeId,
+      ready: monitor.ready(),
+      log_seq: cluster.status().seq,
+      incarnation,
+      figures: monitor.figures(),
+      devices: devices
+        .ids()
+        .filter(devices.isLocal)
+        .map((id) => ({ device_id: id, used_bytes: devices.usedBytes(id) })),
+      shards: shards.changes(),
+    }),
     scrub: (scope, actor) => scrubWith(scope, actor, {}),
     async backup(params, actor) {
       const same = await running("backup", () => true);
@@ -448,35 +489,14 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       await round.catch(() => undefined);
       await shards.save().catch(() => undefined);
       for (const id of devices.ids()) await devices.get(id)?.close();
+      peers.close();
+      await cluster.close();
     },
   };
-}
-
-/** Joins the cluster, creates the configured pools, adds new devices, lays out the shards. Repeats change nothing. */
-async function configure(options: StorageNodeOptions, cluster: ClusterControl, devices: DeviceSet): Promise<void> {
-  const node = { id: options.nodeId, address: options.address, dataAddress: options.dataAddress };
-  const known = cluster.state.nodes[node.id];
-  if (known?.address !== node.address || known.dataAddress !== node.dataAddress)
-    await cluster.propose({ kind: "node.join", node }, nodeActor);
-  for (const { id, class: deviceClass, durability } of options.pools) {
-    if (cluster.state.pools[id] !== undefined) continue;
-    await cluster.propose(
-      { kind: "pool.create", id, class: deviceClass, durability: durability ?? classDurability[deviceClass] },
-      nodeActor,
-    );
-  }
-  for (const local of options.devices) {
-    const { id } = local.device;
-    await devices.add(local.device);
-    if (cluster.state.devices[id] !== undefined) continue;
-    const device = { id, node: options.nodeId, pool: local.pool, class: local.class, capacityBytes: local.capacityBytes };
-    await cluster.propose({ kind: "device.add", device }, nodeActor);
-  }
-  await cluster.propose({ kind: "shards.init" }, nodeActor);
 }
 
 /** `ec-4-2` or `replication-3`, for replies. */
 export function poolDurability(cluster: ClusterControl, pool: string): string {
   const found = cluster.state.pools[pool];
-  return found === undefined ? "" : durabilityName(found.durability);
+  return found === undefined ? "" : durabilityName(durabilityOf(cluster.state, found).durability);
 }

@@ -1,21 +1,21 @@
 import { join } from "node:path";
 import { openDirectoryDevice } from "@seneschal/adapters/devices";
-import type { DataServer } from "@seneschal/adapters/grpc-storage";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { readSmartFile } from "@seneschal/adapters/smart";
 import { endpoints } from "@seneschal/contract";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
-import type { DocumentStore, Vault } from "@seneschal/core/ports";
+import type { DocumentStore, ReplicatedLog, Vault } from "@seneschal/core/ports";
 import type { Durability } from "@seneschal/core/storage";
 import { type BuiltService, openAuthorisation, type Platform } from "../platform/index.ts";
 import { createAdminAuth } from "./admin/admin-auth.ts";
 import { operationHandlers } from "./admin/operation-handlers.ts";
 import type { AdminServices } from "./admin/services.ts";
 import { statusHandlers } from "./admin/status-handlers.ts";
-import { dataPathSettings, openDataPath } from "./grpc/open-data-path.ts";
+import type { LocalDevice } from "./cluster/join-cluster.ts";
+import { dataPathSettings, type NodePorts, openNodePorts, readDataPathTls } from "./grpc/open-data-path.ts";
 import { backupSettings, openBackups } from "./jobs/open-backups.ts";
-import { type LocalDevice, openStorageNode, type StorageNode } from "./node.ts";
+import { openStorageNode, type StorageNode } from "./node.ts";
 import { createCredentials } from "./s3/credentials.ts";
 import { type S3Gateway, serveS3 } from "./s3/serve-s3.ts";
 import type { StorageConfig } from "./settings.ts";
@@ -29,12 +29,14 @@ export interface Storage extends BuiltService {
   /** Once started. */
   readonly gateway: () => S3Gateway | undefined;
   /** Once started, when it is configured. */
-  readonly dataPath: () => DataServer | undefined;
+  readonly ports: () => NodePorts | undefined;
 }
 
 /** What a storage node stands on: a store opened with `storageSchema`, a vault for its keys, a directory of its own. */
 export interface StorageParts {
   readonly store: DocumentStore;
+  /** Closed with the service. */
+  readonly clusterLog: ReplicatedLog;
   readonly vault: Vault;
   readonly vaultFor?: (tenant: string) => Vault;
   readonly directory: string;
@@ -43,14 +45,23 @@ export interface StorageParts {
 /** Puts the storage service together: engine, admin interface, dashboard, S3 gateway, gRPC data path. */
 export async function openStorage(config: StorageConfig, platform: Platform, parts: StorageParts): Promise<Storage> {
   const { clock, random, log } = platform;
-  const devices = await openDevices(config, parts.directory);
-  const directories = new Map(deviceList(config, parts.directory).map((d) => [d.id, d.directory]));
+  const nodeId = process.env["STORE_NODE_ID"] ?? config.node_id;
+  const list = deviceList(config, nodeId, parts.directory);
+  const devices = await openDevices(config, list);
+  const directories = new Map(list.map((d) => [d.id, d.directory]));
   const backup = backupSettings(config.backup, process.env);
   const data = dataPathSettings(config.grpc, process.env);
+  const peerAddress = process.env["STORE_PEER_ADDR"] ?? config.cluster.peer_address;
+  const tlsFiles = await readDataPathTls(data);
   const node = await openStorageNode({
-    nodeId: process.env["STORE_NODE_ID"] ?? config.node_id,
+    nodeId,
     address: `${config.server.host}:${config.server.port}`,
-    dataAddress: data.address,
+    dataAddress: config.cluster.advertise.data ?? data.address,
+    ...(tlsFiles === undefined && !data.insecure ? {} : { peerAddress: config.cluster.advertise.peer ?? peerAddress }),
+    ...(tlsFiles === undefined ? {} : { peerTls: tlsFiles }),
+    peerTimeoutMs: config.cluster.timeout,
+    expectedNodes: config.cluster.nodes,
+    clusterLog: parts.clusterLog,
     store: parts.store,
     clock,
     random,
@@ -86,12 +97,12 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
   const tls = config.server.tls_cert !== undefined;
   const admin: AdminServices = { node, auth, credentials, assets: await openDashboardAssets(), tls };
   let gateway: S3Gateway | undefined;
-  let dataPath: DataServer | undefined;
+  let ports: NodePorts | undefined;
   return {
     node,
     admin,
     gateway: () => gateway,
-    dataPath: () => dataPath,
+    ports: () => ports,
     hooks: {
       errors: storageHttpErrors,
       authenticate: (wire) => auth.authenticate(wire),
@@ -114,11 +125,11 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
     ],
     async start() {
       gateway = await serveS3({ services: node.objects, credentials, log, ...config.s3, connections: node.connections });
-      dataPath = await openDataPath(data, node, log);
+      ports = await openNodePorts({ ...data, peerAddress }, node, log, tlsFiles);
       node.start();
     },
     async stop() {
-      await Promise.all([gateway?.close(), dataPath?.close()]);
+      await Promise.all([gateway?.close(), ports?.data.close(), ports?.peers.close()]);
       await node.stop();
     },
   };
@@ -131,19 +142,21 @@ function durabilityOf(setting: NonNullable<StorageConfig["pools"][number]["durab
 }
 
 /** The configured devices, or six directories of 1 GiB in the first pool. */
-function deviceList(config: StorageConfig, directory: string): StorageConfig["devices"] {
+function deviceList(config: StorageConfig, nodeId: string, directory: string): StorageConfig["devices"] {
   if (config.devices.length > 0) return config.devices;
+  // Device ids are the cluster's: nodes that share a log must not give the same ones.
+  const prefix = config.cluster.kind === "etcd" ? `${nodeId}-` : "";
   return Array.from({ length: 6 }, (_, i) => ({
-    id: `disk-${i}`,
+    id: `${prefix}disk-${i}`,
     pool: config.pools[0]?.id ?? "default",
     directory: join(directory, "devices", `disk-${i}`),
     capacity_bytes: 1 << 30,
   }));
 }
 
-async function openDevices(config: StorageConfig, directory: string): Promise<readonly LocalDevice[]> {
+async function openDevices(config: StorageConfig, list: StorageConfig["devices"]): Promise<readonly LocalDevice[]> {
   return Promise.all(
-    deviceList(config, directory).map(async ({ id, pool, directory: at, capacity_bytes }) => ({
+    list.map(async ({ id, pool, directory: at, capacity_bytes }) => ({
       device: await openDirectoryDevice({ id, directory: at, capacityBytes: capacity_bytes }),
       pool,
       class: config.pools.find((p) => p.id === pool)?.class ?? "custom",

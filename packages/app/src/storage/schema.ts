@@ -32,6 +32,7 @@ export const storageSchema: StoreSchema = {
       indexes: {
         by_id: { key: () => [] },
         by_pool: { key: (d) => [text(d["pool"])] },
+        under_replicated: { key: (d) => ((d["fragments"] as readonly Json[]).includes(null) ? [] : undefined) },
         unreferenced: { key: (d) => (d["refs"] === 0 ? [] : undefined) },
       },
     },

@@ -1,6 +1,6 @@
 import { deviceClasses } from "@seneschal/core/storage";
 import { z } from "zod";
-import { duration, rateSettings, secret, serverSettings } from "../platform/index.ts";
+import { duration, etcdSettings, rateSettings, secret, serverSettings } from "../platform/index.ts";
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
 
@@ -27,6 +27,23 @@ export const storageSettings = z.strictObject({
       crl: z.string().min(1).optional(),
       /** Plaintext without authentication, on loopback only: never for production. */
       insecure: z.boolean().default(false),
+    })
+    .prefault({}),
+  /** What the nodes of a cluster agree on, and how many they are. */
+  cluster: z
+    .strictObject({
+      /** `level`: a directory, for one node; `etcd`: a quorum, for several, who then share `database` too; `memory` forgets everything at the end. */
+      kind: z.enum(["level", "etcd", "memory"]).default("level"),
+      ...etcdSettings,
+      prefix: z.string().min(1).default("/seneschal/storage"),
+      /** Where this node answers other nodes, with the TLS files of `grpc`: `host:port`. */
+      peer_address: z.string().min(1).default("127.0.0.1:9300"),
+      /** What the others call `peer_address` and the data path's address by, where they listen on every interface. */
+      advertise: z.strictObject({ peer: z.string().min(1).optional(), data: z.string().min(1).optional() }).prefault({}),
+      /** Nodes that must have joined before the cluster takes writes. */
+      nodes: z.int().min(1).max(1000).default(1),
+      /** How long a call to another node may take. */
+      timeout: duration("5s"),
     })
     .prefault({}),
   /** Pools; the first takes new data. Durability: default of the class. */

@@ -4,7 +4,7 @@ import { connect } from "node:tls";
 import { openObjectClient } from "@seneschal/adapters/grpc-storage";
 import { openLogger } from "@seneschal/adapters/logging";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { dataPathSettings, openDataPath } from "../../src/storage/grpc/open-data-path.ts";
+import { dataPathSettings, openNodePorts, readDataPathTls } from "../../src/storage/grpc/open-data-path.ts";
 import { storageSettings } from "../../src/storage/index.ts";
 import { type GrpcRig, openGrpcRig, refusal, storeCa } from "./grpc-rig.ts";
 
@@ -180,8 +180,10 @@ describe("configuration", () => {
   const log = openLogger({ level: "silent" });
   const settings = (grpcSettings: object, env: Record<string, string> = {}) =>
     dataPathSettings(storageSettings.parse({ grpc: { address: "127.0.0.1:0", ...grpcSettings } }).grpc, env);
-  const open = (grpcSettings: object, env?: Record<string, string>) =>
-    openDataPath(settings(grpcSettings, env), grpc.rig.node, log);
+  const open = async (grpcSettings: object, env?: Record<string, string>) => {
+    const own = settings(grpcSettings, env);
+    return openNodePorts({ ...own, peerAddress: "127.0.0.1:0" }, grpc.rig.node, log, await readDataPathTls(own));
+  };
 
   test("without TLS files there is no data path", async () => {
     expect(await open({})).toBeUndefined();
@@ -213,28 +215,28 @@ describe("configuration", () => {
     const plain = await open({ insecure: true });
     const tls = { ca: grpc.ca.pem, ...(await grpc.ca.issue("CN=a,OU=tenant-alpha")) };
     const clients = [
-      openObjectClient({ address: `localhost:${secure?.port}`, tls }),
-      openObjectClient({ address: `127.0.0.1:${plain?.port}` }),
+      openObjectClient({ address: `localhost:${secure?.data.port}`, tls }),
+      openObjectClient({ address: `127.0.0.1:${plain?.data.port}` }),
     ];
     for (const client of clients) {
       expect(await client.has({ ...object, tenant: "alpha" })).toBeUndefined();
       client.close();
     }
-    await Promise.all([secure?.close(), plain?.close()]);
+    await Promise.all([secure, plain].flatMap((ports) => [ports?.data.close(), ports?.peers.close()]));
   });
 
   test("STORE_DATA_ADDR on a loopback address is reachable on that address only", async () => {
     const server = await open({ insecure: true }, { STORE_DATA_ADDR: "127.0.0.1:0" });
     const reach = (host: string) =>
       new Promise<string>((resolve) => {
-        const socket = createConnection(server?.port ?? 0, host, () => {
+        const socket = createConnection(server?.data.port ?? 0, host, () => {
           socket.destroy();
           resolve("connected");
         });
         socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "error"));
       });
     expect([await reach("127.0.0.1"), await reach("127.0.0.2")]).toEqual(["connected", "ECONNREFUSED"]);
-    await server?.close();
+    await Promise.all([server?.data.close(), server?.peers.close()]);
   });
 
   test("the environment's address and files win", () => {

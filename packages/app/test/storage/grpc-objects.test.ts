@@ -1,6 +1,8 @@
 import type { ObjectClient } from "@seneschal/adapters/grpc-storage";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ChunkDoc } from "../../src/storage/documents.ts";
+import { headObject } from "../../src/storage/objects/read-object.ts";
 import { type GrpcRig, openGrpcRig, refusal } from "./grpc-rig.ts";
 import { bytesOf, collect, operator, pattern } from "./rig.ts";
 
@@ -206,14 +208,14 @@ describe("failures have the taxonomy's status, reason and retry advice", () => {
 
   test("losses beyond parity are DATA_LOSS, never other bytes, and name no device", async () => {
     await put("doomed", pattern(100_000, 77));
-    for (const id of ["d0", "d1", "d2", "d3", "d4"]) grpc.rig.devices.get(id)!.away = true;
-    try {
-      const error = await refusal(collect(alpha.get(at("doomed"))));
-      expect(error).toMatchObject({ code: "ChunkLost", details: { status: 15, retriable: false } });
-      expect(error.message).toBe("the object cannot be read");
-    } finally {
-      for (const device of grpc.rig.devices.values()) device.away = false;
-    }
+    const object = await headObject(grpc.rig.node.objects, "alpha", "shelf", "doomed");
+    const { chunks } = object.body as { readonly chunks: readonly { readonly id: string }[] };
+    const chunk = await grpc.rig.store.get("storage_chunks", chunks[0]?.id ?? "");
+    const places = (chunk?.doc as ChunkDoc | undefined)?.fragments.slice(0, 3) ?? [];
+    for (const place of places) await grpc.rig.devices.get(place?.device ?? "")?.delete(place?.extent ?? "");
+    const error = await refusal(collect(alpha.get(at("doomed"))));
+    expect(error).toMatchObject({ code: "ChunkLost", details: { status: 15, retriable: false } });
+    expect(error.message).toBe("the object cannot be read");
   });
 
   test("without the key manager writes are UNAVAILABLE", async () => {

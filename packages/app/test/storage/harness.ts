@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
-import { openMemoryStore } from "@seneschal/adapters/memory";
+import { createMemoryLog, openMemoryStore } from "@seneschal/adapters/memory";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { Serve } from "@seneschal/contract";
 import { storageContract } from "@seneschal/contract/storage";
@@ -81,7 +81,7 @@ export async function startStorage(
     contract: storageContract,
     settings: storageSettings,
     async build(own, platform) {
-      storage = await openStorage(own, platform, { store, vault, directory });
+      storage = await openStorage(own, platform, { store, clusterLog: createMemoryLog().open(), vault, directory });
       return storage;
     },
   });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openDirectoryDevice } from "@seneschal/adapters/devices";
-import { openLevelStore } from "@seneschal/adapters/level";
+import { openLevelLog, openLevelStore } from "@seneschal/adapters/level";
 import { openLogger } from "@seneschal/adapters/logging";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
@@ -36,6 +36,7 @@ export async function openDiskNode(
     address: "127.0.0.1:9090",
     dataAddress: "127.0.0.1:9100",
     store,
+    clusterLog: await openLevelLog({ path: join(directory, "log") }),
     clock,
     random: systemRandom,
     crypto: nodeCrypto,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDirectoryDevice } from "@seneschal/adapters/devices";
 import { openLogger } from "@seneschal/adapters/logging";
-import { openMemoryStore, settableClock } from "@seneschal/adapters/memory";
+import { createMemoryLog, openMemoryStore, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { CodedError } from "@seneschal/core";
@@ -131,6 +131,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const vault = switchableVault();
   const clock = settableClock(Date.UTC(2026, 0, 1));
   const store = openMemoryStore(storageSchema);
+  const log = createMemoryLog();
   const smart = new Map<string, SmartReading>();
   const open = async (): Promise<Rig> => {
     const capacityBytes = options.capacityBytes ?? 64 << 20;
@@ -144,6 +145,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       address: "127.0.0.1:9090",
       dataAddress: "127.0.0.1:9100",
       store,
+      clusterLog: log.open(),
       clock,
       random: systemRandom,
       crypto: nodeCrypto,

@@ -1,4 +1,20 @@
-export { type ClusterNode, type ClusterState, emptyCluster, isReadOnly, type NodeState, type Pool } from "./cluster/state.ts";
+export {
+  type ClusterLog,
+  type ClusterProposal,
+  type ClusterRecord,
+  type ClusterVerdict,
+  clusterMachine,
+  journalLength,
+} from "./cluster/machine.ts";
+export {
+  type ClusterNode,
+  type ClusterState,
+  durabilityOf,
+  emptyCluster,
+  isReadOnly,
+  type NodeState,
+  type Pool,
+} from "./cluster/state.ts";
 export { type ClusterCommand, type ClusterStep, stepCluster } from "./cluster/step.ts";
 export { type SmartFlag, type SmartVerdict, smartLimits, smartVerdict } from "./device/smart.ts";
 export {

@@ -10,10 +10,10 @@ function run(commands: readonly ClusterCommand[], from: ClusterState = emptyClus
 }
 
 const small = run([
-  { kind: "node.join", node: { id: "n1", address: "127.0.0.1:9090", dataAddress: "127.0.0.1:9100" } },
+  { kind: "node.join", node: { id: "n1", address: "127.0.0.1:9090", dataAddress: "127.0.0.1:9100", peerAddress: "" } },
   { kind: "pool.create", id: "fast", class: "ssd", durability: { kind: "ec", data: 4, parity: 2 } },
   { kind: "device.add", device: { id: "d1", node: "n1", pool: "fast", class: "ssd", capacityBytes: 100 } },
-  { kind: "shards.init" },
+  { kind: "shards.init", nodes: 1 },
 ]);
 
 describe("cluster state", () => {

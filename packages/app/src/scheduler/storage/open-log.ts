@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import type { EtcdOptions } from "@seneschal/adapters/etcd";
 import { openLevelLog } from "@seneschal/adapters/level";
 import type { Candidate, SequencerLease } from "@seneschal/adapters/log";
 import { createMemoryLog } from "@seneschal/adapters/memory";
 import { CodedError } from "@seneschal/core";
 import type { ReplicatedLog } from "@seneschal/core/ports";
+import { etcdOptions } from "../../platform/index.ts";
 import type { SchedulerConfig } from "../settings.ts";
 
 type Storage = SchedulerConfig["storage"];
@@ -40,22 +40,6 @@ export async function openLease(
     default:
       return undefined;
   }
-}
-
-function etcdOptions({ endpoints, etcd_tls: tls, etcd_user: user }: Storage): EtcdOptions {
-  return {
-    endpoints,
-    ...(tls === undefined
-      ? {}
-      : {
-          tls: {
-            caFile: tls.ca,
-            ...(tls.cert === undefined ? {} : { certFile: tls.cert }),
-            ...(tls.key === undefined ? {} : { keyFile: tls.key }),
-          },
-        }),
-    ...(user === undefined ? {} : { auth: user }),
-  };
 }
 
 function needed(value: string | undefined, field: string): string {

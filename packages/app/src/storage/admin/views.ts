@@ -3,6 +3,7 @@ import { effectiveThresholds, scopeKey } from "@seneschal/core/storage";
 import type { Job } from "../../platform/index.ts";
 import { scopeOf } from "../jobs/scrub.ts";
 import { poolDurability, type StorageNode } from "../node.ts";
+import { emptyFigures } from "../peers/node-report.ts";
 import type { ClusterSample } from "../watch/monitor.ts";
 
 const iso = (at: number) => new Date(at).toISOString();
@@ -104,7 +105,7 @@ export function nodeViews(node: StorageNode) {
     const peer = monitor.peer(member.id);
     const status = monitor.nodeStatus(member.id);
     const shards = state.shards.filter((s) => s.voters.includes(member.id));
-    const summary = own ? monitor.figures() : (peer?.figures ?? emptyFigures);
+    const summary = own ? monitor.figures() : (peer?.report.figures ?? emptyFigures);
     return {
       node_id: member.id,
       address: member.address,
@@ -119,15 +120,6 @@ export function nodeViews(node: StorageNode) {
     };
   });
 }
-
-const emptyFigures = {
-  raft_entries: 0,
-  chunk_write_bytes: 0,
-  chunk_read_bytes: 0,
-  gateway_requests: 0,
-  transport_connections: 0,
-  shard_deltas: 0,
-};
 
 export function shardViews({ cluster, objects, monitor }: StorageNode) {
   return cluster.state.shards.map((shard) => {

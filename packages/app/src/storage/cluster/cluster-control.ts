@@ -1,21 +1,24 @@
-import type { JsonObject } from "@seneschal/core";
-import type { DocumentStore } from "@seneschal/core/ports";
+import { isCoded, type Json } from "@seneschal/core";
+import { type Machine, openReplicated, rememberCommands, type Sha256 } from "@seneschal/core/log";
+import type { Clock, LogErrorCode, ReplicatedLog } from "@seneschal/core/ports";
 import {
   type ClusterCommand,
+  type ClusterLog,
+  type ClusterProposal,
+  type ClusterRecord,
   type ClusterState,
+  type ClusterVerdict,
+  clusterMachine,
   type DeviceTransition,
-  emptyCluster,
-  stepCluster,
   storageError,
 } from "@seneschal/core/storage";
-import { type Actor, commit } from "../context.ts";
+import type { Actor } from "../context.ts";
 
-/** A committed change of the cluster state. */
+/** A committed change of the cluster state, this node's or another's. */
 export interface ClusterChange {
   readonly command: ClusterCommand;
   readonly before: ClusterState;
   readonly after: ClusterState;
-  readonly changed: boolean;
   readonly transitions: readonly DeviceTransition[];
   readonly actor: Actor;
 }
@@ -24,92 +27,151 @@ export interface ClusterChange {
 export interface ClusterControl {
   /** The newest state this node has seen. */
   readonly state: ClusterState;
-  /** Resolves when the change is committed. Throws the refusal as a storage error; then nothing changed. */
-  propose(command: ClusterCommand, actor: Actor): Promise<ClusterChange>;
-  /** Called after every change that this node commits. */
+  /** Resolves when the change is committed and seen here. Throws the refusal as a storage error; then nothing changed. */
+  propose(command: ClusterCommand, actor: Actor): Promise<void>;
+  /** Called for every change that any node commits, in order. */
   onChange(listener: (change: ClusterChange) => void): void;
-  /** Reads what other nodes committed. */
+  /** Reads what other nodes committed. Throws `QuorumLost`. */
   refresh(): Promise<void>;
-  status(): { readonly entries: number; readonly role: "leader" | "follower" | "candidate"; readonly lastLatencySeconds: number };
+  /** The same, unless it was done within the last second: what writes stand on. */
+  confirm(): Promise<void>;
+  status(): ClusterStatus;
+  /** The newest changes, oldest first. */
+  journal(): readonly ClusterRecord[];
+  close(): Promise<void>;
 }
 
-/**
- * The cluster state as one document, changed by compare-and-set with its audit event in the same commit. Several
- * processes on one database agree; a loser applies its command to the newer state.
- */
-export async function openClusterControl(
-  store: DocumentStore,
-  now: () => number,
-  onLatency: (seconds: number) => void = () => undefined,
-): Promise<ClusterControl> {
-  const coll = "storage_cluster";
-  const id = "state";
-  let state: ClusterState = emptyCluster;
-  let version = 0;
-  let entries = 0;
-  let lastLatencySeconds = 0;
-  let queue: Promise<unknown> = Promise.resolve();
-  const listeners: ((change: ClusterChange) => void)[] = [];
+export interface ClusterStatus {
+  /** Changes ever. */
+  readonly entries: number;
+  /** The log's sequence that this node has applied. */
+  readonly seq: number;
+  /** The log answered when it was last asked. */
+  readonly available: boolean;
+}
 
-  const refresh = async (): Promise<void> => {
-    const found = await store.get(coll, id);
-    if (found === undefined || found.version === version) return;
-    version = found.version;
-    entries = found.doc["entries"] as number;
-    state = found.doc["state"] as unknown as ClusterState;
+export interface ClusterControlOptions {
+  readonly log: ReplicatedLog;
+  readonly clock: Clock;
+  readonly sha256: Sha256;
+  readonly newId: () => string;
+  /** Writes what was committed to the audit log; called again with the same when it failed. */
+  readonly audit: (log: ClusterLog) => Promise<void>;
+  readonly onLatency?: (seconds: number) => void;
+}
+
+const freshMs = 1000;
+const attempts = 3;
+
+/** The cluster state on a replicated log: an embedded one for one node, etcd for several. Closes the log with itself. */
+export async function openClusterControl(options: ClusterControlOptions): Promise<ClusterControl> {
+  const { log, clock, newId, audit } = options;
+  const machine = rememberCommands(clusterMachine as Machine<ClusterLog, ClusterProposal, Json>, {
+    commands: 10_000,
+    ms: 86_400_000,
+  });
+  const replicated = await openReplicated({ log, machine, clock, sha256: options.sha256, newId });
+  const listeners: ((change: ClusterChange) => void)[] = [];
+  let { cluster: before } = replicated.state().inner;
+  let available = true;
+  let contact = clock.now();
+  let confirming: Promise<void> | undefined;
+
+  replicated.subscribe(({ commands, results, state }) => {
+    const after = state.inner.cluster;
+    for (const [i, logged] of commands.entries()) {
+      const { command, actor } = logged as unknown as ClusterProposal;
+      const verdict = results[i] as unknown as ClusterVerdict;
+      if (!verdict.ok) continue;
+      for (const listener of listeners) listener({ command, before, after, transitions: verdict.transitions, actor });
+    }
+    before = after;
+  });
+
+  const answered = <T>(value: T): T => {
+    available = true;
+    contact = clock.now();
+    return value;
+  };
+  const failed = (error: unknown): Error => {
+    if (!isCoded(error, ...logErrors)) return error as Error;
+    available = false;
+    return isCoded(error, "no_quorum", "outcome_unknown")
+      ? storageError("QuorumLost", "the cluster has no consensus quorum", {}, error)
+      : storageError("ShardUnavailable", "this node does not follow the cluster's log", {}, error);
   };
 
-  const attempt = async (command: ClusterCommand, actor: Actor): Promise<ClusterChange> => {
-    const started = performance.now();
-    for (;;) {
-      const before = state;
-      const step = stepCluster(before, command, now());
-      if (!step.ok) throw storageError(step.error, step.message, step.details);
-      const change = { command, before, after: step.state, changed: step.changed, transitions: step.transitions, actor };
-      if (!step.changed) return change;
-      const result = await commit(store, {
-        puts: [{ coll, id, doc: { entries: entries + 1, state: step.state as unknown as JsonObject }, ifVersion: version }],
-        audit: [{ stream: "storage", event: auditEvent(command, actor, step.transitions, now()) }],
-      });
-      if (!result.ok) {
-        await refresh();
-        continue;
+  const send = async (proposal: ClusterProposal): Promise<ClusterVerdict> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const [proposed] = await replicated.propose([proposal]);
+        return answered(proposed?.result as unknown as ClusterVerdict);
+      } catch (error) {
+        // The same id again: it is applied once.
+        if (attempt >= attempts || !isCoded(error, "outcome_unknown")) throw failed(error);
       }
-      version = result.versions[`${coll}/${id}`] ?? version;
-      entries += 1;
-      state = step.state;
-      lastLatencySeconds = (performance.now() - started) / 1000;
-      onLatency(lastLatencySeconds);
-      for (const listener of listeners) listener(change);
-      return change;
     }
   };
 
-  await refresh();
+  const refresh = async (): Promise<void> => {
+    try {
+      answered(await replicated.read());
+    } catch (error) {
+      throw failed(error);
+    }
+    await audit(replicated.state().inner);
+  };
+
   return {
     get state() {
-      return state;
+      return replicated.state().inner.cluster;
     },
-    propose(command, actor) {
-      const work = queue.then(() => attempt(command, actor));
-      queue = work.catch(() => undefined);
-      return work;
+    async propose(command, actor) {
+      const started = performance.now();
+      const verdict = await send({ id: newId(), actor: { id: actor.id, source: actor.source }, command });
+      if (!verdict.ok) throw storageError(verdict.error, verdict.message, verdict.details);
+      if (!verdict.changed) return;
+      options.onLatency?.((performance.now() - started) / 1000);
+      // The change stands whatever becomes of this: its record is in the log, and the next refresh writes it again.
+      await audit(replicated.state().inner).catch(() => undefined);
     },
     onChange(listener) {
       listeners.push(listener);
     },
     refresh,
-    status: () => ({ entries, role: "leader", lastLatencySeconds }),
+    confirm() {
+      if (available && clock.now() - contact < freshMs) return Promise.resolve();
+      confirming ??= replicated
+        .read()
+        .then(answered)
+        .then(
+          () => undefined,
+          (error: unknown) => Promise.reject(failed(error)),
+        )
+        .finally(() => {
+          confirming = undefined;
+        });
+      return confirming;
+    },
+    status: () => ({ entries: replicated.state().inner.changes, seq: replicated.health().seq, available }),
+    journal: () => replicated.state().inner.journal,
+    async close() {
+      await replicated.close();
+      await log.close();
+    },
   };
 }
 
-function auditEvent(command: ClusterCommand, actor: Actor, transitions: readonly DeviceTransition[], at: number): JsonObject {
-  return {
-    action: command.kind,
-    command: command as unknown as JsonObject,
-    transitions: transitions.map((t) => ({ from: t.from, to: t.to, reason: t.reason })),
-    actor: actor.id,
-    source: actor.source,
-    at: new Date(at).toISOString(),
-  };
-}
+const logErrors: readonly LogErrorCode[] = [
+  "outcome_unknown",
+  "no_quorum",
+  "log_full",
+  "log_truncated",
+  "snapshot_missing",
+  "snapshot_invalid",
+  "log_diverged",
+  "log_version",
+  "log_closed",
+  "log_failed",
+  "log_misconfigured",
+];

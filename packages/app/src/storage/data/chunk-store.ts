@@ -66,7 +66,7 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
   };
 
   const writeFragments = async (id: string, pool: string, sealed: SealedChunk, size: number): Promise<ChunkDoc> => {
-    const stripe = poolStripe(cluster, pool);
+    const { stripe, acknowledge } = poolStripe(cluster, pool);
     const timer = metrics.ecEncode.startTimer({ strategy: durabilityName(nameOf(stripe)) });
     const fragments = toFragments(sealed.sealed, stripe);
     timer();
@@ -78,7 +78,7 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
       nonce: Buffer.from(sealed.nonce).toString("base64"),
       data: stripe.data,
       parity: stripe.parity,
-      fragments: await io.write(id, pool, stripe, fragments),
+      fragments: await io.write(id, pool, acknowledge, fragments),
       refs: 1,
       created_at: context.clock.now(),
     };
@@ -87,7 +87,7 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
   /** Where the bytes may go, with the room held until the write is settled. */
   const admit = (bytes: number): { readonly pool: string; readonly release: () => void } => {
     const wanted = parts.defaultPool();
-    const stripe = poolStripe(cluster, wanted);
+    const { stripe } = poolStripe(cluster, wanted);
     const onDisk = Math.ceil((bytes * (stripe.data + stripe.parity)) / stripe.data);
     const fills = Object.keys(cluster.state.pools).map((id) => poolFill(cluster.state, devices, id));
     const own = fills.find((f) => f.id === wanted);

@@ -2,15 +2,22 @@ import type { BlobDevice } from "@seneschal/core/ports";
 import type { ClusterState, Device, PoolFill } from "@seneschal/core/storage";
 import { effectiveThresholds } from "@seneschal/core/storage";
 
-/** The devices that this node can reach, with their fill as last measured and as changed since. */
+/** The devices that this node can reach, its own and other nodes', with their fill as last measured and as changed since. */
 export interface DeviceSet {
   get(id: string): BlobDevice | undefined;
+  /** A device of this node. */
   add(device: BlobDevice): Promise<void>;
+  /** A device of another node, whose fill that node reports. */
+  attach(device: BlobDevice): void;
   remove(id: string): void;
+  /** All of them. */
   ids(): readonly string[];
+  isLocal(id: string): boolean;
   usedBytes(id: string): number;
   /** Asks the device again; throws what the device throws. */
   measure(id: string): Promise<void>;
+  /** What the node of a device says that it holds. */
+  note(id: string, usedBytes: number): void;
   adjust(id: string, bytes: number): void;
   /** Holds room in a pool while a write is in flight; the result gives it back. */
   reserve(pool: string, bytes: number): () => void;
@@ -19,6 +26,7 @@ export interface DeviceSet {
 
 export function createDeviceSet(): DeviceSet {
   const devices = new Map<string, BlobDevice>();
+  const local = new Set<string>();
   const used = new Map<string, number>();
   const reservations = new Map<string, number>();
   const measure = async (id: string): Promise<void> => {
@@ -29,15 +37,24 @@ export function createDeviceSet(): DeviceSet {
     get: (id) => devices.get(id),
     async add(device) {
       devices.set(device.id, device);
+      local.add(device.id);
       await measure(device.id);
+    },
+    attach(device) {
+      devices.set(device.id, device);
     },
     remove(id) {
       devices.delete(id);
+      local.delete(id);
       used.delete(id);
     },
     ids: () => [...devices.keys()],
+    isLocal: (id) => local.has(id),
     usedBytes: (id) => used.get(id) ?? 0,
     measure,
+    note(id, usedBytes) {
+      if (!local.has(id)) used.set(id, usedBytes);
+    },
     adjust(id, bytes) {
       used.set(id, Math.max(0, (used.get(id) ?? 0) + bytes));
     },
@@ -54,8 +71,9 @@ export function createDeviceSet(): DeviceSet {
 }
 
 /** True while a device can take new fragments. */
-export function takesWrites(device: Device): boolean {
-  return device.state === "Healthy" || device.state === "Degraded";
+export function takesWrites(state: ClusterState, device: Device): boolean {
+  const node = state.nodes[device.node]?.state;
+  return (device.state === "Healthy" || device.state === "Degraded") && (node === "Active" || node === "Degraded");
 }
 
 /** The fill of a pool over its devices that are not Failed or Removed; used space counts reservations. */

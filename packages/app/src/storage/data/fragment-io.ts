@@ -1,6 +1,6 @@
 import { isCoded } from "@seneschal/core";
 import type { Stripe } from "@seneschal/core/storage";
-import { durabilityName, placeChunk, rankDevices, storageError, stripeOf } from "@seneschal/core/storage";
+import { durabilityName, durabilityOf, placeChunk, rankDevices, storageError, stripeOf } from "@seneschal/core/storage";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkDoc, FragmentRecord } from "../documents.ts";
@@ -12,11 +12,14 @@ export type FragmentState = "good" | "missing" | "corrupt" | "unreachable";
 
 /** Reads and writes fragments on devices: the only code that touches extents. */
 export interface FragmentIo {
-  /** Writes all fragments to distinct devices; at least `data + 1` must land (all of them without parity), the rest is repaired later. */
+  /**
+   * Writes all fragments to distinct devices; at least `acknowledge` must land, the rest is repaired later. Throws `PoolFull`
+   * without room for them, `ShardUnavailable` when there is room on nodes that do not answer.
+   */
   write(
     chunkId: string,
     pool: string,
-    stripe: Stripe,
+    acknowledge: number,
     fragments: readonly Uint8Array[],
   ): Promise<readonly (FragmentRecord | null)[]>;
   writeOne(chunkId: string, index: number, device: string, bytes: Uint8Array): Promise<FragmentRecord>;
@@ -24,7 +27,10 @@ export interface FragmentIo {
     fragment: FragmentRecord | null,
     length: number,
   ): Promise<{ readonly state: FragmentState; readonly bytes?: Uint8Array }>;
-  /** The sealed bytes of a chunk, from any `data` good fragments. `bad`: indexes that were not good. Throws `ChunkLost`. */
+  /**
+   * The sealed bytes of a chunk, from any `data` good fragments. `bad`: indexes of fragments that are damaged or missing where
+   * they should be. Throws `ChunkLost`, or `ShardUnavailable` when the fragments that are needed may only be out of reach.
+   */
   readSealed(chunkId: string, chunk: ChunkDoc): Promise<{ readonly sealed: Uint8Array; readonly bad: readonly number[] }>;
   drop(fragment: FragmentRecord | null): Promise<void>;
   /** Devices of a pool that can take a fragment of this length, with weights. */
@@ -34,11 +40,27 @@ export interface FragmentIo {
 // Extent names carry the chunk, the index and a random tail: never reused, so a late delete cannot hit a newer write.
 const extentOverhead = 120;
 
-export function createFragmentIo(context: StorageContext, cluster: ClusterControl, devices: DeviceSet): FragmentIo {
-  const candidates: FragmentIo["candidates"] = (pool, length) =>
+export interface FragmentIoParts {
+  readonly context: StorageContext;
+  readonly cluster: ClusterControl;
+  readonly devices: DeviceSet;
+  /** True for a node that answers. */
+  readonly up: (node: string) => boolean;
+  /** A node did not answer for a device of its own. */
+  readonly onSilence: (node: string) => void;
+}
+
+export function createFragmentIo({ context, cluster, devices, up, onSilence }: FragmentIoParts): FragmentIo {
+  const nodeOf = (device: string): string => cluster.state.devices[device]?.node ?? "";
+
+  const withRoom = (pool: string, length: number) =>
     Object.values(cluster.state.devices)
-      .filter((d) => d.pool === pool && takesWrites(d) && devices.get(d.id) !== undefined)
-      .filter((d) => devices.usedBytes(d.id) + length + extentOverhead <= d.capacityBytes)
+      .filter((d) => d.pool === pool && takesWrites(cluster.state, d))
+      .filter((d) => devices.usedBytes(d.id) + length + extentOverhead <= d.capacityBytes);
+
+  const candidates: FragmentIo["candidates"] = (pool, length) =>
+    withRoom(pool, length)
+      .filter((d) => up(d.node) && devices.get(d.id) !== undefined)
       .map((d) => ({ id: d.id, node: d.node, weight: d.state === "Degraded" ? d.capacityBytes / 10 : d.capacityBytes }));
 
   const writeOne: FragmentIo["writeOne"] = async (chunkId, index, device, bytes) => {
@@ -46,7 +68,12 @@ export function createFragmentIo(context: StorageContext, cluster: ClusterContro
     if (target === undefined)
       throw storageError("ShardUnavailable", `device ${device} is not reachable from this node`, { device });
     const extent = `${chunkId}.${index}.${Buffer.from(context.random(6)).toString("hex")}`;
-    await target.write(extent, bytes);
+    try {
+      await target.write(extent, bytes);
+    } catch (error) {
+      if (isCoded(error, "device_unavailable")) onSilence(nodeOf(device));
+      throw error;
+    }
     devices.adjust(device, bytes.length + extentOverhead);
     return { device, extent };
   };
@@ -69,8 +96,22 @@ export function createFragmentIo(context: StorageContext, cluster: ClusterContro
       if (bytes === undefined) return { state: "missing" };
       return bytes.length === length ? { state: "good", bytes } : { state: "corrupt" };
     } catch (error) {
-      return { state: isCoded(error, "extent_corrupt") ? "corrupt" : "unreachable" };
+      if (isCoded(error, "extent_corrupt")) return { state: "corrupt" };
+      onSilence(nodeOf(fragment.device));
+      return { state: "unreachable" };
     }
+  };
+
+  /** Own copies first, then the data fragments, which need no decoding, then parity; nodes that do not answer last. */
+  const readingOrder = (chunk: ChunkDoc): readonly number[] => {
+    const rank = (index: number): number => {
+      const device = chunk.fragments[index]?.device;
+      if (device === undefined) return 8;
+      const away = up(nodeOf(device)) ? 0 : 4;
+      const parity = chunk.data > 1 && index >= chunk.data ? 2 : 0;
+      return away + parity + (devices.isLocal(device) ? 0 : 1);
+    };
+    return chunk.fragments.map((_, i) => i).sort((a, b) => rank(a) - rank(b) || a - b);
   };
 
   return {
@@ -79,14 +120,18 @@ export function createFragmentIo(context: StorageContext, cluster: ClusterContro
     readOne,
     drop,
 
-    async write(chunkId, pool, stripe, fragments) {
+    async write(chunkId, pool, acknowledge, fragments) {
       const length = fragments[0]?.length ?? 0;
       const able = candidates(pool, length);
-      const enough = stripe.data + Math.min(1, stripe.parity);
       const count = Math.min(fragments.length, able.length);
-      const first = count < enough ? undefined : placeChunk(chunkId, able, count);
-      if (first === undefined)
-        throw storageError("PoolFull", `pool ${pool} has ${able.length} devices with room, a chunk needs ${enough}`, { pool });
+      const first = count < acknowledge ? undefined : placeChunk(chunkId, able, count);
+      if (first === undefined) {
+        const found = `${able.length} devices with room, a chunk needs ${acknowledge}`;
+        if (withRoom(pool, length).length >= acknowledge)
+          throw storageError("ShardUnavailable", `pool ${pool} reaches ${found}`, { pool });
+        throw storageError("PoolFull", `pool ${pool} has ${found}`, { pool });
+      }
+      let silence = false;
       const spare = rankDevices(chunkId, able).filter((c) => !first.some((f) => f.id === c.id));
       const written = await Promise.all(
         fragments.map(async (bytes, index): Promise<FragmentRecord | null> => {
@@ -94,15 +139,16 @@ export function createFragmentIo(context: StorageContext, cluster: ClusterContro
             try {
               return await writeOne(chunkId, index, target.id, bytes);
             } catch (error) {
+              silence ||= isCoded(error, "device_unavailable");
               context.metrics.transportErrors.inc({ transport: "device", kind: isCoded(error) ? error.code : "write" });
             }
           }
           return null;
         }),
       );
-      if (written.filter((w) => w !== null).length >= enough) return written;
+      if (written.filter((w) => w !== null).length >= acknowledge) return written;
       await Promise.all(written.map(drop));
-      throw storageError("PoolFull", `pool ${pool}: too few devices took a fragment`, { pool });
+      throw storageError(silence ? "ShardUnavailable" : "PoolFull", `pool ${pool}: too few devices took a fragment`, { pool });
     },
 
     async readSealed(chunkId, chunk) {
@@ -117,19 +163,23 @@ export function createFragmentIo(context: StorageContext, cluster: ClusterContro
         );
       };
       const total = stripe.data + stripe.parity;
-      await read(Array.from({ length: stripe.data }, (_, i) => i));
-      for (let next = stripe.data; next < total; next++) {
+      const order = readingOrder(chunk);
+      await read(order.slice(0, stripe.data));
+      for (const next of order.slice(stripe.data)) {
         if (results.filter((r) => r?.state === "good").length >= stripe.data) break;
         await read([next]);
       }
       const present = Array.from({ length: total }, (_, i) => results[i]?.bytes);
-      const bad = results.flatMap((r, i) => (r !== undefined && r.state !== "good" ? [i] : []));
+      const bad = Array.from({ length: total }, (_, i) => i).filter((i) =>
+        ["missing", "corrupt"].includes(results[i]?.state ?? ""),
+      );
       if (present.filter((p) => p !== undefined).length < stripe.data) {
         const found = Object.fromEntries(results.map((r, i) => [String(i), r?.state ?? "unread"]));
-        const away = results.some((r) => r?.state === "unreachable");
+        // What does not answer now may answer later: only what is known to be gone is lost.
+        const hope = results.filter((r) => r?.state === "good" || r?.state === "unreachable").length >= stripe.data;
         throw storageError(
-          "ChunkLost",
-          `chunk ${chunkId}: fewer than ${stripe.data} of ${total} fragments are readable${away ? ", some devices do not answer" : ""}`,
+          hope ? "ShardUnavailable" : "ChunkLost",
+          `chunk ${chunkId}: fewer than ${stripe.data} of ${total} fragments are readable`,
           { chunk: chunkId, fragments: found },
         );
       }
@@ -153,9 +203,10 @@ export function nameOf({ data, parity }: Stripe): Parameters<typeof durabilityNa
   return data === 1 ? { kind: "replication", copies: parity + 1 } : { kind: "ec", data, parity };
 }
 
-/** The stripe of new chunks of a pool. */
-export function poolStripe(cluster: ClusterControl, pool: string): Stripe {
-  const found = cluster.state.pools[pool];
+/** The stripe of new chunks of a pool, and how many of its fragments must land. */
+export function poolStripe({ state }: ClusterControl, pool: string): { readonly stripe: Stripe; readonly acknowledge: number } {
+  const found = state.pools[pool];
   if (found === undefined) throw storageError("NotFound", `no such pool: ${pool}`, { field: "pool_id" });
-  return stripeOf(found.durability);
+  const { durability, acknowledge } = durabilityOf(state, found);
+  return { stripe: stripeOf(durability), acknowledge };
 }

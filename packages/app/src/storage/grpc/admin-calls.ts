@@ -1,73 +1,90 @@
 import type { DataCall, DataHandler, Message } from "@seneschal/adapters/grpc-storage";
-import { isCoded, type JsonObject } from "@seneschal/core";
-import { type Device, storageError } from "@seneschal/core/storage";
-import { type Actor, commit } from "../context.ts";
+import { type ClusterCommand, type Device, isReadOnly, storageError } from "@seneschal/core/storage";
+import type { Actor } from "../context.ts";
 import type { StorageNode } from "../node.ts";
-import type { Caller } from "./authenticate-peer.ts";
+import { auditedCall, textOf } from "./audited-call.ts";
+import type { PeerAuth } from "./authenticate-peer.ts";
 
 /** The StorageAdminService: for cluster admins only, every change in the audit log whether it succeeded or not. */
-export function adminCalls(
-  node: StorageNode,
-  authenticate: (call: DataCall) => Promise<Caller>,
-): Readonly<Record<string, DataHandler>> {
+export function adminCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
   const { context, cluster } = node;
+  const asAdmin = ({ peer }: DataCall) => auth.authenticateAs(peer, "admin");
+  const change = (op: string, work: (request: Message, actor: Actor) => Promise<Message>) =>
+    auditedCall(context, asAdmin, op, work);
+  const propose = async (command: ClusterCommand, actor: Actor): Promise<Message> => {
+    await cluster.propose(command, actor);
+    return {};
+  };
+  const device = (request: Message) => textOf(request, "device_id");
+  const shard = (request: Message) => textOf(request, "shard_id");
 
-  const change = (op: string, work: (device: string, actor: Actor) => Promise<Message>): DataHandler =>
-    async function run(call) {
-      const caller = await authenticate(call);
-      const actor = { id: caller.id, source: call.peer.address };
-      const device = typeof call.request["device_id"] === "string" ? call.request["device_id"] : "";
-      const record = async (outcome: string): Promise<void> => {
-        context.metrics.adminCalls.inc({ op, outcome: outcome === "ok" ? "ok" : "refused" });
-        const at = new Date(context.clock.now()).toISOString();
-        const event: JsonObject = {
-          action: `op.${op}`,
-          at,
-          actor: actor.id,
-          source: actor.source,
-          parameters: { device_id: device },
-          outcome,
-        };
-        await commit(context.store, { audit: [{ stream: "storage", event }] });
-      };
-      let reply: Message;
-      try {
-        reply = await work(device, actor);
-      } catch (error) {
-        await record(isCoded(error) ? error.code : "error");
-        throw error;
-      }
-      await record("ok");
-      return reply;
-    };
-
-  const view = (device: Device): Message => ({
-    device_id: device.id,
-    node_id: device.node,
-    pool_id: device.pool,
-    class: device.class,
-    state: device.state,
-    evacuated: device.evacuated,
-    capacity_bytes: device.capacityBytes,
-    used_bytes: node.devices.usedBytes(device.id),
-    reason: device.reason,
+  const view = (found: Device): Message => ({
+    device_id: found.id,
+    node_id: found.node,
+    pool_id: found.pool,
+    class: found.class,
+    state: found.state,
+    evacuated: found.evacuated,
+    capacity_bytes: found.capacityBytes,
+    used_bytes: node.devices.usedBytes(found.id),
+    reason: found.reason,
   });
 
   return {
     async ListDevices(call) {
-      await authenticate(call);
+      await asAdmin(call);
       return { devices: Object.values(cluster.state.devices).map(view) };
     },
-    EvacuateDevice: change("evacuate", async (id, actor) => ({ job_id: (await node.evacuate(id, actor)).id })),
-    CancelEvacuation: change("cancel_evacuation", async (id, actor) => {
+    EvacuateDevice: change("evacuate", async (request, actor) => ({ job_id: (await node.evacuate(device(request), actor)).id })),
+    CancelEvacuation: change("cancel_evacuation", async (request, actor) => {
+      const id = device(request);
       await node.cancelEvacuation(id, actor);
-      const device = cluster.state.devices[id];
-      if (device === undefined) throw storageError("NotFound", `no such device: ${id}`, { field: "device_id" });
-      return view(device);
+      const found = cluster.state.devices[id];
+      if (found === undefined) throw storageError("NotFound", `no such device: ${id}`, { field: "device_id" });
+      return view(found);
     }),
-    RemoveDevice: change("remove_device", async (id, actor) => {
-      await node.removeDevice(id, actor);
+    RemoveDevice: change("remove_device", async (request, actor) => {
+      await node.removeDevice(device(request), actor);
       return {};
     }),
+    async ClusterStatus(call) {
+      await asAdmin(call);
+      const nodes = Object.values(cluster.state.nodes).map(({ id, state, address }) => ({
+        node_id: id,
+        state,
+        address,
+        reachable: node.objects.up(id),
+      }));
+      const { entries, available } = cluster.status();
+      return { health: node.monitor.health(), nodes, log_available: available, changes: entries };
+    },
+    async ListShards(call) {
+      await asAdmin(call);
+      const shards = cluster.state.shards.map((s) => ({
+        shard_id: s.id,
+        leader: s.leader,
+        voters: s.voters,
+        learner: s.migration?.to ?? "",
+        maintenance: isReadOnly(cluster.state, s.id),
+      }));
+      return { shards };
+    },
+    SplitShard: change("split_shard", (request, actor) => propose({ kind: "shard.split", id: shard(request) }, actor)),
+    MoveShard: change("move_shard", (request, actor) =>
+      propose({ kind: "shard.migrate", id: shard(request), from: textOf(request, "from"), to: textOf(request, "to") }, actor),
+    ),
+    SetShardMaintenance: change("maintenance", (request, actor) => {
+      const id = shard(request);
+      return propose(
+        { kind: "maintenance.set", enabled: request["enabled"] === true, ...(id === "" ? {} : { shard: id }) },
+        actor,
+      );
+    }),
+    DrainNode: change("drain_node", (request, actor) =>
+      propose({ kind: "node.state", id: textOf(request, "node_id"), state: "Draining" }, actor),
+    ),
+    EvictNode: change("evict_node", (request, actor) =>
+      propose({ kind: "node.state", id: textOf(request, "node_id"), state: "Evicted" }, actor),
+    ),
   };
 }

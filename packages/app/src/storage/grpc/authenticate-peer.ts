@@ -10,7 +10,7 @@ import type { RevocationFile } from "./revocation-file.ts";
 /** Who calls the data path. `anyone`: a node that was told to trust its loopback. */
 export type Caller =
   | { readonly kind: "tenant"; readonly id: string; readonly tenant: string }
-  | { readonly kind: "server" | "admin" | "anyone"; readonly id: string };
+  | { readonly kind: "server" | "keyserver" | "admin" | "anyone"; readonly id: string };
 
 /** Why a caller was refused; the label of `store_auth_failures_total`. */
 export type RefusalReason =
@@ -23,13 +23,14 @@ export type RefusalReason =
   | "organizational_unit"
   | "unknown_tenant"
   | "not_storage_admin"
+  | "not_store_server"
   | "handshake";
 
 export interface PeerAuth {
   /** Checks the certificate anew, on every call. Throws `AuthenticationFailed`. */
   authenticate(peer: DataPeer): Promise<Caller>;
-  /** The same, and only a cluster admin passes. */
-  authenticateAdmin(peer: DataPeer): Promise<Caller>;
+  /** The same, and only callers of these kinds pass. */
+  authenticateAs(peer: DataPeer, ...kinds: readonly ("admin" | "server" | "keyserver")[]): Promise<Caller>;
   /** Logs and counts a refusal; returns the error to throw. */
   refuse(reason: RefusalReason, peer: string): Error;
 }
@@ -87,11 +88,12 @@ export function createPeerAuth({ context, tenants, revocations, log, insecure }:
       }
       if (revoked) throw no("certificate_revoked");
     }
-    const roles = identity.units.filter((unit) => /^(?:store-server|storage-admin|tenant-.+)$/.test(unit));
+    const roles = identity.units.filter((unit) => /^(?:store-server|store-keyserver|storage-admin|tenant-.+)$/.test(unit));
     const [role] = roles;
     // Two roles in one certificate are a mistake of whoever issued it: it gets neither.
     if (role === undefined || roles.length > 1) throw no("organizational_unit");
     if (role === "store-server") return { kind: "server", id: identity.name };
+    if (role === "store-keyserver") return { kind: "keyserver", id: identity.name };
     if (role === "storage-admin") return { kind: "admin", id: identity.name };
     const tenant = role.slice("tenant-".length);
     try {
@@ -105,10 +107,10 @@ export function createPeerAuth({ context, tenants, revocations, log, insecure }:
   return {
     authenticate,
     refuse,
-    async authenticateAdmin(peer) {
+    async authenticateAs(peer, ...kinds) {
       const caller = await authenticate(peer);
-      if (caller.kind === "admin" || caller.kind === "anyone") return caller;
-      throw refuse("not_storage_admin", peer.address);
+      if (caller.kind === "anyone" || kinds.some((kind) => kind === caller.kind)) return caller;
+      throw refuse(kinds.includes("server") ? "not_store_server" : "not_storage_admin", peer.address);
     },
   };
 }
@@ -123,7 +125,8 @@ export function tenantOf(caller: Caller, named: string): string {
       throw storageError("TenantAccessDenied", "the certificate is another tenant's", { field: "tenant" });
     return caller.tenant;
   }
-  if (caller.kind === "admin") throw storageError("TenantAccessDenied", "an admin certificate reaches no tenant's data");
+  if (caller.kind === "admin" || caller.kind === "keyserver")
+    throw storageError("TenantAccessDenied", "this certificate reaches no tenant's data");
   if (named === "") throw storageError("TenantAccessDenied", "the call must name a tenant", { field: "tenant" });
   return named;
 }

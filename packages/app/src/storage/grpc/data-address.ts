@@ -4,6 +4,6 @@ export function parseDataAddress(address: string): { readonly host: string; read
   const host = bracketed ?? plain;
   const port = Number(digits);
   if (host === undefined || !(port <= 65_535))
-    throw new TypeError(`STORE_DATA_ADDR must be host:port, it is ${JSON.stringify(address)}`);
+    throw new TypeError(`STORE_DATA_ADDR and STORE_PEER_ADDR must be host:port, one is ${JSON.stringify(address)}`);
   return { host, port };
 }

@@ -1,5 +1,6 @@
 import type { DataFailure } from "@seneschal/adapters/grpc-storage";
 import { CodedError, isCoded } from "@seneschal/core";
+import type { BlobDeviceErrorCode } from "@seneschal/core/ports";
 import { grpcStatus, storageErrorKind } from "@seneschal/core/storage";
 import type { ObjectErrorCode } from "../objects/buckets.ts";
 
@@ -26,7 +27,13 @@ const own = {
   KeyTooLongError: INVALID_ARGUMENT,
   InvalidArgument: INVALID_ARGUMENT,
   OperationAborted: grpcStatus.ABORTED,
-} as const satisfies Readonly<Record<ObjectErrorCode, number>> & Readonly<Record<string, number>>;
+  extent_corrupt: grpcStatus.DATA_LOSS,
+  extent_exists: grpcStatus.ALREADY_EXISTS,
+  device_unavailable: grpcStatus.UNAVAILABLE,
+  device_full: grpcStatus.RESOURCE_EXHAUSTED,
+  device_mismatch: grpcStatus.FAILED_PRECONDITION,
+  invalid_extent_name: INVALID_ARGUMENT,
+} as const satisfies Readonly<Record<ObjectErrorCode | BlobDeviceErrorCode, number>> & Readonly<Record<string, number>>;
 
 /** A failure that only the data path has. */
 export function grpcError(code: keyof typeof own, message: string, details: Readonly<Record<string, unknown>> = {}): CodedError {

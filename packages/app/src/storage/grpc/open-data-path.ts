@@ -21,23 +21,29 @@ export function dataPathSettings(
   return { ...settings, address: env["STORE_DATA_ADDR"] ?? settings.address, ca, cert, key, crl };
 }
 
-/** gRPC takes several megabytes: it is loaded when the data path is opened. */
-const serveGrpc: typeof import("./serve-grpc.ts").serveGrpc = async (options) =>
-  (await import("./serve-grpc.ts")).serveGrpc(options);
+export interface NodePorts {
+  readonly data: DataServer;
+  readonly peers: DataServer;
+}
+
+/** What the node proves itself with on both ports, and to other nodes. */
+export interface DataPathTls {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
 
 /**
- * Opens the data path, or nothing when it is not configured. Throws `TypeError` when TLS is half configured, when the
- * certificate has no subject alternative name (no client could verify it), and for plaintext elsewhere than on loopback.
+ * The TLS files, read; nothing when none is configured. Throws `TypeError` when TLS is half configured and when the certificate
+ * has no subject alternative name (no client could verify it).
  */
-export async function openDataPath(settings: DataPathSettings, node: StorageNode, log: Logger): Promise<DataServer | undefined> {
-  const { ca, cert, key, crl, insecure } = settings;
-  const { host, port } = parseDataAddress(settings.address);
+export async function readDataPathTls({ ca, cert, key, crl, insecure }: DataPathSettings): Promise<DataPathTls | undefined> {
   if (ca === undefined && cert === undefined && key === undefined) {
     if (crl !== undefined && !insecure)
       throw new TypeError(
         "the data path has a revocation list but no TLS: set STORE_CA_PATH, STORE_CERT_PATH and STORE_KEY_PATH",
       );
-    return insecure ? serveGrpc({ node, log, host, port }) : undefined;
+    return undefined;
   }
   if (insecure) throw new TypeError("storage.grpc.insecure excludes TLS files");
   if (ca === undefined || cert === undefined || key === undefined)
@@ -45,5 +51,26 @@ export async function openDataPath(settings: DataPathSettings, node: StorageNode
   const tls = { ca: await readFile(ca, "utf8"), cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
   if (new X509Certificate(tls.cert).subjectAltName === undefined)
     throw new TypeError(`the certificate of the data path names no host in a subject alternative name: ${cert}`);
-  return serveGrpc({ node, log, host, port, tls, ...(crl === undefined ? {} : { crl }) });
+  return tls;
+}
+
+/** Opens the data path and the peers' port, or neither when TLS is not configured. Throws `TypeError` for plaintext beyond loopback. */
+export async function openNodePorts(
+  settings: DataPathSettings & { readonly peerAddress: string },
+  node: StorageNode,
+  log: Logger,
+  tls: DataPathTls | undefined,
+): Promise<NodePorts | undefined> {
+  if (tls === undefined && !settings.insecure) return undefined;
+  // gRPC takes several megabytes: it is loaded when it is wanted.
+  const { serveGrpc, servePeers } = await import("./serve-grpc.ts");
+  const { crl } = settings;
+  const common = { node, log, ...(tls === undefined ? {} : { tls }), ...(crl === undefined ? {} : { crl }) };
+  const data = await serveGrpc({ ...common, ...parseDataAddress(settings.address) });
+  try {
+    return { data, peers: await servePeers({ ...common, ...parseDataAddress(settings.peerAddress) }) };
+  } catch (error) {
+    await data.close();
+    throw error;
+  }
 }

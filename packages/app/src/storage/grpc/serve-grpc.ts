@@ -1,9 +1,8 @@
 import type { Socket } from "node:net";
 import {
-  type DataCall,
   type DataHandler,
   type DataServer,
-  dataServices,
+  type DataServices,
   type Message,
   openDataServer,
 } from "@seneschal/adapters/grpc-storage";
@@ -12,9 +11,12 @@ import { storageError } from "@seneschal/core/storage";
 import type { StorageContext } from "../context.ts";
 import type { StorageNode } from "../node.ts";
 import { adminCalls } from "./admin-calls.ts";
-import { createPeerAuth } from "./authenticate-peer.ts";
+import { createPeerAuth, type PeerAuth } from "./authenticate-peer.ts";
 import { grpcFailure } from "./failure.ts";
+import { fragmentCalls } from "./fragment-calls.ts";
+import { keyManagerCalls, tenantKeyCalls } from "./key-calls.ts";
 import { guarded, objectCalls } from "./object-calls.ts";
+import { logCalls, peerCalls } from "./peer-calls.ts";
 import { openRevocationFile } from "./revocation-file.ts";
 
 export interface GrpcOptions {
@@ -30,8 +32,38 @@ export interface GrpcOptions {
   readonly maxObjectBytes?: number;
 }
 
-/** Serves the data path: objects for tenants, devices for cluster admins, health for whoever has a certificate. */
-export async function serveGrpc(options: GrpcOptions): Promise<DataServer> {
+type Calls = Readonly<Record<string, DataHandler>>;
+type Services = { readonly [S in keyof DataServices]?: Calls };
+
+/** Serves the data path: objects for tenants, fragments for nodes, devices, shards and tenants' keys for cluster admins. */
+export function serveGrpc(options: GrpcOptions): Promise<DataServer> {
+  const { node, maxObjectBytes } = options;
+  return serve(options, "grpc", (auth) => ({
+    "seneschal.storage.v1.ObjectService": guarded(
+      (call) => auth.authenticate(call.peer),
+      objectCalls(node.objects, maxObjectBytes),
+    ),
+    "seneschal.storage.v1.StorageAdminService": adminCalls(node, auth),
+    "seneschal.storage.v1.TenantKeyService": tenantKeyCalls(node, auth),
+    "seneschal.storage.v1.FragmentService": fragmentCalls(node.devices, ({ peer }) => auth.authenticateAs(peer, "server")),
+  }));
+}
+
+/** Serves the peers' port: how this node is, the cluster's log, the key manager. */
+export function servePeers(options: Omit<GrpcOptions, "maxObjectBytes">): Promise<DataServer> {
+  const { node } = options;
+  return serve(options, "raft", (auth) => ({
+    "seneschal.storage.v1.PeerService": peerCalls(node, auth),
+    "seneschal.storage.v1.LogService": logCalls(node, auth),
+    "seneschal.storage.v1.KeyManagerService": keyManagerCalls(node, auth),
+  }));
+}
+
+async function serve(
+  options: GrpcOptions,
+  transport: "grpc" | "raft",
+  servicesWith: (auth: PeerAuth) => Services,
+): Promise<DataServer> {
   const { node, log, tls } = options;
   const { context } = node;
   const revocations =
@@ -49,30 +81,27 @@ export async function serveGrpc(options: GrpcOptions): Promise<DataServer> {
     insecure: tls === undefined,
     ...(revocations === undefined ? {} : { revocations }),
   });
-  const known = new Set(["", ...Object.keys(dataServices())]);
-  const health = async (call: DataCall): Promise<Message> => {
+  const services = servicesWith(auth);
+  const known = new Set(["", "grpc.health.v1.Health", ...Object.keys(services)]);
+  const health: DataHandler = async (call) => {
     await auth.authenticate(call.peer);
     const service = call.request["service"] ?? "";
     if (!known.has(service as string)) throw storageError("NotFound", "no such service", { field: "service" });
     return { status: "SERVING" };
   };
-  const objects = guarded((call) => auth.authenticate(call.peer), objectCalls(node.objects, options.maxObjectBytes));
-  const admin = adminCalls(node, (call) => auth.authenticateAdmin(call.peer));
-  const measured = (handlers: Readonly<Record<string, DataHandler>>) => measure(context, log, handlers);
+  const measured = Object.fromEntries(
+    Object.entries(services).map(([name, calls]) => [name, observe(calls, log, metered.has(name) ? metering(context) : idle)]),
+  );
   try {
     const server = await openDataServer({
       host: options.host,
       port: options.port,
       ...(tls === undefined ? {} : { tls }),
-      handlers: {
-        "seneschal.storage.v1.ObjectService": measured(objects),
-        "seneschal.storage.v1.StorageAdminService": measured(admin),
-        "grpc.health.v1.Health": { Check: health },
-      },
+      handlers: { ...measured, "grpc.health.v1.Health": { Check: health } },
       failure: grpcFailure,
-      onConnection: (socket) => watch(context, node.connections, socket),
+      onConnection: (socket) => watch(context, node.connections, transport, socket),
       onHandshakeError(error, address) {
-        context.metrics.transportErrors.inc({ transport: "grpc", kind: "handshake" });
+        context.metrics.transportErrors.inc({ transport, kind: "handshake" });
         log.warn({ error, peer: address }, "the handshake failed");
         auth.refuse("handshake", address);
       },
@@ -90,23 +119,41 @@ export async function serveGrpc(options: GrpcOptions): Promise<DataServer> {
   }
 }
 
-/** Counts and times calls by method and outcome, and logs the failures that are ours. */
-function measure(
-  { metrics }: StorageContext,
-  log: Logger,
-  handlers: Readonly<Record<string, DataHandler>>,
-): Readonly<Record<string, DataHandler>> {
-  const begin = (method: string) => {
+/** Requests of clients; what nodes ask each other is no gateway's request. */
+const metered: ReadonlySet<string> = new Set([
+  "seneschal.storage.v1.ObjectService",
+  "seneschal.storage.v1.StorageAdminService",
+  "seneschal.storage.v1.TenantKeyService",
+]);
+const streaming: ReadonlySet<string> = new Set(["Get", "Read", "List", "ReadDeltas"]);
+
+type Meter = (method: string) => (status: number) => void;
+
+const idle: Meter = () => () => undefined;
+
+/** Counts and times calls by method and outcome. */
+function metering({ metrics }: StorageContext): Meter {
+  return (method) => {
     const timer = metrics.gatewayDuration.startTimer({ protocol: "grpc", method });
-    return (error?: unknown): void => {
+    return (status) => {
       timer();
+      metrics.gatewayRequests.inc({ protocol: "grpc", method, status: String(status) });
+    };
+  };
+}
+
+/** Meters calls, and logs the failures that are ours. */
+function observe(handlers: Calls, log: Logger, meter: Meter): Calls {
+  const begin = (method: string) => {
+    const settle = meter(method);
+    return (error?: unknown): void => {
       const failure = error === undefined ? undefined : grpcFailure(error);
       if (failure?.ours === true) log.error({ error, method }, "data path call failed");
-      metrics.gatewayRequests.inc({ protocol: "grpc", method, status: String(failure?.code ?? 0) });
+      settle(failure?.code ?? 0);
     };
   };
   const wrap = (method: string, handler: DataHandler): DataHandler => {
-    if (method !== "Get")
+    if (!streaming.has(method))
       return async (call) => {
         const end = begin(method);
         try {
@@ -135,12 +182,12 @@ function measure(
   return Object.fromEntries(Object.entries(handlers).map(([method, handler]) => [method, wrap(method, handler)]));
 }
 
-function watch({ metrics }: StorageContext, connections: Map<string, number>, socket: Socket): void {
-  const labels = { transport: "grpc" };
+function watch({ metrics }: StorageContext, connections: Map<string, number>, transport: "grpc" | "raft", socket: Socket): void {
+  const labels = { transport };
   const show = (change: number): void => {
-    connections.set("grpc", (connections.get("grpc") ?? 0) + change);
+    connections.set(transport, (connections.get(transport) ?? 0) + change);
     // HTTP/2 keeps one connection for all calls: open is active.
-    metrics.transportActive.set(labels, connections.get("grpc") ?? 0);
+    metrics.transportActive.set(labels, connections.get(transport) ?? 0);
   };
   show(1);
   socket.on("error", (error: NodeJS.ErrnoException) => metrics.transportErrors.inc({ ...labels, kind: error.code ?? "error" }));

@@ -143,7 +143,7 @@ async function restoreChunk(
 ): Promise<void> {
   if ((await parts.context.store.get("storage_chunks", id)) !== undefined) return;
   const stripe = { data: chunk.data, parity: chunk.parity };
-  const fragments = await parts.io.write(id, pool, stripe, toFragments(sealed, stripe));
+  const fragments = await parts.io.write(id, pool, stripe.data + Math.min(1, stripe.parity), toFragments(sealed, stripe));
   await keep(parts, "storage_chunks", [{ id, doc: { ...chunk, pool, fragments } }]);
 }
 

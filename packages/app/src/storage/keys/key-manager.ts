@@ -24,13 +24,16 @@ export interface KeyManager {
   rotate(): Promise<number>;
   /** Asks the vault once; emits an event when the answer changed. */
   probe(): Promise<boolean>;
+  /** Epochs that serve reads without the vault. */
+  cachedEpochs(): readonly number[];
 }
 
 const keyName = "storage-masters";
 const freshMs = 1000;
 const timeoutMs = 2000;
 
-export function createKeyManager(context: StorageContext, vault: Vault): KeyManager {
+/** `clusterEpoch`: the newest epoch that any node has made, as the cluster agreed. */
+export function createKeyManager(context: StorageContext, vault: Vault, clusterEpoch: () => number): KeyManager {
   const cache = new Map<number, { readonly sealed: string; readonly bytes: Uint8Array }>();
   let newest = 0;
   let lastContact = Number.NEGATIVE_INFINITY;
@@ -127,6 +130,7 @@ export function createKeyManager(context: StorageContext, vault: Vault): KeyMana
     async forWrite() {
       if (context.clock.now() - lastContact >= freshMs && !(await probe()))
         throw storageError("KeyManagerUnavailable", "the key manager does not answer");
+      newest = Math.max(newest, clusterEpoch());
       if (newest === 0) newest = (await latest()) || (await create(1));
       return { epoch: newest, bytes: await load(newest) };
     },
@@ -139,6 +143,7 @@ export function createKeyManager(context: StorageContext, vault: Vault): KeyMana
       return newest;
     },
     probe,
+    cachedEpochs: () => [...cache.keys()].sort((a, b) => a - b),
   };
 }
 

@@ -18,6 +18,12 @@ export interface TenantKeys {
   kek(tenant: string): Promise<Uint8Array>;
   /** Destroys the tenant's key: what it wrapped can never be opened again, anywhere, once caches expire. */
   shred(tenant: string, actor: Actor): Promise<void>;
+  /** Makes a new version of the tenant's key at its key service and seals the KEK with it; what the KEK wraps stays as it is. */
+  rotate(tenant: string, actor: Actor): Promise<void>;
+  /** Asks the tenant's key service now. Throws `TenantKmsUnreachable`, `TenantKmsLost`. */
+  check(tenant: string): Promise<void>;
+  /** Forgets what is cached of a tenant's key. */
+  purge(tenant: string): void;
   /** Tenants whose key service did not answer last time. */
   unreachable(): readonly string[];
 }
@@ -25,6 +31,8 @@ export interface TenantKeys {
 export interface TenantKeyOptions {
   /** The tenant's key service. */
   readonly vaultFor: (tenant: string) => Vault;
+  /** Tells every node to purge the tenant's key; does not wait for them. */
+  readonly onShred: (tenant: string, actor: Actor) => Promise<void>;
   /** Seconds, 5-300; default 60. */
   readonly ttlSeconds?: number;
 }
@@ -87,6 +95,11 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
     return kek;
   };
 
+  const purge = (tenant: string): void => {
+    cache.get(tenant)?.kek.fill(0);
+    cache.delete(tenant);
+  };
+
   return {
     async create(tenant, { dedup }, actor) {
       if ((await context.store.get("storage_tenants", tenant)) !== undefined)
@@ -121,6 +134,24 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
       loading.set(tenant, running);
       return running;
     },
+    async rotate(tenant, actor) {
+      const found = await context.store.get("storage_tenants", tenant);
+      const doc = await read(tenant);
+      if (doc.state === "shredded") throw storageError("CryptoShredComplete", "the tenant's key was destroyed", { tenant });
+      const kek = await ask(tenant, async (vault) => {
+        await vault.rotateKey(keyName(tenant));
+        return vault.rewrap(keyName(tenant), doc.kek, aad(tenant));
+      });
+      const result = await commit(context.store, {
+        puts: [{ coll: "storage_tenants", id: tenant, doc: { ...doc, kek }, ifVersion: found?.version ?? 0 }],
+        audit: [{ stream: "storage", event: { action: "tenant.rotate_key", tenant, actor: actor.id, source: actor.source } }],
+      });
+      if (!result.ok) throw storageError("ShardUnavailable", "the tenant changed meanwhile, try again", { tenant });
+    },
+    async check(tenant) {
+      const { kek, state } = await read(tenant);
+      if (state === "active") await ask(tenant, (vault) => vault.decrypt(keyName(tenant), kek, aad(tenant)));
+    },
     async shred(tenant, actor) {
       const found = await context.store.get("storage_tenants", tenant);
       if (found === undefined) throw storageError("NotFound", `no such tenant: ${tenant}`, { field: "tenant_id" });
@@ -136,16 +167,16 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
         audit: [{ stream: "storage", event: { action: "tenant.crypto_shred", tenant, actor: actor.id, source: actor.source } }],
       });
       if (!result.ok) throw storageError("ShardUnavailable", "the tenant changed meanwhile, try again", { tenant });
-      cache.get(tenant)?.kek.fill(0);
-      cache.delete(tenant);
+      purge(tenant);
       context.metrics.cryptoShreds.inc();
-      context.emit("critical", "security", "crypto-shred: the tenant's key was destroyed", { tenant, by: actor.id });
+      await options.onShred(tenant, actor);
       await ask(tenant, async (vault) => {
         if ((await vault.keyInfo(keyName(tenant))) === undefined) return;
         await vault.configureKey(keyName(tenant), { deletionAllowed: true });
         await vault.deleteKey(keyName(tenant));
       });
     },
+    purge,
     unreachable: () => [...away],
   };
 }

@@ -13,7 +13,7 @@ export async function deleteObject(services: ObjectServices, tenant: string, buc
   const { store } = services.context;
   const id = objectId(bucket, key);
   for (let attempt = 0; attempt < 50; attempt++) {
-    const shard = writableShard(services, bucket, key);
+    const shard = await writableShard(services, bucket, key);
     const found = await store.get("storage_objects", id);
     if (found === undefined) return false;
     const object = found.doc as ObjectDoc;

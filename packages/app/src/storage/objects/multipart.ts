@@ -14,7 +14,7 @@ export const partLimits = { maxNumber: 10_000, minBytes: 5 * 1024 * 1024 } as co
 /** Begins an upload; returns its id. */
 export async function createUpload(services: ObjectServices, draft: UploadDraft): Promise<string> {
   checkKey(draft.key);
-  writableShard(services, draft.bucket, draft.key);
+  await writableShard(services, draft.bucket, draft.key);
   const { version } = await openBucket(services, draft.tenant, draft.bucket);
   const id = randomUUID().replaceAll("-", "");
   const doc: UploadDoc = { ...draft, started_at: services.context.clock.now() };
@@ -54,7 +54,7 @@ export async function uploadPart(
 ): Promise<PartDoc> {
   const { store, clock } = services.context;
   await openUpload(services, target);
-  writableShard(services, target.bucket, target.key);
+  await writableShard(services, target.bucket, target.key);
   // Parts are never inline: their records would grow with the object.
   const stored = await storeBody(services, target.tenant, body, -1);
   const id = `${target.upload}.${number}`;

@@ -34,7 +34,7 @@ export interface PutObjectInput {
 export async function putObject(services: ObjectServices, input: PutObjectInput): Promise<ObjectDoc> {
   checkKey(input.key);
   await openBucket(services, input.tenant, input.bucket);
-  const shard = writableShard(services, input.bucket, input.key);
+  const shard = await writableShard(services, input.bucket, input.key);
   const threshold = services.shards.inlineRate(shard.id) > 10_000_000 ? 128 : shard.inlineThreshold;
   const stored = await storeBody(services, input.tenant, input.body, threshold);
   try {
@@ -82,7 +82,7 @@ export async function commitObject(
     let doc: ObjectDoc | undefined;
     let before: ObjectDoc | undefined;
     // Looked at again for every try: maintenance may have begun while the body was streaming.
-    const shard = writableShard(services, target.bucket, target.key);
+    const shard = await writableShard(services, target.bucket, target.key);
     const outcome = await body.finish(async (made) => {
       const bucket = await openBucket(services, target.tenant, target.bucket);
       const existing = await store.get("storage_objects", id);

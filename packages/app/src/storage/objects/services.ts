@@ -1,5 +1,6 @@
 import { isReadOnly, type Shard, shardAt, shardPoint, storageError } from "@seneschal/core/storage";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
+import { hasQuorum } from "../cluster/lead-shards.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkStore } from "../data/chunk-store.ts";
 import type { ShardStats } from "../watch/shard-stats.ts";
@@ -10,12 +11,25 @@ export interface ObjectServices {
   readonly cluster: ClusterControl;
   readonly chunks: ChunkStore;
   readonly shards: ShardStats;
+  /** True for a node that answers. */
+  readonly up: (node: string) => boolean;
 }
 
-/** The shard of an object; throws `MaintenanceMode` when it is read-only. */
-export function writableShard({ cluster }: ObjectServices, bucket: string, key: string): Shard {
+/**
+ * The shard of an object, as the cluster has it within the last second. Throws `MaintenanceMode` when it is read-only,
+ * `QuorumLost` when a majority of its voters (or of the log) does not answer, `ShardUnavailable` while it has no leader.
+ */
+export async function writableShard(services: ObjectServices, bucket: string, key: string): Promise<Shard> {
+  const { cluster, up } = services;
+  await cluster.confirm();
+  if (cluster.state.shards.length === 0)
+    throw storageError("ShardUnavailable", "the cluster is being formed: its shards are not laid out yet");
   const shard = shardAt(cluster.state.shards, shardPoint(bucket, key));
   if (isReadOnly(cluster.state, shard.id))
     throw storageError("MaintenanceMode", `shard ${shard.id} is in maintenance: reads work, writes wait`, { shard: shard.id });
+  if (!hasQuorum(shard, up))
+    throw storageError("QuorumLost", `shard ${shard.id}: most of its voters do not answer`, { shard: shard.id });
+  if (!up(shard.leader))
+    throw storageError("ShardUnavailable", `shard ${shard.id} has no leader at the moment`, { shard: shard.id });
   return shard;
 }

@@ -1,3 +1,4 @@
+import { isCoded } from "@seneschal/core";
 import {
   type Alert,
   activeAlerts,
@@ -11,28 +12,22 @@ import {
   nextScrubAt,
   type PoolState,
   poolState,
+  type Shard,
   type SmartReading,
   type SmartVerdict,
   smartVerdict,
   stepInlineThreshold,
 } from "@seneschal/core/storage";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
+import { hasQuorum } from "../cluster/lead-shards.ts";
 import { nodeActor, type StorageContext } from "../context.ts";
 import { type DeviceSet, poolFill } from "../data/device-set.ts";
 import type { ChunkRepair } from "../data/rebuild-chunk.ts";
 import type { KeyManager } from "../keys/key-manager.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
+import type { NodeFigures } from "../peers/node-report.ts";
+import type { Peers, PeerView } from "../peers/open-peers.ts";
 import type { ShardStats } from "./shard-stats.ts";
-
-/** The six figures that every node reports. */
-export interface NodeFigures {
-  readonly raft_entries: number;
-  readonly chunk_write_bytes: number;
-  readonly chunk_read_bytes: number;
-  readonly gateway_requests: number;
-  readonly transport_connections: number;
-  readonly shard_deltas: number;
-}
 
 /** One sample of the cluster. */
 export interface ClusterSample {
@@ -42,12 +37,6 @@ export interface ClusterSample {
   readonly healthy_nodes: number;
   readonly total_nodes: number;
   readonly summary: NodeFigures;
-}
-
-export interface PeerView {
-  readonly status: NodeStatus;
-  readonly lastSeen: number;
-  readonly figures: NodeFigures;
 }
 
 export interface MonitorParts {
@@ -71,8 +60,7 @@ export interface MonitorParts {
     readonly hard: number;
     readonly freeBytes: number;
   }>;
-  /** Other nodes as last seen, by id. */
-  readonly peers: () => ReadonlyMap<string, PeerView>;
+  readonly peers: Peers;
 }
 
 /** Samples the node and its devices, keeps history, and turns changes into events and automatic actions. */
@@ -93,6 +81,8 @@ export interface Monitor {
   }[];
   nodeStatus(id: string): NodeStatus;
   peer(id: string): PeerView | undefined;
+  /** Follows the log, and its own devices answer. */
+  ready(): boolean;
   /** Age of what this node knows of the cluster state; 0 when caught up. */
   lagSeconds(): number;
   /** When the last sample was taken. */
@@ -129,8 +119,8 @@ export function createMonitor(parts: MonitorParts): Monitor {
 
   const nodeStatus: Monitor["nodeStatus"] = (id) => {
     const node = cluster.state.nodes[id];
+    if (!parts.peers.reachable(id)) return "unreachable";
     if (node?.state === "Draining") return "draining";
-    if (id !== context.nodeId) return parts.peers().get(id)?.status ?? "unreachable";
     const own = Object.values(cluster.state.devices).filter((d) => d.node === id);
     return own.some((d) => d.state !== "Healthy" && d.state !== "Removed") ? "degraded" : "healthy";
   };
@@ -139,7 +129,9 @@ export function createMonitor(parts: MonitorParts): Monitor {
     const due = nextScrubAt(cluster.state.lastPeriodicScrubAt, cluster.state.tuning.scrub_interval_h);
     const overdue = cluster.state.lastPeriodicScrubAt === 0 ? 0 : Math.floor((context.clock.now() - due) / 3_600_000);
     return {
-      nodes: Object.keys(cluster.state.nodes).map((id) => ({ id, status: nodeStatus(id) })),
+      nodes: Object.values(cluster.state.nodes)
+        .filter((n) => n.state !== "Evicted")
+        .map(({ id }) => ({ id, status: nodeStatus(id) })),
       devices: Object.values(cluster.state.devices).map((d) => ({
         id: d.id,
         state: d.state,
@@ -151,7 +143,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
         usedPercent: p.capacityBytes === 0 ? 100 : Math.round((100 * p.usedBytes) / p.capacityBytes),
       })),
       shardsWithoutQuorum: cluster.state.shards
-        .filter((s) => s.voters.filter((v) => nodeStatus(v) !== "unreachable").length * 2 <= s.voters.length)
+        .filter((s) => !cluster.status().available || !hasQuorum(s, parts.peers.reachable))
         .map((s) => s.id),
       keyManagerReachable: parts.keys.reachable,
       unreachableTenantKms: parts.tenants.unreachable().length,
@@ -222,6 +214,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
     await parts.evacuate(id, verdict.reasons.join("; "), reading);
   };
 
+  /** Each shard is watched by its leader. */
   const watchShards = async (): Promise<void> => {
     const disk = await parts.systemDisk();
     for (const shard of cluster.state.shards) {
@@ -241,9 +234,38 @@ export function createMonitor(parts: MonitorParts): Monitor {
         context.emit(step.reason === "Normal" ? "info" : "warning", "shard", `inline threshold: ${step.reason}`, {
           shard: shard.id,
         });
-      if (step.value < shard.inlineThreshold)
+      if (shard.leader === context.nodeId && step.value < shard.inlineThreshold)
         await cluster.propose({ kind: "shard.inline", id: shard.id, threshold: step.value, automatic: true }, nodeActor);
     }
+  };
+
+  /** A voter is a candidate while its shard has no leader that answers; who does not vote follows. */
+  const roleIn = (shard: Shard): "leader" | "follower" | "candidate" => {
+    const led = cluster.status().available && parts.peers.reachable(shard.leader);
+    if (shard.leader === context.nodeId && led) return "leader";
+    return led || !shard.voters.includes(context.nodeId) ? "follower" : "candidate";
+  };
+
+  /** The rest of the cluster, as far as it answers; false when the log or the metadata does not. */
+  const follow = async (): Promise<boolean> => {
+    await parts.peers.sample(Object.values(cluster.state.nodes));
+    caughtUp = false;
+    try {
+      await cluster.refresh();
+      refreshedAt = context.clock.now();
+      caughtUp = true;
+    } catch (error) {
+      if (!isCoded(error, "QuorumLost", "ShardUnavailable")) throw error;
+    } finally {
+      metrics.viewLag.set({ view: "cluster" }, lagSeconds());
+    }
+    if (edges.observe("log", caughtUp ? "follows" : "lost") !== undefined)
+      context.emit(
+        caughtUp ? "info" : "critical",
+        "raft",
+        caughtUp ? "the cluster's log is followed again" : "the cluster's log or metadata is out of reach: writes fail",
+      );
+    return caughtUp;
   };
 
   const publish = (): void => {
@@ -267,7 +289,6 @@ export function createMonitor(parts: MonitorParts): Monitor {
     metrics.deviceState.reset();
     for (const device of Object.values(cluster.state.devices))
       metrics.deviceState.set({ device: device.id, state: device.state }, 1);
-    const { role } = cluster.status();
     deltas = 0;
     for (const shard of cluster.state.shards) {
       const f = parts.shards.of(shard.id);
@@ -275,6 +296,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
       metrics.shardDeltas.set({ shard: shard.id }, f.deltas);
       metrics.shardBytes.set({ shard: shard.id }, f.bytes);
       metrics.maintenanceMode.set({ shard: shard.id }, cluster.state.maintenance || shard.maintenance ? 1 : 0);
+      const role = roleIn(shard);
       for (const state of ["leader", "follower", "candidate"] as const)
         metrics.raftState.set({ shard: shard.id, state }, state === role ? 1 : 0);
       const leader = edges.observe(`leader/${shard.id}`, shard.leader);
@@ -303,7 +325,8 @@ export function createMonitor(parts: MonitorParts): Monitor {
     pools,
     nodeStatus,
     figures,
-    peer: (id) => parts.peers().get(id),
+    peer: (id) => parts.peers.view(id),
+    ready: () => cluster.status().available && silent.size === 0,
     sampledAt: () => sampledAt,
     lagSeconds,
     health: () => clusterHealth(facts()),
@@ -311,17 +334,12 @@ export function createMonitor(parts: MonitorParts): Monitor {
     reading: (device) => readings.get(device) ?? {},
     flags: (device) => verdicts.get(device)?.flags ?? [],
     async sample() {
-      caughtUp = false;
-      try {
-        await cluster.refresh();
-        refreshedAt = context.clock.now();
-        caughtUp = true;
-      } finally {
-        metrics.viewLag.set({ view: "cluster" }, lagSeconds());
-      }
+      const following = await follow();
       await parts.keys.probe();
-      await watchDevices();
-      await watchShards();
+      if (following) {
+        await watchDevices();
+        await watchShards();
+      }
       publish();
       sampledAt = context.clock.now();
       const all = pools();

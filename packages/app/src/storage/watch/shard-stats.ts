@@ -2,6 +2,7 @@ import type { JsonObject } from "@seneschal/core";
 import { type ClusterState, shardAt, shardPoint } from "@seneschal/core/storage";
 import { commit, type StorageContext } from "../context.ts";
 import type { ObjectDoc } from "../documents.ts";
+import type { NodeReport, ShardChanges } from "../peers/node-report.ts";
 
 export interface ShardFigures {
   readonly deltas: number;
@@ -18,6 +19,10 @@ export interface ShardStats {
   /** Inline bytes per second over the last 10 s. */
   inlineRate(shard: string): number;
   of(shard: string): ShardFigures;
+  /** What this process has changed since it started. */
+  changes(): readonly ShardChanges[];
+  /** What another process has changed since it started; only what is new since its last report counts. */
+  foreign(report: Pick<NodeReport, "incarnation" | "shards">): void;
   /** Counts everything again; run at start and after a split. */
   recount(state: ClusterState): Promise<void>;
   save(): Promise<void>;
@@ -34,12 +39,35 @@ export function createShardStats(context: StorageContext): ShardStats {
     return found;
   };
   const id = `shards-${context.nodeId}`;
+  const own = new Map<string, ShardChanges>();
+  const heard = new Map<string, NodeReport["shards"]>();
+  const add = (shard: string, deltas: number, bytes: number, objects: number): void => {
+    const f = of(shard);
+    f.deltas += deltas;
+    f.bytes += bytes;
+    f.objects += objects;
+  };
   return {
     changed(shard, bytes, objects) {
-      const f = of(shard);
-      f.deltas += 1;
-      f.bytes += bytes;
-      f.objects += objects;
+      add(shard, 1, bytes, objects);
+      const before = own.get(shard) ?? { shard_id: shard, deltas: 0, bytes: 0, objects: 0 };
+      own.set(shard, {
+        shard_id: shard,
+        deltas: before.deltas + 1,
+        bytes: before.bytes + bytes,
+        objects: before.objects + objects,
+      });
+    },
+    changes: () => [...own.values()],
+    foreign({ incarnation, shards }) {
+      const before = heard.get(incarnation);
+      heard.set(incarnation, shards);
+      // What came before the first report is in the metadata that was counted at the start.
+      if (before === undefined) return;
+      for (const now of shards) {
+        const then = before.find((b) => b.shard_id === now.shard_id) ?? { deltas: 0, bytes: 0, objects: 0 };
+        add(now.shard_id, now.deltas - then.deltas, now.bytes - then.bytes, now.objects - then.objects);
+      }
     },
     inlined(shard, bytes) {
       const list = recent.get(shard) ?? [];

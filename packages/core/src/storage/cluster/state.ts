@@ -1,5 +1,5 @@
 import type { Device, DeviceClass } from "../device/types.ts";
-import type { Durability } from "../pool/durability.ts";
+import { classDurability, clusterDurability, type Durability, stripeOf } from "../pool/durability.ts";
 import type { ThresholdOverrides } from "../pool/thresholds.ts";
 import type { Shard } from "../shard/map.ts";
 import { defaultTuning, type Tuning } from "../tuning.ts";
@@ -13,6 +13,8 @@ export interface ClusterNode {
   readonly address: string;
   /** gRPC data path. */
   readonly dataAddress: string;
+  /** The peers' port; empty for a node that has none. */
+  readonly peerAddress: string;
   readonly state: NodeState;
   readonly joinedAt: number;
 }
@@ -20,7 +22,8 @@ export interface ClusterNode {
 export interface Pool {
   readonly id: string;
   readonly class: DeviceClass;
-  readonly durability: Durability;
+  /** Absent: by the class on one node, by the number of nodes on several; see {@link durabilityOf}. */
+  readonly durability?: Durability;
   readonly thresholds: ThresholdOverrides;
 }
 
@@ -35,6 +38,8 @@ export interface ClusterState {
   readonly tuning: Tuning;
   /** Epoch of the newest master key; 0 before the first. */
   readonly keyEpoch: number;
+  /** Tenants' keys destroyed. */
+  readonly shreds: number;
   /** When the last periodic scrub finished. */
   readonly lastPeriodicScrubAt: number;
 }
@@ -47,8 +52,27 @@ export const emptyCluster: ClusterState = {
   maintenance: false,
   tuning: defaultTuning,
   keyEpoch: 0,
+  shreds: 0,
   lastPeriodicScrubAt: 0,
 };
+
+/** How new chunks of a pool are spread, and how many fragments must land before a write is acknowledged. */
+export function durabilityOf(
+  state: Pick<ClusterState, "pools" | "devices">,
+  pool: Pool,
+): { readonly durability: Durability; readonly acknowledge: number } {
+  if (pool.durability === undefined) {
+    const nodes = new Set<string>();
+    for (const device of Object.values(state.devices))
+      if (device.pool === pool.id && device.state !== "Failed" && device.state !== "Removed") nodes.add(device.node);
+    const { copies, stripe, acknowledge } = clusterDurability(nodes.size);
+    if (stripe !== undefined) return { durability: { kind: "ec", ...stripe }, acknowledge };
+    if (copies > 1) return { durability: { kind: "replication", copies }, acknowledge };
+  }
+  const durability = pool.durability ?? classDurability[pool.class];
+  const { data, parity } = stripeOf(durability);
+  return { durability, acknowledge: data + Math.min(1, parity) };
+}
 
 /** True when writes to the shard are refused: the cluster or the shard is in maintenance. */
 export function isReadOnly(state: ClusterState, shardId: string): boolean {

@@ -5,16 +5,16 @@ import type { StorageErrorName } from "../errors.ts";
 import { type Durability, durabilityProblem } from "../pool/durability.ts";
 import { type ThresholdOverrides, thresholdProblems } from "../pool/thresholds.ts";
 import { inlineLimits } from "../shard/inline-threshold.ts";
-import { initialShards, splitShard } from "../shard/map.ts";
+import { initialShards, type Shard, splitShard } from "../shard/map.ts";
 import { migrationRefusal } from "../shard/migration.ts";
 import { type Tuning, tuningProblems } from "../tuning.ts";
 import type { ClusterNode, ClusterState, NodeState } from "./state.ts";
 
 /** A change that the nodes agree on. */
 export type ClusterCommand =
-  | { readonly kind: "node.join"; readonly node: Pick<ClusterNode, "id" | "address" | "dataAddress"> }
+  | { readonly kind: "node.join"; readonly node: Pick<ClusterNode, "id" | "address" | "dataAddress" | "peerAddress"> }
   | { readonly kind: "node.state"; readonly id: string; readonly state: NodeState }
-  | { readonly kind: "pool.create"; readonly id: string; readonly class: DeviceClass; readonly durability: Durability }
+  | { readonly kind: "pool.create"; readonly id: string; readonly class: DeviceClass; readonly durability?: Durability }
   | { readonly kind: "pool.thresholds"; readonly id: string; readonly thresholds: ThresholdOverrides }
   /** `holdsData`: measured by the caller; the durability of existing chunks never changes. */
   | { readonly kind: "pool.durability"; readonly id: string; readonly durability: Durability; readonly holdsData: boolean }
@@ -30,15 +30,26 @@ export type ClusterCommand =
     }
   | { readonly kind: "device.event"; readonly id: string; readonly event: DeviceEvent }
   | { readonly kind: "device.delete"; readonly id: string }
-  | { readonly kind: "shards.init" }
+  /** `nodes`: how many must have joined before the shards are laid out. */
+  | { readonly kind: "shards.init"; readonly nodes: number }
   | { readonly kind: "shard.split"; readonly id: string }
-  | { readonly kind: "shard.move"; readonly id: string; readonly from: string; readonly to: string; readonly running: number }
-  | { readonly kind: "shard.leader"; readonly id: string; readonly leader: string }
+  /** Begins to move a voter, or without `from` to add one. */
+  | { readonly kind: "shard.migrate"; readonly id: string; readonly to: string; readonly from?: string }
+  /** The learner has caught up. */
+  | { readonly kind: "shard.promote"; readonly id: string }
+  /** The old voter leaves; ends a migration that moves. */
+  | { readonly kind: "shard.demote"; readonly id: string }
+  /** Gives a migration up before its learner votes: nothing else changes. */
+  | { readonly kind: "shard.abort"; readonly id: string }
+  /** An election: void unless `from` still leads. */
+  | { readonly kind: "shard.leader"; readonly id: string; readonly from: string; readonly leader: string }
   /** `automatic` changes only lower the threshold. */
   | { readonly kind: "shard.inline"; readonly id: string; readonly threshold: number; readonly automatic: boolean }
   | { readonly kind: "maintenance.set"; readonly enabled: boolean; readonly shard?: string }
   | { readonly kind: "tuning.set"; readonly values: Partial<Tuning> }
   | { readonly kind: "key.rotate"; readonly epoch: number }
+  /** Every node forgets what it cached of the tenant's key. */
+  | { readonly kind: "tenant.shred"; readonly tenant: string }
   | { readonly kind: "scrub.periodic"; readonly at: number };
 
 /** What a command did. `changed` is false for a repeat that found everything so already. */
@@ -57,8 +68,8 @@ export type ClusterStep =
     };
 
 /**
- * Applies one command to the replicated state: deterministic, total, never throws. `now` comes with the log entry, so
- * every node computes the same state.
+ * Applies one command to the replicated state: deterministic. `now` comes with the log entry, so every node computes the
+ * same state. Throws RangeError for a command that this version does not know: a replica that meets one must stop.
  *
  * @example
  * ```ts
@@ -71,7 +82,17 @@ export function stepCluster(state: ClusterState, command: ClusterCommand, now: n
   switch (command.kind) {
     case "node.join": {
       const before = state.nodes[command.node.id];
-      const node: ClusterNode = { ...command.node, state: "Active", joinedAt: before?.joinedAt ?? now };
+      // A node that was told to leave and comes back under its name still leaves.
+      const staying = before?.state === "Draining" ? "Draining" : "Active";
+      const node: ClusterNode = { ...command.node, state: staying, joinedAt: before?.joinedAt ?? now };
+      const { address, dataAddress, peerAddress } = node;
+      if (
+        before?.state === node.state &&
+        before.address === address &&
+        before.dataAddress === dataAddress &&
+        before.peerAddress === peerAddress
+      )
+        return same(state);
       return done({ ...state, nodes: { ...state.nodes, [node.id]: node } });
     }
     case "node.state": {
@@ -85,9 +106,11 @@ export function stepCluster(state: ClusterState, command: ClusterCommand, now: n
     }
     case "pool.create": {
       if (state.pools[command.id] !== undefined) return refusal("AlreadyExists", `pool ${command.id} exists`, { id: command.id });
-      const problem = durabilityProblem(command.durability);
+      const { durability } = command;
+      const problem = durability === undefined ? undefined : durabilityProblem(durability);
       if (problem !== undefined) return refusal("InvalidSetting", problem, { field: "durability" });
-      const pool = { id: command.id, class: command.class, durability: command.durability, thresholds: {} };
+      const explicit = durability === undefined ? {} : { durability };
+      const pool = { id: command.id, class: command.class, ...explicit, thresholds: {} };
       return done({ ...state, pools: { ...state.pools, [pool.id]: pool } });
     }
     case "pool.thresholds": {
@@ -141,6 +164,7 @@ export function stepCluster(state: ClusterState, command: ClusterCommand, now: n
       if (state.shards.length > 0) return same(state);
       const nodes = Object.keys(state.nodes).sort();
       if (nodes.length === 0) return refusal("InvariantViolation", "no node to lead a shard", {});
+      if (nodes.length < command.nodes) return same(state);
       return done({ ...state, shards: initialShards(nodes, state.tuning.inline_threshold_bytes) });
     }
     case "shard.split": {
@@ -152,28 +176,57 @@ export function stepCluster(state: ClusterState, command: ClusterCommand, now: n
       if (halves === undefined) return refusal("InvariantViolation", `shard ${shard.id} is a single point`, { shard: shard.id });
       return done({ ...state, shards: state.shards.toSpliced(index, 1, ...halves) });
     }
-    case "shard.move": {
+    case "shard.migrate": {
       const shard = state.shards.find((s) => s.id === command.id);
       if (shard === undefined) return missing("shard", command.id);
-      if (state.nodes[command.to] === undefined) return missing("node", command.to);
-      if (!shard.voters.includes(command.from) || shard.voters.includes(command.to))
-        return refusal("InvariantViolation", `shard ${shard.id} cannot move from ${command.from} to ${command.to}`, {
-          shard: shard.id,
-        });
-      const nodes = Object.keys(state.nodes).length;
-      const why = migrationRefusal(shard, command.running, nodes, now);
-      if (why !== undefined) return refusal("ShardUnavailable", `shard ${shard.id}: ${why}`, { shard: shard.id });
+      const { id, to, from } = command;
+      if (state.nodes[to] === undefined) return missing("node", to);
+      if (state.nodes[to]?.state !== "Active")
+        return refusal("InvariantViolation", `node ${to} is ${state.nodes[to]?.state}: no shard moves there`, { node: to });
+      if (shard.migration !== undefined || shard.voters.includes(to) || (from !== undefined && !shard.voters.includes(from)))
+        return refusal("InvariantViolation", `shard ${id} cannot move from ${from ?? "nowhere"} to ${to}`, { shard: id });
+      const running = state.shards.filter((s) => s.migration !== undefined).length;
+      const why = migrationRefusal(shard, running, Object.keys(state.nodes).length, now);
+      if (why !== undefined) return refusal("ShardUnavailable", `shard ${id}: ${why}`, { shard: id });
+      return editShard(state, id, { migration: from === undefined ? { to } : { to, from } });
+    }
+    case "shard.promote": {
+      const shard = state.shards.find((s) => s.id === command.id);
+      if (shard === undefined) return missing("shard", command.id);
+      if (shard.migration === undefined || shard.voters.includes(shard.migration.to)) return same(state);
+      const { to, from } = shard.migration;
+      const voters = [...shard.voters, to];
+      return from === undefined ? editShard(state, shard.id, moved(shard, voters, now)) : editShard(state, shard.id, { voters });
+    }
+    case "shard.demote": {
+      const shard = state.shards.find((s) => s.id === command.id);
+      if (shard === undefined) return missing("shard", command.id);
+      const { to, from } = shard.migration ?? {};
+      if (to === undefined || from === undefined) return same(state);
+      if (!shard.voters.includes(to))
+        return refusal("InvariantViolation", `shard ${shard.id}: ${to} does not vote yet`, { shard: shard.id });
+      const leader = shard.leader === from ? to : shard.leader;
       return editShard(state, shard.id, {
-        voters: shard.voters.map((v) => (v === command.from ? command.to : v)),
-        leader: shard.leader === command.from ? command.to : shard.leader,
-        lastMoveAt: now,
-        moves: shard.moves + 1,
+        ...moved(
+          shard,
+          shard.voters.filter((v) => v !== from),
+          now,
+        ),
+        leader,
       });
+    }
+    case "shard.abort": {
+      const shard = state.shards.find((s) => s.id === command.id);
+      if (shard === undefined) return missing("shard", command.id);
+      if (shard.migration === undefined || shard.voters.includes(shard.migration.to)) return same(state);
+      return editShard(state, shard.id, { migration: undefined });
     }
     case "shard.leader": {
       const shard = state.shards.find((s) => s.id === command.id);
       if (shard === undefined) return missing("shard", command.id);
-      if (shard.leader === command.leader) return same(state);
+      if (!shard.voters.includes(command.leader))
+        return refusal("InvariantViolation", `node ${command.leader} does not vote in shard ${shard.id}`, { shard: shard.id });
+      if (shard.leader !== command.from || shard.leader === command.leader) return same(state);
       return editShard(state, command.id, { leader: command.leader });
     }
     case "shard.inline": {
@@ -205,10 +258,12 @@ export function stepCluster(state: ClusterState, command: ClusterCommand, now: n
     case "key.rotate":
       // Epochs only grow: a repeat, or a slower node's rotation, changes nothing.
       return command.epoch <= state.keyEpoch ? same(state) : done({ ...state, keyEpoch: command.epoch });
+    case "tenant.shred":
+      return done({ ...state, shreds: state.shreds + 1 });
     case "scrub.periodic":
       return command.at <= state.lastPeriodicScrubAt ? same(state) : done({ ...state, lastPeriodicScrubAt: command.at });
     default:
-      return command satisfies never;
+      throw new RangeError(`unknown command ${(command satisfies never as ClusterCommand).kind}`);
   }
 }
 
@@ -220,8 +275,20 @@ function same(state: ClusterState): ClusterStep {
   return { ok: true, state, changed: false, transitions: [] };
 }
 
-function editShard(state: ClusterState, id: string, change: Partial<ClusterState["shards"][number]>): ClusterStep {
-  return done({ ...state, shards: state.shards.map((s) => (s.id === id ? { ...s, ...change } : s)) });
+type ShardChange = Partial<Omit<Shard, "migration">> & { readonly migration?: Shard["migration"] | undefined };
+
+/** A change to `migration: undefined` takes the field away: the state is JSON. */
+function editShard(state: ClusterState, id: string, change: ShardChange): ClusterStep {
+  const edit = (shard: Shard): Shard => {
+    const { migration, ...rest } = { ...shard, ...change };
+    return migration === undefined ? rest : { ...rest, migration };
+  };
+  return done({ ...state, shards: state.shards.map((s) => (s.id === id ? edit(s) : s)) });
+}
+
+/** The end of a placement change. */
+function moved(shard: Shard, voters: readonly string[], now: number): ShardChange {
+  return { voters, migration: undefined, lastMoveAt: now, moves: shard.moves + 1 };
 }
 
 function refusal(

@@ -15,6 +15,8 @@ export interface Shard {
   /** Placement changes: when the last one was, and how many since the last reset. */
   readonly lastMoveAt: number;
   readonly moves: number;
+  /** A change of place under way: `to` learns, then votes, then `from` (if anybody) leaves. */
+  readonly migration?: { readonly to: string; readonly from?: string };
 }
 
 export const hashSpace = 2 ** 32;

@@ -34,7 +34,8 @@ export type MigrationStep =
 
 /** The next step; a learner is promoted only at the commit index, the old voter leaves only after that. */
 export function nextMigrationStep(facts: {
-  readonly from: string;
+  /** The voter to leave; absent: a voter is added. */
+  readonly from?: string;
   readonly to: string;
   readonly voters: readonly string[];
   readonly learners: readonly string[];
@@ -42,7 +43,7 @@ export function nextMigrationStep(facts: {
   readonly commitIndex: number;
 }): MigrationStep | undefined {
   const { from, to, voters, learners } = facts;
-  if (voters.includes(to)) return voters.includes(from) ? { kind: "demote", node: from } : undefined;
+  if (voters.includes(to)) return from !== undefined && voters.includes(from) ? { kind: "demote", node: from } : undefined;
   if (!learners.includes(to)) return { kind: "add_learner", node: to };
   return facts.learnerIndex >= facts.commitIndex ? { kind: "promote", node: to } : { kind: "wait" };
 }

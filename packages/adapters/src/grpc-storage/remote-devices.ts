@@ -1,0 +1,87 @@
+import { CodedError, isCoded } from "@seneschal/core";
+import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/core/ports";
+import { type DataChannelOptions, openDataChannel } from "./data-channel.ts";
+import { PIECE_BYTES } from "./object-client.ts";
+import type { Message } from "./open-data-server.ts";
+
+/** The devices of another node, each a {@link BlobDevice} whose extents travel over the data path. */
+export interface RemoteDevices {
+  device(id: string): BlobDevice;
+  close(): void;
+}
+
+const deviceErrors: readonly BlobDeviceErrorCode[] = [
+  "extent_corrupt",
+  "extent_exists",
+  "device_unavailable",
+  "device_full",
+  "device_mismatch",
+  "invalid_extent_name",
+];
+
+/** Opens the fragment service of a node. Whatever is no answer of the device itself is `device_unavailable`. */
+export function openRemoteDevices(options: DataChannelOptions): RemoteDevices {
+  const { ask, receive, send, close } = openDataChannel("seneschal.storage.v1.FragmentService", options);
+
+  const settled = async <T>(device: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw translated(device, error);
+    }
+  };
+
+  const device = (id: string): BlobDevice => ({
+    id,
+    write: (extent, bytes) =>
+      settled(id, async () => {
+        await send("Write", writeMessages(id, extent, bytes));
+      }),
+    read: (extent) =>
+      settled(id, async () => {
+        let found = false;
+        const pieces: Uint8Array[] = [];
+        for await (const message of receive("Read", { device_id: id, extent })) {
+          if (message["found"] === true) found = true;
+          if (message["data"] instanceof Uint8Array) pieces.push(message["data"]);
+        }
+        return found ? (pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)) : undefined;
+      }),
+    has: (extent) => settled(id, async () => (await ask("Has", { device_id: id, extent }))["present"] === true),
+    delete: (extent) =>
+      settled(id, async () => {
+        await ask("Delete", { device_id: id, extent });
+      }),
+    async *list() {
+      try {
+        for await (const { extents = [] } of receive("List", { device_id: id })) yield* extents as readonly string[];
+      } catch (error) {
+        throw translated(id, error);
+      }
+    },
+    usage: () =>
+      settled(id, async () => {
+        const { capacity_bytes = 0, used_bytes = 0 } = await ask("Usage", { device_id: id });
+        return { capacityBytes: capacity_bytes as number, usedBytes: used_bytes as number };
+      }),
+    inspect: () => settled(id, async () => ((await ask("Inspect", { device_id: id }))["problems"] ?? []) as readonly string[]),
+    close: async () => undefined,
+  });
+
+  return { device, close };
+}
+
+function translated(device: string, error: unknown): Error {
+  if (isCoded(error, ...deviceErrors)) return error;
+  return new CodedError<BlobDeviceErrorCode>(
+    "device_unavailable",
+    `device ${device} is not reached at its node`,
+    { device, reason: isCoded(error) ? error.code : "error" },
+    error,
+  );
+}
+
+async function* writeMessages(device: string, extent: string, bytes: Uint8Array): AsyncGenerator<Message> {
+  yield { start: { device_id: device, extent } };
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield { data: bytes.subarray(at, at + PIECE_BYTES) };
+}

@@ -1,0 +1,61 @@
+import { isCoded } from "@seneschal/core";
+import type { BlobDevice } from "@seneschal/core/ports";
+import type { DeviceClass, Durability } from "@seneschal/core/storage";
+import { nodeActor } from "../context.ts";
+import type { DeviceSet } from "../data/device-set.ts";
+import type { ClusterControl } from "./cluster-control.ts";
+
+/** A device that this node serves. */
+export interface LocalDevice {
+  readonly device: BlobDevice;
+  readonly pool: string;
+  readonly class: DeviceClass;
+  readonly capacityBytes: number;
+}
+
+/** What a node brings to the cluster. Addresses are `host:port`. */
+export interface Membership {
+  readonly nodeId: string;
+  readonly address: string;
+  readonly dataAddress: string;
+  /** Where other nodes ask how this one is; absent: nobody does. */
+  readonly peerAddress?: string;
+  /** Nodes that must have joined before the shards are laid out; default this one. */
+  readonly expectedNodes?: number;
+  readonly devices: readonly LocalDevice[];
+  /** Pools to create when they are not there, with a durability of their own or by class and nodes. The first is where data goes. */
+  readonly pools: readonly { readonly id: string; readonly class: DeviceClass; readonly durability?: Durability }[];
+}
+
+/** Joins the cluster, creates the configured pools, adds new devices, lays out the shards. Repeats change nothing. */
+export async function joinCluster(options: Membership, cluster: ClusterControl, devices: DeviceSet): Promise<void> {
+  const { nodeId: id, address, dataAddress, peerAddress = "" } = options;
+  await cluster.propose({ kind: "node.join", node: { id, address, dataAddress, peerAddress } }, nodeActor);
+  for (const { id: pool, class: deviceClass, durability } of options.pools) {
+    if (cluster.state.pools[pool] !== undefined) continue;
+    const explicit = durability === undefined ? {} : { durability };
+    await unlessThere(cluster.propose({ kind: "pool.create", id: pool, class: deviceClass, ...explicit }, nodeActor));
+  }
+  for (const local of options.devices) {
+    await devices.add(local.device);
+    const known = cluster.state.devices[local.device.id];
+    if (known !== undefined && known.node !== id)
+      throw new TypeError(
+        `device ${local.device.id} belongs to node ${known.node}: device ids are the cluster's, not the node's`,
+      );
+    if (known !== undefined) continue;
+    const { pool, class: deviceClass, capacityBytes } = local;
+    const device = { id: local.device.id, node: id, pool, class: deviceClass, capacityBytes };
+    await cluster.propose({ kind: "device.add", device }, nodeActor);
+  }
+  await cluster.propose({ kind: "shards.init", nodes: options.expectedNodes ?? 1 }, nodeActor);
+}
+
+/** Two nodes may create the same pool at once: the second finds it. */
+async function unlessThere(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isCoded(error, "AlreadyExists")) throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import type { DataCall, DataHandler } from "@seneschal/adapters/grpc-storage";
+import { isCoded } from "@seneschal/core";
+import type { StorageNode } from "../node.ts";
+import { auditedCall, textOf } from "./audited-call.ts";
+import type { PeerAuth } from "./authenticate-peer.ts";
+import { grpcError } from "./failure.ts";
+
+/** The KeyManagerService. */
+export function keyManagerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
+  const asServer = ({ peer }: DataCall) => auth.authenticateAs(peer, "server", "keyserver");
+  const asAdmin = ({ peer }: DataCall) => auth.authenticateAs(peer, "admin");
+  return {
+    async CurrentEpoch(call) {
+      await asServer(call);
+      return { epoch: (await node.keys.forWrite()).epoch };
+    },
+    Rotate: auditedCall(node.context, asAdmin, "rotate_keys", async (_request, actor) => ({
+      epoch: await node.rotateKeys(actor),
+    })),
+    async Health(call) {
+      await asServer(call);
+      return { reachable: await node.keys.probe(), cached_epochs: node.keys.cachedEpochs() };
+    },
+  };
+}
+
+/** The TenantKeyService, for cluster admins. */
+export function tenantKeyCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
+  const { context, tenants } = node;
+  const asAdmin = ({ peer }: DataCall) => auth.authenticateAs(peer, "admin");
+  return {
+    Rotate: auditedCall(context, asAdmin, "rotate_tenant_key", async (request, actor) => {
+      await tenants.rotate(textOf(request, "tenant"), actor);
+      return {};
+    }),
+    CryptoShred: auditedCall(context, asAdmin, "crypto_shred", async (request, actor) => {
+      const tenant = textOf(request, "tenant");
+      if (textOf(request, "confirm") !== tenant)
+        throw grpcError("InvalidArgument", "confirm must repeat the tenant's name", { field: "confirm" });
+      await tenants.shred(tenant, actor);
+      return {};
+    }),
+    async CheckKmsHealth(call) {
+      await asAdmin(call);
+      try {
+        await tenants.check(textOf(call.request, "tenant"));
+        return { reachable: true };
+      } catch (error) {
+        if (isCoded(error, "TenantKmsUnreachable")) return { reachable: false };
+        throw error;
+      }
+    },
+  };
+}

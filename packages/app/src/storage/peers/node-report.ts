@@ -1,0 +1,60 @@
+import type { Message } from "@seneschal/adapters/grpc-storage";
+
+/** The six figures that every node reports. */
+export interface NodeFigures {
+  readonly raft_entries: number;
+  readonly chunk_write_bytes: number;
+  readonly chunk_read_bytes: number;
+  readonly gateway_requests: number;
+  readonly transport_connections: number;
+  readonly shard_deltas: number;
+}
+
+export const emptyFigures: NodeFigures = {
+  raft_entries: 0,
+  chunk_write_bytes: 0,
+  chunk_read_bytes: 0,
+  gateway_requests: 0,
+  transport_connections: 0,
+  shard_deltas: 0,
+};
+
+/** What a process changed in a shard since it started. */
+export interface ShardChanges {
+  readonly shard_id: string;
+  readonly deltas: number;
+  readonly bytes: number;
+  readonly objects: number;
+}
+
+/** What a node says about itself. */
+export interface NodeReport {
+  readonly node_id: string;
+  readonly ready: boolean;
+  readonly log_seq: number;
+  readonly incarnation: string;
+  readonly figures: NodeFigures;
+  readonly devices: readonly { readonly device_id: string; readonly used_bytes: number }[];
+  readonly shards: readonly ShardChanges[];
+}
+
+/** A report from the wire, where what is zero or empty is absent. */
+export function readReport(message: Message): NodeReport {
+  const list = (field: string) => (message[field] ?? []) as readonly Message[];
+  const number = (from: Message, field: string) => (from[field] as number | undefined) ?? 0;
+  const text = (from: Message, field: string) => (from[field] as string | undefined) ?? "";
+  return {
+    node_id: text(message, "node_id"),
+    ready: message["ready"] === true,
+    log_seq: number(message, "log_seq"),
+    incarnation: text(message, "incarnation"),
+    figures: { ...emptyFigures, ...(message["figures"] as Partial<NodeFigures> | undefined) },
+    devices: list("devices").map((d) => ({ device_id: text(d, "device_id"), used_bytes: number(d, "used_bytes") })),
+    shards: list("shards").map((s) => ({
+      shard_id: text(s, "shard_id"),
+      deltas: number(s, "deltas"),
+      bytes: number(s, "bytes"),
+      objects: number(s, "objects"),
+    })),
+  };
+}

@@ -1,0 +1,158 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDirectoryDevice } from "@seneschal/adapters/devices";
+import type { DataServer } from "@seneschal/adapters/grpc-storage";
+import { openLogger } from "@seneschal/adapters/logging";
+import { createMemoryLog, openMemoryStore, settableClock } from "@seneschal/adapters/memory";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { systemRandom } from "@seneschal/adapters/system";
+import type { DocumentStore } from "@seneschal/core/ports";
+import { freePort } from "../../../../tools/free-port.ts";
+import { serveGrpc, servePeers } from "../../src/storage/grpc/serve-grpc.ts";
+import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
+import { openStorageNode, type StorageNode, type StorageNodeOptions } from "../../src/storage/node.ts";
+import { createBucket } from "../../src/storage/objects/buckets.ts";
+import { putObject } from "../../src/storage/objects/put-object.ts";
+import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
+import { storageSchema } from "../../src/storage/schema.ts";
+import { type StoreCa, storeCa } from "./grpc-rig.ts";
+import { bytesOf, collect, operator, switchableVault } from "./rig.ts";
+
+/** Several nodes in this process: one memory log and store, each node with its own devices, ports and certificate. */
+export interface ClusterRig {
+  readonly ca: StoreCa;
+  readonly store: DocumentStore;
+  readonly clock: ReturnType<typeof settableClock>;
+  readonly vault: ReturnType<typeof switchableVault>;
+  node(id: string): StorageNode;
+  peerAddress(id: string): string;
+  start(id: string): Promise<StorageNode>;
+  /** The node is gone: its ports are closed, it runs nothing. */
+  stop(id: string): Promise<void>;
+  /** Rounds of every running node, one after the other. */
+  rounds(count?: number): Promise<void>;
+  put(at: string, key: string, bytes: Uint8Array): Promise<unknown>;
+  get(at: string, key: string): Promise<Buffer>;
+  /** Nodes of the fragments of every chunk; "" for a fragment without a home. */
+  places(): Promise<readonly (readonly string[])[]>;
+  /** Files of the extents of a device. */
+  extents(device: string): Promise<readonly string[]>;
+  flip(path: string): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+export async function openCluster(
+  ids: readonly string[],
+  { devices = 2, ...extra }: Partial<Omit<StorageNodeOptions, "devices">> & { readonly devices?: number } = {},
+): Promise<ClusterRig> {
+  const directory = await mkdtemp(join(tmpdir(), "seneschal-cluster-"));
+  const ca = await storeCa("Cluster CA");
+  const log = createMemoryLog();
+  const store = openMemoryStore(storageSchema);
+  const vault = switchableVault();
+  const clock = settableClock(Date.now());
+  const running = new Map<string, { readonly node: StorageNode; readonly servers: readonly DataServer[] }>();
+  const ports = new Map<string, readonly [number, number]>();
+  const capacityBytes = 64 << 20;
+
+  const portsOf = async (id: string): Promise<readonly [number, number]> => {
+    const known = ports.get(id) ?? ([await freePort(), await freePort()] as const);
+    ports.set(id, known);
+    return known;
+  };
+
+  const rig: ClusterRig = {
+    ca,
+    store,
+    clock,
+    vault,
+    node(id) {
+      const found = running.get(id);
+      if (found === undefined) throw new Error(`${id} does not run`);
+      return found.node;
+    },
+    peerAddress: (id) => `localhost:${ports.get(id)?.[1]}`,
+    async start(id) {
+      const [data, peer] = await portsOf(id);
+      const own = await ca.issue(`CN=${id},OU=store-server`, { names: ["localhost"] });
+      const tls = { ca: ca.pem, cert: own.cert, key: own.key };
+      const silent = openLogger({ level: "silent" });
+      const local = await Promise.all(
+        Array.from({ length: devices }, async (_, i) => ({
+          device: await openDirectoryDevice({ id: `${id}-d${i}`, directory: join(directory, `${id}-d${i}`), capacityBytes }),
+          pool: "fast",
+          class: "ssd" as const,
+          capacityBytes,
+        })),
+      );
+      const node = await openStorageNode({
+        nodeId: id,
+        address: `${id}:9090`,
+        dataAddress: `localhost:${data}`,
+        peerAddress: `localhost:${peer}`,
+        peerTls: tls,
+        expectedNodes: ids.length,
+        clusterLog: log.open(),
+        store,
+        clock,
+        random: systemRandom,
+        crypto: nodeCrypto,
+        log: silent,
+        vault,
+        devices: local,
+        pools: [{ id: "fast", class: "ssd" }],
+        ...extra,
+      });
+      const common = { node, log: silent, host: "127.0.0.1", tls };
+      const servers = [await serveGrpc({ ...common, port: data }), await servePeers({ ...common, port: peer })];
+      running.set(id, { node, servers });
+      return node;
+    },
+    async stop(id) {
+      const found = running.get(id);
+      running.delete(id);
+      await Promise.all(found?.servers.map((s) => s.close()) ?? []);
+      await found?.node.stop();
+    },
+    async rounds(count = 1) {
+      for (let i = 0; i < count; i++) for (const { node } of running.values()) await node.tick();
+    },
+    put: (at, key, bytes) =>
+      putObject(rig.node(at).objects, {
+        ...{ tenant: "alpha", bucket: "docs", key, body: bytesOf(bytes) },
+        ...{ contentType: "", headers: {}, meta: {} },
+      }),
+    async get(at, key) {
+      const { objects } = rig.node(at);
+      return collect(readObject(objects, await headObject(objects, "alpha", "docs", key)));
+    },
+    async places() {
+      const [any] = running.values();
+      const { devices: known } = any?.node.cluster.state ?? { devices: {} };
+      const { chunks } = await chunkPage(store, undefined, 1000);
+      return chunks.map(({ doc }) => doc.fragments.map((f) => (f === null ? "" : (known[f.device]?.node ?? "?"))));
+    },
+    async extents(device) {
+      const folder = join(directory, device, "extents");
+      const names = await readdir(folder, { recursive: true });
+      return names.filter((n) => n.includes("/")).map((n) => join(folder, n));
+    },
+    async flip(path) {
+      const bytes = await readFile(path);
+      bytes[bytes.length >> 1]! ^= 1;
+      await writeFile(path, bytes);
+    },
+    async dispose() {
+      for (const id of [...running.keys()]) await rig.stop(id);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  for (const id of ids) await rig.start(id);
+  const [first = ""] = ids;
+  await rig.node(first).tenants.create("alpha", { dedup: true }, operator);
+  await createBucket(rig.node(first).objects, "alpha", "docs", "us-east-1");
+  // The first sees the others only once they are all there.
+  await rig.rounds(2);
+  return rig;
+}
