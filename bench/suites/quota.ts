@@ -18,7 +18,7 @@ import {
   quotaMachine,
   tenantUsage,
 } from "@seneschal/quota";
-import { etcdInstalled, startEtcdCluster } from "../../tools/etcd-cluster.ts";
+import { type EtcdCluster, etcdInstalled, startEtcdCluster } from "../../tools/etcd-cluster.ts";
 import type { Bench, BenchResult } from "../bench.ts";
 
 const REQUEST: AllocationRequest = {
@@ -109,6 +109,7 @@ async function decisions(
   for (let i = 0; i < setup.length; i += 500) await replicated.propose(setup.slice(i, i + 500));
   const latencies: number[] = [];
   let decided = 0;
+  let assigned = 0;
   let released = 0;
   let stop = performance.now() + ms / 4;
   const propose = async (command: Command): Promise<void> => {
@@ -132,6 +133,7 @@ async function decisions(
         if (i === 2) released++;
         else {
           decided++;
+          assigned += i;
           latencies.push(performance.now() - began);
         }
       }
@@ -147,7 +149,12 @@ async function decisions(
   await replicated.close();
   await log.close();
   return [
-    { name: `${name} decisions`, value: decided / seconds, unit: "1/s", ...(bar === undefined ? {} : { bar }) },
+    {
+      name: size === 1 ? `${name} decisions` : `${name} allocations accepted`,
+      value: (size === 1 ? decided : assigned) / seconds,
+      unit: "1/s",
+      ...(bar === undefined ? {} : { bar }),
+    },
     { name: `${name} releases beside`, value: released / seconds, unit: "1/s" },
     { name: `${name} decision p50`, value: quantile(latencies, 0.5), unit: "ms" },
     { name: `${name} decision p99`, value: quantile(latencies, 0.99), unit: "ms" },
@@ -161,6 +168,42 @@ async function onLevel<T>(work: (log: ReplicatedLog) => Promise<T>): Promise<T> 
   } finally {
     await rm(path, { recursive: true });
   }
+}
+
+/** The longest time without a decision while the leader is killed under 64 callers, who insist. */
+async function outage(etcd: EtcdCluster, log: ReplicatedLog): Promise<BenchResult> {
+  const clock = { now: () => Date.now() };
+  const replicated = await openReplicated({ log, machine: quotaMachine, clock, sha256, newId: randomUUID });
+  await replicated.propose([...cluster(1, 1)]);
+  let working = true;
+  let longest = 0;
+  let last = performance.now();
+  let seen = 0;
+  const caller = async (): Promise<void> => {
+    while (working) {
+      const [id, allocation] = [randomUUID(), randomUUID()];
+      const command: Command = { kind: "allocation.submit", id, by: "bench", allocation, request: REQUEST };
+      while ((await replicated.propose([command]).catch(() => undefined)) === undefined);
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+      seen++;
+    }
+  };
+  const callers = Array.from({ length: 64 }, caller);
+  const until = async (count: number): Promise<void> => {
+    while (seen < count) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  await until(1000);
+  longest = 0;
+  const leader = await etcd.leader();
+  await etcd.kill(leader);
+  await until(seen + 1000);
+  working = false;
+  await Promise.all(callers);
+  await etcd.restart(leader);
+  await replicated.close();
+  await log.close();
+  return { name: "quota etcd, leader killed, longest gap", value: longest, unit: "ms", bar: "<= 1,500" };
 }
 
 const applying: Bench = {
@@ -221,8 +264,9 @@ const onEtcd: Bench = {
           tenants: 16,
           size: 500,
           ms: 4000,
-          bar: ">= 800 accepted",
+          bar: ">= 800",
         })),
+        await outage(cluster, await open("/e")),
       ];
     } finally {
       await cluster.destroy();
