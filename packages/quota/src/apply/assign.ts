@@ -25,7 +25,8 @@ export function assignAllocation(work: Work, command: AssignAllocation): Handled
     staleVersion("allocation", allocation.id, expected.allocation, allocation.version) ??
     staleVersion("system", "quotas", expected.system, draft.system.version);
   if (stale !== undefined) return stale;
-  if (!canMove(allocation.state, command.to))
+  // staging becomes running by a move: an assignment would put it on other nodes and leave its own behind
+  if (allocation.state !== "pending" || !canMove(allocation.state, command.to))
     return reject("invalid_transition", `allocation ${allocation.id} is ${allocation.state} and cannot become ${command.to}`, {
       allocation: allocation.id,
       from: allocation.state,

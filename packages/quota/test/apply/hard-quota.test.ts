@@ -61,6 +61,15 @@ test("pending work does not count; of two assignments for the last node the seco
   s.move("a", "completed").assign("b", "n0001");
 });
 
+test("work that holds nodes is not assigned others: staging becomes running where it is", () => {
+  const s = new Scenario().tenant("physics").nodes(2).submit("a");
+  s.ok({ kind: "allocation.assign", allocation: "a", nodes: ["n0000"], to: "staging", expected: {} });
+  const again = { kind: "allocation.assign", allocation: "a", nodes: ["n0001"], to: "running", expected: {} } as const;
+  expect(s.refused(again).details).toMatchObject({ from: "staging", to: "running" });
+  s.move("a", "running");
+  expect([s.owner("n0000"), s.owner("n0001"), s.allocation("a").assigned]).toEqual(["a", null, ["n0000"]]);
+});
+
 test("suspended work holds no nodes but counts as an allocation", () => {
   const s = new Scenario().tenant("physics", { maxConcurrentAllocations: 1 }).nodes(1).submit("a").submit("b");
   s.assign("a", "n0000").move("a", "checkpointing").move("a", "suspended");
