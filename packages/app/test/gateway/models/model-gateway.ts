@@ -1,0 +1,110 @@
+import { staticKeys, tokenVerifier } from "@seneschal/adapters/jwt";
+import { openLogger } from "@seneschal/adapters/logging";
+import { openMemoryStore, settableClock } from "@seneschal/adapters/memory";
+import { openMetrics } from "@seneschal/adapters/metrics";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
+import { systemRandom } from "@seneschal/adapters/system";
+import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
+import { type Dispatch, dispatcher, type Hooks } from "@seneschal/contract";
+import type { DocumentStore } from "@seneschal/core/ports";
+import type fc from "fast-check";
+import { devIssuer, type Gateway, gatewaySchema, gatewaySettings, openGateway } from "../../../src/gateway/index.ts";
+
+/** How often a model runs: a few times in every test run, `FC_RUNS` times when asked. */
+export const numRuns = Number(process.env["FC_RUNS"] ?? 20);
+/** For a test that runs so often. */
+export const timeout = Math.max(120_000, numRuns * 5_000);
+
+/** What a request came to. */
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a model looks into replies of every shape
+  readonly body: any;
+}
+
+export type Ask = (method: string, path: string, body?: object) => Promise<Answer>;
+
+/** A gateway without sockets: requests go to its dispatcher, so that thousands of histories take minutes. */
+export interface ModelGateway {
+  readonly clock: ReturnType<typeof settableClock>;
+  readonly store: DocumentStore;
+  /** Whoever a token names. */
+  as(sub: string, org: string, ...roles: readonly string[]): Ask;
+  /** Whoever presents this very token. */
+  holding(token: string): Ask;
+  sweep(): Promise<void>;
+  /** The process ends and another begins over the same store and vault: nothing but those is kept. */
+  restart(): Promise<void>;
+}
+
+const issuer = devIssuer();
+
+async function openModelGateway(): Promise<ModelGateway> {
+  const clock = settableClock(Date.now());
+  const store = openMemoryStore(gatewaySchema);
+  const seal = { kind: "key", key: systemRandom(32) } as const;
+  const parts = { crypto: nodeCrypto, random: systemRandom, clock };
+  const vault = await openEmbeddedVault({ ...parts, store: openMemoryStore({ collections: vaultCollections }), unseal: seal });
+  const now = (): number => clock.now();
+  const boot = async (): Promise<{ readonly gateway: Gateway; readonly dispatch: Dispatch }> => {
+    const { issuer: name, audience, publicKey } = issuer;
+    const keys = staticKeys(publicKey);
+    const verifier = tokenVerifier({ keys, issuer: name, audiences: [audience], clockSkewMs: 30_000, now });
+    const gateway = await openGateway({
+      ...{ ...parts, store, vault, policy: embeddedPolicyEngine(), version: "model" },
+      config: gatewaySettings.parse({ federation: { allowed_targets: ["127.0.0.0/8"], timeout: "1s" } }),
+      log: openLogger({ level: "silent" }),
+      metrics: openMetrics({ prefix: "gateway", version: "model" }),
+      health: async () => ({ status: "healthy", ready: true, components: {} }),
+      tokens: [{ ...verifier, method: "jwt" }],
+    });
+    const hooks: Hooks = { ...gateway.hooks, now, requestId: () => "model" };
+    return { gateway, dispatch: dispatcher(gateway.endpoints(hooks), hooks) };
+  };
+  let running = await boot();
+  const holding =
+    (token: () => string): Ask =>
+    async (method, target, body) => {
+      const { status, body: bytes } = await running.dispatch({
+        ...{ method, target, remoteAddress: "::1" },
+        headers: { authorization: `Bearer ${token()}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+        body: body === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(body)),
+      });
+      const text = bytes instanceof Uint8Array ? Buffer.from(bytes).toString("utf8") : "";
+      return { status, body: text === "" ? undefined : JSON.parse(text) };
+    };
+  return {
+    clock,
+    store,
+    as: (sub, org, ...roles) => holding(() => issuer.token({ sub, org, roles }, now())),
+    holding: (token) => holding(() => token),
+    sweep: () => running.gateway.sweep(now()),
+    async restart() {
+      await running.gateway.stop?.();
+      running = await boot();
+    },
+  };
+}
+
+const HISTORIES = 250;
+
+/** A gateway for each history, and an organisation that no other history has seen. It begins anew before its store grows large. */
+export function modelGateways(): () => Promise<{ readonly gateway: ModelGateway; readonly org: string }> {
+  let gateway: ModelGateway | undefined;
+  let histories = 0;
+  return async () => {
+    if (gateway === undefined || histories % HISTORIES === 0) gateway = await openModelGateway();
+    histories += 1;
+    return { gateway, org: `org-${histories}` };
+  };
+}
+
+/** One step of a history: what happens, under which name it is shown, and when it can happen at all. */
+export function step<Model extends object, Real>(
+  name: string,
+  run: (model: Model, real: Real) => Promise<void>,
+  check: (model: Readonly<Model>) => boolean = () => true,
+): fc.AsyncCommand<Model, Real> {
+  return { run, check, toString: () => name };
+}
