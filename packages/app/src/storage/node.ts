@@ -52,6 +52,8 @@ export interface StorageNodeOptions extends Membership {
   /** Certificate and key as `store-server` for calls to other nodes; absent: plaintext. */
   readonly peerTls?: NonNullable<PeersOptions["tls"]>;
   readonly peerTimeoutMs?: number;
+  /** Between rounds, milliseconds; default 10,000. */
+  readonly sampleMs?: number;
   /** What the nodes of the cluster agree on; closed with the node. */
   readonly clusterLog: ReplicatedLog;
   /** Opened with `storageSchema`. */
@@ -112,7 +114,7 @@ export interface StorageNode {
   readonly connections: Map<string, number>;
 }
 
-const sampleMs = 10_000;
+const defaultSampleMs = 10_000;
 
 /** Puts a storage node together and brings the cluster state up to its configuration. */
 export async function openStorageNode(options: StorageNodeOptions): Promise<StorageNode> {
@@ -480,7 +482,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     tick,
     start() {
       jobs.start();
-      timer ??= setInterval(() => background(tick()), sampleMs).unref();
+      timer ??= setInterval(() => background(tick()), options.sampleMs ?? defaultSampleMs).unref();
       background(tick());
     },
     async stop() {

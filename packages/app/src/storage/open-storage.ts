@@ -60,6 +60,7 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
     ...(tlsFiles === undefined && !data.insecure ? {} : { peerAddress: config.cluster.advertise.peer ?? peerAddress }),
     ...(tlsFiles === undefined ? {} : { peerTls: tlsFiles }),
     peerTimeoutMs: config.cluster.timeout,
+    sampleMs: config.cluster.sample,
     expectedNodes: config.cluster.nodes,
     clusterLog: parts.clusterLog,
     store: parts.store,

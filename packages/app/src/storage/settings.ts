@@ -42,6 +42,8 @@ export const storageSettings = z.strictObject({
       advertise: z.strictObject({ peer: z.string().min(1).optional(), data: z.string().min(1).optional() }).prefault({}),
       /** Nodes that must have joined before the cluster takes writes. */
       nodes: z.int().min(1).max(1000).default(1),
+      /** How often a node looks at itself and at the others. */
+      sample: duration("10s").refine((ms) => ms >= 100 && ms <= 10_000, "expected 100ms to 10s"),
       /** How long a call to another node may take. */
       timeout: duration("5s"),
     })

@@ -129,7 +129,7 @@ export async function openCluster(
     },
     async places() {
       const [any] = running.values();
-      const { devices: known } = any?.node.cluster.state ?? { devices: {} };
+      const known = any?.node.cluster.state.devices ?? {};
       const { chunks } = await chunkPage(store, undefined, 1000);
       return chunks.map(({ doc }) => doc.fragments.map((f) => (f === null ? "" : (known[f.device]?.node ?? "?"))));
     },

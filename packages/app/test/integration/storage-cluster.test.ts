@@ -1,0 +1,228 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as wait } from "node:timers/promises";
+import { type ObjectClient, openDataChannel, openObjectClient } from "@seneschal/adapters/grpc-storage";
+import { isCoded } from "@seneschal/core";
+import { expect, test } from "vitest";
+import { etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
+import { freePort } from "../../../../tools/free-port.ts";
+import { postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
+import { storeCa } from "../storage/grpc-rig.ts";
+import { bytesOf, collect, pattern } from "../storage/rig.ts";
+
+const installed = etcdInstalled() && postgresBinaries() !== undefined;
+/** Kills of one node under load; raise it for a long run. */
+const KILLS = Number(process.env["KILL_ROUNDS"] ?? 1);
+const token = "token-of-the-cluster-admin";
+const names = ["n1", "n2", "n3"] as const;
+/** What the interface document lets a write answer while a node is away; `Unavailable`: the connection is gone. */
+const retriable = ["ShardUnavailable", "QuorumLost", "Unavailable", "KeyManagerUnavailable", "TenantKmsUnreachable"];
+
+/** Asks again until it is so. */
+async function until(what: string, probe: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 600; tries++) {
+    if (await probe().catch(() => false)) return;
+    await wait(100);
+  }
+  throw new Error(`it never came to be: ${what}`);
+}
+
+test.skipIf(!installed)(
+  "three storage processes on etcd and PostgreSQL lose nothing when one is killed, repair, evacuate, and take it back",
+  async () => {
+    const directory = await mkdtemp(join(tmpdir(), "seneschal-cluster-"));
+    const [etcd, postgres, ca] = await Promise.all([startEtcdCluster(), startPostgres(), storeCa("Cluster CA")]);
+    const keyFile = join(directory, "unseal.key");
+    await writeFile(keyFile, randomBytes(32).toString("base64"));
+    await writeFile(join(directory, "ca.pem"), ca.pem);
+    const ports = await Promise.all(
+      names.map(async () => ({ http: await freePort(), data: await freePort(), peer: await freePort() })),
+    );
+    const children: (ChildProcess | undefined)[] = [];
+
+    const start = async (at: number): Promise<void> => {
+      const own = join(directory, names[at] as string);
+      await mkdir(own, { recursive: true });
+      const { cert, key } = await ca.issue(`CN=${names[at]},OU=store-server`, { names: ["localhost"] });
+      await Promise.all([writeFile(join(own, "cert.pem"), cert), writeFile(join(own, "key.pem"), key)]);
+      const port = ports[at] as (typeof ports)[number];
+      const config = {
+        server: { port: port.http },
+        node_id: names[at],
+        s3: { port: 0 },
+        grpc: {
+          address: `localhost:${port.data}`,
+          ca: join(directory, "ca.pem"),
+          cert: join(own, "cert.pem"),
+          key: join(own, "key.pem"),
+        },
+        cluster: {
+          kind: "etcd",
+          endpoints: etcd.endpoints,
+          peer_address: `localhost:${port.peer}`,
+          nodes: 3,
+          sample: "200ms",
+          timeout: "2s",
+        },
+        database: { kind: "postgres", url: postgres.url, namespace: "storage" },
+        vault: { key_file: keyFile },
+        devices: [0, 1].map((i) => ({
+          id: `${names[at]}-d${i}`,
+          pool: "default",
+          directory: join(own, `d${i}`),
+          capacity_bytes: 256 << 20,
+        })),
+        admin: { tokens: [{ id: "root", role: "cluster-admin", sha256: createHash("sha256").update(token).digest("hex") }] },
+        rate_limit: { authenticated: { limit: 1_000_000 }, anonymous: { limit: 1_000_000 } },
+      };
+      const script = new URL("storage-process.ts", import.meta.url).pathname;
+      const args = ["--import", "tsx", "--conditions=@seneschal/source", script, own, JSON.stringify(config)];
+      const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+      children[at] = child;
+      await new Promise<void>((resolve, reject) => {
+        createInterface({ input: child.stdout }).once("line", () => resolve());
+        child.once("exit", (code) => reject(new Error(`${names[at]} ended with ${code}`)));
+      });
+    };
+    const kill = async (at: number): Promise<void> => {
+      const child = children[at];
+      children[at] = undefined;
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGKILL");
+      await ended;
+    };
+    const http = async (at: number, method: string, path: string, body?: unknown) => {
+      const reply = await fetch(`http://127.0.0.1:${ports[at]?.http}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+      return { status: reply.status, body: (await reply.json()) as any };
+    };
+    const clients: ObjectClient[] = [];
+    const at = (key: string) => ({ tenant: "alpha", bucket: "docs", key });
+
+    try {
+      await Promise.all(names.map((_, i) => start(i)));
+      await until("all shards are laid out and all nodes healthy", async () => {
+        const nodes = (await http(0, "GET", "/ui/api/nodes")).body as { status: string; shard_count: number }[];
+        return nodes.length === 3 && nodes.every((n) => n.status === "healthy" && n.shard_count === 9);
+      });
+      await http(0, "POST", "/ui/api/ops/tenants", { tenant_id: "alpha" });
+      const tls = { ca: ca.pem, ...(await ca.issue("CN=client,OU=store-server")) };
+      for (const { data } of ports) clients.push(openObjectClient({ address: `localhost:${data}`, tls, timeoutMs: 10_000 }));
+      await clients[1]?.createBucket("docs", "alpha");
+
+      const written = new Map<string, number>();
+      let seed = 0;
+      const write = async (through: number): Promise<boolean> => {
+        const key = `k${++seed}`;
+        const mine = seed;
+        try {
+          await clients[through]?.put(at(key), bytesOf(pattern(20_000 + (mine % 7) * 30_000, mine)));
+          written.set(key, mine);
+          return true;
+        } catch (error) {
+          expect(isCoded(error, ...retriable), String(error)).toBe(true);
+          return false;
+        }
+      };
+      const checkAll = async (through: number): Promise<void> => {
+        for (const [key, mine] of written) {
+          const bytes = await collect(clients[through]?.get(at(key)) ?? bytesOf());
+          expect(bytes.equals(pattern(20_000 + (mine % 7) * 30_000, mine)), `${key} through ${names[through]}`).toBe(true);
+        }
+      };
+      for (let i = 0; i < 12; i++) expect(await write(i % 3)).toBe(true);
+      for (let i = 0; i < 3; i++) await checkAll(i);
+
+      for (let round = 0; round < KILLS; round++) {
+        const victim = (round + 1) % 3;
+        const others = [0, 1, 2].filter((i) => i !== victim);
+        // Writers are under way when it dies.
+        let dying = true;
+        const writers = others.map(async (through) => {
+          while (dying) await write(through);
+        });
+        await kill(victim);
+        await checkAll(others[0] as number);
+        await until("writes go on", () => write(others[0] as number));
+        await until("writes go on through the other", () => write(others[1] as number));
+        dying = false;
+        await Promise.all(writers);
+        for (const through of others) await checkAll(through);
+        await start(victim);
+        await until("the node is healthy again for everybody", async () => {
+          const views = await Promise.all(
+            [0, 1, 2].map(async (i) => (await http(i, "GET", "/ui/api/nodes")).body as { status: string }[]),
+          );
+          return views.flat().every((n) => n.status === "healthy");
+        });
+        await until("writes go on through it", () => write(victim));
+        await checkAll(victim);
+      }
+
+      // A damaged copy on one node, found and healed through another.
+      const folder = join(directory, "n3", "d0", "extents");
+      const extents = (await readdir(folder, { recursive: true })).filter((n) => n.includes("/"));
+      expect(extents.length).toBeGreaterThan(0);
+      const path = join(folder, extents[0] as string);
+      const bytes = await readFile(path);
+      bytes[bytes.length >> 1]! ^= 1;
+      await writeFile(path, bytes);
+      const finished = async (job: string) => {
+        let found: { state: string; result: Record<string, number> } | undefined;
+        await until("the job ends", async () => {
+          found = (await http(1, "GET", `/ui/api/jobs/${job}`)).body;
+          return !["queued", "running"].includes(found?.state ?? "running");
+        });
+        return found;
+      };
+      const scrub = await http(0, "POST", "/ui/api/ops/scrub", {});
+      expect(await finished(scrub.body.job_id)).toMatchObject({ state: "succeeded", result: { lost: 0, repair_errors: 0 } });
+      const again = await http(1, "POST", "/ui/api/ops/scrub", {});
+      const clean = await finished(again.body.job_id);
+      expect(clean).toMatchObject({ state: "succeeded", result: { repaired: 0, lost: 0 } });
+      expect(clean?.result["healthy"]).toBe(clean?.result["scanned"]);
+
+      // A device of one node, evacuated through another.
+      const admin = openDataChannel("seneschal.storage.v1.StorageAdminService", {
+        address: `localhost:${ports[0]?.data}`,
+        tls: { ca: ca.pem, ...(await ca.issue("CN=root,OU=storage-admin")) },
+      });
+      const { job_id } = (await admin.ask("EvacuateDevice", { device_id: "n3-d0" })) as { job_id: string };
+      admin.close();
+      expect(await finished(job_id)).toMatchObject({ state: "succeeded" });
+      await until("the device is removed everywhere", async () => {
+        const devices = (await http(2, "GET", "/ui/api/devices")).body as { device_id: string; state: string }[];
+        return devices.find((d) => d.device_id === "n3-d0")?.state === "Removed";
+      });
+      for (let i = 0; i < 3; i++) await checkAll(i);
+
+      // Without a majority of the log nobody writes; reads go on from what was known.
+      await Promise.all([0, 1].map((member) => etcd.kill(member)));
+      await until("writes are refused", async () => {
+        const error = await clients[0]?.put(at("refused"), bytesOf(pattern(10))).then(
+          () => undefined,
+          (e: unknown) => e,
+        );
+        return isCoded(error, "QuorumLost");
+      });
+      await checkAll(1);
+      await Promise.all([0, 1].map((member) => etcd.restart(member)));
+      await until("writes go on with the quorum", () => write(0));
+    } finally {
+      for (const client of clients) client.close();
+      await Promise.all(children.map((_, i) => kill(i)));
+      await etcd.destroy();
+      await postgres.destroy();
+      await rm(directory, { recursive: true, force: true });
+    }
+  },
+);
