@@ -6,7 +6,8 @@ import { vaultError } from "./vault-error.ts";
 /** How the client proves itself. */
 export type VaultAuth =
   | { readonly kind: "token"; readonly token: string }
-  | { readonly kind: "approle"; readonly roleId: string; readonly secretId: string; readonly mount?: string }
+  /** `secretId` is asked for at every login: operators replace it. */
+  | { readonly kind: "approle"; readonly roleId: string; readonly secretId: () => Promise<string>; readonly mount?: string }
   /** `jwt` is read at every login: Kubernetes rotates it. */
   | { readonly kind: "kubernetes"; readonly role: string; readonly jwt: () => Promise<string>; readonly mount?: string }
   | { readonly kind: "cert"; readonly name?: string; readonly mount?: string };
@@ -109,7 +110,7 @@ export function connectVault(options: VaultConnectionOptions): VaultConnection {
     const mount = `auth/${auth.mount ?? auth.kind}/login`;
     const body =
       auth.kind === "approle"
-        ? { role_id: auth.roleId, secret_id: auth.secretId }
+        ? { role_id: auth.roleId, secret_id: await auth.secretId() }
         : auth.kind === "kubernetes"
           ? { role: auth.role, jwt: await auth.jwt() }
           : auth.name === undefined

@@ -132,7 +132,7 @@ describe("logins", () => {
   test("AppRole and Kubernetes log in, and again when the lease is over or the token was revoked", async () => {
     const server = await start({ logins });
     for (const auth of [
-      { kind: "approle", roleId: "r", secretId: "s" },
+      { kind: "approle", roleId: "r", secretId: async () => "s" },
       { kind: "kubernetes", role: "gw", jwt: async () => "token-1" },
     ] as const) {
       const connection = connect(server, auth);
@@ -149,7 +149,8 @@ describe("logins", () => {
 
   test("a refused login is vault_unavailable and shows no secret", async () => {
     const server = await start({ logins });
-    const vault = openHttpVault({ connection: connect(server, { kind: "approle", roleId: "r", secretId: "canary-secret" }) });
+    const auth = { kind: "approle", roleId: "r", secretId: async () => "canary-secret" } as const;
+    const vault = openHttpVault({ connection: connect(server, auth) });
     const failure = await vault.listKeys().catch((error: Error) => error);
     expect(failure).toEqual(unavailable);
     expect(`${failure}${JSON.stringify(failure)}`).not.toContain("canary");

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { connectVault, openEmbeddedVault, openHttpVault, type Unseal } from "@seneschal/adapters/vault";
+import { connectVault, openEmbeddedVault, openHttpVault, type Unseal, type VaultAuth } from "@seneschal/adapters/vault";
 import { CodedError } from "@seneschal/core";
 import type { Clock, CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
 import type { VaultSettings } from "./storage-settings.ts";
@@ -18,18 +18,48 @@ export async function openVault(
 }
 
 async function openServer(settings: VaultSettings, clock: Clock): Promise<Vault> {
-  const { address, token, namespace, ca_file, timeout, transit_mount } = settings;
-  if (address === undefined || token === undefined)
-    throw new CodedError("config_invalid", "vault.address and vault.token are needed");
+  const { address, namespace, ca_file, cert, timeout, transit_mount } = settings;
+  if (address === undefined) throw new CodedError("config_invalid", "vault.address is needed");
   const connection = connectVault({
     address,
-    auth: { kind: "token", token },
+    auth: loginOf(settings),
     timeout,
     now: () => clock.now(),
     ...(namespace === undefined ? {} : { namespace }),
-    ...(ca_file === undefined ? {} : { ca: await readFile(ca_file, "utf8") }),
+    ...(ca_file === undefined ? {} : { ca: await readSetting("vault.ca_file", ca_file) }),
+    ...(cert === undefined
+      ? {}
+      : {
+          cert: await readSetting("vault.cert.cert_file", cert.cert_file),
+          key: await readSetting("vault.cert.key_file", cert.key_file),
+        }),
   });
   return openHttpVault({ connection, mount: transit_mount });
+}
+
+function loginOf({ token, approle, kubernetes, cert }: VaultSettings): VaultAuth {
+  if (token !== undefined) return { kind: "token", token };
+  if (approle !== undefined) {
+    const { role_id, secret_id_file, mount } = approle;
+    const secretId = async (): Promise<string> => (await readSetting("vault.approle.secret_id_file", secret_id_file)).trim();
+    return { kind: "approle", roleId: role_id, secretId, mount };
+  }
+  if (kubernetes !== undefined) {
+    const { role, jwt_file, mount } = kubernetes;
+    const jwt = async (): Promise<string> => (await readSetting("vault.kubernetes.jwt_file", jwt_file)).trim();
+    return { kind: "kubernetes", role, jwt, mount };
+  }
+  if (cert !== undefined) return { kind: "cert", mount: cert.mount, ...(cert.name === undefined ? {} : { name: cert.name }) };
+  throw new CodedError("config_invalid", "vault: a way to log in is needed");
+}
+
+/** A file that the configuration names. Throws `config_invalid` naming the setting. */
+async function readSetting(setting: string, file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new CodedError("config_invalid", `${setting}: ${file} cannot be read`, {}, error);
+  }
 }
 
 async function unsealOf({ passphrase, key_file }: VaultSettings, fallback: string): Promise<Unseal> {

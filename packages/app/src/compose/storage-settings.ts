@@ -17,6 +17,9 @@ export const databaseSettings = z
 
 export type DatabaseSettings = z.output<typeof databaseSettings>;
 
+/** How a service logs in to a vault server: exactly one of them. */
+const logins = ["token", "approle", "kubernetes", "cert"] as const;
+
 /** Where keys are kept that never leave. */
 export const vaultSettings = z
   .strictObject({
@@ -28,12 +31,36 @@ export const vaultSettings = z
     passphrase: secret().optional(),
     address: z.url().optional(),
     token: secret().optional(),
+    /** The secret id is read from the file at every login, so that it can be replaced. */
+    approle: z
+      .strictObject({ role_id: z.string().min(1), secret_id_file: z.string(), mount: z.string().min(1).default("approle") })
+      .optional(),
+    kubernetes: z
+      .strictObject({
+        role: z.string().min(1),
+        /** The service account's token; read at every login. */
+        jwt_file: z.string().default("/var/run/secrets/kubernetes.io/serviceaccount/token"),
+        mount: z.string().min(1).default("kubernetes"),
+      })
+      .optional(),
+    /** Login by client certificate; `name` picks the role. */
+    cert: z
+      .strictObject({
+        cert_file: z.string(),
+        key_file: z.string(),
+        name: z.string().min(1).optional(),
+        mount: z.string().min(1).default("cert"),
+      })
+      .optional(),
     namespace: z.string().optional(),
     ca_file: z.string().optional(),
     transit_mount: z.string().default("transit"),
     timeout: duration("5s"),
   })
   .refine((vault) => vault.kind !== "http" || vault.address !== undefined, { message: "http needs address" })
+  .refine((vault) => vault.kind !== "http" || logins.filter((login) => vault[login] !== undefined).length === 1, {
+    message: `http needs exactly one of ${logins.join(", ")}`,
+  })
   .prefault({});
 
 export type VaultSettings = z.output<typeof vaultSettings>;

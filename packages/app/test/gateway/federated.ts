@@ -15,6 +15,9 @@ export interface Side {
   signed(operation: string, resource: string, method: string, path: string, body: object): Promise<Answer>;
 }
 
+/** What two sides need of each other, in this process or another. */
+type Calls = Pick<Side, "org" | "url" | "signed">;
+
 const local = ["127.0.0.0/8", "::1"];
 
 /** A gateway with its own store, vault and root CA. */
@@ -43,13 +46,13 @@ export async function openSide(org: string): Promise<Side> {
 }
 
 /** What an organisation hands to its partner, out of band. */
-export async function credentials(side: Side): Promise<{ readonly csr: string; readonly certificate: string }> {
+export async function credentials(side: Calls): Promise<{ readonly csr: string; readonly certificate: string }> {
   const { status, body, text } = await side.signed("federation.init", "", "POST", "/api/v1/federation/init", {});
   if (status !== 200) throw new Error(text);
   return body;
 }
 
-export async function establish(side: Side, partner: Side, given: object = {}): Promise<Answer> {
+export async function establish(side: Calls, partner: Calls, given: object = {}): Promise<Answer> {
   const { csr, certificate } = await credentials(partner);
   const body = {
     partner_org_id: partner.org,
@@ -61,13 +64,13 @@ export async function establish(side: Side, partner: Side, given: object = {}): 
   return side.signed("federation.establish", partner.org, "POST", "/api/v1/federation/establish", body);
 }
 
-export function importCertificate(side: Side, partner: string, certificate: string): Promise<Answer> {
+export function importCertificate(side: Calls, partner: string, certificate: string): Promise<Answer> {
   const body = { partner_org_id: partner, certificate };
   return side.signed("federation.import", partner, "POST", "/api/v1/federation/certificate/import", body);
 }
 
 /** Two organisations on two gateways, federated both ways. */
-export async function federate(a: Side, b: Side): Promise<void> {
+export async function federate(a: Calls, b: Calls): Promise<void> {
   const [forB, forA] = [await establish(a, b), await establish(b, a)];
   if (forB.status !== 201 || forA.status !== 201) throw new Error(forB.text + forA.text);
   const [atA, atB] = [

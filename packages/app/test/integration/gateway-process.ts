@@ -1,0 +1,50 @@
+/**
+ * One gateway process of the federation tests, as it is composed for real: its start as JSON on the command line; on standard output one
+ * line of JSON with what a client needs to be its super admin.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openLogger } from "@seneschal/adapters/logging";
+import { openMetrics } from "@seneschal/adapters/metrics";
+import { systemClock, systemRandom } from "@seneschal/adapters/system";
+import { dispatcher, type Hooks } from "@seneschal/contract";
+import { serve as expressServe } from "@seneschal/server-express";
+import { serve as fastifyServe } from "@seneschal/server-fastify";
+import { buildGateway, gatewayService } from "../../src/compose/gateway-service.ts";
+import { devCredentials, devIssuer, serverCertificate } from "../../src/gateway/index.ts";
+import type { GatewayStart } from "./gateway-instance.ts";
+
+const start = JSON.parse(process.argv[2] ?? "{}") as GatewayStart;
+const keyFile = join(start.dataDir, "unseal.key");
+await readFile(keyFile).catch(() => writeFile(keyFile, Buffer.from(systemRandom(32)).toString("base64")));
+const config = gatewayService(start.dataDir).settings.parse({
+  server: { instance_id: `gateway-of-${start.org}` },
+  rate_limit: { authenticated: { limit: 1_000_000 } },
+  federation: { allowed_targets: ["127.0.0.0/8", "10.0.0.0/8", "::1"], timeout: "1s", health_interval: "1s" },
+});
+const gateway = await buildGateway(
+  config,
+  {
+    ...{ clock: systemClock, random: systemRandom, log: openLogger({ level: "silent" }), version: "test" },
+    metrics: openMetrics({ prefix: "gateway", version: "test" }),
+    health: async () => ({ status: "healthy", ready: true, components: {} }),
+    server: () => undefined,
+  },
+  start.dataDir,
+);
+const now = systemClock.now();
+const dev = await devCredentials(gateway.services, { organizations: [start.org], issuer: devIssuer(), now });
+const tls = await serverCertificate(gateway.services, { names: ["localhost", start.host], now });
+const hooks: Hooks = {
+  ...gateway.hooks,
+  now: () => systemClock.now(),
+  requestId: () => Buffer.from(systemRandom(16)).toString("hex"),
+};
+const serve = start.server === "fastify" ? fastifyServe : expressServe;
+await serve(dispatcher(gateway.endpoints(hooks), hooks), {
+  ...{ host: start.host, port: start.port },
+  tls: { cert: tls.cert, key: tls.key, ca: [tls.ca], requestCert: true },
+});
+await gateway.start?.();
+const admin = dev.organizations[start.org]?.admins.super_admin;
+process.stdout.write(`${JSON.stringify({ ca: tls.ca, cert: admin?.certificate, key: admin?.private_key })}\n`);
