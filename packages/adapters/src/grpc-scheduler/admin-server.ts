@@ -20,6 +20,8 @@ export const ADMIN_PROTO = fileURLToPath(new URL("../../src/grpc-scheduler/admin
 /** A call as a handler sees it: fields under their proto names, absent ones absent. */
 export interface AdminCall {
   readonly authorization: string | undefined;
+  /** Of the caller, without the port. */
+  readonly address: string;
   readonly request: Readonly<Record<string, unknown>>;
 }
 
@@ -103,7 +105,11 @@ type Message = Record<string, unknown>;
 function unary(handler: AdminHandler) {
   return (call: ServerUnaryCall<Message, Message>, done: sendUnaryData<Message>): void => {
     const authorization = call.metadata.get("authorization")[0]?.toString();
-    handler({ authorization, request: call.request }).then(
+    const address = call
+      .getPeer()
+      .replace(/:\d+$/, "")
+      .replace(/^\[|\]$/g, "");
+    handler({ authorization, address, request: call.request }).then(
       (reply) => done(null, present(reply)),
       (error: unknown) => done(failure(error)),
     );

@@ -3,19 +3,17 @@ import { httpAccounting, openUsageBuffer } from "@seneschal/adapters/accounting"
 import type { Logger } from "@seneschal/adapters/logging";
 import type { LocalRunner } from "@seneschal/adapters/runner";
 import { openWebhook } from "@seneschal/adapters/webhook";
-import type { Authorise } from "./auth/authorise.ts";
 import { type AccountingLink, accountingLink } from "./budget/accounting.ts";
 import { budgetNotifications } from "./events/notify-budgets.ts";
 import type { SchedulerMetrics } from "./metrics.ts";
 import type { Repeat } from "./repeat.ts";
-import { adminHandlers } from "./rpc.ts";
+import { adminHandlers, type Door } from "./rpc.ts";
 import { type LocalAgent, runLocally } from "./runner/run-locally.ts";
 import type { SchedulerServices } from "./services.ts";
 
 export interface BackgroundOptions {
   readonly services: SchedulerServices;
-  readonly authenticate: Parameters<typeof adminHandlers>[1];
-  readonly authorise: Authorise;
+  readonly door: Door;
   readonly counts: SchedulerMetrics;
   readonly newId: () => string;
   readonly log: Logger;
@@ -107,7 +105,7 @@ export function background(options: BackgroundOptions): Background {
       host,
       port,
       ...tls,
-      handlers: adminHandlers(services, options.authenticate, options.authorise),
+      handlers: adminHandlers(services, options.door),
     });
     stops.push(() => server.close());
     log.info({ port: server.port }, "the AdminService listens");

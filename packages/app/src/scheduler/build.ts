@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { sha256 } from "@seneschal/adapters/log";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
-import { endpoints } from "@seneschal/contract";
+import { endpoints, type Hooks } from "@seneschal/contract";
 import { schedulerContract, schedulerErrors } from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/core";
 import { openReplicated } from "@seneschal/core/log";
@@ -122,10 +122,11 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
   };
   const tokens = token === undefined ? config.tokens : [...config.tokens, peerToken(token)];
   const authenticate = authenticator(tokens, verifiers);
+  /** Made by the platform from `limits`; the RPC server counts with the same one. */
+  let rateLimit: Hooks["rateLimit"];
   const work = background({
     services,
-    authenticate,
-    authorise,
+    door: { authenticate, authorise, rateLimit: (...call) => rateLimit?.(...call) },
     counts,
     newId,
     log: platform.log,
@@ -141,7 +142,10 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
       badParams: "validation_failed",
     },
     limits: { ...config.rate_limit, exempt: ["healthz", "health", "metrics", "forwardProposals"] },
-    endpoints: (hooks) => endpoints(schedulerContract, handlers, services, hooks),
+    endpoints: (hooks) => {
+      rateLimit = hooks.rateLimit;
+      return endpoints(schedulerContract, handlers, services, hooks);
+    },
     checks: [
       {
         name: "log",

@@ -1,5 +1,5 @@
-import type { AdminHandler } from "@seneschal/adapters/grpc-scheduler";
-import type { HandlerInput, Principal } from "@seneschal/contract";
+import type { AdminCall, AdminHandler } from "@seneschal/adapters/grpc-scheduler";
+import type { HandlerInput, Hooks, Principal, WireRequest } from "@seneschal/contract";
 import { type SchedulerContract, schedulerContract } from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/core";
 import type { z } from "zod";
@@ -7,23 +7,36 @@ import type { Authorise } from "./auth/authorise.ts";
 import { tenantHandlers } from "./handlers/tenants.ts";
 import type { SchedulerServices } from "./services.ts";
 
-type Authenticate = (wire: { readonly headers: Readonly<Record<string, string | undefined>> }) => Promise<Principal | undefined>;
+/** Who is let in: the very hooks of the dispatcher. */
+export interface Door {
+  readonly authenticate: (wire: Pick<WireRequest, "headers">) => Promise<Principal | undefined>;
+  readonly authorise: Authorise;
+  readonly rateLimit: NonNullable<Hooks["rateLimit"]>;
+}
 type Operation = "updateTenant" | "getTenantUsage" | "getUserUsage";
 
 /** Fields that a caller may clear by name; proto has no null. */
 const CLEARABLE: readonly string[] = ["max_concurrent_allocations", "gpu_hours_budget", "node_hours_budget", "burst_allowance"];
 
-/** The AdminService: the same schemas, roles and handlers as REST, behind another wire. */
+/** The AdminService: the same schemas, roles, rate limits and handlers as REST, behind another wire. */
 export function adminHandlers(
   services: SchedulerServices,
-  authenticate: Authenticate,
-  authorise: Authorise,
+  { authenticate, authorise, rateLimit }: Door,
 ): Record<"UpdateTenant" | "GetTenantUsage" | "GetUserUsage", AdminHandler> {
-  /** Authenticates and authorises like the dispatcher does for the operation's route. */
-  const admit = async (operation: Operation, authorization: string | undefined): Promise<Principal> => {
-    const principal = await authenticate({ headers: { authorization } });
-    if (principal === undefined) throw new CodedError("unauthenticated", "authentication required");
-    await authorise({ route: schedulerContract[operation], principal, now: services.clock.now() });
+  /** Authenticates, counts and authorises like the dispatcher does for the operation's route: bad credentials count too. */
+  const admit = async (operation: Operation, { authorization, address }: AdminCall): Promise<Principal> => {
+    const route = schedulerContract[operation];
+    const headers = authorization === undefined ? {} : { authorization };
+    const wire = { method: route.method, path: route.path, params: {}, query: {}, headers, remoteAddress: address };
+    let refused: unknown = new CodedError("unauthenticated", "authentication required");
+    const principal = await authenticate(wire).catch((error: unknown) => {
+      refused = error;
+      return undefined;
+    });
+    const verdict = await rateLimit(wire as WireRequest, { id: operation, route }, principal);
+    if (verdict?.allowed === false) throw new CodedError("rate_limited", "too many requests", verdict.details);
+    if (principal === undefined) throw refused;
+    await authorise({ route, principal, now: services.clock.now() });
     return principal;
   };
   const input = <O extends Operation>(principal: Principal, parts: object): HandlerInput<SchedulerContract[O]> =>
@@ -41,8 +54,9 @@ export function adminHandlers(
     ("body" in returned ? returned.body : returned) as Readonly<Record<string, unknown>>;
 
   return {
-    async UpdateTenant({ authorization, request }) {
-      const principal = await admit("updateTenant", authorization);
+    async UpdateTenant(call) {
+      const { request } = call;
+      const principal = await admit("updateTenant", call);
       const { tenant_id: id, clear = [], ...fields } = request;
       const cleared = (clear as readonly string[]).map((field) => {
         if (!CLEARABLE.includes(field))
@@ -54,14 +68,16 @@ export function adminHandlers(
       const parts = { params, body: parse(updateTenant.body, { ...fields, ...Object.fromEntries(cleared) }) };
       return body(await tenantHandlers.updateTenant(services, input<"updateTenant">(principal, parts)));
     },
-    async GetTenantUsage({ authorization, request }) {
-      const principal = await admit("getTenantUsage", authorization);
+    async GetTenantUsage(call) {
+      const { request } = call;
+      const principal = await admit("getTenantUsage", call);
       const params = parse(schedulerContract.getTenantUsage.params, { id: request["tenant_id"] });
       const query = parse(schedulerContract.getTenantUsage.query, daysOf(request));
       return body(await tenantHandlers.getTenantUsage(services, input<"getTenantUsage">(principal, { params, query })));
     },
-    async GetUserUsage({ authorization, request }) {
-      const principal = await admit("getUserUsage", authorization);
+    async GetUserUsage(call) {
+      const { request } = call;
+      const principal = await admit("getUserUsage", call);
       const query = parse(schedulerContract.getUserUsage.query, { user: request["user"], ...daysOf(request) });
       return body(await tenantHandlers.getUserUsage(services, input<"getUserUsage">(principal, { query })));
     },

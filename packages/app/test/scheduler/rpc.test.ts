@@ -64,6 +64,30 @@ test("usage over RPC equals usage over REST", async () => {
   });
 });
 
+test("RPC is counted with REST: by principal, and by address where the credential is bad", async () => {
+  const port = await freePort();
+  const limited = await startScheduler(servers[1]![1], {
+    grpc: { enabled: true, port },
+    rate_limit: { authenticated: { limit: 2, window: "1m" }, anonymous: { limit: 1, window: "1m" } },
+  });
+  const Client = adminService();
+  const peer = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  const ask = (token: string): Promise<number> =>
+    new Promise((resolve) => {
+      const metadata = new Metadata();
+      metadata.set("authorization", `Bearer ${token}`);
+      // biome-ignore lint/suspicious/noExplicitAny: a client made from the proto file has no types
+      (peer as any).GetUserUsage({ user: "root" }, metadata, (error: ServiceError | null) => resolve(error?.code ?? 0));
+    });
+  const root = tokenOf("root");
+  expect((await limited.call("root", "GET", "/api/v1/usage?user=root")).status).toBe(200);
+  expect([await ask(root), await ask(root)]).toEqual([status.OK, status.RESOURCE_EXHAUSTED]);
+  expect((await limited.call("root", "GET", "/api/v1/usage?user=root")).status).toBe(429);
+  expect([await ask("bad"), await ask("bad")]).toEqual([status.UNAUTHENTICATED, status.RESOURCE_EXHAUSTED]);
+  peer.close();
+  await limited.stop();
+});
+
 test.each([
   [undefined, "GetTenantUsage", { tenant_id: "physics" }, status.UNAUTHENTICATED, "unauthenticated"],
   ["ada", "GetTenantUsage", { tenant_id: "physics" }, status.PERMISSION_DENIED, "forbidden"],
