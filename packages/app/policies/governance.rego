@@ -1,6 +1,7 @@
 # Decides data operations. Deny by default; a deny rule overrides every allow rule.
 # Input: operation_type, classification {tier, rank, tags}, sources [{id, known, rank}], destination {id, known, accepts_rank} or null,
-# user {user_id, role, department}, transformations, purpose.
+# user {user_id, role, department}, transformations (a row_filter with `applies`: every source has its column), purpose,
+# approval {id, active, approved_by, expires_at} or null.
 # Replace this file to change the rules; keep the shape of `decision`.
 package governance
 
@@ -53,6 +54,7 @@ deny contains reason("destination-tier", "Destinations take data up to their tie
 	operation in leaving
 	input.destination.known
 	input.destination.accepts_rank < rank
+	not approved
 }
 
 deny contains reason("no-restricted-export", "RESTRICTED data stays where it is", "RESTRICTED data may not leave its place") if {
@@ -62,11 +64,52 @@ deny contains reason("no-restricted-export", "RESTRICTED data stays where it is"
 
 deny contains reason("role-clearance", "Roles see data up to their clearance", sprintf("the role may not use %s data", [input.classification.tier])) if {
 	clearance[role] < rank
+	not approved
+	not need_to_know
+}
+
+deny contains reason("inactive-approval", "Approvals end", "the approval is unknown, over, or for another operation") if {
+	input.approval != null
+	not input.approval.active
+}
+
+deny contains reason("purpose-limitation", "Data is used for what it was collected for", "data of this kind is not used for this purpose") if {
+	lower(input.purpose) in {"marketing", "advertising", "profiling", "resale", "model_training"}
+	some tag in input.classification.tags
+	tag in {"PHI", "PCI", "SPECIAL_CATEGORY", "CREDENTIALS"}
+}
+
+# Somebody else gave leave for this operation, for a time. It overcomes clearance and tiers of destinations, never the rule on RESTRICTED data.
+approved if input.approval.active
+
+# Who is cleared for INTERNAL data reads CONFIDENTIAL rows of their own, or a few rows to see what the data is.
+need_to_know if {
+	operation in reading
+	clearance[role] == 1
+	rank == 2
+	some change in input.transformations
+	own_rows(change)
+}
+
+own_rows(change) if {
+	change.type == "row_filter"
+	change.applies
+	change.equals == input.user[lower(change.column)]
+}
+
+own_rows(change) if {
+	change.type == "sample"
+	change.rows <= 100
 }
 
 allow contains reason("read-within-clearance", "Read within clearance", "the role may read data of this tier") if operation in reading
 
 allow contains reason("export-within-clearance", "Export to a destination that takes the tier", "role and destination take data of this tier") if operation in leaving
+
+allow contains reason("approved", "Approved by somebody else for a time", "the operation was approved") if {
+	approved
+	operation in known_operations
+}
 
 allow contains reason("write-within-clearance", "Write within clearance", "the role may change data of this tier") if {
 	operation in changing
@@ -81,6 +124,13 @@ allow contains reason("delete-by-steward", "Deletion by stewards", "the role may
 obligations contains {"type": "transform", "id": "apply-transformations", "properties": {"transformations": input.transformations}} if {
 	count(input.transformations) > 0
 }
+
+obligations contains {"type": "row_filter", "id": "keep-own-rows", "properties": {"column": change.column, "equals": change.equals}} if {
+	some change in input.transformations
+	change.type == "row_filter"
+}
+
+obligations contains {"type": "expiry", "id": "approval-ends", "properties": {"until": input.approval.expires_at}} if approved
 
 obligations contains {"type": "retention", "id": "delete-copies", "properties": {"days": 30}} if {
 	operation in leaving

@@ -24,8 +24,16 @@ allow if {
 	scope in {"admin", input.action}
 }
 
+# Who asks and who approves both see what was asked for.
+allow if {
+	input.subject.type == "apikey"
+	input.action == "approvals:read"
+	some scope in input.subject.scopes
+	scope in {"admin", "evaluate", "approve"}
+}
+
 reason := "an API key is needed" if input.subject.type == "anonymous"
 
 else := sprintf("the API key lacks the scope %s", [input.action])
 
-actions := {"classify", "evaluate", "lineage:read", "lineage:write", "resources:write", "audit:read", "admin"}
+actions := {"classify", "evaluate", "approve", "lineage:read", "lineage:write", "resources:write", "audit:read", "admin"}

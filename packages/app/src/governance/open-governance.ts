@@ -7,9 +7,11 @@ import { CodedError } from "@seneschal/core";
 import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
 import type { Clock, CompiledPolicy, DocumentStore, PolicyEngine, PolicySource, Random } from "@seneschal/core/ports";
 import { type BuiltService, docsHandlers, type Health, openAuthorisation } from "../platform/index.ts";
+import { keyDoc } from "./api-keys.ts";
 import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
 import { authenticator, authoriser, openActions } from "./authenticate.ts";
 import { customRecognisers } from "./custom-recognisers.ts";
+import { approvalHandlers } from "./handlers/approvals.ts";
 import { auditHandlers } from "./handlers/audit.ts";
 import { decisionHandlers } from "./handlers/decisions.ts";
 import { healthHandlers } from "./handlers/health.ts";
@@ -18,6 +20,7 @@ import { lineageHandlers } from "./handlers/lineage.ts";
 import { resourceHandlers } from "./handlers/resources.ts";
 import type { GovernanceServices } from "./services.ts";
 import type { GovernanceConfig } from "./settings.ts";
+import { NOBODY } from "./who.ts";
 import { Worlds } from "./worlds.ts";
 
 /** The policy that ships. */
@@ -57,6 +60,7 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
     ...(sql === undefined ? {} : { sql }),
     propagation: config.propagation,
     destinations: config.destinations,
+    purposes: config.purposes,
   });
   await worlds.open();
   const policyRevision = createHash("sha256").update(JSON.stringify(sources)).digest("hex").slice(0, 12);
@@ -66,6 +70,7 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
   };
   const handlers = {
     ...decisionHandlers,
+    ...approvalHandlers,
     ...lineageHandlers,
     ...resourceHandlers,
     ...auditHandlers,
@@ -74,7 +79,9 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
   };
   const document = openapi(governanceContract, { title: "Seneschal data governance", version, errors: governanceErrors });
   let timer: NodeJS.Timeout | undefined;
-  const checkpoint = () => services.audit.checkpoint(config.organization, clock.now());
+  const checkpoint = async () => {
+    for (const org of await organisations(config, store)) await services.audit.checkpoint(org, clock.now());
+  };
   return {
     hooks: {
       errors: governanceErrors,
@@ -105,6 +112,17 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
       worlds.close();
     },
   };
+}
+
+/** Every organisation that can have records: of configured and created keys, and that of callers without one. */
+async function organisations(config: GovernanceConfig, store: DocumentStore): Promise<Set<string>> {
+  const found = new Set([config.organization, NOBODY, ...config.api_keys.flatMap(({ org }) => org ?? [])]);
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.list("api_keys", "by_org", [], { limit: 1000, ...(cursor === undefined ? {} : { cursor }) });
+    for (const item of page.items) found.add(keyDoc(item).org);
+    cursor = page.cursor;
+    if (cursor === undefined) return found;
+  }
 }
 
 function tierPolicyOf({ classification, destinations }: GovernanceConfig): TierPolicy {

@@ -11,6 +11,7 @@ export const governanceSchema: StoreSchema = {
     resources: { indexes: { by_org: by("org", "resource_id") } },
     lineage_events: { indexes: { by_arrival: by("arrived_at") } },
     lineage_blocks: { indexes: { by_org: by("org") } },
+    approvals: { indexes: { by_org: by("org", "requested_at") } },
     api_keys: { indexes: { by_org: by("org", "created_at") } },
     audit_checkpoints: { indexes: { by_size: by("stream", "size") } },
   },

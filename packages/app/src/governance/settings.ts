@@ -50,6 +50,11 @@ export const governanceSettings = z.strictObject({
     .prefault({}),
   /** Places outside the catalogue that data may go to, by prefix, with the highest tier that they take. */
   destinations: z.array(z.strictObject({ prefix: z.string().min(1).max(1024), accepts_tier: z.string() })).default([]),
+  /** Purposes that alternatives may propose. */
+  purposes: z
+    .array(z.string().min(1).max(64))
+    .max(20)
+    .default(["service_delivery", "fraud_prevention", "legal_obligation", "research", "statistics"]),
   /** What a masked edge does to a tier, and whether filters and joins pass it on. */
   propagation: z
     .strictObject({ masked: z.enum(["stop", "lower"]).default("lower"), indirect: z.boolean().default(true) })

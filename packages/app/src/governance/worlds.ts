@@ -1,5 +1,6 @@
 import type { JsonObject } from "@seneschal/core";
 import {
+  type Approval,
   type Classifier,
   createClassifier,
   type EvaluatedResource,
@@ -13,9 +14,10 @@ import {
   type SqlParser,
   type TierPolicy,
   termOf,
-  tierRank,
+  unclassifiedTier,
 } from "@seneschal/core/governance";
 import type { Change, DocumentStore } from "@seneschal/core/ports";
+import { type ApprovalDoc, givenApproval } from "./approvals.ts";
 
 /** A registered resource as it is stored. */
 export interface ResourceDoc {
@@ -45,6 +47,7 @@ export interface WorldsOptions {
   readonly sql?: SqlParser;
   readonly propagation: PropagationPolicy;
   readonly destinations: readonly { readonly prefix: string; readonly accepts_tier: string }[];
+  readonly purposes: readonly string[];
 }
 
 const PAGE = 1000;
@@ -76,6 +79,7 @@ export class Worlds {
       ["resources", "by_org"],
       ["lineage_events", "by_arrival"],
       ["lineage_blocks", "by_org"],
+      ["approvals", "by_org"],
     ] as const) {
       for (let cursor: string | undefined; ; ) {
         const page = await store.list(coll, index, [], { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
@@ -143,12 +147,14 @@ const READERS: Readonly<Record<string, (world: OrgWorld, key: string, doc: JsonO
   lineage_events: (world, _, doc) => {
     if (doc !== undefined) world.ingest(doc["event"], Date.parse(doc["arrived_at"] as string));
   },
+  approvals: (world, key, doc) => world.approve(key, doc as ApprovalDoc | undefined),
   lineage_blocks: (world, _, doc) => {
     if (doc !== undefined) world.graph.setBlocked(doc["source"] as string, doc["target"] as string, doc["blocked"] === true);
   },
 };
 
 class OrgWorld implements World {
+  readonly #approvals = new Map<string, Approval>();
   readonly graph: LineageGraph;
   readonly classifier: Classifier;
   readonly registered = new Map<string, ResourceDoc>();
@@ -193,6 +199,12 @@ class OrgWorld implements World {
       at,
     );
     if (doc.tier === null) this.graph.undeclare(id, at);
+  }
+
+  approve(id: string, doc: ApprovalDoc | undefined): void {
+    const approval = givenApproval(doc);
+    if (approval === undefined) this.#approvals.delete(id);
+    else this.#approvals.set(id, approval);
   }
 
   ingest(event: unknown, at: number) {
@@ -251,13 +263,10 @@ class OrgWorld implements World {
     const info = this.graph.info(id);
     const effective = this.graph.effective(id);
     if (info === undefined || effective === undefined) return undefined;
-    const floor = this.#options.tiers.tiers[1] ?? effective.tier;
-    // Nobody said that it is public: what is only known to exist is internal.
-    const tier = info.direct === undefined && tierRank(this.#options.tiers, effective.tier) === 0 ? floor : effective.tier;
     const columns = Object.fromEntries(
-      Object.keys(info.columns).map((name) => [name, this.graph.effective(id, name) ?? { tier, tags: [] }]),
+      Object.keys(info.columns).map((name) => [name, this.graph.effective(id, name) ?? effective]),
     );
-    return { tier, tags: effective.tags, columns };
+    return { tier: effective.tier, tags: effective.tags, columns };
   }
 
   resource(id: string): EvaluatedResource | undefined {
@@ -267,9 +276,17 @@ class OrgWorld implements World {
     if (found === undefined) {
       return accepts === undefined || accepts === null
         ? undefined
-        : { tier: this.#options.tiers.tiers[1] ?? "INTERNAL", tags: [], columns: {}, accepts };
+        : { tier: unclassifiedTier(this.#options.tiers), tags: [], columns: {}, accepts };
     }
     return { ...found, ...(accepts === undefined || accepts === null ? {} : { accepts }) };
+  }
+
+  purposes(): readonly string[] {
+    return this.#options.purposes;
+  }
+
+  approvals(): readonly Approval[] {
+    return [...this.#approvals.values()];
   }
 
   destinations(): readonly { readonly id: string; readonly accepts: string }[] {

@@ -148,6 +148,28 @@ describe.each(servers)("data governance on %s", (_, serve) => {
     expect((await rig.call(undefined, "GET", "/ready")).status).toBe(503);
   });
 
+  test("a fault of the classifier is CLASSIFICATION_FAILED, never a tier, and says nothing of the text", async () => {
+    const broken = { parse: () => [new Proxy({}, { ownKeys: () => expect.fail("a tree that cannot be read") })] };
+    await start({ sql: broken });
+    const answer = await rig.call("judge", "POST", "/api/v1/classify", { query: "SELECT secret_of_ada FROM t", context: {} });
+    expect([answer.status, answer.body.error.code]).toEqual([500, "CLASSIFICATION_FAILED"]);
+    expect(JSON.stringify(answer.body)).not.toContain("secret_of_ada");
+    expect((await rig.call("judge", "POST", "/api/v1/classify", { query: "hello", context: {} })).body.tier).toBe("PUBLIC");
+  });
+
+  test("when the service stops, the log of every organisation has a signed checkpoint", async () => {
+    const store = openMemoryStore(governanceSchema);
+    await start({ store });
+    await rig.call("judge", "POST", "/api/v1/classify", { query: "hello", context: {} });
+    await rig.call(undefined, "POST", "/api/v1/classify", { query: "hello", context: {} });
+    await rig.call("other", "PUT", "/api/v1/resources/plans", { tier: "PUBLIC" });
+    await rig.stop();
+    for (const org of ["default", "anonymous", "elsewhere"]) {
+      const { items } = await store.list("audit_checkpoints", "by_size", [org], { limit: 10 });
+      expect([org, items.map((item) => item.doc["size"])]).toEqual([org, [1]]);
+    }
+  });
+
   test("lineage comes from events, tiers flow downstream, and a block stops them", async () => {
     await start();
     await rig.call("writer", "PUT", "/api/v1/resources/crm.customers", { tier: "CONFIDENTIAL", tags: ["PII"] });
@@ -166,7 +188,7 @@ describe.each(servers)("data governance on %s", (_, serve) => {
     expect(down.body).toMatchObject({ total: 1, by_tier: { CONFIDENTIAL: 1 } });
     expect((await rig.call("reader", "GET", "/api/v1/lineage/dwh.customers/upstream")).body.dependencies).toHaveLength(1);
     await rig.call("writer", "PUT", "/api/v1/lineage-edges", { source: "crm.customers", target: "dwh.customers", blocked: true });
-    expect((await rig.call("reader", "GET", "/api/v1/lineage/dwh.customers")).body.classification.tier).toBe("PUBLIC");
+    expect((await rig.call("reader", "GET", "/api/v1/lineage/dwh.customers")).body.classification.tier).toBe("INTERNAL");
   });
 
   test("a batch takes what is usable and names what is not", async () => {

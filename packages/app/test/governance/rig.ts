@@ -6,6 +6,7 @@ import { openSqlParser } from "@seneschal/adapters/sql-parser";
 import { systemRandom } from "@seneschal/adapters/system";
 import type { Serve } from "@seneschal/contract";
 import { governanceContract } from "@seneschal/contract/governance";
+import type { SqlParser } from "@seneschal/core/governance";
 import type { DocumentStore, PolicyEngine } from "@seneschal/core/ports";
 import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
@@ -49,6 +50,7 @@ export interface RigOptions {
   readonly settings?: Record<string, unknown>;
   readonly store?: DocumentStore;
   readonly policy?: PolicyEngine;
+  readonly sql?: SqlParser;
 }
 
 const parser = await openSqlParser();
@@ -56,7 +58,7 @@ const parser = await openSqlParser();
 /** A running data-governance service on a real socket over the memory store. */
 export async function startRig(
   serve: Serve,
-  { settings = {}, store = openMemoryStore(governanceSchema), policy = embeddedPolicyEngine() }: RigOptions = {},
+  { settings = {}, store = openMemoryStore(governanceSchema), policy = embeddedPolicyEngine(), sql = parser }: RigOptions = {},
 ): Promise<Rig> {
   const clock = settableClock(NOON);
   const config = governanceSettings.parse({
@@ -73,7 +75,7 @@ export async function startRig(
     contract: governanceContract,
     settings: governanceSettings,
     build: (own, { random, metrics, version, health }) =>
-      openGovernance({ store, policy, sql: parser, signer, clock, random, metrics, version, health, config: own }),
+      openGovernance({ store, policy, sql, signer, clock, random, metrics, version, health, config: own }),
   });
   const service = await startService(definition, config, {
     serve,

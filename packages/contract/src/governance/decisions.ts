@@ -64,6 +64,7 @@ export const decisionRoutes = {
         alternative_requests: z.array(
           z.strictObject({ description: z.string(), request: evaluateRequest, obligations: z.array(obligation) }),
         ),
+        approval_request: z.strictObject({ description: z.string(), path: z.string(), request: evaluateRequest }).optional(),
       })
       .meta({ id: "EvaluateResponse" }),
   },

@@ -1,4 +1,5 @@
 import { type ErrorTable, errorTable } from "../error-table.ts";
+import { usualSituations } from "../usual-situations.ts";
 
 /** Wire code to status: the catalogue of the data-governance service. */
 export const governanceCodes = {
@@ -21,22 +22,7 @@ export const governanceCodes = {
 
 /** The only place where data governance's failures meet HTTP. */
 export const governanceErrors: ErrorTable = errorTable(governanceCodes, {
-  invalid_request: "VALIDATION_ERROR",
-  invalid_json: "VALIDATION_ERROR",
-  validation_failed: "VALIDATION_ERROR",
-  unauthenticated: "AUTHENTICATION_REQUIRED",
-  forbidden: "FORBIDDEN",
-  not_found: "RESOURCE_NOT_FOUND",
-  method_not_allowed: "METHOD_NOT_ALLOWED",
-  precondition_failed: "PRECONDITION_FAILED",
-  payload_too_large: "PAYLOAD_TOO_LARGE",
-  unsupported_media_type: "UNSUPPORTED_MEDIA_TYPE",
-  idempotency_conflict: "CONFLICT",
-  idempotency_mismatch: "IDEMPOTENCY_MISMATCH",
-  rate_limited: "RATE_LIMIT_EXCEEDED",
-  internal_error: "INTERNAL_ERROR",
-  service_unavailable: "SERVICE_UNAVAILABLE",
-  conflict: "CONFLICT",
+  ...usualSituations,
   classification_failed: "CLASSIFICATION_FAILED",
   policy_evaluation_failed: "POLICY_EVALUATION_FAILED",
   outcome_unknown: "SERVICE_UNAVAILABLE",

@@ -1,4 +1,5 @@
 import { contract } from "../contract.ts";
+import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
 import { decisionRoutes } from "./decisions.ts";
 import { healthRoutes } from "./health.ts";
@@ -11,6 +12,7 @@ export { API_SCOPES } from "./shapes.ts";
 /** Every route of the data-governance service. */
 export const governanceContract = contract({
   ...decisionRoutes,
+  ...approvalRoutes,
   ...lineageRoutes,
   ...auditRoutes,
   ...keyRoutes,

@@ -33,9 +33,18 @@ export const finding = z
 
 export const transformation = z
   .strictObject({
-    type: z.enum(["mask", "pseudonymize", "drop", "aggregate"]),
+    type: z.enum(["mask", "pseudonymize", "drop", "aggregate", "row_filter", "sample"]),
     columns: z.array(z.string().min(1).max(256)).min(1).max(1000).optional(),
     k: z.int().min(1).max(1_000_000).optional(),
+    column: z.string().min(1).max(256).optional(),
+    equals: z.string().max(256).optional(),
+    rows: z.int().min(1).max(1_000_000_000).optional(),
+  })
+  .superRefine(({ type, column, equals, rows }, context) => {
+    const lacking =
+      type === "row_filter" ? (column === undefined ? "column" : equals === undefined ? "equals" : undefined) : undefined;
+    const path = lacking ?? (type === "sample" && rows === undefined ? "rows" : undefined);
+    if (path !== undefined) context.addIssue({ code: "custom", path: [path], message: `a ${type} needs it` });
   })
   .meta({ id: "Transformation" });
 
@@ -51,8 +60,25 @@ export const evaluateRequest = z
     }),
     transformations: z.array(transformation).max(20).optional(),
     purpose: z.string().max(256).optional(),
+    approval_id: z.string().min(1).max(64).optional(),
   })
   .meta({ id: "EvaluateRequest" });
+
+/** Somebody's leave for one operation. */
+export const approval = z
+  .strictObject({
+    id: z.string(),
+    status: z.enum(["pending", "approved", "rejected", "revoked", "expired"]),
+    request: evaluateRequest,
+    reason: z.string(),
+    duration_seconds: z.int(),
+    requested_by: z.string(),
+    requested_at: time,
+    decided_by: z.string().nullable(),
+    decided_at: time.nullable(),
+    expires_at: time,
+  })
+  .meta({ id: "Approval" });
 
 export const obligation = z
   .strictObject({ type: z.string(), id: z.string(), properties: z.record(z.string(), z.unknown()) })
@@ -118,6 +144,7 @@ export const auditRecord = z
     decision_id: z.string().optional(),
     policy_revision: z.string().optional(),
     policy_id: z.string().optional(),
+    approval_id: z.string().optional(),
     api_key_id: z.string().optional(),
     log_index: z.int().optional(),
   })
@@ -139,6 +166,7 @@ export const apiKey = z
 export const API_SCOPES = [
   "classify",
   "evaluate",
+  "approve",
   "lineage:read",
   "lineage:write",
   "resources:write",

@@ -1,4 +1,5 @@
 import { type ErrorTable, errorTable } from "../error-table.ts";
+import { usualSituations } from "../usual-situations.ts";
 
 /** Wire code to status: the catalogue of the storage node's admin interface. */
 export const storageCodes = {
@@ -30,22 +31,7 @@ export const storageCodes = {
 
 /** The only place where the storage node's failures meet admin HTTP. */
 export const storageHttpErrors: ErrorTable = errorTable(storageCodes, {
-  invalid_request: "VALIDATION_ERROR",
-  invalid_json: "VALIDATION_ERROR",
-  validation_failed: "VALIDATION_ERROR",
-  unauthenticated: "AUTHENTICATION_REQUIRED",
-  forbidden: "FORBIDDEN",
-  not_found: "RESOURCE_NOT_FOUND",
-  method_not_allowed: "METHOD_NOT_ALLOWED",
-  precondition_failed: "PRECONDITION_FAILED",
-  payload_too_large: "PAYLOAD_TOO_LARGE",
-  unsupported_media_type: "UNSUPPORTED_MEDIA_TYPE",
-  idempotency_conflict: "CONFLICT",
-  idempotency_mismatch: "IDEMPOTENCY_MISMATCH",
-  rate_limited: "RATE_LIMIT_EXCEEDED",
-  internal_error: "INTERNAL_ERROR",
-  service_unavailable: "SERVICE_UNAVAILABLE",
-  conflict: "CONFLICT",
+  ...usualSituations,
   NotFound: "RESOURCE_NOT_FOUND",
   AlreadyExists: "CONFLICT",
   InvalidSetting: "INVALID_SETTING",

@@ -30,15 +30,17 @@ export {
   type TierPolicy,
   tagsOf,
   tierRank,
+  unclassifiedTier,
 } from "./classification/tiers.ts";
 export { isBitcoinAddress } from "./classification/validators/bitcoin.ts";
 export { cardNetworks, isCardNumber } from "./classification/validators/card.ts";
 export { type GovernanceErrorCode, governanceError } from "./errors.ts";
-export { findAlternatives } from "./evaluate/alternatives.ts";
+export { approvalThatHelps, findAlternatives } from "./evaluate/alternatives.ts";
 export { classifyRequest, MIN_GROUP } from "./evaluate/classify-request.ts";
 export { DECISION_PATH, evaluateOperation } from "./evaluate/evaluate-operation.ts";
 export type {
   Alternative,
+  Approval,
   EvaluatedResource,
   EvaluationWorld,
   Obligation,

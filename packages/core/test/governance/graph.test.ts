@@ -45,7 +45,7 @@ describe("tier propagation", () => {
             blocked[s.blocked ? "add" : "delete"](`${s.source}>${s.target}`);
           }
         }
-        const expected = new Map(names.map((id) => [id, direct.get(id) ?? "PUBLIC"]));
+        const expected = new Map(names.map((id) => [id, direct.get(id) ?? "INTERNAL"]));
         for (let round = 0; round < names.length * tiers.length; round++) {
           for (const edge of [...jobs.values()].flat()) {
             if (blocked.has(`${edge.source}>${edge.target}`)) continue;
@@ -90,6 +90,15 @@ describe("tier propagation", () => {
     expect(graph.effective("hashed", "h")).toEqual({ tier: "CONFIDENTIAL", tags: ["SSN"] });
   });
 
+  test("a declared tier that no told column explains holds for the columns that were not told", () => {
+    const graph = new LineageGraph();
+    const columns = { email: { direct: { tier: "CONFIDENTIAL", tags: [] } }, note: {} };
+    graph.declare({ id: "a", direct: { tier: "RESTRICTED", tags: [] }, columns }, 0);
+    expect(graph.effective("a", "note")?.tier).toBe("RESTRICTED");
+    graph.declare({ id: "b", direct: { tier: "CONFIDENTIAL", tags: [] }, columns }, 0);
+    expect(graph.effective("b", "note")?.tier).toBe("INTERNAL");
+  });
+
   test("cycles settle and a walk meets each resource once, at its shortest distance, in order", () => {
     const graph = new LineageGraph();
     graph.declare({ id: "a", direct: { tier: "RESTRICTED", tags: ["PII"] } }, 0);
@@ -105,7 +114,7 @@ describe("tier propagation", () => {
     expect(graph.effective("d")?.tier).toBe("RESTRICTED");
     expect(graph.propagatedFrom("d")).toEqual(["b", "a"]);
     graph.undeclare("a", 2);
-    expect(graph.effective("d")?.tier).toBe("PUBLIC");
+    expect(graph.effective("d")?.tier).toBe("INTERNAL");
   });
 });
 

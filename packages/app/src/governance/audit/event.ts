@@ -22,6 +22,7 @@ export interface AuditFacts {
   readonly reasoning: string;
   readonly policyId?: string;
   readonly policyRevision?: string;
+  readonly approvalId?: string;
 }
 
 /** The draft of a record in the log of the caller's organisation. */
@@ -42,6 +43,7 @@ export function auditOf(who: Who, facts: AuditFacts): AuditDraft {
       ...(facts.resources === undefined ? {} : { resources: [...facts.resources] }),
       ...(facts.policyId === undefined ? {} : { policy_id: facts.policyId }),
       ...(facts.policyRevision === undefined ? {} : { policy_revision: facts.policyRevision }),
+      ...(facts.approvalId === undefined ? {} : { approval_id: facts.approvalId }),
       ...(who.requestId === undefined ? {} : { request_id: who.requestId }),
       ...(who.apiKey === undefined ? {} : { api_key_id: who.apiKey }),
     },

@@ -25,6 +25,7 @@ export interface RecordWire {
   readonly decision_id?: string;
   readonly policy_revision?: string;
   readonly policy_id?: string;
+  readonly approval_id?: string;
   readonly api_key_id?: string;
   readonly log_index: number;
 }

@@ -3,14 +3,16 @@ import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
 import { isCoded, type Json } from "@seneschal/core";
 import {
+  approvalThatHelps,
+  type EvaluationWorld,
   evaluateOperation,
   findAlternatives,
   governanceError,
   type OperationRequest,
-  type Transformation,
   tierRank,
 } from "@seneschal/core/governance";
 import { auditOf } from "../audit/event.ts";
+import { operationRequest, wireRequest } from "../operation-request.ts";
 import type { GovernanceServices } from "../services.ts";
 import { NOBODY, whoOf } from "../who.ts";
 
@@ -57,9 +59,9 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
 
   async evaluate(services, input) {
     const { worlds, store, policy, policyRevision, tiers } = services;
-    const request = requestOf(input.body);
+    const request = operationRequest(input.body);
     const world = await worlds.at(input.principal?.org ?? NOBODY);
-    const judge = (r: OperationRequest) => evaluateOperation(r, world, policy, tiers, input.now);
+    const judge = (r: OperationRequest, seen: EvaluationWorld = world) => evaluateOperation(r, seen, policy, tiers, input.now);
     const who = whoOf(input, request.user_context.user_id);
     const id = randomUUID();
     const facts = {
@@ -67,10 +69,12 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
       operation: request.operation_type.toUpperCase(),
       resources: request.source_resources,
       policyRevision,
+      ...(request.approval_id === undefined ? {} : { approvalId: request.approval_id }),
     };
     try {
       const verdict = await judge(request);
-      const alternatives = verdict.allowed ? [] : await findAlternatives(request, world, tiers, judge);
+      const alternatives = verdict.allowed ? [] : await findAlternatives(request, world, tiers, judge, input.now);
+      const approvable = verdict.allowed ? undefined : await approvalThatHelps(request, world, judge, input.now);
       const reasoning = `${verdict.allowed ? "Allowed" : "Denied"} by ${verdict.policyName}: ${verdict.reasons.join("; ")}`;
       // The determining resource is the most sensitive one.
       const determining = [...request.source_resources].sort((a, b) => rankOf(b) - rankOf(a))[0] ?? "";
@@ -98,9 +102,18 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
         obligations: verdict.obligations.map((o) => ({ ...o, properties: { ...o.properties } })),
         alternative_requests: alternatives.map((a) => ({
           description: a.description,
-          request: wireOf(a.request),
+          request: wireRequest(a.request),
           obligations: a.obligations.map((o) => ({ ...o, properties: { ...o.properties } })),
         })),
+        ...(approvable === undefined
+          ? {}
+          : {
+              approval_request: {
+                description: "Ask for a time-limited approval, and send the request again with its approval_id once it is given",
+                path: "/api/v1/approvals",
+                request: wireRequest(approvable),
+              },
+            }),
       };
     } catch (error) {
       if (!isCoded(error, "policy_evaluation_failed")) throw error;
@@ -124,49 +137,3 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
     }
   },
 };
-
-type Body = { readonly [K in keyof OperationRequest]?: unknown } & {
-  readonly operation_type: string;
-  readonly source_resources: readonly string[];
-  readonly destination_resource?: string | undefined;
-  readonly user_context: OperationRequest["user_context"];
-  readonly transformations?:
-    | readonly {
-        readonly type: Transformation["type"];
-        readonly columns?: readonly string[] | undefined;
-        readonly k?: number | undefined;
-      }[]
-    | undefined;
-  readonly purpose?: string | undefined;
-};
-
-function requestOf(body: Body): OperationRequest {
-  return {
-    operation_type: body.operation_type,
-    source_resources: body.source_resources,
-    user_context: body.user_context,
-    ...(body.destination_resource === undefined ? {} : { destination_resource: body.destination_resource }),
-    ...(body.purpose === undefined ? {} : { purpose: body.purpose }),
-    ...(body.transformations === undefined
-      ? {}
-      : {
-          transformations: body.transformations.map(({ type, columns, k }) => ({
-            type,
-            ...(columns === undefined ? {} : { columns }),
-            ...(k === undefined ? {} : { k }),
-          })),
-        }),
-  };
-}
-
-function wireOf(request: OperationRequest) {
-  return {
-    ...request,
-    source_resources: [...request.source_resources],
-    user_context: { ...request.user_context },
-    transformations: (request.transformations ?? []).map((t) => ({
-      ...t,
-      columns: t.columns === undefined ? undefined : [...t.columns],
-    })),
-  };
-}

@@ -58,6 +58,7 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
     if (digits < (recogniser.digits ?? 0)) continue;
     if (recogniser.needs !== undefined && !folded.text.includes(recogniser.needs)) continue;
     const hinted = options.country !== undefined && recogniser.country === options.country;
+    if (recogniser.onlyKnown === true && !hinted && !names(recogniser.context, lowered, options.hints)) continue;
     for (const pattern of recogniser.patterns) {
       pattern.regex.lastIndex = 0;
       let count = 0;
@@ -122,6 +123,10 @@ function evidenceClass(checked: boolean, telling: boolean, inContext: boolean): 
 /** A match never ends in the punctuation of its sentence. */
 function trimmed(match: string): string {
   return match.replace(/[\s.,;]+$/, "").replace(/([^:]):$/, "$1");
+}
+
+function names(words: readonly string[], lowered: string, hints: readonly string[] = []): boolean {
+  return words.some((word) => lowered.includes(word) || hints.some((hint) => hint.includes(word)));
 }
 
 function isMostlyDigits(text: string): boolean {

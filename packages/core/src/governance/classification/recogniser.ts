@@ -35,6 +35,8 @@ export interface Recogniser {
   readonly digits?: number;
   /** A character without which there is no match: another prefilter. */
   readonly needs?: string;
+  /** Looked for only under a hint at its country or in texts that hold one of its context words. */
+  readonly onlyKnown?: boolean;
   /** How often the entity is meant when rules cannot decide, 0..1. Default 0.5. */
   readonly prior?: number;
 }

@@ -3,7 +3,7 @@ import { type Evidence, safeName } from "./evidence.ts";
 import { isAboutHealth, isAboutPeople, termOf } from "./lexicon.ts";
 import { recognise } from "./recognise.ts";
 import type { Recogniser } from "./recogniser.ts";
-import { loweredTier, policyOf, type TierPolicy, tierRank } from "./tiers.ts";
+import { loweredTier, policyOf, type TierPolicy, tierRank, unclassifiedTier } from "./tiers.ts";
 
 /** What is already known of a resource: its effective classification, by column where known. */
 export interface KnownResource {
@@ -57,7 +57,7 @@ export function sqlEvidence(
   for (const literal of analysis.literals) found.push(...literalEvidence(literal.value, literal.column, policy, recognisers));
   for (const table of [...analysis.inputs, ...analysis.outputs]) {
     const known = catalogue(table);
-    const lowest = policy.tiers[1] ?? "INTERNAL";
+    const lowest = unclassifiedTier(policy);
     found.push({
       entity: "BUSINESS_OBJECT",
       tier: known !== undefined && tierRank(policy, known.tier) === 0 ? known.tier : lowest,

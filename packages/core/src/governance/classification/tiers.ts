@@ -63,7 +63,7 @@ add(
   "INTERNAL",
   ["BUSINESS_ID"],
   `ABA_ROUTING_NUMBER:ROUTING US_NPI:NPI MEDICAL_LICENSE:LICENSE DE_LANR:LANR DE_BSNR:BSNR DE_HANDELSREGISTER:REGISTER
-   DE_VAT_ID:VAT IT_VAT_CODE:VAT IN_GSTIN:VAT KR_BRN:BRN SE_ORGANISATIONSNUMMER:ORG_NUMBER SG_UEN:UEN AU_ABN:ABN AU_ACN:ACN`,
+   VAT_ID:VAT DE_VAT_ID:VAT IT_VAT_CODE:VAT IN_GSTIN:VAT KR_BRN:BRN SE_ORGANISATIONSNUMMER:ORG_NUMBER SG_UEN:UEN AU_ABN:ABN AU_ACN:ACN`,
 );
 add(
   "INTERNAL",
@@ -95,6 +95,11 @@ export function maxTier(policy: Pick<TierPolicy, "tiers">, a: string, b: string)
 /** The lowest tier of the scale. */
 export function lowestTier(policy: Pick<TierPolicy, "tiers">): string {
   return policy.tiers[0] ?? "PUBLIC";
+}
+
+/** The tier of what nobody classified: it is known to exist, so that it is not public. */
+export function unclassifiedTier(policy: Pick<TierPolicy, "tiers">): string {
+  return policy.tiers[Math.min(1, policy.tiers.length - 1)] ?? "INTERNAL";
 }
 
 /** One tier down, but not below the second lowest: an aggregate over sensitive data is still internal. */

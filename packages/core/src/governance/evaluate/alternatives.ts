@@ -1,11 +1,13 @@
 import { type TierPolicy, tierRank } from "../classification/tiers.ts";
+import { covers } from "./approval.ts";
 import { MIN_GROUP } from "./classify-request.ts";
-import type { Alternative, EvaluationWorld, OperationRequest, Transformation, Verdict } from "./types.ts";
+import { canFilter } from "./evaluate-operation.ts";
+import type { Alternative, Approval, EvaluationWorld, OperationRequest, Transformation, Verdict } from "./types.ts";
 
 /** One change to a request. `loss` orders by how much of the use is lost. */
 interface Transform {
   /** Two transforms of one kind do not add up. */
-  readonly kind: "destination" | "place" | Transformation["type"];
+  readonly kind: "destination" | "place" | "purpose" | "approval" | Transformation["type"];
   readonly description: string;
   readonly loss: number;
   apply(request: OperationRequest): OperationRequest;
@@ -13,6 +15,8 @@ interface Transform {
 
 const MOST = 5;
 const TRIED = 40;
+/** Rows of a sample that is proposed. */
+const MAX_SAMPLE = 100;
 
 /**
  * Other ways that the same policy allows: every transform of the catalogue, then every pair, judged by `judge`; only what it allows is returned, least
@@ -23,8 +27,9 @@ export async function findAlternatives(
   world: EvaluationWorld,
   tiers: TierPolicy,
   judge: (request: OperationRequest) => Promise<Verdict>,
+  now: number,
 ): Promise<readonly Alternative[]> {
-  const catalogue = transformsFor(request, world, tiers);
+  const catalogue = transformsFor(request, world, tiers, now);
   const found: (Alternative & { readonly loss: number })[] = [];
   const sufficient = new Set<Transform>();
   let tried = 0;
@@ -56,8 +61,65 @@ export async function findAlternatives(
     .map(({ loss: _, ...alternative }) => alternative);
 }
 
-function transformsFor(request: OperationRequest, world: EvaluationWorld, tiers: TierPolicy): readonly Transform[] {
+/**
+ * The approval that somebody could give so that the operation as asked becomes allowed: what to ask for. `undefined` when no approval would help.
+ */
+export async function approvalThatHelps(
+  request: OperationRequest,
+  world: EvaluationWorld,
+  judge: (request: OperationRequest, world: EvaluationWorld) => Promise<Verdict>,
+  now: number,
+): Promise<OperationRequest | undefined> {
+  const { approval_id: _, ...wanted } = request;
+  const id = "the-approval-asked-for";
+  const given: Approval = { id, expiresAt: now + 1, approvedBy: "", covers: wanted };
+  const imagined: EvaluationWorld = {
+    resource: (name) => world.resource(name),
+    destinations: () => world.destinations(),
+    purposes: () => world.purposes(),
+    approvals: () => [given],
+  };
+  return (await judge({ ...wanted, approval_id: id }, imagined)).allowed ? wanted : undefined;
+}
+
+function transformsFor(request: OperationRequest, world: EvaluationWorld, tiers: TierPolicy, now: number): readonly Transform[] {
   const transforms: Transform[] = [];
+  for (const { id, approvedBy, expiresAt } of world.approvals().filter((a) => a.expiresAt > now && covers(a, request))) {
+    if (id === request.approval_id) continue;
+    transforms.push({
+      kind: "approval",
+      description: `use the approval ${id} of ${approvedBy}, which ends at ${new Date(expiresAt).toISOString()}`,
+      loss: 0.5,
+      apply: (r) => ({ ...r, approval_id: id }),
+    });
+  }
+  for (const purpose of world.purposes().slice(0, 5)) {
+    if (purpose === request.purpose) continue;
+    transforms.push({
+      kind: "purpose",
+      description: `use it for the purpose ${purpose} only`,
+      loss: 1.5,
+      apply: (r) => ({ ...r, purpose }),
+    });
+  }
+  for (const [column, equals] of [
+    ["department", request.user_context.department],
+    ["user_id", request.user_context.user_id],
+  ] as const) {
+    if (equals === "" || !canFilter(request, world, column)) continue;
+    transforms.push({
+      kind: "row_filter",
+      description: `only the rows whose ${column} is the caller's`,
+      loss: 2.8,
+      apply: adding({ type: "row_filter", column, equals }),
+    });
+  }
+  transforms.push({
+    kind: "sample",
+    description: `a sample of at most ${MAX_SAMPLE} rows`,
+    loss: 4.5,
+    apply: adding({ type: "sample", rows: MAX_SAMPLE }),
+  });
   const destination = request.destination_resource;
   const resources = request.source_resources.map((id) => world.resource(id)).filter((r) => r !== undefined);
   if (destination !== undefined || leaves(request)) {

@@ -2,6 +2,7 @@ import type { Json } from "../../json.ts";
 import type { CompiledPolicy } from "../../ports/policy-engine.ts";
 import { type TierPolicy, tierRank } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
+import { activeApproval } from "./approval.ts";
 import { classifyRequest } from "./classify-request.ts";
 import type { EvaluationWorld, Obligation, OperationRequest, Verdict } from "./types.ts";
 
@@ -40,8 +41,10 @@ export async function evaluateOperation(
     transformations: (request.transformations ?? []).map((t) => ({
       ...t,
       ...(t.columns === undefined ? {} : { columns: [...t.columns] }),
+      ...(t.type === "row_filter" ? { applies: canFilter(request, world, t.column) } : {}),
     })) as Json,
     purpose: request.purpose ?? null,
+    approval: approvalInput(request, world, now),
   };
   const answer = await policy.evaluate([...DECISION_PATH], input, { now });
   if (answer.kind === "error")
@@ -59,6 +62,25 @@ export async function evaluateOperation(
     };
   }
   return { ...decision, tier, tags };
+}
+
+/** A row filter can be carried out when every source is known to have its column. */
+export function canFilter(request: OperationRequest, world: EvaluationWorld, column: string | undefined): boolean {
+  const wanted = column?.toLowerCase();
+  return request.source_resources.every((id) =>
+    Object.keys(world.resource(id)?.columns ?? {}).some((name) => name.toLowerCase() === wanted),
+  );
+}
+
+function approvalInput(request: OperationRequest, world: EvaluationWorld, now: number): Json {
+  if (request.approval_id === undefined) return null;
+  const approval = activeApproval(request, world, now);
+  return {
+    id: request.approval_id,
+    active: approval !== undefined,
+    approved_by: approval?.approvedBy ?? null,
+    expires_at: approval === undefined ? null : new Date(approval.expiresAt).toISOString(),
+  };
 }
 
 function decisionOf(value: Json): Omit<Verdict, "tier" | "tags"> | undefined {

@@ -2,11 +2,16 @@ import type { Json } from "../../json.ts";
 
 /** A change to the data that the caller promises to make before using it; the decision carries it back as an obligation. */
 export interface Transformation {
-  readonly type: "mask" | "pseudonymize" | "drop" | "aggregate";
+  readonly type: "mask" | "pseudonymize" | "drop" | "aggregate" | "row_filter" | "sample";
   /** Columns it touches; absent: all. */
   readonly columns?: readonly string[];
   /** Smallest group of an aggregate. */
   readonly k?: number;
+  /** Only rows whose `column` is `equals`: a row filter. */
+  readonly column?: string;
+  readonly equals?: string;
+  /** Most rows of a sample. */
+  readonly rows?: number;
 }
 
 /** A data operation to be judged. */
@@ -17,6 +22,18 @@ export interface OperationRequest {
   readonly user_context: { readonly user_id: string; readonly role: string; readonly department: string };
   readonly transformations?: readonly Transformation[];
   readonly purpose?: string;
+  /** A time-limited approval that the caller has for this operation. */
+  readonly approval_id?: string;
+}
+
+/** Somebody's leave to do one operation until a time. */
+export interface Approval {
+  readonly id: string;
+  /** Milliseconds. */
+  readonly expiresAt: number;
+  readonly approvedBy: string;
+  /** What was approved: for this person, this operation, these sources, this destination, with these transformations. */
+  readonly covers: OperationRequest;
 }
 
 /** A duty that comes with an allowed operation (AuthZEN style). Who does not understand one must not go on. */
@@ -40,6 +57,10 @@ export interface EvaluationWorld {
   resource(id: string): EvaluatedResource | undefined;
   /** Destinations that may be proposed. */
   destinations(): readonly { readonly id: string; readonly accepts: string }[];
+  /** Purposes that may be proposed. */
+  purposes(): readonly string[];
+  /** Approvals that were given and not taken back, whether over or not. */
+  approvals(): readonly Approval[];
 }
 
 /** The answer to one request, without alternatives. */

@@ -1,4 +1,4 @@
-import { loweredTier, lowestTier, type TierPolicy, tierRank } from "../classification/tiers.ts";
+import { loweredTier, type TierPolicy, tierRank, unclassifiedTier } from "../classification/tiers.ts";
 import type { EdgeView, Link, ResourceInfo, TierTags, Visit } from "./types.ts";
 
 /** What propagation does where the policy has a choice. */
@@ -35,7 +35,7 @@ interface Node {
 /**
  * A lineage graph in memory with tiers propagated downstream:
  * `effective = max(direct, upstream over edges that are neither blocked nor fully masked)`, tags united, by column where column
- * lineage is known. A change recomputes the resources downstream of it from their direct tiers, so that what was propagated can also go away, and cycles
+ * lineage is known; what nobody classified has the second tier of the scale. A change recomputes the resources downstream of it from their direct tiers, so that what was propagated can also go away, and cycles
  * settle. Holds no clock and does no I/O.
  *
  * @example
@@ -319,15 +319,15 @@ export class LineageGraph {
     const id = this.canonical(name);
     const known = this.#nodes.get(id);
     if (known !== undefined) return known;
-    const nothing: TierTags = { tier: lowestTier(this.#tiers), tags: [] };
+    const unclassified: TierTags = { tier: unclassifiedTier(this.#tiers), tags: [] };
     const node: Node = {
       id,
       out: [],
       in: [],
       info: { id, columns: {}, owners: [], updatedAt: timestamp, implicit: true },
-      effective: nothing,
+      effective: unclassified,
       columns: new Map(),
-      base: nothing,
+      base: unclassified,
       stamp: 0,
     };
     this.#nodes.set(id, node);
@@ -423,16 +423,25 @@ export class LineageGraph {
 
 /** Values of a resource before anything flows in. */
 function reset(node: Node, tiers: Pick<TierPolicy, "tiers">): void {
-  const nothing: TierTags = { tier: lowestTier(tiers), tags: [] };
-  const told = Object.entries(node.info.columns).filter(([, column]) => column.direct !== undefined);
-  node.columns = new Map(told.map(([name, column]) => [name.toLowerCase(), column.direct ?? nothing]));
-  // Where columns are told apart the declared tier of the whole is their maximum, not a tier of each.
-  node.base = told.length > 0 ? nothing : (node.info.direct ?? nothing);
+  const unclassified: TierTags = { tier: unclassifiedTier(tiers), tags: [] };
+  const { direct } = node.info;
+  const told = Object.entries(node.info.columns).flatMap(([name, column]) =>
+    column.direct === undefined ? [] : [[name.toLowerCase(), column.direct] as const],
+  );
+  node.columns = new Map(told);
+  // Where a column has the declared tier of the whole, the tier is that column's; where none has, any of the others may.
+  const explained =
+    direct === undefined || told.some(([, column]) => tierRank(tiers, column.tier) >= tierRank(tiers, direct.tier));
+  node.base = told.length > 0 && explained ? lowerOf(direct ?? unclassified, unclassified, tiers) : (direct ?? unclassified);
   node.effective = directOf(node, tiers);
 }
 
+function lowerOf(a: TierTags, b: TierTags, tiers: Pick<TierPolicy, "tiers">): TierTags {
+  return { tier: tierRank(tiers, a.tier) < tierRank(tiers, b.tier) ? a.tier : b.tier, tags: [] };
+}
+
 function directOf(node: Node, tiers: Pick<TierPolicy, "tiers">): TierTags {
-  let all: TierTags = node.info.direct ?? { tier: lowestTier(tiers), tags: [] };
+  let all: TierTags = node.info.direct ?? { tier: unclassifiedTier(tiers), tags: [] };
   for (const column of Object.values(node.info.columns)) if (column.direct !== undefined) all = joined(all, column.direct, tiers);
   return all;
 }

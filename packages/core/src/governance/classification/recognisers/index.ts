@@ -6,6 +6,7 @@ import { dates } from "./dates.ts";
 import { europe } from "./europe.ts";
 import { generic } from "./generic.ts";
 import { germany } from "./germany.ts";
+import { international } from "./international.ts";
 import { ip } from "./ip.ts";
 import { person } from "./person.ts";
 import { phones } from "./phones.ts";
@@ -28,4 +29,5 @@ export const DEFAULT_RECOGNISERS: readonly Recogniser[] = [
   ...europe,
   ...asia,
   ...commonwealth,
+  ...international,
 ];
