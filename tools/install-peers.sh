@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the integration suites can use on a Debian-like machine: etcd, PostgreSQL, Chromium, S3 clients, Schemathesis
-# (into .peers), and OPA by Go.
+# Installs what the integration suites and benches can use on a Debian-like machine: etcd, PostgreSQL, Chromium, S3 clients,
+# Schemathesis and Presidio (into .peers), and OPA by Go.
 # Every part is optional; the suites name what they miss.
 set -u
 status=0
@@ -18,6 +18,11 @@ if command -v python3 >/dev/null; then
   # An API tester of its own environment: https://pypi.org/project/schemathesis
   python3 -m venv .peers/schemathesis && .peers/schemathesis/bin/pip install -q --disable-pip-version-check schemathesis==4.32.5 || {
     echo "not installed: schemathesis"
+    status=1
+  }
+  # The classifier that bench governance/classify measures beside: its pattern recognisers, without a language model.
+  python3 -m venv .peers/presidio && .peers/presidio/bin/pip install -q --disable-pip-version-check presidio-analyzer==2.2.363 || {
+    echo "not installed: presidio"
     status=1
   }
 fi
