@@ -1,0 +1,181 @@
+import { isCoded } from "@seneschal/core";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  confirmShare,
+  isSettled,
+  judgePush,
+  offerShare,
+  type Push,
+  type Replica,
+  requireKeyVersions,
+  type Share,
+  shareStages,
+  shareTable,
+  stepShare,
+} from "../../src/keys/index.ts";
+
+const now = Date.UTC(2026, 0, 2);
+const code = (call: () => unknown): string => {
+  try {
+    call();
+  } catch (error) {
+    return isCoded(error) ? error.code : "?";
+  }
+  return "none";
+};
+const fresh = (invitation_id = "i1"): Share =>
+  offerShare({ workspace_id: "w", org_id: "acme", partner_org_id: "globex", federation_id: "f", invitation_id }, now);
+
+describe("a share", () => {
+  it("numbers everything that the partner must hear, and what has ended says no more", () => {
+    const joined = stepShare(stepShare(fresh(), { kind: "change" }, now), { kind: "join" }, now);
+    expect(joined).toMatchObject({ stage: "shared", sequence: 3 });
+    const ended = stepShare(joined, { kind: "end" }, now);
+    expect(ended).toMatchObject({ stage: "ended", sequence: 4 });
+    expect(stepShare(ended, { kind: "change" }, now)).toBe(ended);
+    expect(stepShare(ended, { kind: "offer", invitation_id: "i2", federation_id: "g" }, now)).toMatchObject({
+      ...{ stage: "offered", sequence: 5, invitation_id: "i2", federation_id: "g" },
+    });
+    expect(code(() => stepShare(joined, { kind: "join" }, now))).toBe("STATE_CONFLICT");
+    expect(code(() => stepShare(joined, { kind: "offer", invitation_id: "i2", federation_id: "f" }, now))).toBe("STATE_CONFLICT");
+    for (const stage of shareStages) expect(Object.keys(shareTable[stage]).sort()).toEqual(["change", "end", "join", "offer"]);
+  });
+
+  it("is settled when the partner knows the newest; one that knows more is told again under a greater number", () => {
+    const share = stepShare(fresh(), { kind: "change" }, now);
+    expect(isSettled(confirmShare(share, 1))).toBe(false);
+    expect(isSettled(confirmShare(share, 2))).toBe(true);
+    expect(confirmShare(confirmShare(share, 2), 1).confirmed).toBe(2);
+    const restored = confirmShare(share, 40);
+    expect([restored.sequence, isSettled(restored)]).toEqual([41, false]);
+  });
+});
+
+describe("a push", () => {
+  const replica = (given: Partial<Replica> = {}) => ({ stage: "shared" as const, sequence: 5, invitation_id: "i1", ...given });
+  const push = (given: Partial<Push> = {}): Push => ({ sequence: 6, stage: "shared", ...given });
+
+  it("makes nobody part of what was not accepted here", () => {
+    expect(code(() => judgePush(undefined, push()))).toBe("STATE_CONFLICT");
+    for (const stage of ["offered", "declined"] as const) {
+      expect(code(() => judgePush(replica({ stage }), push()))).toBe("STATE_CONFLICT");
+    }
+    expect(judgePush(replica({ stage: "accepted" }), push())).toBe("share");
+  });
+
+  it("that is not newer changes nothing, whatever it says", () => {
+    for (const stage of shareStages) {
+      expect(judgePush(replica(), push({ stage, sequence: 5, invitation_id: "i9" }))).toBe("stale");
+    }
+    expect(judgePush(undefined, push({ stage: "ended" }))).toBe("stale");
+  });
+
+  it("an offer keeps an answer to the same invitation, never takes back what is shared, and another one begins afresh", () => {
+    const offer = (invitation_id: string) => push({ stage: "offered", invitation_id });
+    expect(judgePush(replica({ stage: "accepted" }), offer("i1"))).toBe("offer");
+    expect(code(() => judgePush(replica(), offer("i1")))).toBe("STATE_CONFLICT");
+    expect(judgePush(replica(), offer("i2"))).toBe("replace");
+    expect(judgePush(undefined, offer("i1"))).toBe("offer");
+    expect(judgePush(replica(), push({ stage: "ended" }))).toBe("end");
+  });
+
+  it("never lowers, leaves out or forgets a key version", () => {
+    requireKeyVersions([], 0, [1, 2], 2);
+    requireKeyVersions([1, 2], 2, [1, 2, 3], 3);
+    for (const [known, inForce, pushed, next] of [
+      [[1, 2], 2, [1], 1],
+      [[1], 1, [2], 2],
+      [[1, 2, 3], 2, [1, 2], 2],
+      [[1], 1, [], 1],
+    ] as const) {
+      expect(code(() => requireKeyVersions(known, inForce, pushed, next))).toBe("STATE_CONFLICT");
+    }
+  });
+});
+
+/** Owner and partner with a network between them that loses, repeats and reorders. */
+describe("owner and partner", () => {
+  type Known = Pick<Replica, "stage" | "sequence" | "invitation_id"> | undefined;
+  type Said = Push & { readonly at: number };
+  const step = fc.oneof(
+    fc.record({ kind: fc.constantFrom("change" as const, "end" as const, "invite" as const, "send" as const) }),
+    fc.record({ kind: fc.constantFrom("deliver" as const, "lose" as const, "repeat" as const), which: fc.nat(20) }),
+    fc.record({ kind: fc.constantFrom("accept" as const, "decline" as const) }),
+  );
+
+  it("agree once the network lets everything through, and the partner never goes back on the way", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let share: Share | undefined = fresh();
+        let known: Known;
+        let invitations = 1;
+        const wire: Said[] = [];
+        const send = (): void => {
+          if (share !== undefined && !isSettled(share)) {
+            wire.push({ sequence: share.sequence, stage: share.stage, invitation_id: share.invitation_id, at: share.sequence });
+          }
+        };
+        const confirm = (number: number): void => {
+          if (share === undefined) return;
+          share = confirmShare(share, number);
+          if (share.stage === "ended" && isSettled(share)) share = undefined;
+        };
+        const receive = (said: Said): void => {
+          const before = known?.sequence ?? 0;
+          let verdict: ReturnType<typeof judgePush>;
+          try {
+            verdict = judgePush(known, said);
+          } catch (error) {
+            expect(isCoded(error, "STATE_CONFLICT")).toBe(true);
+            return;
+          }
+          if (verdict === "end") known = undefined;
+          else if (verdict === "share" && known !== undefined) known = { ...known, stage: "shared", sequence: said.sequence };
+          else if (verdict === "offer" && known !== undefined) known = { ...known, sequence: said.sequence };
+          else if (verdict !== "stale") {
+            known = { stage: "offered", sequence: said.sequence, invitation_id: said.invitation_id ?? "" };
+          }
+          if (known !== undefined) expect(known.sequence).toBeGreaterThanOrEqual(before);
+          confirm(verdict === "stale" ? (known?.sequence ?? said.sequence) : said.sequence);
+        };
+        /** The answer reaches the owner. */
+        const answer = (): void => {
+          if (known === undefined || share === undefined || share.invitation_id !== known.invitation_id) return;
+          if (known.stage === "accepted" && share.stage === "offered") share = stepShare(share, { kind: "join" }, now);
+          if (known.stage === "declined" && share.stage === "offered") share = stepShare(share, { kind: "end" }, now);
+        };
+        for (const one of steps) {
+          if (one.kind === "change" && share !== undefined) share = stepShare(share, { kind: "change" }, now);
+          if (one.kind === "end" && share !== undefined) share = stepShare(share, { kind: "end" }, now);
+          if (one.kind === "invite" && (share === undefined || share.stage === "ended")) {
+            const invitation_id = `i${++invitations}`;
+            share =
+              share === undefined
+                ? fresh(invitation_id)
+                : stepShare(share, { kind: "offer", invitation_id, federation_id: "f" }, now);
+          }
+          if (one.kind === "send") send();
+          if ("which" in one && wire.length > 0) {
+            const said = wire[one.which % wire.length] as Said;
+            if (one.kind !== "repeat") wire.splice(one.which % wire.length, 1);
+            if (one.kind !== "lose") receive(said);
+          }
+          if ((one.kind === "accept" || one.kind === "decline") && known?.stage === "offered") {
+            known = { ...known, stage: one.kind === "accept" ? "accepted" : "declined" };
+            answer();
+          }
+        }
+        for (let i = 0; i < 20 && share !== undefined && !isSettled(share); i++) {
+          answer();
+          send();
+          const last = wire.at(-1);
+          if (last !== undefined) receive(last);
+        }
+        if (share === undefined) expect(known?.stage ?? "none").not.toBe("shared");
+        else if (share.stage === "shared") expect(known?.stage).toBe("shared");
+        else expect(known?.stage).not.toBe("shared");
+      }),
+    );
+  });
+});
