@@ -39,6 +39,7 @@ import { runScrub } from "./jobs/scrub.ts";
 import { createThrottle } from "./jobs/throttle.ts";
 import { createKeyManager, type KeyManager } from "./keys/key-manager.ts";
 import { createTenantKeys, type TenantKeys } from "./keys/tenant-keys.ts";
+import { createReadAhead } from "./objects/read-ahead.ts";
 import type { ObjectServices } from "./objects/services.ts";
 import type { NodeReport } from "./peers/node-report.ts";
 import { openPeers, type PeersOptions } from "./peers/open-peers.ts";
@@ -206,7 +207,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       background(repair.check(chunk, { trigger: "under_replication", repair: true }));
     },
   });
-  const objects: ObjectServices = { context, cluster, chunks, shards, up };
+  const objects: ObjectServices = { context, cluster, chunks, shards, up, readAhead: createReadAhead(metrics) };
   let gcHolds = 0;
   const parts: MaintenanceParts = {
     context,

@@ -5,17 +5,21 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
-import { openStorageNode, type StorageNode } from "../../src/storage/node.ts";
+import { openStorageNode, type StorageNode, type StorageNodeOptions } from "../../src/storage/node.ts";
 import { createBucket } from "../../src/storage/objects/buckets.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
 import { storageSchema } from "../../src/storage/schema.ts";
 import { bytesOf, operator, pattern } from "./rig.ts";
 
-/** A node on disk, as production has it: level for metadata, the embedded vault, device directories. Its clock may go ahead. */
+/**
+ * A node on disk, as production has it: level for metadata, the embedded vault (in the same store unless it is given),
+ * device directories. Its clock may go ahead.
+ */
 export async function openDiskNode(
   directory: string,
   aheadMs = 0,
+  extra: Partial<StorageNodeOptions> = {},
 ): Promise<{ readonly node: StorageNode; close(): Promise<void> }> {
   const collections = { ...storageSchema.collections, ...vaultCollections };
   const clock = { now: () => systemClock.now() + aheadMs };
@@ -44,6 +48,7 @@ export async function openDiskNode(
     vault,
     devices,
     pools: [{ id: "fast", class: "ssd", durability: { kind: "ec", data: 2, parity: 1 } }],
+    ...extra,
   });
   return {
     node,

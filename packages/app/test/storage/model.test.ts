@@ -1,4 +1,5 @@
-import { rm } from "node:fs/promises";
+import { readFile, rm, truncate } from "node:fs/promises";
+import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
@@ -22,7 +23,9 @@ const step = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("delete"), key: fc.nat(5) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("get"), key: fc.nat(5) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("flip", "erase"), device: fc.nat(6), bit: fc.nat(100_000) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("flip", "erase", "tear"), device: fc.nat(6), bit: fc.nat(100_000) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("inline"), size: fc.constantFrom(512, 4096, 65_536) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("thresholds"), size: fc.constantFrom(0, 75, 90) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("away", "back"), device: fc.nat(6) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("scrub", "gc", "restart", "maintenance", "orphan") }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("evacuate"), device: fc.nat(6) }) },
@@ -46,8 +49,9 @@ async function worstLoss(rig: Rig): Promise<number> {
 
 test("whatever happens, what was acknowledged reads back bit-equal or fails clearly; it reads while losses stay within parity", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-      let rig = await openRig({ devices: 7, data: 2, parity: 2, tenants: ["alpha"] });
+    // Small devices fill up within a history: thresholds and full pools are met as well.
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), fc.constantFrom(64 << 20, 60_000), async (steps, capacityBytes) => {
+      let rig = await openRig({ devices: 7, capacityBytes, data: 2, parity: 2, tenants: ["alpha"] });
       await createBucket(rig.node.objects, "alpha", "bucket", "us-east-1");
       const model = new Map<number, Buffer>();
       const read = async (key: number) =>
@@ -86,7 +90,8 @@ test("whatever happens, what was acknowledged reads back bit-equal or fails clea
             await putObject(rig.node.objects, body).then(
               () => model.set(s.key ?? 0, bytes),
               // Too few devices, or read-only: refused, and nothing may have changed.
-              (error: { code: string }) => expect(["PoolFull", "ShardUnavailable", "MaintenanceMode"]).toContain(error.code),
+              (error: { code: string }) =>
+                expect(["PoolFull", "PoolReadOnly", "ShardUnavailable", "MaintenanceMode"]).toContain(error.code),
             );
           } else if (s.do === "delete") {
             await deleteObject(rig.node.objects, "alpha", "bucket", `k${s.key}`).then(
@@ -94,10 +99,18 @@ test("whatever happens, what was acknowledged reads back bit-equal or fails clea
               (error: { code: string }) => expect(error.code).toBe("MaintenanceMode"),
             );
           } else if (s.do === "get") await check(s.key ?? 0);
-          else if (s.do === "flip" || s.do === "erase") {
+          else if (s.do === "flip" || s.do === "erase" || s.do === "tear") {
             const files = [...(await rig.extents(device))].sort();
             const file = files[(s.bit ?? 0) % Math.max(1, files.length)];
-            if (file !== undefined) await (s.do === "flip" ? rig.flip(file, s.bit ?? 0) : rm(file));
+            if (file !== undefined && s.do === "flip") await rig.flip(file, s.bit ?? 0);
+            if (file !== undefined && s.do === "erase") await rm(file);
+            if (file !== undefined && s.do === "tear") await truncate(file, (s.bit ?? 0) % 2000);
+          } else if (s.do === "inline")
+            await rig.node.cluster.propose({ kind: "tuning.set", values: { inline_threshold_bytes: s.size ?? 4096 } }, operator);
+          else if (s.do === "thresholds") {
+            const readOnly = s.size ?? 0;
+            const thresholds = { warning: readOnly && 60, critical: readOnly && 65, readOnly, targetFill: readOnly && 55 };
+            await rig.node.cluster.propose({ kind: "pool.thresholds", id: "fast", thresholds }, operator);
           } else if (s.do === "away" || s.do === "back") rig.devices.get(device)!.away = s.do === "away";
           else if (s.do === "scrub") {
             await rig.node.scrub({ kind: "cluster" }, operator);
@@ -136,28 +149,35 @@ test("whatever happens, what was acknowledged reads back bit-equal or fails clea
   );
 });
 
-test("every single flipped bit of a device's extents is found by a scrub and repaired", async () => {
+test("every single flipped bit in a device's directory is found by the scrub job and repaired", async () => {
   const rig = await openRig({ devices: 3, data: 2, parity: 1, tenants: ["alpha"] });
-  await createBucket(rig.node.objects, "alpha", "bucket", "us-east-1");
-  await putObject(rig.node.objects, {
-    tenant: "alpha",
-    bucket: "bucket",
-    key: "k",
-    body: bytesOf(pattern(4097)),
-    contentType: "",
-    headers: {},
-    meta: {},
-  });
-  // Exhaustive over the header and the first bytes, a stride over the rest: each flip costs a whole check.
-  const { chunks } = await chunkPage(rig.store, undefined);
-  const id = chunks[0]!.id;
-  for (let bit = 0; bit < 17_000; bit += bit < 300 ? 1 : 499) {
-    const [file] = await rig.extents("d1");
-    await rig.flip(file ?? "", bit);
-    expect(await rig.node.repair.check(id, { trigger: "scrub", repair: true }), `bit ${bit}`).toMatchObject({
-      repair: "repaired",
-    });
+  const { node } = rig;
+  await createBucket(node.objects, "alpha", "bucket", "us-east-1");
+  const body = pattern(4097);
+  const draft = { tenant: "alpha", bucket: "bucket", key: "k", contentType: "", headers: {}, meta: {} };
+  await putObject(node.objects, { ...draft, body: bytesOf(body) });
+  const scrub = async () => {
+    const { id } = await node.scrub({ kind: "device", id: "d1" }, operator);
+    await node.jobs.drain();
+    return (await node.jobs.get(id))?.result;
+  };
+  const superblock = join(rig.directory, "d1", "superblock");
+  const intact = await readFile(superblock);
+  // Each flip costs a whole scrub: every bit of the fixed header, a stride over the rest.
+  const stride = Number(process.env["FLIP_STRIDE"] ?? 1999);
+  const length = (await readFile((await rig.extents("d1"))[0] ?? "")).length * 8;
+  for (let bit = 0; bit < length; bit += bit < 112 ? 1 : stride) {
+    const [file = ""] = await rig.extents("d1");
+    await rig.flip(file, bit);
+    expect(await scrub(), `bit ${bit}`).toMatchObject({ scanned: 1, repaired: 1, lost: 0, orphans: 0, repair_errors: 0 });
   }
-  expect(await rig.node.repair.check(id, { trigger: "scrub", repair: true })).toMatchObject({ verdict: "Healthy", written: 0 });
+  for (let bit = 0; bit < intact.length * 8; bit += Math.min(stride, 101)) {
+    await rig.flip(superblock, bit);
+    expect(await scrub(), `bit ${bit}`).toMatchObject({ healthy: 1, repaired: 0 });
+    expect((await readFile(superblock)).equals(intact), `bit ${bit} of the superblock`).toBe(true);
+  }
+  expect(await scrub()).toMatchObject({ scanned: 1, healthy: 1, repaired: 0, orphans: 0 });
+  const found = await headObject(node.objects, "alpha", "bucket", "k");
+  expect((await collect(readObject(node.objects, found))).equals(body)).toBe(true);
   await rig.dispose();
 });

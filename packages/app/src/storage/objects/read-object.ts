@@ -13,7 +13,7 @@ export async function headObject(services: ObjectServices, tenant: string, bucke
   return found.doc as ObjectDoc;
 }
 
-/** Bytes `start` to `end` (exclusive) of an object, chunk by chunk, one chunk read ahead. */
+/** Bytes `start` to `end` (exclusive) of an object, chunk by chunk, one chunk read ahead while the tenant has room for it. */
 export async function* readObject(
   services: ObjectServices,
   object: ObjectDoc,
@@ -36,20 +36,30 @@ export async function* readObject(
     return;
   }
   let at = 0;
-  let ahead: { readonly work: Promise<Uint8Array>; readonly from: number; readonly to: number } | undefined;
-  for await (const ref of chunksOf(services, object)) {
-    const first = at;
-    at += ref.size;
-    if (at <= start) continue;
-    if (first >= end) break;
-    const work = services.chunks.read(tenant, ref);
-    // A failure is met when its turn comes; until then it must not count as unhandled.
-    work.catch(() => undefined);
-    const next = { work, from: Math.max(start - first, 0), to: Math.min(end - first, ref.size) };
-    if (ahead !== undefined) yield (await ahead.work).subarray(ahead.from, ahead.to);
-    ahead = next;
+  let current: Promise<Uint8Array> | undefined;
+  let release: (() => void) | undefined;
+  try {
+    for await (const ref of chunksOf(services, object)) {
+      const first = at;
+      at += ref.size;
+      if (at <= start) continue;
+      if (first >= end) break;
+      const read = async () =>
+        (await services.chunks.read(tenant, ref)).subarray(Math.max(start - first, 0), Math.min(end - first, ref.size));
+      const before = current;
+      release = before && services.readAhead.take(tenant, ref.size);
+      const ahead = release && read();
+      // A failure is met when its turn comes; until then it must not count as unhandled.
+      ahead?.catch(() => undefined);
+      if (before !== undefined) yield await before;
+      release?.();
+      current = ahead ?? read();
+      current.catch(() => undefined);
+    }
+    if (current !== undefined) yield await current;
+  } finally {
+    release?.();
   }
-  if (ahead !== undefined) yield (await ahead.work).subarray(ahead.from, ahead.to);
 }
 
 /** The chunk references of an object in order. Parts that end before `start` are not loaded by readers of ranges. */

@@ -4,6 +4,7 @@ import { hasQuorum } from "../cluster/lead-shards.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkStore } from "../data/chunk-store.ts";
 import type { ShardStats } from "../watch/shard-stats.ts";
+import type { ReadAhead } from "./read-ahead.ts";
 
 /** What object operations work with. */
 export interface ObjectServices {
@@ -11,6 +12,7 @@ export interface ObjectServices {
   readonly cluster: ClusterControl;
   readonly chunks: ChunkStore;
   readonly shards: ShardStats;
+  readonly readAhead: ReadAhead;
   /** True for a node that answers. */
   readonly up: (node: string) => boolean;
 }

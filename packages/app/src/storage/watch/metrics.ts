@@ -44,6 +44,11 @@ export function createStorageMetrics() {
     shardInlineThreshold: gauge("shard_inline_threshold_bytes", "Inline threshold in force", ["shard"]),
     maintenanceMode: gauge("maintenance_mode", "1 while the shard is read-only", ["shard"]),
     viewLag: gauge("view_lag_seconds", "Age of the last change not yet in the view; 0 when caught up", ["view"]),
+    advisoryUsed: gauge("advisory_budget_used", "Use of a tenant's advisory budget: bytes read ahead of its readers", [
+      "tenant",
+      "budget",
+    ]),
+    advisoryLimit: gauge("advisory_budget_limit", "Limit of a tenant's advisory budget", ["tenant", "budget"]),
     cryptoShreds: counter("crypto_shred_total", "Tenant keys destroyed"),
     keyRotations: counter("key_rotation_total", "Master key rotations"),
     keyManagerReachable: gauge("key_manager_reachable", "1 while the key manager answers"),

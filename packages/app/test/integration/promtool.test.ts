@@ -1,0 +1,32 @@
+import { execFile, spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { serve } from "@seneschal/server-fastify";
+import { describe, expect, test } from "vitest";
+import { startStorage } from "../storage/harness.ts";
+
+/** On the path, or named: Debian has it in the package `prometheus`. */
+const promtool = process.env["PROMTOOL"] ?? "promtool";
+const installed = spawnSync(promtool, ["--version"]).status === 0;
+
+describe.skipIf(!installed)("promtool (skipped: not installed)", () => {
+  test("takes every rule that is shipped", async () => {
+    const folder = fileURLToPath(new URL("../../../../ops/prometheus/", import.meta.url));
+    const files = readdirSync(folder).map((name) => folder + name);
+    expect(files.length).toBeGreaterThan(1);
+    const { stdout } = await promisify(execFile)(promtool, ["check", "rules", ...files]);
+    expect(stdout.match(/SUCCESS: \d+ rules found/g)).toHaveLength(files.length);
+  });
+
+  test("finds nothing wrong with a storage node's metrics", async () => {
+    const h = await startStorage(serve);
+    const input = (await h.call(undefined, "GET", "/metrics")).text;
+    const checked = spawnSync(promtool, ["check", "metrics"], { input, encoding: "utf8" });
+    // The name is the interface's; promtool would keep the suffix for histograms.
+    expect(`${checked.stdout}${checked.stderr}`.trim()).toBe(
+      'store_shard_delta_count non-histogram and non-summary metrics should not have "_count" suffix',
+    );
+    await h.stop();
+  });
+});
