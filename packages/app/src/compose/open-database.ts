@@ -1,5 +1,6 @@
 import { openLevelStore } from "@seneschal/adapters/level";
 import { openMemoryStore } from "@seneschal/adapters/memory";
+import { spanned } from "@seneschal/adapters/telemetry";
 import { CodedError } from "@seneschal/core";
 import type { DocumentStore } from "@seneschal/core/ports";
 import type { StoreSchema } from "@seneschal/core/store";
@@ -11,6 +12,10 @@ export async function openDatabase(
   schema: StoreSchema,
   fallbackPath: string,
 ): Promise<DocumentStore> {
+  return spanned(await openStore(settings, schema, fallbackPath), "store", ["commit"]);
+}
+
+async function openStore(settings: DatabaseSettings, schema: StoreSchema, fallbackPath: string): Promise<DocumentStore> {
   switch (settings.kind) {
     case "memory":
       return openMemoryStore(schema);

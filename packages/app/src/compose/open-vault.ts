@@ -1,5 +1,10 @@
 import { readFile } from "node:fs/promises";
+<<<<<<< Updated upstream
 import { connectVault, openEmbeddedVault, openHttpVault, type Unseal, type VaultAuth } from "@seneschal/adapters/vault";
+=======
+import { spanned } from "@seneschal/adapters/telemetry";
+import { connectVault, openEmbeddedVault, openHttpVault, type Unseal } from "@seneschal/adapters/vault";
+>>>>>>> Stashed changes
 import { CodedError } from "@seneschal/core";
 import type { Clock, CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
 import type { VaultSettings } from "./storage-settings.ts";
@@ -13,8 +18,11 @@ export async function openVault(
   fallbackKeyFile: string,
   parts: { readonly store: DocumentStore; readonly crypto: CryptoProvider; readonly clock: Clock; readonly random: Random },
 ): Promise<Vault> {
-  if (settings.kind === "http") return openServer(settings, parts.clock);
-  return openEmbeddedVault({ ...parts, unseal: await unsealOf(settings, fallbackKeyFile) });
+  const vault =
+    settings.kind === "http"
+      ? await openServer(settings, parts.clock)
+      : await openEmbeddedVault({ ...parts, unseal: await unsealOf(settings, fallbackKeyFile) });
+  return spanned(vault, "vault", ["createKey", "rotateKey", "encrypt", "decrypt", "encryptMany", "decryptMany", "rewrap"]);
 }
 
 async function openServer(settings: VaultSettings, clock: Clock): Promise<Vault> {

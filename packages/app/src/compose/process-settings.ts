@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { authSettings, logSettings } from "../platform/index.ts";
+import { authSettings, logSettings, telemetrySettings } from "../platform/index.ts";
 import { schedulerSettings } from "../scheduler/settings.ts";
 import { gatewayServiceSettings, governanceServiceSettings, storageServiceSettings } from "./service-settings.ts";
 
@@ -20,6 +20,7 @@ export const processSettings = z.strictObject({
   /** The framework that binds the contracts; both answer alike. */
   http: z.enum(["fastify", "express"]).default("fastify"),
   log: logSettings,
+  telemetry: telemetrySettings,
   auth: authSettings,
   scheduling: schedulerSettings.shape.scheduling,
   gateway: gatewayServiceSettings.omit({ auth: true }).prefault({}),

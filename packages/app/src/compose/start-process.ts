@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
+import { openTelemetry } from "@seneschal/adapters/telemetry";
 import type { Serve, ServeOptions, TlsOptions } from "@seneschal/contract";
 import { type AuthSettings, type RunningService, type StartOptions, startService } from "../platform/index.ts";
 import { openRates } from "./open-rates.ts";
@@ -23,8 +24,13 @@ export interface ProcessOptions {
 /** Starts the configured services, each on its own port; when one fails, those that run already are stopped again. */
 export async function startProcess(config: ProcessConfig, { serve, log, version }: ProcessOptions): Promise<RunningProcess> {
   const running: RunningService[] = [];
+  const { endpoint, headers, sample_ratio: sampleRatio } = config.telemetry;
+  const onProblem = (problem: string): void => log.warn({ problem }, "traces are not sent");
+  const telemetry =
+    endpoint === undefined ? undefined : await openTelemetry({ endpoint, headers, sampleRatio, version, onProblem });
   const stop = async (): Promise<void> => {
     for (const service of running.splice(0).reverse()) await service.stop();
+    await telemetry?.close();
   };
   try {
     const common = { serve, clock: systemClock, random: systemRandom, log, version };

@@ -1,4 +1,5 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
+import { inSpan } from "@seneschal/adapters/telemetry";
 import type { DocumentStore, Vault } from "@seneschal/core/ports";
 import { Counter, Gauge, Histogram } from "prom-client";
 import { federations, type StoredFederation } from "./federation/collections.ts";
@@ -96,7 +97,7 @@ export function measured({ registry }: Metrics): Measured {
     policies: (gate, counts) =>
       around(gate, async (_name, _args, work) => {
         const started = performance.now();
-        const answer = await work();
+        const answer = await inSpan("policy evaluate", {}, work);
         evaluations.observe(seconds(started));
         if (Array.isArray(answer) && answer.length > 0) {
           counts.policyEvaluated(answer.every(({ allowed }: { readonly allowed: boolean }) => allowed) ? "allowed" : "denied");

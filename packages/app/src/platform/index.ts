@@ -11,7 +11,14 @@ export {
 export { describeConfig } from "./config/describe-config.ts";
 export { duration, parseDuration } from "./config/duration.ts";
 export { type ConfigSources, envName, loadConfig } from "./config/load-config.ts";
-export { type AuthSettings, authSettings, logSettings, rateSettings, serverSettings } from "./config/schema.ts";
+export {
+  type AuthSettings,
+  authSettings,
+  logSettings,
+  rateSettings,
+  serverSettings,
+  telemetrySettings,
+} from "./config/schema.ts";
 export { secret } from "./config/secret.ts";
 export { etcdOptions, etcdSettings } from "./consensus/etcd-settings.ts";
 export { docsHandlers } from "./docs/docs-handlers.ts";

@@ -1,8 +1,9 @@
 import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
+import { describeSpan } from "@seneschal/adapters/telemetry";
 import type { Hooks, WireRequest } from "@seneschal/contract";
 
-/** Counts and logs every request, by operation id: never a path, a query, a body or a header. */
+/** Counts, logs and traces every request, by operation id and the template of its route: never a path, a query, a body or a header. */
 export function observeRequests(metrics: Metrics, log: Logger): NonNullable<Hooks["observe"]> {
   return (wire, { id, route }, requestId) => {
     const started = performance.now();
@@ -10,6 +11,16 @@ export function observeRequests(metrics: Metrics, log: Logger): NonNullable<Hook
       const seconds = (performance.now() - started) / 1000;
       metrics.request(route.method, id, status, seconds);
       if (code !== undefined) metrics.error(code);
+      describeSpan(`${route.method} ${route.path}`, {
+        "http.request.method": route.method,
+        "http.route": route.path,
+        "seneschal.operation": id,
+        "seneschal.request_id": requestId,
+        ...(principal === undefined
+          ? {}
+          : { "seneschal.principal.type": principal.type, "seneschal.principal.method": principal.method }),
+        ...(code === undefined ? {} : { "error.type": code }),
+      });
       const tried = attempted(wire);
       if (route.auth !== "public" && tried !== undefined) {
         metrics.authAttempt(principal?.method ?? tried, principal === undefined ? "failure" : "success");

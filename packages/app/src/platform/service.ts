@@ -1,6 +1,7 @@
 import type { Logger } from "@seneschal/adapters/logging";
 import { openMemoryRates } from "@seneschal/adapters/memory";
 import { type Metrics, openMetrics } from "@seneschal/adapters/metrics";
+import { inServerSpan, inSpan } from "@seneschal/adapters/telemetry";
 import { type Contract, dispatcher, type Endpoint, type Hooks, type RunningServer, type Serve } from "@seneschal/contract";
 import type { Clock, Random, RateCounter } from "@seneschal/core/ports";
 import type { z } from "zod";
@@ -99,8 +100,10 @@ export async function startService<Schema extends z.ZodObject>(
   try {
     built = await definition.build(config, { clock, random, log, metrics, version, health, server: () => server });
     checks = built.checks ?? [];
+    const { authorise } = built.hooks;
     const hooks: Hooks = {
       ...built.hooks,
+      ...(authorise && { authorise: (input) => inSpan("policy authorise", {}, () => authorise(input)) }),
       now: () => clock.now(),
       requestId: () => Buffer.from(random(16)).toString("hex"),
       ...(built.limits && { rateLimit: rateLimiter(name, built.limits, rates, () => clock.now()) }),
@@ -111,7 +114,9 @@ export async function startService<Schema extends z.ZodObject>(
     const addressOf = clientAddress(trustedProxies);
     server = await serve(
       ({ remoteAddress, ...rest }) =>
-        dispatch({ ...rest, remoteAddress: addressOf(remoteAddress, rest.headers["x-forwarded-for"]) }),
+        inServerSpan(rest.method, rest.headers, { "seneschal.service": name }, () =>
+          dispatch({ ...rest, remoteAddress: addressOf(remoteAddress, rest.headers["x-forwarded-for"]) }),
+        ),
       listen,
     );
     await built.start?.();

@@ -1,6 +1,6 @@
 import { federationIdentities } from "../../src/gateway/federation/collections.ts";
 import { federationKey } from "../../src/gateway/federation/key.ts";
-import { type Answer, type Caller, openRig, type Rig } from "./rig.ts";
+import { type Answer, type Caller, openRig, type Rig, type RigOptions } from "./rig.ts";
 import { type RootKey, rootKey } from "./root-key.ts";
 
 /** One organisation on a gateway of its own. */
@@ -21,9 +21,10 @@ type Calls = Pick<Side, "org" | "url" | "signed">;
 const local = ["127.0.0.0/8", "::1"];
 
 /** A gateway with its own store, vault and root CA. */
-export async function openSide(org: string): Promise<Side> {
+export async function openSide(org: string, observe?: RigOptions["observe"]): Promise<Side> {
   const rig = await openRig({
     organizations: [org],
+    ...(observe && { observe }),
     settings: {
       server: { instance_id: `gateway-of-${org}` },
       federation: { allowed_targets: local, timeout: "2s" },

@@ -71,6 +71,7 @@ export interface RigOptions {
   readonly issuer?: DevIssuer;
   readonly organizations?: readonly string[];
   readonly revocations?: GatewayOptions["revocations"];
+  readonly observe?: Hooks["observe"];
 }
 
 /** A gateway over real sockets with mTLS, on the server and the store of this run, with two organisations whose admins are enrolled. */
@@ -108,6 +109,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     ...gateway.hooks,
     now,
     requestId: () => Buffer.from(systemRandom(16)).toString("hex"),
+    ...(options.observe && { observe: options.observe }),
     rateLimit: rateLimiter("gateway", gateway.limits, openMemoryRates(systemRandom), now),
   };
   const dev = await devCredentials(gateway.services, {

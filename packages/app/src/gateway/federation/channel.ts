@@ -1,4 +1,5 @@
 import { type Breaker, type IdentityFetch, mtlsFetch, openBreaker, type TargetGuard } from "@seneschal/adapters/http";
+import { inSpan, traceHeaders } from "@seneschal/adapters/telemetry";
 import { refusal } from "@seneschal/core/keys";
 import type { Vault } from "@seneschal/core/ports";
 import type { GatewayMetrics } from "../metrics.ts";
@@ -98,7 +99,8 @@ export function federationChannels(needs: {
         method,
         redirect: "error",
         signal: AbortSignal.timeout(timeout),
-        ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+        headers: { ...traceHeaders(), ...(body === undefined ? {} : { "content-type": "application/json" }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       return { status: response.status, body: await objectOf(response) };
     } catch (error) {
@@ -115,7 +117,8 @@ export function federationChannels(needs: {
     let tried = false;
     const work = (): Promise<PeerAnswer> => {
       tried = true;
-      return send(read, federation, request);
+      const attributes = { "http.request.method": request.method, "seneschal.federation": id };
+      return inSpan("partner call", attributes, () => send(read, federation, request), "client");
     };
     try {
       const answer = await (request.probe === true ? work() : breaker(id).run(work));

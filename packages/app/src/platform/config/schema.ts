@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isCidr } from "../client-address.ts";
 import { duration } from "./duration.ts";
+import { secret } from "./secret.ts";
 
 /** Settings of a listening service. Paths are files in PEM. */
 export function serverSettings(port: number) {
@@ -73,6 +74,18 @@ export type AuthSettings = z.output<typeof authSettings>;
 
 export const logSettings = z
   .strictObject({ level: z.enum(["debug", "info", "warn", "error", "silent"]).default("info") })
+  .prefault({});
+
+/** Where traces go; nowhere without an endpoint. */
+export const telemetrySettings = z
+  .strictObject({
+    /** OTLP over HTTP, with its path. */
+    endpoint: z.url().optional(),
+    /** For the collector, such as its token. */
+    headers: z.record(z.string(), secret()).default({}),
+    /** Share of the traces that are kept. */
+    sample_ratio: z.number().min(0).max(1).default(1),
+  })
   .prefault({});
 
 /** So many requests in any span of `window`. */
