@@ -53,9 +53,9 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
     return { ...rest, impacted: downstream, total: downstream.length, by_tier: byTier };
   },
 
-  async viewLineage({ worlds }, { principal, params, query }) {
+  async viewLineage({ worlds, tiers }, { principal, params, query }) {
     const world = await worlds.at(principal?.org ?? NOBODY);
-    return lineagePage(lineageOf(world, params.resource_id, query.direction, query.depth, 1000));
+    return lineagePage(lineageOf(world, params.resource_id, query.direction, query.depth, 1000), tiers.tiers);
   },
 
   lineageAsset: (_, { params, request }) => lineageAsset(params.file, request.headers["accept-encoding"]),
