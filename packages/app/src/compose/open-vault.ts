@@ -1,10 +1,6 @@
 import { readFile } from "node:fs/promises";
-<<<<<<< Updated upstream
-import { connectVault, openEmbeddedVault, openHttpVault, type Unseal, type VaultAuth } from "@seneschal/adapters/vault";
-=======
 import { spanned } from "@seneschal/adapters/telemetry";
-import { connectVault, openEmbeddedVault, openHttpVault, type Unseal } from "@seneschal/adapters/vault";
->>>>>>> Stashed changes
+import { connectVault, openEmbeddedVault, openHttpVault, type Unseal, type VaultAuth } from "@seneschal/adapters/vault";
 import { CodedError } from "@seneschal/core";
 import type { Clock, CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
 import type { VaultSettings } from "./storage-settings.ts";
