@@ -88,7 +88,7 @@ it(
             fc.constantFrom("ann", "bob", "requester").map((by) => decide("deny", by)),
             fc.integer({ min: 1, max: 90 }).map(wait),
           ],
-          { maxCommands: 25 },
+          { maxCommands: 25, size: "max" },
         ),
         async (commands) => {
           const { gateway, org } = await open();

@@ -158,7 +158,7 @@ it(
             ...[selfHelp, complete, complete, rotate, sweep, restart].map((each) => fc.constant(each)),
             fc.integer({ min: 1, max: 12 }).map(wait),
           ],
-          { maxCommands: 20 },
+          { maxCommands: 20, size: "max" },
         ),
         async (commands) => {
           const { model, real } = await setUp();
