@@ -41,15 +41,18 @@ const elements = [...entries.values()].sort((a, b) => (a.resource_id < b.resourc
   rows.set(entry.hop, row + 1);
   return { data: { id: entry.resource_id, label: entry.resource_id.length > 34 ? "\\u2026" + entry.resource_id.slice(-33) : entry.resource_id, colour: colourOf(entry.classification.tier), start: entry.hop === 0, entry, row } };
 });
+// Along the wider side of the window.
+const narrow = innerWidth < 700;
 for (const element of elements) {
   const { hop } = element.data.entry;
-  element.position = { x: hop * 330, y: (element.data.row - ((rows.get(hop) ?? 1) - 1) / 2) * 80 };
+  const place = element.data.row - ((rows.get(hop) ?? 1) - 1) / 2;
+  element.position = narrow ? { x: place * 270, y: hop * 110 } : { x: hop * 330, y: place * 80 };
 }
 for (const edge of data.edges) elements.push({ data: { id: edge.source + " \\u2192 " + edge.target, source: edge.source, target: edge.target, edge, line: edge.blocked ? "dotted" : edge.masking ? "dashed" : "solid" } });
 const graph = cytoscape({
   container: document.getElementById("graph"),
   elements,
-  layout: { name: "preset", fit: true, padding: 40 },
+  layout: { name: "preset" },
   minZoom: 0.05,
   maxZoom: 3,
 });
@@ -63,6 +66,7 @@ function paint() {
   ]);
 }
 paint();
+graph.fit(undefined, narrow ? 16 : 40);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
 const details = document.getElementById("details");
 function show(title, facts) {
