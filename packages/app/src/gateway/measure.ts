@@ -8,6 +8,7 @@ import { messages } from "./messages/collections.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import type { PolicyGate } from "./policies/gate.ts";
 import { dispatches } from "./replication/collections.ts";
+import { every } from "./store/every.ts";
 import { workspaces } from "./workspaces/collections.ts";
 
 /** The ports that a gateway stands on, each measured. What they do and throw stays the same. */
@@ -164,6 +165,7 @@ export function measured({ registry }: Metrics): Measured {
 }
 
 async function activeFederations(store: DocumentStore): Promise<readonly StoredFederation[]> {
-  const { items } = await store.list(federations.name, "active", [], { limit: 1000 });
-  return items.map(({ doc }) => doc as unknown as StoredFederation);
+  const all: StoredFederation[] = [];
+  for await (const federation of every({ store }, federations, "active", [])) all.push(federation);
+  return all;
 }

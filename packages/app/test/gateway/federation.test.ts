@@ -1,10 +1,14 @@
 import { X509Certificate } from "node:crypto";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
-import { createRequest, localSigner, newPrivateKey, requestPem } from "@seneschal/crypto/x509";
+import { createRequest, localSigner, newPrivateKey, parseCertificates, requestPem } from "@seneschal/crypto/x509";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { federationIdentities } from "../../src/gateway/federation/collections.ts";
+import { findFederation } from "../../src/gateway/federation/find.ts";
 import { federationKey } from "../../src/gateway/federation/key.ts";
+import { signForPartner } from "../../src/gateway/federation/sign-for-partner.ts";
+import { takeInCertificate } from "../../src/gateway/federation/take-in.ts";
+import { systemCall } from "../../src/gateway/index.ts";
 import { credentials, establish, federate, importCertificate, openSide, type Side } from "./federated.ts";
 import type { Caller } from "./rig.ts";
 
@@ -225,6 +229,29 @@ async function keyOf(side: Side): Promise<string> {
   if (identity === undefined) throw new Error("no identity");
   return federationKey(services, identity);
 }
+
+describe("a federation that is older than the certificate that was pinned", () => {
+  it("still takes in what the pinned CA issues", async () => {
+    const [acme, globex] = await Promise.all([openSide("acme"), openSide("globex")]);
+    await federate(acme, globex);
+    const now = acme.rig.clock.now() + 400 * 86_400_000;
+    const call = systemCall("system:test", "globex", now);
+    const forAcme = await globex.rig.gateway.services.transact(call, async (unit) => {
+      const federation = await findFederation(unit, "acme", "globex");
+      if (federation === undefined) throw new Error("no federation");
+      const [leaf] = parseCertificates(federation.certificate ?? "");
+      if (leaf === undefined) throw new Error("no certificate");
+      return signForPartner(globex.rig.gateway.services, unit, federation, leaf.publicKey);
+    });
+    await acme.rig.gateway.services.transact(systemCall("system:test", "acme", now), async (unit) => {
+      const federation = await findFederation(unit, "globex", "acme");
+      if (federation === undefined) throw new Error("no federation");
+      const taken = await takeInCertificate(acme.rig.gateway.services, unit, federation, forAcme.certificate);
+      expect(taken.outbound_certificate).toContain("BEGIN CERTIFICATE");
+    });
+    await Promise.all([acme.rig.close(), globex.rig.close()]);
+  });
+});
 
 describe("a partner that fails", () => {
   let acme: Side;

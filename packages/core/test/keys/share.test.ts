@@ -177,5 +177,5 @@ describe("owner and partner", () => {
         else expect(known?.stage).not.toBe("shared");
       }),
     );
-  });
+  }, 1_800_000);
 });

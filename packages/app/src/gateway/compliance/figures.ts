@@ -9,6 +9,7 @@ import { roleAssignments, roles } from "../roles/collections.ts";
 import { serviceIdentities } from "../services/collections.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Collection } from "../store/collection.ts";
+import { every } from "../store/every.ts";
 import { users } from "../users/collections.ts";
 import { seats, workspaces } from "../workspaces/collections.ts";
 
@@ -16,21 +17,6 @@ import { seats, workspaces } from "../workspaces/collections.ts";
 export interface Period {
   readonly since: string;
   readonly until: string;
-}
-
-/** Every document of an index, page by page: a report is cut off nowhere. */
-async function* every<T extends object>(
-  { store }: GatewayServices,
-  from: Collection<T>,
-  index: string,
-  prefix: readonly string[],
-) {
-  let cursor: string | undefined;
-  do {
-    const page = await store.list(from.name, index, prefix, { limit: 500, ...(cursor && { cursor }) });
-    for (const { doc } of page.items) yield doc as unknown as T;
-    cursor = page.cursor;
-  } while (cursor !== undefined);
 }
 
 async function all<T extends object>(

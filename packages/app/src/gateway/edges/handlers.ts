@@ -6,6 +6,7 @@ import { parseCertificates } from "@seneschal/crypto/x509";
 import type { Call } from "../call.ts";
 import { type Policy, policies } from "../policies/collections.ts";
 import type { GatewayServices } from "../services.ts";
+import { every } from "../store/every.ts";
 import type { Reader } from "../store/reader.ts";
 import { findWorkspace } from "../workspaces/find.ts";
 import { type EdgeNode, edgeSyncs, edges, neverSynced } from "./collections.ts";
@@ -130,11 +131,16 @@ export const edgeHandlers: Handlers<Routes, GatewayServices> = {
 
 /** The named policies of the organisation, or all. Throws `VALIDATION_ERROR` for one that is not the organisation's. */
 async function chosenPolicies(
-  { read }: GatewayServices,
+  services: GatewayServices,
   org: string,
   ids: readonly string[] | undefined,
 ): Promise<readonly Policy[]> {
-  if (ids === undefined) return read.list(policies, "by_org", [org]);
+  const { read } = services;
+  if (ids === undefined) {
+    const all: Policy[] = [];
+    for await (const policy of every(services, policies, "by_org", [org])) all.push(policy);
+    return all;
+  }
   return Promise.all(
     ids.map(async (id, index) => {
       const policy = await read.get(policies, id);

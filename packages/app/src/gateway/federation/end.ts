@@ -5,6 +5,7 @@ import { revokeCertificate } from "../certificates/revoke.ts";
 import { replicaId, replicas, shareId, shares } from "../replication/collections.ts";
 import { endReplica } from "../replication/end-replica.ts";
 import type { GatewayServices } from "../services.ts";
+import { every } from "../store/every.ts";
 import { invitations, workspaces } from "../workspaces/collections.ts";
 import { saveWorkspace } from "../workspaces/save.ts";
 import { federations, type StoredFederation } from "./collections.ts";
@@ -25,14 +26,14 @@ export async function endFederation(
   const ended: StoredFederation = { ...federation, ...state };
   unit.put(federations, ended.id, ended);
   if (revokeCertificates) {
-    for (const { serial_number } of await unit.list(certificates, "by_subject", [org, "partner", federation.id])) {
+    for await (const { serial_number } of every(services, certificates, "by_subject", [org, "partner", federation.id])) {
       await revokeCertificate(unit, serial_number);
     }
   }
-  for (const { workspace_id: id } of await unit.list(shares, "by_federation", [federation.id])) {
+  for await (const { workspace_id: id } of every(services, shares, "by_federation", [federation.id])) {
     await partnerLeaves(services, unit, id, partner);
   }
-  for (const found of await unit.list(replicas, "by_federation", [federation.id])) {
+  for await (const found of every(services, replicas, "by_federation", [federation.id])) {
     const replica = await unit.get(replicas, replicaId(found.workspace_id, org));
     if (replica !== undefined) await endReplica(services, unit, replica, "federation");
   }

@@ -9,7 +9,8 @@ import { offerWaiting } from "../replication/offer.ts";
 import type { GatewayServices } from "../services.ts";
 import type { SignatureParams } from "../signatures/signatures.ts";
 import { signedBody } from "../signatures/signed-body.ts";
-import { checkPartner } from "./check-health.ts";
+import { every } from "../store/every.ts";
+import { checkPartner, type PartnerHealth } from "./check-health.ts";
 import { federationIdentities, federations, type StoredFederation } from "./collections.ts";
 import { endFederation } from "./end.ts";
 import { findFederation, requireFederation } from "./find.ts";
@@ -132,10 +133,10 @@ export const federationHandlers: Handlers<Routes, GatewayServices> = {
   },
 
   async federationHealth(services, { principal, now }) {
-    const active = await services.read.list(federations, "active", [principal.org]);
-    const checks = active.map(async (federation) => {
-      return [federation.partner_org_id, await checkPartner(services, federation, now)] as const;
-    });
+    const checks: Promise<readonly [string, PartnerHealth]>[] = [];
+    for await (const federation of every(services, federations, "active", [principal.org])) {
+      checks.push(checkPartner(services, federation, now).then((health) => [federation.partner_org_id, health]));
+    }
     return { results: Object.fromEntries(await Promise.all(checks)) };
   },
 

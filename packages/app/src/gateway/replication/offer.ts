@@ -4,6 +4,7 @@ import type { StoredFederation } from "../federation/collections.ts";
 import { findFederation } from "../federation/find.ts";
 import { isLocal } from "../organizations/is-local.ts";
 import type { GatewayServices } from "../services.ts";
+import { every } from "../store/every.ts";
 import { invitations, workspaces } from "../workspaces/collections.ts";
 import { stepAndTell } from "./announce.ts";
 import { shareId, shares } from "./collections.ts";
@@ -48,7 +49,7 @@ async function offerOver(
 
 /** Sends the invitations that waited for this federation. */
 export async function offerWaiting(services: GatewayServices, unit: GatewayUnit, federation: StoredFederation): Promise<void> {
-  for (const invitation of await unit.list(invitations, "by_org", [federation.partner_org_id])) {
+  for await (const invitation of every(services, invitations, "by_org", [federation.partner_org_id])) {
     if (invitationStatus(invitation, unit.call.now) !== "pending") continue;
     const workspace = await unit.get(workspaces, invitation.workspace_id);
     if (workspace?.org_id !== federation.org_id) continue;

@@ -1,6 +1,7 @@
 import { timestamp } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../call.ts";
 import type { GatewayServices } from "../services.ts";
+import { every } from "../store/every.ts";
 import { type Dispatch, dispatches, dispatchId } from "./collections.ts";
 import { deliverDispatch } from "./deliver-dispatch.ts";
 
@@ -34,7 +35,7 @@ export async function sendDispatch(services: GatewayServices, unit: GatewayUnit,
 
 /** What waits for a federation is tried at once: it can be called now. */
 export async function hurryDispatches(services: GatewayServices, unit: GatewayUnit, federation: string): Promise<void> {
-  for (const { kind, org_id, federation_id, workspace_id } of await unit.list(dispatches, "by_federation", [federation])) {
+  for await (const { kind, org_id, federation_id, workspace_id } of every(services, dispatches, "by_federation", [federation])) {
     await sendDispatch(services, unit, { kind, org_id, federation_id, workspace_id });
   }
 }
