@@ -1,28 +1,21 @@
-/** `npm run bench [-- --only NAME --json FILE]`: every bench of `suites/`, one table. */
+/**
+ * `npm run bench [-- --only NAME --json FILE]`: every bench of `suites/`, one table. Each suite has a process of its own, so that
+ * none is measured in the garbage of another.
+ */
+import { fork } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import type { Bench, BenchResult } from "./bench.ts";
+import type { BenchResult } from "./bench.ts";
 
 const { values } = parseArgs({ options: { only: { type: "string" }, json: { type: "string" } } });
-const here = new URL("suites/", import.meta.url);
+const files = readdirSync(new URL("suites/", import.meta.url)).filter((name) => name.endsWith(".ts"));
 const results: BenchResult[] = [];
 console.log("measured on this machine; ratios are more reliable than absolutes");
-for (const file of readdirSync(here)
-  .filter((name) => name.endsWith(".ts"))
-  .sort()) {
-  const module = (await import(new URL(file, here).href)) as { benches: readonly Bench[] };
-  for (const bench of module.benches.filter((b) => b.name.startsWith(values.only ?? ""))) {
-    for (const result of await bench.run()) {
-      results.push(result);
-      const peer =
-        result.peer === undefined
-          ? ""
-          : `  ${result.peer} ${format(result.peerValue ?? 0)}, ratio ${(result.ratio ?? 0).toFixed(2)}`;
-      console.log(
-        `${result.name.padEnd(44)} ${format(result.value).padStart(14)} ${result.unit}${peer}${result.bar === undefined ? "" : `  (bar: ${result.bar})`}`,
-      );
-    }
-  }
+for (const file of files.sort()) {
+  await runSuite(file, (result) => {
+    results.push(result);
+    console.log(lineOf(result));
+  });
 }
 if (values.json !== undefined) {
   const rows = results.map(({ peerValue, ...row }) => ({
@@ -30,6 +23,20 @@ if (values.json !== undefined) {
     ...(peerValue === undefined ? {} : { peer_value: peerValue }),
   }));
   writeFileSync(values.json, `${JSON.stringify({ results: rows }, null, 2)}\n`);
+}
+
+function runSuite(file: string, onResult: (result: BenchResult) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = fork(new URL("run-suite.ts", import.meta.url).pathname, [file, values.only ?? ""]);
+    child.on("message", (message) => onResult(message as BenchResult));
+    child.once("error", reject);
+    child.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`${file} ended with ${code}`))));
+  });
+}
+
+function lineOf({ name, value, unit, peer, peerValue = 0, ratio = 0, bar }: BenchResult): string {
+  const beside = peer === undefined ? "" : `  ${peer} ${format(peerValue)}, ratio ${ratio.toFixed(2)}`;
+  return `${name.padEnd(44)} ${format(value).padStart(14)} ${unit}${beside}${bar === undefined ? "" : `  (bar: ${bar})`}`;
 }
 
 function format(value: number): string {

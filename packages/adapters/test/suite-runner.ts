@@ -1,4 +1,5 @@
 import type { SuiteRunner } from "@seneschal/core/testing";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 
 /** The exported suites of core on vitest. */
@@ -7,6 +8,6 @@ export const runner: SuiteRunner = {
   equal: (actual, expected, message) => expect(actual, message).toStrictEqual(expected),
 };
 
-/** Property runs and suite rounds: FC_RUNS deepens, FC_SEED replays. */
+/** Rounds and seed of the suites, by the rules of tools/fast-check-seed.ts: FC_RUNS deepens, FC_SEED replays or explores. */
 export const rounds = (usual: number): number => Math.max(usual, Number(process.env["FC_RUNS"] ?? 0));
-export const seed = Number(process.env["FC_SEED"] ?? Date.now() % 1_000_000);
+export const seed = fc.readConfigureGlobal().seed ?? Date.now() % 1_000_000;
