@@ -338,3 +338,70 @@ test("a full pool is 507", async () => {
   );
   await full.dispose();
 });
+
+describe("what a request insists on", () => {
+  test("a part is read by its number, with the count of parts; a single put is its own part 1", async () => {
+    const Key = "in-parts";
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    const pieces = [pattern(5 << 20, 1), pattern(5 << 20, 2), pattern(100, 3)];
+    const Parts = [];
+    for (const [i, Body] of pieces.entries()) {
+      const { ETag } = await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: i + 1, Body }));
+      Parts.push({ ETag, PartNumber: i + 1 });
+    }
+    await client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));
+    for (const [i, piece] of pieces.entries()) {
+      const part = await get(Key, { PartNumber: i + 1 });
+      expect(part.bytes.equals(piece)).toBe(true);
+      expect(part).toMatchObject({ PartsCount: 3, $metadata: { httpStatusCode: 206 } });
+    }
+    expect(await client.send(new HeadObjectCommand({ Bucket, Key, PartNumber: 3 }))).toMatchObject({ ContentLength: 100 });
+    expect(await failure(get(Key, { PartNumber: 4 }))).toEqual([416, "InvalidPartNumber"]);
+    expect(await failure(get(Key, { PartNumber: 0 }))).toEqual([400, "InvalidArgument"]);
+    expect(await failure(get(Key, { PartNumber: 1, Range: "bytes=0-1" }))).toEqual([400, "InvalidRequest"]);
+    await put("whole", "hello");
+    expect((await get("whole", { PartNumber: 1 })).bytes.toString()).toBe("hello");
+    expect((await get("whole", { PartNumber: 1 })).PartsCount).toBeUndefined();
+  });
+  test("another owner than the caller's tenant is refused before anything happens", async () => {
+    await put("owned", "x", { ExpectedBucketOwner: "alpha" });
+    expect(await failure(put("owned", "y", { ExpectedBucketOwner: "beta" }))).toEqual([403, "AccessDenied"]);
+    expect((await get("owned")).bytes.toString()).toBe("x");
+  });
+  test.each(["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"] as const)(
+    "%s is verified, kept, and named as one of the whole object",
+    async (algorithm) => {
+      const written = await put(`sum-${algorithm}`, "hello", { ChecksumAlgorithm: algorithm });
+      expect(written.ChecksumType).toBe("FULL_OBJECT");
+      const name = `Checksum${algorithm}` as "ChecksumCRC32";
+      const read = await get(`sum-${algorithm}`, { ChecksumMode: "ENABLED" });
+      expect(read).toMatchObject({ [name]: written[name], ChecksumType: "FULL_OBJECT" });
+      expect(written[name]).toMatch(/^[A-Za-z0-9+/]+=*$/);
+    },
+  );
+  test("two checksums, one of another algorithm than was named, or none in base64, are refused", async () => {
+    const two = { ChecksumCRC32: "NhCmhg==", ChecksumSHA1: "qvTGHdzF6KLavt4PO0gs2a6pQ00=" };
+    expect(await failure(put("sums", "hello", two))).toEqual([400, "InvalidRequest"]);
+    expect(await failure(put("sums", "hello", { ChecksumAlgorithm: "SHA1", ChecksumCRC32: "NhCmhg==" }))).toEqual([
+      400,
+      "InvalidRequest",
+    ]);
+    expect(await failure(put("sums", "hello", { ChecksumCRC32: "short" }))).toEqual([400, "InvalidRequest"]);
+    expect(await failure(put("sums", "hello", { ChecksumCRC32: "AAAAAA==" }))).toEqual([400, "BadDigest"]);
+    expect(await failure(get("sums"))).toEqual([404, "NoSuchKey"]);
+  });
+  test("a bucket whose deletion a crash cut short can be made and used again", async () => {
+    const { store } = s3.rig;
+    await client.send(new CreateBucketCommand({ Bucket: "half-gone" }));
+    const found = await store.get("storage_buckets", "half-gone");
+    await store.commit({
+      commitId: "half",
+      puts: [{ coll: "storage_buckets", id: "half-gone", doc: { ...found!.doc, deleting: true }, ifVersion: found!.version }],
+    });
+    expect(await failure(client.send(new HeadBucketCommand({ Bucket: "half-gone" })))).toEqual([404, "NotFound"]);
+    await client.send(new CreateBucketCommand({ Bucket: "half-gone" }));
+    await client.send(new PutObjectCommand({ Bucket: "half-gone", Key: "k", Body: "v" }));
+    await client.send(new DeleteObjectCommand({ Bucket: "half-gone", Key: "k" }));
+    await client.send(new DeleteBucketCommand({ Bucket: "half-gone" }));
+  });
+});

@@ -57,6 +57,12 @@ export async function createBucket(services: ObjectServices, tenant: string, nam
   });
   if (result.ok) return true;
   const found = await context.store.get("storage_buckets", name);
+  if (found?.doc["tenant"] === tenant && found.doc["deleting"] === true) {
+    // A node died while it looked whether the bucket was empty: nobody could use or delete it any more.
+    const puts = [{ coll: "storage_buckets", id: name, doc: { ...found.doc, deleting: false }, ifVersion: found.version }];
+    if ((await commit(context.store, { puts })).ok) return false;
+    throw objectError("OperationAborted", "the bucket changed meanwhile, try again", { bucket: name });
+  }
   if (found?.doc["tenant"] === tenant) return false;
   throw objectError("BucketAlreadyExists", "the bucket name is taken", { bucket: name });
 }

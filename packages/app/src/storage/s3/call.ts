@@ -42,11 +42,9 @@ export async function readText(body: RequestBody, limit: number): Promise<string
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** Header fields by lower-case name, repeated ones joined. */
+/** Header fields by lower-case name, repeated ones joined by a comma as signatures join them. */
 export function headersOf(request: IncomingMessage): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(",") : value]),
-  );
+  return Object.fromEntries(Object.entries(request.headersDistinct).map(([name, values]) => [name, values?.join(",")]));
 }
 
 /** A query number within bounds; absent is the default. Throws `InvalidArgument`. */

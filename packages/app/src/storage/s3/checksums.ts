@@ -51,6 +51,11 @@ export const checksums: Readonly<Record<string, () => Checksum>> = {
   sha256: () => hashed("sha256"),
 };
 
+/** True for the header names under which checksums travel. */
+export function isChecksumHeader(name: string): boolean {
+  return name.startsWith("x-amz-checksum-") && Object.hasOwn(checksums, name.slice("x-amz-checksum-".length));
+}
+
 function hashed(algorithm: string): Checksum {
   const hash = createHash(algorithm);
   return {

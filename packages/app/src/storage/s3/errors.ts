@@ -5,6 +5,7 @@ import { storageErrorKind } from "@seneschal/core/storage";
 export const s3Codes = {
   AccessDenied: 403,
   AuthorizationHeaderMalformed: 400,
+  AuthorizationQueryParametersError: 400,
   BadDigest: 400,
   BucketAlreadyExists: 409,
   BucketNotEmpty: 409,
@@ -17,6 +18,7 @@ export const s3Codes = {
   InvalidBucketName: 400,
   InvalidDigest: 400,
   InvalidPart: 400,
+  InvalidPartNumber: 416,
   InvalidPartOrder: 400,
   InvalidRange: 416,
   InvalidRequest: 400,

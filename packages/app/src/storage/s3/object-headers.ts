@@ -1,6 +1,5 @@
 import type { ObjectDoc } from "../documents.ts";
 import type { Conditions } from "../objects/put-object.ts";
-import { checksums } from "./checksums.ts";
 import { s3Error } from "./errors.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
@@ -63,14 +62,11 @@ export function objectHeaders(object: ObjectDoc, request: Headers): Record<strin
   for (const [name, value] of Object.entries(object.headers)) {
     if (name.startsWith("x-amz-checksum-") && request["x-amz-checksum-mode"] !== "ENABLED") continue;
     headers[name] = value;
+    // Multipart objects have no checksum of the whole; all others are checked as one.
+    if (name.startsWith("x-amz-checksum-")) headers["x-amz-checksum-type"] = "FULL_OBJECT";
   }
   for (const [name, value] of Object.entries(object.meta)) headers[`x-amz-meta-${name}`] = value;
   return headers;
-}
-
-/** True for the header names under which checksums travel. */
-export function isChecksumHeader(name: string): boolean {
-  return name.startsWith("x-amz-checksum-") && Object.hasOwn(checksums, name.slice("x-amz-checksum-".length));
 }
 
 /** The conditions of a request; `prefix` is `x-amz-copy-source-` for those on the source of a copy. */

@@ -1,5 +1,6 @@
 import type { ObjectDoc } from "../documents.ts";
 import { deleteObject } from "../objects/delete-object.ts";
+import { partLimits } from "../objects/multipart.ts";
 import { putObject } from "../objects/put-object.ts";
 import { headObject, readObject } from "../objects/read-object.ts";
 import type { S3Call, S3Reply } from "./call.ts";
@@ -26,7 +27,9 @@ export async function getObject(call: S3Call): Promise<S3Reply> {
     const override = call.query.get(`response-${name}`);
     if (override !== undefined) headers[name] = override;
   }
-  const range = parseRange(call.headers["range"], object.size);
+  const part = partRange(call, object);
+  if (part?.count !== undefined) headers["x-amz-mp-parts-count"] = String(part.count);
+  const range = part?.range ?? parseRange(call.headers["range"], object.size);
   const { start, end } = range ?? { start: 0, end: object.size };
   if (range !== undefined) {
     headers["content-range"] = `bytes ${start}-${end - 1}/${object.size}`;
@@ -40,6 +43,24 @@ export async function getObject(call: S3Call): Promise<S3Reply> {
   const bytes = readObject(call.services, object, start, end);
   const first = await bytes.next();
   return { status, headers, body: { length, bytes: chain(first, bytes) } };
+}
+
+/** The bytes of the part that `partNumber` names; an object that was put at once is its own only part. */
+function partRange(call: S3Call, object: ObjectDoc): { readonly range?: ByteRange; readonly count?: number } | undefined {
+  const text = call.query.get("partNumber");
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < 1 || number > partLimits.maxNumber)
+    throw s3Error("InvalidArgument", `partNumber must be a number from 1 to ${partLimits.maxNumber}`);
+  if (call.headers["range"] !== undefined) throw s3Error("InvalidRequest", "a range and a part number exclude each other");
+  const sizes = object.body.kind === "parts" ? object.body.parts.map((p) => p.size) : [object.size];
+  const size = sizes[number - 1];
+  if (size === undefined) throw s3Error("InvalidPartNumber", "the object has fewer parts");
+  const start = sizes.slice(0, number - 1).reduce((sum, s) => sum + s, 0);
+  return {
+    ...(size > 0 && { range: { start, end: start + size } }),
+    ...(object.body.kind === "parts" && { count: sizes.length }),
+  };
 }
 
 async function* chain(first: IteratorResult<Uint8Array, unknown>, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -68,7 +89,16 @@ export async function storeObject(call: S3Call): Promise<S3Reply> {
     meta: described.meta,
     conditions: conditionsOf(call.headers),
   });
-  return { status: 200, headers: { etag: `"${object.etag}"`, "x-amz-server-side-encryption": "AES256", ...body.verified } };
+  const checked = Object.keys(body.verified).length > 0;
+  return {
+    status: 200,
+    headers: {
+      etag: `"${object.etag}"`,
+      "x-amz-server-side-encryption": "AES256",
+      ...body.verified,
+      ...(checked && { "x-amz-checksum-type": "FULL_OBJECT" }),
+    },
+  };
 }
 
 export async function removeObject(call: S3Call): Promise<S3Reply> {

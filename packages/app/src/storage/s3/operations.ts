@@ -101,7 +101,8 @@ export function operationOf(
     return copies ? { name: "UploadPartCopy", run: copyPart } : { name: "UploadPart", run: storePart };
   if (method === "GET" && has("uploadId")) return { name: "ListParts", run: partsOfUpload };
   if (method === "DELETE" && has("uploadId")) return { name: "AbortMultipartUpload", run: giveUpUpload };
-  if (has("partNumber")) return absent("GetObjectPart", "NotImplemented");
+  if (has("partNumber") && method !== "GET" && method !== "HEAD")
+    throw s3Error("InvalidArgument", "partNumber needs an uploadId");
   switch (method) {
     case "GET":
       return { name: "GetObject", run: getObject };

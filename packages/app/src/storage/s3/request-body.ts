@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Checksum, checksums } from "./checksums.ts";
+import { type Checksum, checksums, isChecksumHeader } from "./checksums.ts";
 import { s3Error } from "./errors.ts";
 import { emptyHash, equalText, hmac, sha256, signingKey, type Verified } from "./sigv4.ts";
 
@@ -31,10 +31,27 @@ export function requestBody(source: AsyncIterable<Uint8Array>, headers: Headers,
   if (length !== undefined && length > maxPut) throw s3Error("EntityTooLarge", "one PUT takes at most 5 GiB");
   if (!streaming && !/^([0-9a-f]{64}|UNSIGNED-PAYLOAD)$/.test(proof.payloadHash))
     throw s3Error("InvalidArgument", "x-amz-content-sha256 must be a SHA-256 in hex or UNSIGNED-PAYLOAD");
+  checkDeclaredChecksums(headers);
   const verified: Record<string, string> = {};
   const trailers: Record<string, string> = {};
   const payload = streaming ? decodeChunks(source, headers, proof, trailers) : source;
   return { length, verified, bytes: verify(payload, headers, proof, length, trailers, verified) };
+}
+
+/** One checksum at most, of a known algorithm, whose value has that algorithm's length. */
+function checkDeclaredChecksums(headers: Headers): void {
+  const declared = Object.keys(headers).filter((name) => isChecksumHeader(name));
+  if (declared.length > 1) throw s3Error("InvalidRequest", "expecting a single x-amz-checksum- header");
+  const [name] = declared;
+  if (name === undefined) return;
+  const wanted = headers["x-amz-sdk-checksum-algorithm"]?.toLowerCase();
+  if (wanted !== undefined && name !== `x-amz-checksum-${wanted}`)
+    throw s3Error("InvalidRequest", `${name} is not of the algorithm that x-amz-sdk-checksum-algorithm names`);
+  const value = headers[name] ?? "";
+  const bytes = Buffer.from(value, "base64");
+  const empty = checksums[name.slice("x-amz-checksum-".length)]?.().digest() ?? "";
+  if (bytes.toString("base64") !== value || value.length !== empty.length)
+    throw s3Error("InvalidRequest", `the value of ${name} is not a checksum in base64`);
 }
 
 async function* verify(
@@ -52,7 +69,7 @@ async function* verify(
   const running = new Map<string, Checksum>();
   const announced = (headers["x-amz-trailer"] ?? "").split(",").map((t) => t.trim().toLowerCase());
   for (const name of [...Object.keys(headers), ...announced]) {
-    const make = name.startsWith("x-amz-checksum-") ? checksums[name.slice("x-amz-checksum-".length)] : undefined;
+    const make = isChecksumHeader(name) ? checksums[name.slice("x-amz-checksum-".length)] : undefined;
     if (make !== undefined) running.set(name, make());
   }
   let size = 0;

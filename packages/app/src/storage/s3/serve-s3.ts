@@ -8,7 +8,7 @@ import type { StorageContext } from "../context.ts";
 import type { ObjectServices } from "../objects/services.ts";
 import { headersOf, type S3Reply } from "./call.ts";
 import type { Credentials } from "./credentials.ts";
-import { type S3Failure, s3Failure } from "./errors.ts";
+import { type S3Failure, s3Error, s3Failure } from "./errors.ts";
 import { operationOf } from "./operations.ts";
 import { requestBody } from "./request-body.ts";
 import { splitTarget, verifySignature } from "./sigv4.ts";
@@ -96,6 +96,7 @@ async function handle(
     const queryMap = new Map(query);
     const found = operationOf(method, bucket, key, queryMap, headers["x-amz-copy-source"] !== undefined);
     operation = found.name;
+    checkOwner(headers, proof.tenant);
     const reply = await found.run({
       services: options.services,
       tenant: proof.tenant,
@@ -127,6 +128,13 @@ async function handle(
     context.metrics.gatewayRequests.inc({ protocol: "s3", method: operation, status: String(status) });
     context.metrics.gatewayDuration.observe({ protocol: "s3", method: operation }, seconds);
   }
+}
+
+/** A caller may insist on whose bucket it is, and on whose its source is; buckets of others are never open to it. */
+function checkOwner(headers: Readonly<Record<string, string | undefined>>, tenant: string): void {
+  for (const name of ["x-amz-expected-bucket-owner", "x-amz-source-expected-bucket-owner"])
+    if (headers[name] !== undefined && headers[name] !== tenant)
+      throw s3Error("AccessDenied", `the bucket does not belong to the account that ${name} names`);
 }
 
 const drainBytes = 8 * 1024 * 1024;

@@ -33,7 +33,8 @@ const maxExpires = 7 * 86_400;
 
 /**
  * Verifies AWS Signature Version 4 in its header or presigned query form. Throws `AccessDenied` for an unsigned request,
- * `InvalidAccessKeyId`, `SignatureDoesNotMatch`, `RequestTimeTooSkewed`, `AuthorizationHeaderMalformed`.
+ * `InvalidAccessKeyId`, `SignatureDoesNotMatch`, `RequestTimeTooSkewed`, `AuthorizationHeaderMalformed` or, presigned,
+ * `AuthorizationQueryParametersError`.
  */
 export async function verifySignature(
   request: SignedRequest,
@@ -42,13 +43,14 @@ export async function verifySignature(
 ): Promise<Verified> {
   const { path, query } = splitTarget(request.target);
   const presigned = query.some(([name]) => name === "X-Amz-Algorithm");
+  const malformed = presigned ? "AuthorizationQueryParametersError" : "AuthorizationHeaderMalformed";
   const claim = presigned ? presignedClaim(query, now) : headerClaim(request.headers);
   const [accessKey, date, region, service, terminator, ...more] = claim.credential.split("/");
   if (!accessKey || !date || !region || service !== "s3" || terminator !== "aws4_request" || more.length > 0)
-    throw s3Error("AuthorizationHeaderMalformed", "the credential must be <key>/<date>/<region>/s3/aws4_request");
+    throw s3Error(malformed, "the credential must be <key>/<date>/<region>/s3/aws4_request");
   const at = parseAmzDate(claim.amzDate);
   if (at === undefined || !claim.amzDate.startsWith(date))
-    throw s3Error("AuthorizationHeaderMalformed", "the date of the request and of the credential differ or are malformed");
+    throw s3Error(malformed, "the date of the request and of the credential differ or are malformed");
   if (Math.abs(now - at) > skewMs && !(presigned && at <= now))
     throw s3Error("RequestTimeTooSkewed", "the request time is more than 15 minutes from the server's");
   checkSignedHeaders(claim.signedHeaders, request.headers);
@@ -113,13 +115,14 @@ function presignedClaim(query: readonly (readonly [string, string])[], now: numb
   const once = (name: string): string => {
     const values = query.filter(([n]) => n === name).map(([, v]) => v);
     if (values.length !== 1 || values[0] === undefined)
-      throw s3Error("AuthorizationHeaderMalformed", `${name} must be given once`);
+      throw s3Error("AuthorizationQueryParametersError", `${name} must be given once`);
     return values[0];
   };
-  if (once("X-Amz-Algorithm") !== "AWS4-HMAC-SHA256") throw s3Error("AuthorizationHeaderMalformed", "unknown X-Amz-Algorithm");
+  if (once("X-Amz-Algorithm") !== "AWS4-HMAC-SHA256")
+    throw s3Error("AuthorizationQueryParametersError", "unknown X-Amz-Algorithm");
   const expires = Number(once("X-Amz-Expires"));
   if (!Number.isInteger(expires) || expires < 1 || expires > maxExpires)
-    throw s3Error("AuthorizationHeaderMalformed", "X-Amz-Expires must be 1 to 604800 seconds");
+    throw s3Error("AuthorizationQueryParametersError", "X-Amz-Expires must be 1 to 604800 seconds");
   const amzDate = once("X-Amz-Date");
   if (now > (parseAmzDate(amzDate) ?? 0) + expires * 1000) throw s3Error("AccessDenied", "the presigned request has expired");
   const hashes = query.filter(([n]) => n === "X-Amz-Content-Sha256").map(([, v]) => v);
