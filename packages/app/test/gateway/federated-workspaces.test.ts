@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { federate, openSide, type Side } from "./federated.ts";
+import { federate, openNeighbour, openSide, type Side } from "./federated.ts";
 import type { Answer } from "./rig.ts";
 
 const base = "/api/v1/workspaces";
@@ -208,12 +208,11 @@ describe("a workspace shared by two instances", () => {
     expect((await events(acme, id)).filter((type) => type === "workspace.delete.consent")).toHaveLength(2);
   });
 
-  it("a bundle of the owner opens at the partner only; no key stands in it unsealed", async () => {
+  it("a bundle is sealed for the partner, too, and adds nothing to what the partner follows already", async () => {
     const id = await join();
     const bundle = (await acme.call("POST", `${base}/${id}/export`, {})).body;
     expect(bundle.recipient_orgs).toEqual(["acme", "globex"]);
     const taken = await globex.call("POST", `${base}/import`, bundle);
-    // The partner follows the workspace already.
     expect([taken.status, taken.body.error.code]).toEqual([409, "CONFLICT"]);
   });
 
@@ -247,5 +246,33 @@ describe("a workspace shared by two instances", () => {
     await settle(acme);
     expect((await globex.call("POST", `${base}/${id}/accept-invitation`, {})).status).toBe(204);
     expect((await encrypt(globex, id)).status).toBe(200);
+  });
+
+  it("two organisations of one instance take part side by side; when one goes, the other stays", async () => {
+    const initech = await openNeighbour("initech", globex);
+    await federate(acme, initech);
+    const id = await make();
+    for (const [side, org] of [
+      [globex, "globex"],
+      [initech, "initech"],
+    ] as const) {
+      expect((await acme.call("POST", `${base}/${id}/invite`, { org_id: org })).status).toBe(201);
+      await settle(acme);
+      const accepted = await side.call("POST", `${base}/${id}/accept-invitation`, {});
+      expect(accepted.status, accepted.text).toBe(204);
+    }
+    await acme.call("POST", `${base}/${id}/rotate-dek`);
+    await settle(acme);
+    const { ciphertext } = (await encrypt(initech, id)).body;
+    for (const side of [acme, globex]) expect((await decrypt(side, id, ciphertext)).body).toEqual({ plaintext: secret });
+    const revoked = await acme.signed("federation.revoke", "initech", "DELETE", "/api/v1/federation/initech", {
+      notify_partner: true,
+    });
+    expect(revoked.status, revoked.text).toBe(204);
+    await settle(acme);
+    expect((await encrypt(initech, id)).status).toBe(404);
+    const after = (await globex.call("GET", `${base}/${id}`)).body;
+    expect(after).toMatchObject({ dek_version: 3, participant_orgs: ["acme", "globex"] });
+    expect((await decrypt(globex, id, ciphertext)).body).toEqual({ plaintext: secret });
   });
 });
