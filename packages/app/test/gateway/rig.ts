@@ -21,7 +21,7 @@ import {
   openGateway,
   serverCertificate,
 } from "../../src/gateway/index.ts";
-import { checkHealth, rateLimiter } from "../../src/platform/index.ts";
+import { checkHealth, rateLimiter, tokenVerifiers } from "../../src/platform/index.ts";
 import { openTestStore, testServer } from "./backend.ts";
 
 /** What a call came to. */
@@ -102,7 +102,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     metrics,
     version: "test",
     health: () => checkHealth(gateway.checks ?? [], () => undefined),
-    tokens: [{ ...verifier, method: "jwt" }],
+    tokens: [{ ...verifier, method: "jwt" }, ...(await tokenVerifiers(config.auth, now))],
     ...(options.revocations === undefined ? {} : { revocations: options.revocations }),
   });
   const hooks: Hooks = {

@@ -42,11 +42,12 @@ export function authenticator({ now, mtls, tokens }: AuthenticatorOptions): NonN
   async function byToken(header: string, rules: NonNullable<typeof tokens>): Promise<Principal> {
     const token = /^Bearer ([A-Za-z0-9._~+/=-]+)$/i.exec(header)?.[1];
     if (token === undefined) throw new CodedError("invalid_token", "invalid token", { reason: "not a bearer token" });
-    const [first, ...others] = rules.verifiers;
+    const [first] = rules.verifiers;
     if (first === undefined) throw new CodedError("invalid_token", "invalid token", { reason: "tokens are not accepted" });
-    // The claim is not trusted: it only chooses whose keys the signature must fit.
+    // The claim is not trusted: it only chooses whose keys the signature must fit, or says that nobody here could check it.
     const issuer = claimedIssuer(token);
-    const verifier = others.find((other) => other.issuer === issuer) ?? first;
+    const verifier = issuer === undefined ? first : rules.verifiers.find((other) => other.issuer === issuer);
+    if (verifier === undefined) throw new CodedError("invalid_issuer", "invalid issuer");
     const claims = await verifier.verify(token);
     const missing = (verifier.requiredScopes ?? []).filter((scope) => !claims.scopes.includes(scope));
     if (missing.length > 0) throw situation("forbidden", "the token lacks a required scope", { missing });
