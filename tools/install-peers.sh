@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the integration suites and benches can use on a Debian-like machine: etcd, PostgreSQL, Chromium, S3 clients,
-# Schemathesis and Presidio (into .peers), and OPA by Go.
+# Schemathesis and Presidio (into .peers), grpcurl and OPA by Go.
 # Every part is optional; the suites name what they miss.
 set -u
 status=0
@@ -23,6 +23,13 @@ if command -v python3 >/dev/null; then
   # The classifier that bench governance/classify measures beside: its pattern recognisers, without a language model.
   python3 -m venv .peers/presidio && .peers/presidio/bin/pip install -q --disable-pip-version-check presidio-analyzer==2.2.363 || {
     echo "not installed: presidio"
+    status=1
+  }
+fi
+if command -v go >/dev/null; then
+  # A gRPC client that is not ours.
+  GOBIN="$PWD/.peers/bin" go install github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3 || {
+    echo "not installed: grpcurl"
     status=1
   }
 fi

@@ -6,6 +6,7 @@ import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { AdminRole } from "@seneschal/core/keys";
 import { devCredentials, devIssuer, serverCertificate } from "../gateway/index.ts";
 import { hashKey } from "../governance/api-keys.ts";
+import { devStorageCertificates } from "./dev-storage-certificates.ts";
 import { freePortBase } from "./free-port-base.ts";
 import { buildGateway } from "./gateway-service.ts";
 import { makeUnsealKey } from "./make-unseal-key.ts";
@@ -36,14 +37,21 @@ export interface DevCredentialsFile {
       }
     >
   >;
-  readonly storage: { readonly admin_token: string };
+  readonly storage: {
+    readonly admin_token: string;
+    /** The gRPC data path, `host:port`, and the authority that clients of it trust. */
+    readonly data_address: string;
+    readonly ca: string;
+    /** A certificate with OU `storage-admin`. */
+    readonly admin: { readonly cert: string; readonly key: string };
+  };
   /** A key of the operator, for an instance that has no organisation yet. */
   readonly governance: { readonly api_key: string };
 }
 
 export interface DevOptions {
   readonly dataDir: string;
-  /** The gateway listens on `portBase` + 443, governance on 444, the scheduler on 445, storage on 1000, 1090 and 1100. `any` looks for free ones. */
+  /** The gateway listens on `portBase` + 443, governance on 444, the scheduler on 445, storage on 1000, 1090, 1100 and 1300. `any` looks for free ones. */
   readonly portBase: number | "any";
   readonly log: Logger;
   readonly version: string;
@@ -55,6 +63,8 @@ export interface DevOptions {
 /** Organisations of a development instance. */
 const defaultOrganizations = ["acme", "globex"] as const;
 
+const dataOffset = 1100;
+const peersOffset = 1300;
 const portOffset: Readonly<Record<ServiceName | "s3", number>> = {
   gateway: 443,
   governance: 444,
@@ -86,9 +96,19 @@ export async function prepareDev(
   const issuer = devIssuer(await readIfThere(join(dir, "issuer-key.pem")));
   await save("issuer-key.pem", issuer.privateKey);
   const publicKey = await save("issuer.pem", issuer.publicKey);
+  const storage = await devStorageCertificates("node-1", { random: systemRandom, now: systemClock.now() });
+  const storageCa = await save("storage-ca.pem", storage.ca);
+  await save("storage-node.pem", storage.node.cert);
+  await save("storage-node-key.pem", storage.node.key);
+  const storageAdmin = {
+    cert: await save("storage-admin.pem", storage.admin.cert),
+    key: await save("storage-admin-key.pem", storage.admin.key),
+  };
   const secrets = await devSecrets(dir, ["default", ...organizations]);
   const portBase =
-    options.portBase === "any" ? await freePortBase([...Object.values(portOffset), 1100], systemRandom) : options.portBase;
+    options.portBase === "any"
+      ? await freePortBase([...Object.values(portOffset), dataOffset, peersOffset], systemRandom)
+      : options.portBase;
   const config = (): ProcessConfig =>
     processSettings.parse(settings(dataDir, dir, publicKey, issuer, secrets, portBase, options.http));
 
@@ -150,7 +170,12 @@ export async function prepareDev(
       issuer: issuer.issuer,
       audience: issuer.audience,
       organizations: orgs,
-      storage: { admin_token: secrets.adminToken },
+      storage: {
+        admin_token: secrets.adminToken,
+        data_address: `localhost:${portBase + dataOffset}`,
+        ca: storageCa,
+        admin: storageAdmin,
+      },
       governance: { api_key: secrets.apiKeys["default"] ?? "" },
     };
     const file = await save("credentials.json", `${JSON.stringify(credentials, null, 2)}\n`);
@@ -200,6 +225,13 @@ function settings(
     storage: {
       server: server("storage"),
       s3: { port: portBase + portOffset.s3 },
+      grpc: {
+        address: `127.0.0.1:${portBase + dataOffset}`,
+        ca: join(dir, "storage-ca.pem"),
+        cert: join(dir, "storage-node.pem"),
+        key: join(dir, "storage-node-key.pem"),
+      },
+      cluster: { peer_address: `127.0.0.1:${portBase + peersOffset}` },
       admin: { tokens: [{ id: "dev", role: "cluster-admin", sha256: hashKey(secrets.adminToken) }] },
       backup: { directory: join(dataDir, "storage", "backups") },
     },

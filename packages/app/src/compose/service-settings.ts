@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { gatewaySettings } from "../gateway/settings.ts";
 import { governanceSettings } from "../governance/settings.ts";
 import { storageSettings } from "../storage/settings.ts";
@@ -11,5 +11,15 @@ export type GatewayServiceConfig = z.output<typeof gatewayServiceSettings>;
 export const governanceServiceSettings = governanceSettings.extend({ database: databaseSettings });
 export type GovernanceServiceConfig = z.output<typeof governanceServiceSettings>;
 
-export const storageServiceSettings = storageSettings.extend({ database: databaseSettings, vault: vaultSettings });
+export const storageServiceSettings = storageSettings.extend({
+  database: databaseSettings,
+  vault: vaultSettings,
+  /** Key services of tenants who bring their own, by tenant; the others' keys are in `vault`. */
+  tenant_vaults: z
+    .record(
+      z.string().min(1).max(128),
+      vaultSettings.refine(({ kind }) => kind === "http", { message: "a tenant's own key service is reached over http" }),
+    )
+    .default({}),
+});
 export type StorageServiceConfig = z.output<typeof storageServiceSettings>;

@@ -36,9 +36,9 @@ export async function startProcess(config: ProcessConfig, { serve, log, version 
     const common = { serve, clock: systemClock, random: systemRandom, log, version };
     for (const name of config.services) {
       running.push(
-        await starters[name](config, async (server, database) => ({
+        await starters[name](config, async (server, database, trustedCa) => ({
           ...common,
-          listen: await listenOptions(server, config.auth),
+          listen: await listenOptions(server, config.auth, trustedCa),
           rates: await openRates(database, systemRandom),
           trustedProxies: server.trusted_proxies,
         })),
@@ -51,8 +51,12 @@ export async function startProcess(config: ProcessConfig, { serve, log, version 
   return { services: [...running], stop };
 }
 
-/** How a service is started, by where it listens and where it keeps its records. */
-type Options = (server: ServerSettings, database: Parameters<typeof openRates>[0]) => Promise<StartOptions>;
+/** How a service is started, by where it listens, where it keeps its records, and a CA of its own for client certificates. */
+type Options = (
+  server: ServerSettings,
+  database: Parameters<typeof openRates>[0],
+  trustedCa?: string | undefined,
+) => Promise<StartOptions>;
 type Starter = (config: ProcessConfig, options: Options) => Promise<RunningService>;
 
 /** A service is loaded when it is started: one that is not configured costs nothing. */
@@ -74,22 +78,29 @@ const starters: Readonly<Record<ServiceName, Starter>> = {
   },
   storage: async ({ storage, data_dir }, options) => {
     const { storageService } = await import("./storage-service.ts");
-    return startService(storageService(data_dir), storage, await options(storage.server, storage.database));
+    const { dataPathSettings } = await import("../storage/grpc/open-data-path.ts");
+    // Admins of the cluster have certificates of the cluster's CA.
+    const { ca } = dataPathSettings(storage.grpc, process.env);
+    return startService(storageService(data_dir), storage, await options(storage.server, storage.database, ca));
   },
 };
 
 type ServerSettings = ProcessConfig["gateway"]["server"];
 
-/** Where and how a service listens; with TLS when it has a certificate, and then it asks for one. */
-export async function listenOptions(server: ServerSettings, { mtls }: AuthSettings): Promise<ServeOptions> {
+/**
+ * Where and how a service listens; with TLS when it has a certificate, and then it asks for one, of `trustedCa` (a path) or of the
+ * CA of `auth.mtls`.
+ */
+export async function listenOptions(server: ServerSettings, { mtls }: AuthSettings, trustedCa?: string): Promise<ServeOptions> {
   const { host, port, read_timeout, idle_timeout, shutdown_timeout, tls_cert, tls_key } = server;
   const base = { host, port, requestTimeout: read_timeout, idleTimeout: idle_timeout, grace: shutdown_timeout };
   if (tls_cert === undefined || tls_key === undefined) return base;
-  const trusted = mtls.trusted_ca === undefined ? undefined : await readFile(mtls.trusted_ca, "utf8");
+  const path = trustedCa ?? mtls.trusted_ca;
+  const trusted = path === undefined ? undefined : await readFile(path, "utf8");
   const tls: TlsOptions = {
     cert: await readFile(tls_cert, "utf8"),
     key: await readFile(tls_key, "utf8"),
-    ...(mtls.enabled ? { requestCert: true, ca: trusted === undefined ? [] : [trusted] } : {}),
+    ...(mtls.enabled || trustedCa !== undefined ? { requestCert: true, ca: trusted === undefined ? [] : [trusted] } : {}),
   };
   return { ...base, tls };
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { vaultCollections } from "@seneschal/adapters/vault";
 import { storageContract } from "@seneschal/contract/storage";
+import type { Vault } from "@seneschal/core/ports";
 import { type BuiltService, defineService, type Platform } from "../platform/index.ts";
 import { openClusterLog, openStorage, storageSchema } from "../storage/index.ts";
 import { openDatabase } from "./open-database.ts";
@@ -19,15 +20,20 @@ export function storageService(dataDir: string) {
 }
 
 async function build(config: StorageServiceConfig, platform: Platform, dataDir: string): Promise<BuiltService> {
-  const { database, vault: vaultConfig, ...own } = config;
+  const { database, vault: vaultConfig, tenant_vaults, ...own } = config;
   const { clock, random } = platform;
   const directory = join(dataDir, "storage");
   const schema = { ...storageSchema, collections: { ...storageSchema.collections, ...vaultCollections } };
   const store = await openDatabase(database, schema, join(directory, "metadata"));
   try {
-    const vault = await openVault(vaultConfig, join(dataDir, "unseal.key"), { store, crypto: nodeCrypto, clock, random });
+    const keyFile = join(dataDir, "unseal.key");
+    const vault = await openVault(vaultConfig, keyFile, { store, crypto: nodeCrypto, clock, random });
     const clusterLog = await openClusterLog(own.cluster, directory);
-    const storage = await openStorage(own, platform, { store, clusterLog, vault, directory });
+    const tenantVaults = new Map<string, Vault>();
+    for (const [tenant, settings] of Object.entries(tenant_vaults))
+      tenantVaults.set(tenant, await openVault(settings, keyFile, { store, crypto: nodeCrypto, clock, random }));
+    const vaultFor = (tenant: string): Vault => tenantVaults.get(tenant) ?? vault;
+    const storage = await openStorage(own, platform, { store, clusterLog, vault, vaultFor, directory });
     return {
       ...storage,
       async stop() {

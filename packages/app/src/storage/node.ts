@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import { newId, sha256 } from "@seneschal/adapters/log";
 import { isCoded, type JsonObject } from "@seneschal/core";
-import type { BlobDevice, Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault } from "@seneschal/core/ports";
+import type { Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault } from "@seneschal/core/ports";
 import {
   classDurability,
   createEventLog,
@@ -369,6 +369,13 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
   const tickOnce = async (): Promise<void> => {
     await monitor.sample();
     if (!cluster.status().available) return;
+    await lead().catch((error: unknown) => {
+      // Without quorum or metadata nothing can be led; the monitor has said so.
+      if (!isCoded(error, "QuorumLost", "ShardUnavailable")) throw error;
+    });
+  };
+
+  const lead = async (): Promise<void> => {
     // More nodes may have joined than this one saw when it did.
     if (cluster.state.shards.length === 0)
       await cluster.propose({ kind: "shards.init", nodes: options.expectedNodes ?? 1 }, nodeActor);

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openDirectoryDevice } from "@seneschal/adapters/devices";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
@@ -13,11 +14,13 @@ import { operationHandlers } from "./admin/operation-handlers.ts";
 import type { AdminServices } from "./admin/services.ts";
 import { statusHandlers } from "./admin/status-handlers.ts";
 import type { LocalDevice } from "./cluster/join-cluster.ts";
+import { createPeerAuth } from "./grpc/authenticate-peer.ts";
 import { dataPathSettings, type NodePorts, openNodePorts, readDataPathTls } from "./grpc/open-data-path.ts";
+import { openRevocationFile } from "./grpc/revocation-file.ts";
 import { backupSettings, openBackups } from "./jobs/open-backups.ts";
 import { openStorageNode, type StorageNode } from "./node.ts";
 import { createCredentials } from "./s3/credentials.ts";
-import { type S3Gateway, serveS3 } from "./s3/serve-s3.ts";
+import { type S3Gateway, type S3GatewayOptions, serveS3 } from "./s3/serve-s3.ts";
 import type { StorageConfig } from "./settings.ts";
 import { dashboardHandlers } from "./ui/dashboard-handlers.ts";
 import { openDashboardAssets } from "./ui/open-dashboard-assets.ts";
@@ -93,7 +96,15 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
     source: config.authorization_policy,
     settings: { open_status: config.admin.open_status },
   });
-  const auth = createAdminAuth(node.context, { tokens: config.admin.tokens, authorisation });
+  const revocations =
+    data.crl === undefined || tlsFiles === undefined
+      ? undefined
+      : await openRevocationFile(data.crl, { trustedCa: tlsFiles.ca, now: () => clock.now(), provider: nodeCrypto });
+  const peers = createPeerAuth({
+    ...{ context: node.context, surface: "admin", tenants: node.tenants, log, insecure: false },
+    ...(revocations === undefined ? {} : { revocations }),
+  });
+  const auth = createAdminAuth(node.context, { tokens: config.admin.tokens, authorisation, peers });
   const credentials = createCredentials(node.context, parts.vault);
   const tls = config.server.tls_cert !== undefined;
   const admin: AdminServices = { node, auth, credentials, assets: await openDashboardAssets(), tls };
@@ -125,12 +136,24 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
       },
     ],
     async start() {
-      gateway = await serveS3({ services: node.objects, credentials, log, ...config.s3, connections: node.connections });
+      const { host, port } = config.s3;
+      const s3Tls = await readS3Tls(config.s3);
+      const secured = s3Tls === undefined ? {} : { tls: s3Tls };
+      gateway = await serveS3({
+        services: node.objects,
+        credentials,
+        log,
+        host,
+        port,
+        ...secured,
+        connections: node.connections,
+      });
       ports = await openNodePorts({ ...data, peerAddress }, node, log, tlsFiles);
       node.start();
     },
     async stop() {
       await Promise.all([gateway?.close(), ports?.data.close(), ports?.peers.close()]);
+      revocations?.close();
       await node.stop();
     },
   };
@@ -164,4 +187,11 @@ async function openDevices(config: StorageConfig, list: StorageConfig["devices"]
       capacityBytes: capacity_bytes,
     })),
   );
+}
+
+/** Certificate and key of the S3 port. Throws `TypeError` when one of the two is missing. */
+async function readS3Tls({ tls_cert, tls_key }: StorageConfig["s3"]): Promise<S3GatewayOptions["tls"]> {
+  if (tls_cert === undefined && tls_key === undefined) return undefined;
+  if (tls_cert === undefined || tls_key === undefined) throw new TypeError("storage.s3 needs both tls_cert and tls_key");
+  return { cert: await readFile(tls_cert, "utf8"), key: await readFile(tls_key, "utf8") };
 }

@@ -15,7 +15,13 @@ export const storageSettings = z.strictObject({
   node_id: z.string().min(1).max(128).default("node-1"),
   /** S3 gateway; port 0 takes any. */
   s3: z
-    .strictObject({ host: z.string().min(1).default("127.0.0.1"), port: z.int().min(0).max(65_535).default(9000) })
+    .strictObject({
+      host: z.string().min(1).default("127.0.0.1"),
+      port: z.int().min(0).max(65_535).default(9000),
+      /** Paths of PEM files: both or none. */
+      tls_cert: z.string().min(1).optional(),
+      tls_key: z.string().min(1).optional(),
+    })
     .prefault({}),
   /** The gRPC data path: off until TLS files are given. Paths of PEM files; `address` is `host:port`. */
   grpc: z

@@ -1,5 +1,6 @@
 import { settableClock } from "@seneschal/adapters/memory";
 import { expect, test } from "vitest";
+import { storageSettings } from "../../src/storage/index.ts";
 import { servers, startStorage } from "./harness.ts";
 
 test("a collection every 300 s, a scrub every 7 days, three hours of history, unless it is set otherwise", async () => {
@@ -25,4 +26,9 @@ test("events are shown for three hours, with their five fields", async () => {
   expect(await refusals()).toEqual([]);
   expect(await refusals("?hours=4")).toEqual([event]);
   await h.stop();
+});
+
+test("the ports are 9090, 9100 and 9300", () => {
+  const { server, grpc, cluster } = storageSettings.parse({});
+  expect([server.port, grpc.address, cluster.peer_address]).toEqual([9090, "127.0.0.1:9100", "127.0.0.1:9300"]);
 });

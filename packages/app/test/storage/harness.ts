@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
 import { createMemoryLog, openMemoryStore } from "@seneschal/adapters/memory";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
-import type { Serve } from "@seneschal/contract";
+import type { Serve, ServeOptions } from "@seneschal/contract";
 import { storageContract } from "@seneschal/contract/storage";
 import type { Clock, DocumentStore } from "@seneschal/core/ports";
 import { serve as express } from "@seneschal/server-express";
@@ -50,6 +50,7 @@ export async function startStorage(
     readonly devices?: number;
     readonly capacityBytes?: number;
     readonly vault?: ReturnType<typeof switchableVault>;
+    readonly tls?: NonNullable<ServeOptions["tls"]>;
   } = {},
 ): Promise<Harness> {
   const directory = await mkdtemp(join(tmpdir(), "seneschal-storage-http-"));
@@ -87,7 +88,7 @@ export async function startStorage(
   });
   const service = await startService(definition, config, {
     serve,
-    listen: { port: 0 },
+    listen: { port: 0, ...(options.tls === undefined ? {} : { tls: options.tls }) },
     clock: options.clock ?? systemClock,
     random: systemRandom,
     log: openLogger({ level: "silent" }),

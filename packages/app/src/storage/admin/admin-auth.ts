@@ -1,9 +1,10 @@
-import { createHash, timingSafeEqual, X509Certificate } from "node:crypto";
+import { createHash, timingSafeEqual } from "node:crypto";
 import type { AuthoriseInput, Principal, WireRequest } from "@seneschal/contract";
 import { CodedError } from "@seneschal/core";
 import { storageError } from "@seneschal/core/storage";
 import { type Authorisation, questionOf } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
+import type { PeerAuth } from "../grpc/authenticate-peer.ts";
 
 export const adminRoles = ["cluster-admin", "sre-on-call", "sre-incident-response"] as const;
 export type AdminRole = (typeof adminRoles)[number];
@@ -23,7 +24,7 @@ export interface BrowserSession {
 }
 
 export interface AdminAuth {
-  authenticate(wire: Pick<WireRequest, "method" | "headers" | "peer">): Principal | undefined;
+  authenticate(wire: Pick<WireRequest, "method" | "headers" | "peer" | "remoteAddress">): Promise<Principal | undefined>;
   authorise(input: AuthoriseInput): Promise<void>;
   /** Throws `AuthenticationFailed`. */
   signIn(token: string): BrowserSession;
@@ -41,7 +42,16 @@ const maxSessions = 1000;
  */
 export function createAdminAuth(
   context: StorageContext,
-  { tokens, authorisation }: { readonly tokens: readonly AdminToken[]; readonly authorisation: Authorisation },
+  {
+    tokens,
+    authorisation,
+    peers,
+  }: {
+    readonly tokens: readonly AdminToken[];
+    readonly authorisation: Authorisation;
+    /** Judges client certificates. */
+    readonly peers: Pick<PeerAuth, "identify">;
+  },
 ): AdminAuth {
   const known = tokens.map((token) => ({ ...token, hash: Buffer.from(token.sha256, "hex") }));
   const sessions = new Map<string, { readonly session: BrowserSession; readonly until: number }>();
@@ -65,11 +75,8 @@ export function createAdminAuth(
     return principal(found.id, [found.role], "token");
   };
 
-  const byCertificate = (peer: NonNullable<WireRequest["peer"]>): Principal => {
-    if (!peer.authorized) throw failed(peer.error ?? "certificate");
-    const fields = new X509Certificate(peer.der).subject.split("\n");
-    const units = fields.filter((f) => f.startsWith("OU=")).map((f) => f.slice(3));
-    const name = fields.find((f) => f.startsWith("CN="))?.slice(3) ?? "certificate";
+  const byCertificate = async (peer: NonNullable<WireRequest["peer"]>, address: string): Promise<Principal> => {
+    const { name, units } = await peers.identify({ address, certificate: peer });
     // A tenant's certificate proves who calls, but opens nothing here.
     return principal(name, units.includes("storage-admin") ? ["cluster-admin"] : [], "mtls");
   };
@@ -88,7 +95,7 @@ export function createAdminAuth(
 
   return {
     session,
-    authenticate({ method, headers, peer }) {
+    async authenticate({ method, headers, peer, remoteAddress }) {
       const header = headers["authorization"];
       if (header !== undefined) {
         const token = /^Bearer ([\x21-\x7e]{1,1024})$/i.exec(header)?.[1];
@@ -100,7 +107,7 @@ export function createAdminAuth(
         if (method !== "GET" && method !== "HEAD") checkSameSite(headers, signedIn.csrf);
         return signedIn.principal;
       }
-      return peer === undefined ? undefined : byCertificate(peer);
+      return peer === undefined ? undefined : byCertificate(peer, remoteAddress);
     },
     async authorise(input) {
       const decision = await authorisation.decide(questionOf(input), input.now);

@@ -26,8 +26,16 @@ export type RefusalReason =
   | "not_store_server"
   | "handshake";
 
+/** What an accepted certificate says of its bearer. */
+export interface CertifiedPeer {
+  readonly name: string;
+  readonly units: readonly string[];
+}
+
 export interface PeerAuth {
-  /** Checks the certificate anew, on every call. Throws `AuthenticationFailed`. */
+  /** Checks the certificate anew: trusted, within its time, not revoked. Throws `AuthenticationFailed`. */
+  identify(peer: DataPeer): Promise<CertifiedPeer>;
+  /** The same on every call of the data path, by the one role in the organizational unit. */
   authenticate(peer: DataPeer): Promise<Caller>;
   /** The same, and only callers of these kinds pass. */
   authenticateAs(peer: DataPeer, ...kinds: readonly ("admin" | "server" | "keyserver")[]): Promise<Caller>;
@@ -37,6 +45,8 @@ export interface PeerAuth {
 
 export interface PeerAuthOptions {
   readonly context: StorageContext;
+  /** Where callers come in, for metrics and events. */
+  readonly surface: "grpc" | "admin";
   readonly tenants: Pick<TenantKeys, "tenant">;
   readonly revocations?: RevocationFile;
   readonly log: { warn(fields: object, message: string): void };
@@ -47,22 +57,22 @@ export interface PeerAuthOptions {
 const EVENT_MS = 10_000;
 
 /** Callers by certificate (interface document 3, Authentication, 1 and 2). What is not exactly right is refused. */
-export function createPeerAuth({ context, tenants, revocations, log, insecure }: PeerAuthOptions): PeerAuth {
+export function createPeerAuth({ context, surface, tenants, revocations, log, insecure }: PeerAuthOptions): PeerAuth {
   const lastEvent = new Map<string, number>();
+  const place = surface === "grpc" ? "data path" : "admin interface";
 
   const refuse: PeerAuth["refuse"] = (reason, peer) => {
-    context.metrics.authFailures.inc({ surface: "grpc", reason });
+    context.metrics.authFailures.inc({ surface, reason });
     const now = context.clock.now();
     // One event per reason and ten seconds: an attacker must not flush the event log. The log has them all.
     if (now - (lastEvent.get(reason) ?? Number.NEGATIVE_INFINITY) >= EVENT_MS) {
       lastEvent.set(reason, now);
-      context.emit("warning", "security", "AuthenticationFailed on the data path", { reason, peer });
-    } else log.warn({ reason, peer }, "AuthenticationFailed on the data path");
+      context.emit("warning", "security", `AuthenticationFailed on the ${place}`, { reason, peer });
+    } else log.warn({ reason, peer }, `AuthenticationFailed on the ${place}`);
     return storageError("AuthenticationFailed", `the certificate is not accepted: ${reason.replaceAll("_", " ")}`, { reason });
   };
 
-  const authenticate: PeerAuth["authenticate"] = async ({ address, certificate }) => {
-    if (insecure) return { kind: "anyone", id: "insecure" };
+  const identify: PeerAuth["identify"] = async ({ address, certificate }) => {
     const no = (reason: RefusalReason) => refuse(reason, address);
     if (certificate === undefined) throw no("certificate_missing");
     if (certificate.error === "CERT_HAS_EXPIRED") throw no("certificate_expired");
@@ -88,6 +98,13 @@ export function createPeerAuth({ context, tenants, revocations, log, insecure }:
       }
       if (revoked) throw no("certificate_revoked");
     }
+    return identity;
+  };
+
+  const authenticate: PeerAuth["authenticate"] = async (peer) => {
+    if (insecure) return { kind: "anyone", id: "insecure" };
+    const identity = await identify(peer);
+    const no = (reason: RefusalReason) => refuse(reason, peer.address);
     const roles = identity.units.filter((unit) => /^(?:store-server|store-keyserver|storage-admin|tenant-.+)$/.test(unit));
     const [role] = roles;
     // Two roles in one certificate are a mistake of whoever issued it: it gets neither.
@@ -105,6 +122,7 @@ export function createPeerAuth({ context, tenants, revocations, log, insecure }:
   };
 
   return {
+    identify,
     authenticate,
     refuse,
     async authenticateAs(peer, ...kinds) {

@@ -29,6 +29,13 @@ export function tenantKeyCalls(node: StorageNode, auth: PeerAuth): Readonly<Reco
   const { context, tenants } = node;
   const asAdmin = ({ peer }: DataCall) => auth.authenticateAs(peer, "admin");
   return {
+    Create: auditedCall(context, asAdmin, "create_tenant", async (request, actor) => {
+      const tenant = textOf(request, "tenant");
+      if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(tenant))
+        throw grpcError("InvalidArgument", "tenant must be 1 to 63 of a-z, 0-9 and hyphen", { field: "tenant" });
+      await tenants.create(tenant, { dedup: request["no_dedup"] !== true }, actor);
+      return {};
+    }),
     Rotate: auditedCall(context, asAdmin, "rotate_tenant_key", async (request, actor) => {
       await tenants.rotate(textOf(request, "tenant"), actor);
       return {};

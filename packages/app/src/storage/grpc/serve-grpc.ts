@@ -76,6 +76,7 @@ async function serve(
         });
   const auth = createPeerAuth({
     context,
+    surface: "grpc",
     tenants: node.tenants,
     log,
     insecure: tls === undefined,

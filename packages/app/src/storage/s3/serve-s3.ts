@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -26,6 +27,8 @@ export interface S3GatewayOptions {
   readonly log: Logger;
   readonly host: string;
   readonly port: number;
+  /** PEM. Absent: plaintext. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** Open connections of the node, by transport. */
   readonly connections: Map<string, number>;
 }
@@ -36,7 +39,9 @@ export interface S3GatewayOptions {
  */
 export async function serveS3(options: S3GatewayOptions): Promise<S3Gateway> {
   const { context } = options.services;
-  const server = createServer({ keepAliveTimeout: 72_000, headersTimeout: 60_000, requestTimeout: 0 });
+  const timeouts = { keepAliveTimeout: 72_000, headersTimeout: 60_000, requestTimeout: 0 };
+  const { tls } = options;
+  const server = tls === undefined ? createServer(timeouts) : createTlsServer({ ...timeouts, ...tls, minVersion: "TLSv1.2" });
   const gate = alarm(context);
   const serve = (request: IncomingMessage, response: ServerResponse, waits: boolean) => {
     handle(options, gate, request, response, waits).catch((error: unknown) => {
@@ -54,7 +59,7 @@ export async function serveS3(options: S3GatewayOptions): Promise<S3Gateway> {
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${port}`,
+    url: `${tls === undefined ? "http" : "https"}://${options.host.includes(":") ? `[${options.host}]` : options.host}:${port}`,
     port,
     close: () =>
       new Promise((resolve) => {

@@ -103,6 +103,8 @@ export function createMonitor(parts: MonitorParts): Monitor {
   let sampledAt = context.clock.now();
   let refreshedAt = sampledAt;
   let caughtUp = true;
+  /** As of the last round. */
+  let followed = true;
   /** 0 while every look at the store succeeds; else the age of the last good one. */
   const lagSeconds = () => (caughtUp ? 0 : (context.clock.now() - refreshedAt) / 1000);
 
@@ -259,12 +261,13 @@ export function createMonitor(parts: MonitorParts): Monitor {
     } finally {
       metrics.viewLag.set({ view: "cluster" }, lagSeconds());
     }
-    if (edges.observe("log", caughtUp ? "follows" : "lost") !== undefined)
+    if (caughtUp !== followed)
       context.emit(
         caughtUp ? "info" : "critical",
         "raft",
         caughtUp ? "the cluster's log is followed again" : "the cluster's log or metadata is out of reach: writes fail",
       );
+    followed = caughtUp;
     return caughtUp;
   };
 

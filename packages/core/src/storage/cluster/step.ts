@@ -98,7 +98,7 @@ export function stepCluster(state: ClusterState, command: ClusterCommand, now: n
     case "node.state": {
       const node = state.nodes[command.id];
       if (node === undefined) return missing("node", command.id);
-      if (command.state === "Evicted" && state.shards.some((s) => s.voters.includes(node.id)))
+      if (command.state === "Evicted" && state.shards.some((s) => s.voters.includes(node.id) || s.migration?.to === node.id))
         return refusal("InvariantViolation", `node ${node.id} still votes in a shard: move its shards first`, { node: node.id });
       return node.state === command.state
         ? same(state)
@@ -162,7 +162,9 @@ export function stepCluster(state: ClusterState, command: ClusterCommand, now: n
     }
     case "shards.init": {
       if (state.shards.length > 0) return same(state);
-      const nodes = Object.keys(state.nodes).sort();
+      const nodes = Object.keys(state.nodes)
+        .filter((id) => state.nodes[id]?.state === "Active")
+        .sort();
       if (nodes.length === 0) return refusal("InvariantViolation", "no node to lead a shard", {});
       if (nodes.length < command.nodes) return same(state);
       return done({ ...state, shards: initialShards(nodes, state.tuning.inline_threshold_bytes) });
@@ -171,6 +173,8 @@ export function stepCluster(state: ClusterState, command: ClusterCommand, now: n
       const index = state.shards.findIndex((s) => s.id === command.id);
       const shard = state.shards[index];
       if (shard === undefined) return missing("shard", command.id);
+      if (shard.migration !== undefined)
+        return refusal("ShardUnavailable", `shard ${shard.id} moves: it splits when it has arrived`, { shard: shard.id });
       const next = 1 + Math.max(...state.shards.map((s) => Number(s.id.slice("shard-".length))));
       const halves = splitShard(shard, `shard-${next}`);
       if (halves === undefined) return refusal("InvariantViolation", `shard ${shard.id} is a single point`, { shard: shard.id });
