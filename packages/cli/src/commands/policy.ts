@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { CodedError } from "@seneschal/core";
-import { check, compile, compileTraced, type Policy, type Result, readJson, type Source } from "@seneschal/rego";
+import { check, compile, mergeCoverage, type Policy, type Result, readJson, type Source } from "@seneschal/rego";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
@@ -53,8 +53,8 @@ function addEvaluation(policy: Command, { host, result, exit }: CommandContext):
     .argument("<entrypoint>", "for example data.authz.allow")
     .argument("<paths...>", ".rego files or directories")
     .action(async (entrypoint: string, paths: string[], options: InputOptions) => {
-      const traced = compileTraced(await sourcesOf(host, paths));
-      const told = traced.explain(entrypoint, await jsonFile(host, options.input), await settings(host, options));
+      const compiled = compile(await sourcesOf(host, paths));
+      const told = compiled.explain(entrypoint, await jsonFile(host, options.input), await settings(host, options));
       const lines = told.rules.map(
         ({ rule, file, row, held, failedAt, text }) =>
           `${held ? "held  " : "failed"} ${rule} (${file}:${row})${failedAt === undefined ? "" : ` at row ${failedAt}: ${text?.trim()}`}`,
@@ -67,16 +67,17 @@ function addTest(policy: Command, { host, result, exit }: CommandContext): void 
   withInput(policy.command("test").description("run the rules whose name begins with test_, with coverage"))
     .argument("<paths...>", ".rego files or directories")
     .action(async (paths: string[], options: InputOptions) => {
-      const traced = compileTraced(await sourcesOf(host, paths));
+      const policy = compile(await sourcesOf(host, paths));
       const given = await settings(host, options);
-      const tests = traced.policy.rules.filter((rule) => /\.test_[^.]*$/.test(rule));
-      const outcomes = tests.map((rule) => {
-        const answer = traced.policy.evaluate(rule, undefined, given);
+      const tests = policy.rules.filter((rule) => /\.test_[^.]*$/.test(rule));
+      const told = tests.map((rule) => policy.explain(rule, undefined, given));
+      const outcomes = tests.map((rule, i) => {
+        const answer = told[i]?.result ?? { kind: "undefined" as const };
         const passed = answer.kind === "defined" && answer.value !== false;
         return { rule, passed, ...(answer.kind === "error" ? { error: `${answer.code}: ${answer.message}` } : {}) };
       });
       const failed = outcomes.filter(({ passed }) => !passed);
-      const coverage = traced.coverage();
+      const coverage = mergeCoverage(told.map(({ coverage: rows }) => rows));
       const lines = [
         ...outcomes.map(
           ({ rule, passed, error }) => `${passed ? "PASS" : "FAIL"} ${rule}${error === undefined ? "" : ` ${error}`}`,

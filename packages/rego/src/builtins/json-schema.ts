@@ -63,7 +63,7 @@ function verify(schema: Value, depth = 0): void {
   tick();
   if (depth > MAX_DEPTH) throw new BuiltinError("schema is nested too deeply");
   if (typeof schema === "boolean") return;
-  if (!isObject(schema)) throw new BuiltinError("schema must be of type object");
+  if (!isObject(schema)) throw new BuiltinError(depth === 0 ? "schema is invalid" : "schema must be of type object");
   const must = (name: string, type: string, holds: (value: Value) => boolean): void => {
     const value = member(schema, name);
     if (value !== undefined && !holds(value)) throw new BuiltinError(`${name} must be of type ${type}`);
@@ -390,15 +390,19 @@ function hasFormat(format: string, text: string): boolean {
 
 /** JSON Schema, drafts 4 to 7, in the words of OPA's validator. References stay within the schema. */
 export const schemaBuiltins: readonly Builtin[] = [
-  define("json.verify_schema", "string|{any: any} -> [boolean, any]", ([schema]) => {
-    try {
-      verify(load(schema as Value));
-      return [true, null];
-    } catch (error) {
-      if (error instanceof BuiltinError) return [false, `jsonschema: ${error.message}`];
-      throw error;
-    }
-  }),
+  {
+    ...define("json.verify_schema", "string|{any: any} -> [boolean, any]", ([schema]) => {
+      try {
+        verify(load(schema as Value));
+        return [true, null];
+      } catch (error) {
+        if (error instanceof BuiltinError) return [false, `jsonschema: ${error.message}`];
+        throw error;
+      }
+    }),
+    // what is no schema is an answer, not an error
+    accepts: [undefined],
+  },
   define("json.match_schema", "string|{any: any}, string|{any: any} -> [boolean, any]", ([document, schema]) => {
     const wanted = load(schema as Value);
     verify(wanted);

@@ -153,7 +153,7 @@ function parseUuid(text: string): Value | undefined {
     const node = [...u.subarray(10, 16)].map((b) => b.toString(16).padStart(2, "0")).join("-");
     const first = byte(10) & 3;
     const kind = ["global:unicast", "global:multicast", "local:unicast", "local:multicast"][first] as string;
-    out.push(["time", fromBigInt((time - GREGORIAN) * 100n)], ["nodeid", node], ["macvariables", kind]);
+    out.push(["time", fromBigInt(BigInt.asIntN(64, (time - GREGORIAN) * 100n))], ["nodeid", node], ["macvariables", kind]);
     out.push(["clocksequence", ((byte(8) & 0x3f) << 8) | byte(9)]);
     if (version === 2) out.push(["id", fromBigInt(number(0, 4))], ["domain", DOMAINS[byte(9)] ?? `Domain${byte(9)}`]);
   }

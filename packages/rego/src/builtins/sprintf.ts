@@ -162,8 +162,9 @@ function formatOne(arg: Arg, verb: string, flags: Flags): string {
   return formatString(arg, verb, flags);
 }
 
-function wrong(arg: Arg, verb: string): string {
-  return `%!${verb}(${typeOf(arg)}=${plain(arg)})`;
+/** A verb that does not fit: the argument as `%v` has it, with the same flags. */
+function wrong(arg: Arg, verb: string, flags: Flags): string {
+  return `%!${verb}(${typeOf(arg)}=${formatOne(arg, "v", flags)})`;
 }
 
 function pad(text: string, flags: Flags): string {
@@ -220,7 +221,7 @@ function formatInt(arg: Arg & { kind: "int" }, verb: string, flags: Flags): stri
       .padStart(Math.max(4, flags.precision ?? 0), "0");
     return pad(`U+${hex}${flags.sharp && valid ? ` '${point}'` : ""}`, { ...flags, zero: false });
   }
-  return wrong(arg, verb);
+  return wrong(arg, verb, flags);
 }
 
 function formatFloat(arg: Arg & { kind: "float" }, verb: string, flags: Flags): string {
@@ -244,23 +245,66 @@ function formatFloat(arg: Arg & { kind: "float" }, verb: string, flags: Flags): 
     case "E":
       text = exponent(magnitude, precision ?? 6, verb);
       break;
+    case "x":
+    case "X":
+      text = hexadecimal(magnitude, precision);
+      if (verb === "X") text = text.toUpperCase();
+      break;
+    case "b":
+      text = binary(magnitude);
+      break;
     default:
-      return wrong(arg, verb);
+      return wrong(arg, verb, flags);
   }
   const sign = value < 0 ? "-" : flags.plus ? "+" : flags.space ? " " : "";
   if (flags.zero && flags.width !== undefined) text = text.padStart(flags.width - sign.length, "0");
   return pad(sign + text, { ...flags, zero: false });
 }
 
-/** Exact decimal digits of a double: `digits * 10^-scale`. */
-function exactDecimal(value: number): readonly [bigint, number] {
+/** A double that is not negative as `mantissa * 2^exponent`. */
+function bitsOf(value: number): readonly [bigint, number] {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, value);
   const raw = bits.getBigUint64(0);
   const power = Number((raw >> 52n) & 0x7ffn);
   const fraction = raw & ((1n << 52n) - 1n);
-  const mantissa = power === 0 ? fraction : fraction | (1n << 52n);
-  const e = (power === 0 ? 1 : power) - 1075;
+  return power === 0 ? [fraction, -1074] : [fraction | (1n << 52n), power - 1075];
+}
+
+/** `%b`: the mantissa and the power of two. */
+function binary(value: number): string {
+  const [mantissa, e] = bitsOf(value);
+  return `${mantissa}p${e < 0 ? "-" : "+"}${Math.abs(e)}`;
+}
+
+/** `%x`: hexadecimal digits and a power of two. */
+function hexadecimal(value: number, precision: number | undefined): string {
+  let [mantissa, e] = bitsOf(value);
+  if (mantissa === 0n) return `0x0${precision === undefined || precision === 0 ? "" : `.${"0".repeat(precision)}`}p+00`;
+  // one digit before the point, sixty bits after it
+  const shift = 61 - mantissa.toString(2).length;
+  mantissa <<= BigInt(shift);
+  e = e - shift + 60;
+  if (precision !== undefined && precision < 15) {
+    const cut = BigInt(4 * (15 - precision));
+    const unit = 1n << cut;
+    const rest = mantissa % unit;
+    mantissa >>= cut;
+    if (rest * 2n > unit || (rest * 2n === unit && (mantissa & 1n) === 1n)) mantissa += 1n;
+    mantissa <<= cut;
+    if (mantissa >> 61n === 1n) {
+      mantissa >>= 1n;
+      e++;
+    }
+  }
+  let digits = (mantissa & ((1n << 60n) - 1n)).toString(16).padStart(15, "0");
+  digits = precision === undefined ? digits.replace(/0+$/, "") : digits.slice(0, precision).padEnd(precision, "0");
+  return `0x1${digits === "" ? "" : `.${digits}`}p${e < 0 ? "-" : "+"}${Math.abs(e).toString().padStart(2, "0")}`;
+}
+
+/** Exact decimal digits of a double: `digits * 10^-scale`. */
+function exactDecimal(value: number): readonly [bigint, number] {
+  const [mantissa, e] = bitsOf(value);
   return e >= 0 ? [mantissa << BigInt(e), 0] : [mantissa * 5n ** BigInt(-e), -e];
 }
 
@@ -355,7 +399,7 @@ function formatString(arg: Arg & { kind: "string" }, verb: string, flags: Flags)
       return pad(joined, flags);
     }
     default:
-      return wrong(arg, verb);
+      return wrong(arg, verb, flags);
   }
 }
 

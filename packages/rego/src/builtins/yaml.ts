@@ -1,10 +1,12 @@
-import { parseDocument, stringify } from "yaml";
+import { parseDocument, Scalar, stringify } from "yaml";
 import { BuiltinError, EvaluationError } from "../errors.ts";
 import { allocate, charge, tick } from "../value/meter.ts";
 import { Decimal, fromBigInt, numberText, parseNumber, toDouble } from "../value/number.ts";
 import { compareStrings, RegoObject, type Value } from "../value/value.ts";
 
 const MAX_ALIASES = 100;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what YAML refuses
+const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 
 /** Reads one YAML 1.1 document as Go's reader does for JSON: `yes` is true, keys become strings. Throws {@link BuiltinError}. */
 export function readYaml(text: string): Value {
@@ -16,13 +18,19 @@ export function readYaml(text: string): Value {
     if (c === "[" || c === "{") depth++;
     if (depth > 10_000) throw new BuiltinError("yaml: nested too deeply");
   }
+  if (CONTROL.test(text)) throw new BuiltinError("yaml: control characters are not allowed");
   let parsed: unknown;
   try {
     const document = parseDocument(text, {
       version: "1.1",
       merge: true,
       intAsBigInt: true,
-      customTags: (tags) => tags.filter((tag) => (typeof tag !== "string" ? !/timestamp|omap|pairs|:set$/.test(tag.tag) : true)),
+      customTags: (tags) =>
+        tags.filter(
+          (tag) =>
+            typeof tag === "string" ||
+            !(/timestamp|omap|pairs|:set$/.test(tag.tag) || ("format" in tag && tag.format === "TIME")),
+        ),
     });
     const [error] = document.errors;
     if (error !== undefined) throw new BuiltinError(`yaml: ${error.message.split("\n")[0]}`);
@@ -70,14 +78,32 @@ export function writeYaml(json: unknown): string {
 }
 
 function arranged(x: unknown): unknown {
+  if (typeof x === "string") return styled(x, false);
+  // beyond 64 bits go-yaml has a float
+  if (typeof x === "bigint") return BigInt.asIntN(64, x) === x ? x : Number(x);
   if (typeof x !== "object" || x === null) return x;
   if (x instanceof Decimal) return Number(numberText(x)) || toDouble(x);
   if (Array.isArray(x)) return x.map(arranged);
   return new Map(
     Object.entries(x)
       .sort(([a], [b]) => naturally(a, b))
-      .map(([key, value]) => [key, arranged(value)]),
+      .map(([key, value]) => [styled(key, true), arranged(value)]),
   );
+}
+
+/** A string in the quotes that go-yaml gives it (`yaml_emitter_analyze_scalar`); the writer decides where that has none to say. */
+function styled(text: string, isKey: boolean): Scalar | string {
+  const special = /[^\n\x20-\x7e\u00a0-\ud7ff\ud800-\udfff\ue000-\ufefe\uff00-\ufffd]/.test(text) || / \n/.test(text);
+  const lines = text.includes("\n");
+  if (special || (lines && (isKey || / $/.test(text)))) return quotedBy("QUOTE_DOUBLE", text);
+  const indicators = /^(---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[?:-](\s|$))/.test(text) || /:(\s|$)|\s#/.test(text) || /^ | $/.test(text);
+  return indicators && !lines ? quotedBy("QUOTE_SINGLE", text) : text;
+}
+
+function quotedBy(type: "QUOTE_SINGLE" | "QUOTE_DOUBLE", text: string): Scalar {
+  const scalar = new Scalar(text);
+  scalar.type = type;
+  return scalar;
 }
 
 /** go-yaml's order of keys: runs of digits by number. */

@@ -1,6 +1,7 @@
 import type { BuiltinTable } from "../builtins/builtin.ts";
 import type { ProblemCode } from "../errors.ts";
 import type { Body, ElseBranch, Expr, Literal, Location, Module, RefTerm, Rule, Term, VarTerm, With } from "../syntax/ast.ts";
+import { operandsOf, visit } from "../syntax/visit.ts";
 import { RegoObject, RegoSet, type Value } from "../value/value.ts";
 import type { Callee, Closure, Operand, Override, Statement, Variable } from "./ir.ts";
 import { type Global, Symbols } from "./symbols.ts";
@@ -295,6 +296,13 @@ export class Lowerer {
         };
         const key = bind(expr.key);
         const value = bind(expr.value) as Variable;
+        const used = new Set<string>();
+        for (const literal of expr.body) namesInLiteral(literal, ({ name }) => used.add(name));
+        for (const name of [expr.key, expr.value]) {
+          if (name !== undefined && name.name !== "_" && !used.has(name.name)) {
+            this.report("rego_compile_error", `declared var ${name.name} unused`, loc);
+          }
+        }
         const settled = domain.kind === "const" || domain.kind === "var" ? domain : this.temporary(domain, out, overrides);
         const statements = this.body(new Scope(inner, false), expr.body, []);
         push({ kind: "every", key, value, domain: settled, body: { literals: statements, captured: [...inner.captured] } });
@@ -634,7 +642,9 @@ export class Lowerer {
     }
     const path = [...global.path, ...rest];
     if (global.root === "data") {
-      const set = this.root.find(path)?.rules;
+      const replaced = this.root.find(path);
+      if (replaced !== undefined) this.dependencies.add(replaced);
+      const set = replaced?.rules;
       if (set?.kind === "function") return this.replacement(set.name, set.arity, clause, scope, out);
     }
     return [{ target: { kind: global.root, path }, value: this.settled(clause.value, scope, out) }];
@@ -706,8 +716,13 @@ function declaredNames(expr: Expr): readonly VarTerm[] {
       return patternNames(expr.left);
     case "some":
       return expr.names;
-    case "some-in":
-      return [...(expr.key === undefined ? [] : patternNames(expr.key)), ...patternNames(expr.value)];
+    case "some-in": {
+      // what the collection is made of is not declared by taking from it
+      const above = new Set<string>();
+      namesOf(expr.domain, ({ name }) => above.add(name), true);
+      const names = [...(expr.key === undefined ? [] : patternNames(expr.key)), ...patternNames(expr.value)];
+      return names.filter(({ name }) => !above.has(name));
+    }
     default:
       return [];
   }
@@ -727,94 +742,25 @@ function patternNames(term: Term): VarTerm[] {
 }
 
 /** Names in a term outside of closures (`deep`: inside too). Heads of refs count, operators do not. */
-function namesOf(term: Term, visit: (name: VarTerm) => void, deep = false): void {
-  switch (term.kind) {
-    case "var":
-      visit(term);
-      return;
-    case "ref":
-      namesOf(term.head, visit, deep);
-      for (const part of term.path) namesOf(part, visit, deep);
-      return;
-    case "array":
-    case "set":
-      for (const item of term.items) namesOf(item, visit, deep);
-      return;
-    case "object":
-      for (const [key, value] of term.entries) {
-        namesOf(key, visit, deep);
-        namesOf(value, visit, deep);
-      }
-      return;
-    case "call":
-      if (!deep && term.operator.kind === "var" && term.operator.name === "print") return;
-      for (const arg of term.args) namesOf(arg, visit, deep);
-      return;
-    case "array-comprehension":
-    case "set-comprehension":
-      if (!deep) return;
-      namesOf(term.head, visit, deep);
-      for (const literal of term.body) namesInLiteral(literal, visit);
-      return;
-    case "object-comprehension":
-      if (!deep) return;
-      namesOf(term.key, visit, deep);
-      namesOf(term.value, visit, deep);
-      for (const literal of term.body) namesInLiteral(literal, visit);
-      return;
-    case "template":
-      if (!deep) return;
-      for (const part of term.parts) if (typeof part !== "string") namesInLiteral(part, visit);
-      return;
-    default:
-  }
+function namesOf(term: Term, found: (name: VarTerm) => void, deep = false): void {
+  visit(term, {
+    term: (t) => {
+      if (t.kind === "var") found(t);
+      if (deep) return true;
+      return !isClosure(t) && !(t.kind === "call" && t.operator.kind === "var" && t.operator.name === "print");
+    },
+  });
 }
 
-function directNames(literal: Literal, visit: (name: VarTerm) => void): void {
-  const { expr } = literal;
-  switch (expr.kind) {
-    case "term":
-      namesOf(expr.term, visit);
-      return;
-    case "unify":
-    case "assign":
-      namesOf(expr.left, visit);
-      namesOf(expr.right, visit);
-      return;
-    case "some-in":
-      if (expr.key !== undefined) namesOf(expr.key, visit);
-      namesOf(expr.value, visit);
-      namesOf(expr.domain, visit);
-      return;
-    case "every":
-      namesOf(expr.domain, visit);
-      return;
-    default:
-  }
+function isClosure({ kind }: Term): boolean {
+  return kind === "template" || kind.endsWith("comprehension");
+}
+
+function directNames(literal: Literal, found: (name: VarTerm) => void): void {
+  for (const term of operandsOf(literal.expr)) if (term !== undefined) namesOf(term, found);
 }
 
 /** Every name of a literal, closures included. */
-function namesInLiteral(literal: Literal, visit: (name: VarTerm) => void): void {
-  for (const clause of literal.with) namesOf(clause.value, visit, true);
-  const { expr } = literal;
-  switch (expr.kind) {
-    case "term":
-      namesOf(expr.term, visit, true);
-      return;
-    case "unify":
-    case "assign":
-      namesOf(expr.left, visit, true);
-      namesOf(expr.right, visit, true);
-      return;
-    case "some-in":
-      if (expr.key !== undefined) namesOf(expr.key, visit, true);
-      namesOf(expr.value, visit, true);
-      namesOf(expr.domain, visit, true);
-      return;
-    case "every":
-      namesOf(expr.domain, visit, true);
-      for (const inner of expr.body) namesInLiteral(inner, visit);
-      return;
-    default:
-  }
+function namesInLiteral(literal: Literal, found: (name: VarTerm) => void): void {
+  visit(literal, { term: (t) => (t.kind === "var" ? void found(t) : undefined) });
 }

@@ -255,6 +255,8 @@ class Unifier {
   }
 
   private fromWhole(pattern: Operand, other: Operand): void {
+    // OPA takes no object apart that is still to be made
+    if (pattern.kind === "object" && other.kind === "comprehension") return;
     if (other.kind === "ref" && typeof other.base === "object" && !this.isSafe(other.base)) return;
     patternVariables(pattern, (v) => this.mark(v));
   }

@@ -9,8 +9,9 @@ import { parseQuery } from "../syntax/parse-module.ts";
 import { toJson } from "../value/json.ts";
 import { type Budgets, DEFAULT_BUDGETS, metered } from "../value/meter.ts";
 import type { Value } from "../value/value.ts";
-import { arityOf, type Compiled, type CompileOptions } from "./compile-modules.ts";
+import { arityOf, type Compiled, type CompileOptions, compileModules } from "./compile-modules.ts";
 import { type Host, HostCalls } from "./host.ts";
+import { coverageOf, type FileCoverage, Recorder, type RuleTrace } from "./recorder.ts";
 
 /** `undefined` is an answer, never an error; a limit or a fault is an error, never undefined. */
 export type Result<T = unknown> =
@@ -31,6 +32,14 @@ export interface EvaluateOptions extends Host {
   readonly strict?: boolean;
   /** Results keep the digits of numbers that no double holds: integers beyond 2^53 are bigint. */
   readonly exact?: boolean;
+}
+
+export interface Explanation {
+  readonly result: Result;
+  /** The rules that ran, innermost first, with the literal that each failed at. */
+  readonly rules: readonly RuleTrace[];
+  /** Rows that the evaluation reached and missed. */
+  readonly coverage: readonly FileCoverage[];
 }
 
 interface Query {
@@ -72,6 +81,7 @@ export class Policy {
   private readonly named = new Map<string, Entry>();
   private readonly listed = new WeakMap<readonly string[], Entry>();
   private readonly queries = new Map<string, Query | readonly Problem[]>();
+  private traced: { readonly policy: Policy; readonly recorder: Recorder } | undefined;
 
   constructor(compiled: Compiled, sources: readonly Source[], options: CompileOptions) {
     this.compiled = compiled;
@@ -102,6 +112,33 @@ export class Policy {
    */
   evaluate(entrypoint: string | readonly string[], input?: unknown, options: EvaluateOptions = {}): Result {
     return this.document(entrypoint, input, options, (value) => toJson(value, options.exact));
+  }
+
+  /**
+   * Evaluates and tells which rules held and which failed, where: for the reason of a denial. The answer is that of
+   * {@link evaluate}, more slowly.
+   *
+   * @example
+   * ```ts
+   * import { compile } from "@seneschal/rego";
+   * const policy = compile([{ name: "p.rego", source: "package p\n\nallow if {\n\tinput.role == \"admin\"\n}\n" }]);
+   * const [rule] = policy.explain("data.p.allow", { role: "guest" }).rules;
+   * console.log(rule?.failedAt, rule?.text); // 4 input.role == "admin"
+   * ```
+   */
+  explain(entrypoint: string | readonly string[], input?: unknown, options: EvaluateOptions = {}): Explanation {
+    this.traced ??= this.tracedTwin();
+    const { policy, recorder } = this.traced;
+    recorder.restart();
+    const result = policy.evaluate(entrypoint, input, options);
+    return { result, rules: [...recorder.traces], coverage: coverageOf(policy.compiled.modules, recorder) };
+  }
+
+  private tracedTwin() {
+    const recorder = new Recorder(this.sources);
+    const { compiled, problems } = compileModules(this.sources, this.options, recorder);
+    if (compiled === undefined) throw new RegoCompileError(problems);
+    return { policy: new Policy(compiled, this.sources, this.options), recorder };
   }
 
   private document<T>(

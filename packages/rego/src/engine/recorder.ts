@@ -37,10 +37,11 @@ export class Recorder implements RuleProbe {
     for (const { name, source } of sources) this.lines.set(name, source.split("\n"));
   }
 
-  /** Forgets the traces of the evaluation before; rows add up. */
+  /** Forgets the evaluation before. */
   restart(): void {
     this.traces.length = 0;
     this.open.length = 0;
+    this.rows.clear();
   }
 
   literal(_c: Context, file: string, loc: Location): void {
@@ -97,5 +98,17 @@ export function coverageOf(modules: readonly Module[], recorder: Recorder): read
     const covered = all.filter((row) => reached?.has(row) === true);
     const missed = all.filter((row) => reached?.has(row) !== true);
     return { file: module.name, covered, missed, share: all.length === 0 ? 1 : covered.length / all.length };
+  });
+}
+
+/** What several evaluations of one policy covered together. */
+export function mergeCoverage(all: readonly (readonly FileCoverage[])[]): readonly FileCoverage[] {
+  const [first = []] = all;
+  return first.map(({ file, covered: own, missed: left }, i) => {
+    const reached = new Set(all.flatMap((files) => files[i]?.covered ?? []));
+    const rows = [...own, ...left].sort((a, b) => a - b);
+    const covered = rows.filter((row) => reached.has(row));
+    const missed = rows.filter((row) => !reached.has(row));
+    return { file, covered, missed, share: rows.length === 0 ? 1 : covered.length / rows.length };
   });
 }

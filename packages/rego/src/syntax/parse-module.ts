@@ -2,9 +2,14 @@ import type { Problem } from "../errors.ts";
 import type { Body, ElseBranch, Head, Import, Location, Module, Rule, Source, Term, VarTerm } from "./ast.ts";
 import { TermParser } from "./parse-term.ts";
 import { KEYWORDS, SyntaxProblem, scan } from "./scan.ts";
+import { visit } from "./visit.ts";
 
 /** Bytes of one source that the parser accepts. */
 export const MAX_SOURCE_LENGTH = 1_000_000;
+/** Rules of one source. */
+const MAX_RULES = 10_000;
+/** Syntax errors of one source that are reported. */
+const MAX_PROBLEMS = 10;
 
 /**
  * Parses one module. Never throws: the module is undefined if there was any problem.
@@ -17,18 +22,22 @@ export const MAX_SOURCE_LENGTH = 1_000_000;
  * ```
  */
 export function parseModule(source: Source): { readonly module: Module | undefined; readonly problems: readonly Problem[] } {
-  return guarded(source.name, () => {
+  const { parsed, problems } = guarded(source.name, () => {
     const { tokens, comments } = scanSource(source);
-    return new ModuleParser(tokens).module(source, comments);
+    const parser = new ModuleParser(tokens);
+    const module = parser.module(source, comments);
+    return { module: parser.problems.length === 0 ? module : undefined, problems: parser.problems };
   });
+  if (parsed === undefined) return { module: undefined, problems };
+  return { module: parsed.module, problems: parsed.problems.map((problem) => problemOf(problem, source.name)) };
 }
 
 /** Parses a query, a body outside of any package. Never throws. */
 export function parseQuery(query: string): { readonly body: Body | undefined; readonly problems: readonly Problem[] } {
-  const { module, problems } = guarded("query", () =>
+  const { parsed, problems } = guarded("query", () =>
     new ModuleParser(scanSource({ name: "query", source: query }).tokens).query(),
   );
-  return { body: module, problems };
+  return { body: parsed, problems };
 }
 
 function scanSource(source: Source) {
@@ -38,20 +47,14 @@ function scanSource(source: Source) {
   return scan(source.source.startsWith("\ufeff") ? source.source.slice(1) : source.source);
 }
 
-function guarded<T>(file: string, parse: () => T): { module: T | undefined; problems: readonly Problem[] } {
+function guarded<T>(file: string, parse: () => T): { parsed: T | undefined; problems: readonly Problem[] } {
   try {
-    return { module: parse(), problems: [] };
+    return { parsed: parse(), problems: [] };
   } catch (error) {
-    if (error instanceof SyntaxProblem) {
-      const { row, col } = error.loc;
-      return {
-        module: undefined,
-        problems: [{ code: error.limit ? "rego_limit_error" : "rego_parse_error", message: error.message, file, row, col }],
-      };
-    }
+    if (error instanceof SyntaxProblem) return { parsed: undefined, problems: [problemOf(error, file)] };
     if (error instanceof RangeError) {
       return {
-        module: undefined,
+        parsed: undefined,
         problems: [{ code: "rego_limit_error", message: "source is nested too deeply", file, row: 1, col: 1 }],
       };
     }
@@ -59,7 +62,14 @@ function guarded<T>(file: string, parse: () => T): { module: T | undefined; prob
   }
 }
 
+function problemOf({ limit, message, loc: { row, col } }: SyntaxProblem, file: string): Problem {
+  return { code: limit ? "rego_limit_error" : "rego_parse_error", message, file, row, col };
+}
+
 class ModuleParser extends TermParser {
+  /** Of statements; what is wrong before the first one, or is too much, is thrown. */
+  readonly problems: SyntaxProblem[] = [];
+
   query(): Body {
     const literals = [];
     while (!this.is("end")) {
@@ -79,13 +89,33 @@ class ModuleParser extends TermParser {
     this.endOfStatement();
     const imports: Import[] = [];
     const rules: Rule[] = [];
-    while (!this.is("end")) {
-      if (this.is("import") && !this.keywordIsName()) imports.push(this.import());
-      else if (this.is("package") && !this.keywordIsName()) this.fail("unexpected package");
-      else rules.push(...this.rule());
-      this.endOfStatement();
+    while (!this.is("end") && this.problems.length < MAX_PROBLEMS) {
+      const start = this.at;
+      try {
+        if (this.is("import") && !this.keywordIsName()) imports.push(this.import());
+        else if (this.is("package") && !this.keywordIsName()) this.fail("unexpected package");
+        else rules.push(...this.rule());
+        this.endOfStatement();
+      } catch (error) {
+        if (!(error instanceof SyntaxProblem) || error.limit) throw error;
+        this.problems.push(error);
+        this.nextStatement(start);
+      }
+      if (rules.length > MAX_RULES) throw new SyntaxProblem(`source has more than ${MAX_RULES} rules`, this.loc(), true);
     }
     return { name: source.name, source: source.source, packagePath, packageLoc, imports, rules, comments };
+  }
+
+  /** Goes on after a problem at the next line that begins with a name or a keyword in its first column. */
+  private nextStatement(start: number): void {
+    this.depth = 0;
+    if (this.at === start) this.advance();
+    while (
+      !this.is("end") &&
+      !(this.token.fresh && this.token.col === 1 && (this.is("ident") || KEYWORDS.has(this.token.kind)))
+    ) {
+      this.advance();
+    }
   }
 
   private endOfStatement(): void {
@@ -313,23 +343,11 @@ function truth(loc: Location): Term {
   return { kind: "scalar", value: true, loc };
 }
 
-function checkGround(term: Term, refuse: (what: string) => never): void {
-  switch (term.kind) {
-    case "var":
-    case "ref":
-    case "call":
-      refuse(term.kind);
-      break;
-    case "array":
-    case "set":
-      for (const item of term.items) checkGround(item, refuse);
-      break;
-    case "object":
-      for (const [k, v] of term.entries) {
-        checkGround(k, refuse);
-        checkGround(v, refuse);
-      }
-      break;
-    default:
-  }
+function checkGround(value: Term, refuse: (what: string) => never): void {
+  visit(value, {
+    term: ({ kind }) => {
+      if (kind === "var" || kind === "ref" || kind === "call") refuse(kind);
+      return kind === "array" || kind === "set" || kind === "object";
+    },
+  });
 }

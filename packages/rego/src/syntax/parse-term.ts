@@ -34,7 +34,7 @@ const LEVELS: readonly ReadonlyMap<string, string>[] = [
 export class TermParser {
   protected readonly tokens: readonly Token[];
   protected at = 0;
-  private depth = 0;
+  protected depth = 0;
   private nodes = 0;
   private steps = 0;
   /** Offsets after which no comprehension body parses: keeps backtracking from repeating itself. */

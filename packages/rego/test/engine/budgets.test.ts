@@ -28,6 +28,40 @@ describe("budgets", () => {
     expect(documentOf(module)).toBe(LIMIT);
   });
 
+  const LOOP = "count([x | some x in numbers.range(1, 1000)])";
+  test.each([
+    ["ticks", { ticks: 500 }, LOOP],
+    ["elements", { elements: 500 }, LOOP],
+    ["characters", { characters: 500 }, 'count(concat("", ["aaaaaaaaaa" | some x in numbers.range(1, 100)]))'],
+    ["bits of an integer", { integerBits: 128 }, "product([1000000007, 1000000007, 1000000007, 1000000007, 1000000007])"],
+    ["nested calls", { depth: 5 }, "r9"],
+  ])("a lack of %s is a limit wherever it is met", (_what, budgets, expression) => {
+    const chain = `r0 := 1\n${Array.from({ length: 9 }, (_, i) => `r${i + 1} := r${i} + 1`).join("\n")}`;
+    for (const module of [
+      `p := ${expression}`,
+      `p if not ${expression} > 0`,
+      `default p := true\n\np := false if ${expression} == 0`,
+      `p := [y | y := ${expression}]`,
+      `p := x if x := ${expression}\n\nelse := "other"`,
+      `p if every y in [${expression}] { y > 0 }`,
+      `f(x) := x\n\np := f(${expression})`,
+      `p contains ${expression}`,
+      `p if { input.z } with input as {"z": ${expression}}`.replace("{ input.z } with", "input.z with"),
+      `p := $"{${expression}}"`,
+    ]) {
+      const source = `${chain}\n\n${module}`;
+      expect(documentOf(source, undefined, { budgets }), module).toBe(LIMIT);
+      expect(documentOf(source), module).not.toBe(LIMIT);
+    }
+  });
+
+  test.each([
+    ["values", { outputNodes: 10 }, "p := numbers.range(1, 100)"],
+    ["text", { outputCharacters: 10 }, 'p := "aaaaaaaaaaaaaaaaaaaaaaa"'],
+  ])("a result of too much %s is a limit", (_what, budgets, module) => {
+    expect(documentOf(module, undefined, { budgets })).toBe(LIMIT);
+  });
+
   test("a chain of four hundred rules is within them", () => {
     const chain = Array.from({ length: 400 }, (_, i) => `r${i + 1} := r${i} + 1`).join("\n");
     expect(documentOf(`r0 := 1\n${chain}\np := r400`)).toBe(401);

@@ -1,4 +1,4 @@
-import { BuiltinError, compile, compileCached, compileTraced, define, mountModule, readJson } from "@seneschal/rego";
+import { BuiltinError, compile, compileCached, define, mergeCoverage, mountModule, readJson } from "@seneschal/rego";
 import { describe, expect, test } from "vitest";
 import { documentOf } from "../document-of.ts";
 
@@ -12,18 +12,26 @@ const SOURCE = [
 
 describe("a policy", () => {
   test("tells at which literal a rule failed", () => {
-    const traced = compileTraced(SOURCE);
-    const { result, rules } = traced.explain("data.t.allow", { role: "admin", hour: 22 });
+    const { result, rules } = compile(SOURCE).explain("data.t.allow", { role: "admin", hour: 22 });
     expect(result.kind).toBe("undefined");
     expect(rules).toEqual([{ rule: "data.t.allow", file: "t.rego", row: 3, held: false, failedAt: 5, text: "input.hour < 20" }]);
   });
 
   test("adds up the rows that evaluations reached", () => {
-    const traced = compileTraced(SOURCE);
-    traced.explain("data.t.allow", { role: "admin", hour: 22 });
-    expect(traced.coverage()[0]).toMatchObject({ covered: [4], missed: [3, 5, 8] });
-    traced.explain("data.t", { role: "admin", hour: 1 });
-    expect(traced.coverage()[0]).toMatchObject({ missed: [8] });
+    const policy = compile(SOURCE);
+    const late = policy.explain("data.t.allow", { role: "admin", hour: 22 }).coverage;
+    expect(late[0]).toMatchObject({ covered: [4], missed: [3, 5, 8] });
+    const early = policy.explain("data.t", { role: "admin", hour: 1 }).coverage;
+    expect(mergeCoverage([late, early])[0]).toMatchObject({ covered: [3, 4, 5], missed: [8], share: 0.75 });
+  });
+
+  test("explains with the answer that it evaluates to", () => {
+    const policy = compile(SOURCE);
+    for (const input of [{ role: "admin", hour: 1 }, { role: "guest", hour: 23 }, {}]) {
+      expect(policy.explain("data.t", input).result).toEqual(policy.evaluate("data.t", input));
+    }
+    const tight = policy.explain("data.t", {}, { budgets: { ticks: 0 } });
+    expect(tight.result).toMatchObject({ kind: "error", code: "eval_limit_error" });
   });
 
   test("is shared by its content", () => {

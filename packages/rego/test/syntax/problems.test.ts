@@ -28,6 +28,42 @@ describe("check", () => {
     expect(codes("package t\n\np := nope(1)\n\nq if x == 1\n\nr := lower(2)\n")).toHaveLength(3);
   });
 
+  test("goes on after a syntax error at the next statement", () => {
+    const source =
+      "package t\n\np if {\n\tinput.x ==\n}\n\nq := 1\n\nr := := 2\n\nimport nope.x\n\ns if { 1 2 }\n\nt := 3\n\nu := [1,\n";
+    expect(codes(source)).toEqual([
+      "rego_parse_error 5:1",
+      "rego_parse_error 9:6",
+      "rego_parse_error 11:1",
+      "rego_parse_error 13:10",
+      "rego_parse_error 18:1",
+    ]);
+  });
+
+  test("names no more than ten syntax errors, and none that follows from another's line", () => {
+    const bad = Array.from({ length: 50 }, (_, i) => `r${i} := (`).join("\n");
+    expect(codes(`package t\n\n${bad}\n`)).toHaveLength(10);
+    expect(codes("package t\n\np if {\n\tx := )\n\ty := )\n}\n\nq := 1\n")).toHaveLength(1);
+  });
+
+  test.each([
+    ["a variable of every that is not used", "p if every x in [1] { input.y }", "declared var x unused"],
+    ["the key of every, too", "p if every k, x in [1] { x > 0 }", "declared var k unused"],
+    ["a rule that replaces itself", "r := y if { y := input.z with data.t.r as 2 }", "rule data.t.r is recursive"],
+    ["a pattern that takes a comprehension apart", 'p if { {"a": y} = {k: v | some k, v in input} }', "var y is unsafe"],
+    ["a variable declared twice", "p if { x := 1; some x in [1] }", "var x assigned above"],
+  ])("refuses %s", (_what, rule, message) => {
+    expect(
+      check([{ name: "t.rego", source: `package t\n\n${rule}\n` }])
+        .map((problem) => problem.message)
+        .join(),
+    ).toContain(message);
+  });
+
+  test("what a collection is made of is not declared by taking from it", () => {
+    expect(codes("package t\n\np if {\n\tx := 1\n\tsome x in [x | some x in [1]]\n}\n")).toEqual([]);
+  });
+
   test.each([
     ["deep arrays", `package t\n\np := ${"[".repeat(100_000)}\n`],
     ["deep parentheses", `package t\n\np := ${"(".repeat(100_000)}1${")".repeat(100_000)}\n`],
@@ -39,9 +75,10 @@ describe("check", () => {
     expect(check([{ name: "t.rego", source }]).length).toBeGreaterThan(0);
   });
 
-  test("twenty thousand rules compile", () => {
-    const rules = Array.from({ length: 20_000 }, (_, i) => `q${i} := ${i}`).join("\n");
-    expect(codes(`package t\n\n${rules}\n`)).toEqual([]);
+  test("ten thousand rules compile, more are refused", () => {
+    const rules = (count: number) => `package t\n\n${Array.from({ length: count }, (_, i) => `q${i} := ${i}`).join("\n")}\n`;
+    expect(codes(rules(10_000))).toEqual([]);
+    expect(codes(rules(10_001))).toEqual(["rego_limit_error 10004:1"]);
   });
 
   test("two thousand variables in one body compile", () => {
