@@ -1,4 +1,3 @@
-import type { JsonObject } from "../json.ts";
 import type { Change, CommitResult, FailedCondition, UniqueViolation } from "../ports/document-store.ts";
 import { auditDocument, type PreparedCommit } from "./prepare-commit.ts";
 import { type CompiledSchema, type IndexKeys, indexKeys } from "./schema.ts";
@@ -134,11 +133,11 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
     for (const [slot, id] of claims) claimed.set(slot, id);
     for (const { coll, id, text, keys } of commit.puts) write(coll, id, { version: seq, keys, text });
     for (const { coll, id } of commit.dels) if (current(coll, id) !== undefined) write(coll, id, undefined);
-    for (const { stream, text } of commit.audit) {
+    for (const { stream, text, event } of commit.audit) {
       const streamSeq = (streams.get(stream) ?? view.streamSeq(stream)) + 1;
       streams.set(stream, streamSeq);
       head = { ...head, audit: head.audit + 1 };
-      const doc = auditDocument(head.audit, stream, streamSeq, JSON.parse(text) as JsonObject);
+      const doc = auditDocument(head.audit, stream, streamSeq, event);
       audit.push({ seq: head.audit, stream, streamSeq, text, keys: indexKeys(schema.audit, auditKeyId(head.audit), doc) });
     }
     return accepted(commit, seq);

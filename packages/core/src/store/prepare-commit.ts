@@ -20,7 +20,8 @@ export interface PreparedCommit {
   readonly puts: readonly PreparedPut[];
   readonly dels: readonly { readonly coll: string; readonly id: string; readonly ifVersion: number | undefined }[];
   readonly checks: readonly Check[];
-  readonly audit: readonly { readonly stream: string; readonly text: string }[];
+  /** `event` is a copy of the caller's, read from `text`. */
+  readonly audit: readonly { readonly stream: string; readonly text: string; readonly event: JsonObject }[];
   /** Characters of all texts; bounds merged batches. */
   readonly size: number;
 }
@@ -56,9 +57,10 @@ export function prepareCommit(schema: CompiledSchema, commit: Commit): PreparedC
   const audit = (commit.audit ?? []).map(({ stream, event }) => {
     checkId("stream", stream);
     const text = serialiseDocument(event, `audit/${stream}`);
+    const copy = JSON.parse(text) as JsonObject;
     // Numbers come at commit; every number encodes to the same length, so that this check is final.
-    indexKeys(schema.audit, "0".repeat(16), auditDocument(1, stream, 1, JSON.parse(text) as JsonObject));
-    return { stream, text };
+    indexKeys(schema.audit, "0".repeat(16), auditDocument(1, stream, 1, copy));
+    return { stream, text, event: copy };
   });
   const size = [...puts, ...audit].reduce((sum, { text }) => sum + text.length, 0);
   return { commitId: commit.commitId, puts, dels, checks, audit, size };
