@@ -158,6 +158,17 @@ export interface PruneAllocations extends Envelope {
   readonly allocations: readonly string[];
 }
 
+/** Puts the state of a backup in place of the present one. It comes in parts, in order; the last one does it. */
+export interface RestoreState extends Envelope {
+  readonly kind: "state.restore";
+  /** Hex SHA-256 of the whole text. */
+  readonly backup: string;
+  /** From 0. */
+  readonly part: number;
+  readonly parts: number;
+  readonly text: string;
+}
+
 /** Everything that can be asked of the quota state machine. */
 export type Command =
   | CreateTenant
@@ -176,6 +187,7 @@ export type Command =
   | RecordCrossings
   | RecordExternal
   | PruneAllocations
-  | RecordDelivery;
+  | RecordDelivery
+  | RestoreState;
 
 export type CommandKind = Command["kind"];

@@ -7,8 +7,8 @@ import { decodeState, encodeState, type QuotaState, stateHash } from "@seneschal
 /** Copies of the whole state in a directory, each with its hash in its name. */
 export interface Backups {
   write(state: QuotaState, now: number): Promise<string>;
-  /** Reads one back, recomputes both hashes. Throws `not_found`; false when it does not verify. */
-  verify(id: string): Promise<boolean>;
+  /** Reads one back and recomputes both hashes. Throws `not_found`, `snapshot_invalid` when it does not verify. */
+  read(id: string): Promise<{ readonly text: string; readonly hash: string }>;
 }
 
 export function openBackups(directory: string): Backups {
@@ -29,13 +29,15 @@ export function openBackups(directory: string): Backups {
       await rename(partial, file(id));
       return id;
     },
-    async verify(id) {
+    async read(id) {
       if (!/^[0-9]{1,15}-[0-9a-f]{32}$/.test(id)) throw new CodedError("not_found", `backup not found: ${id}`);
       const bytes = await readFile(file(id)).catch((error: unknown) => {
         throw new CodedError("not_found", `backup not found: ${id}`, {}, error);
       });
-      if (sha256(bytes).slice(0, 32) !== id.split("-")[1]) return false;
-      return stateHash(decodeState(bytes)) === sha256(bytes);
+      const hash = sha256(bytes);
+      if (hash.slice(0, 32) !== id.split("-")[1] || stateHash(decodeState(bytes)) !== hash)
+        throw new CodedError("snapshot_invalid", `backup ${id} is damaged`);
+      return { text: bytes.toString("utf8"), hash };
     },
   };
 }

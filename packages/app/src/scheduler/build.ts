@@ -92,6 +92,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
     housekeeping: {
       heartbeatTimeoutMs: config.scheduling.heartbeat_timeout,
       checkpointTimeoutMs: config.scheduling.checkpoint_timeout,
+      ...(config.scheduling.end_at_walltime ? { walltimeGraceMs: config.scheduling.walltime_grace } : {}),
       keepEndedMs: config.scheduling.keep_ended,
       listeningSince: clock.now(),
     },

@@ -35,6 +35,9 @@ export const schedulerSettings = z.strictObject({
       heartbeat_timeout: duration("60s"),
       /** Work that was asked to write a checkpoint and did not, fails. */
       checkpoint_timeout: duration("10m"),
+      /** Bounded work that has run so much longer than its walltime fails; else the walltime is an estimate. */
+      end_at_walltime: z.boolean().default(false),
+      walltime_grace: duration("5m"),
       /** Records of ended work are kept so long; their hours stay in the ledger. */
       keep_ended: duration("7d"),
       /** Creates the tenant of a submission where there is none, with the limits below. */

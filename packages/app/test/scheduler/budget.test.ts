@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { webhookSignature } from "@seneschal/adapters/webhook";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Repeat } from "../../src/scheduler/index.ts";
+import { type Repeat, schedulerSettings } from "../../src/scheduler/index.ts";
 import { type Harness, servers, startScheduler } from "./harness.ts";
 
 const [, serve] = servers[1]!;
@@ -57,6 +57,53 @@ async function exhaust(s: Harness): Promise<void> {
   await s.pass(2);
   await s.cycle();
 }
+
+test("a soft quota that changes counts from the next cycle on, and cycles are 5 to 30 s apart", async () => {
+  for (const [cycle, fits] of [
+    ["4s", false],
+    ["5s", true],
+    ["30s", true],
+    ["31s", false],
+  ] as const)
+    expect([cycle, schedulerSettings.safeParse({ scheduling: { cycle } }).success]).toEqual([cycle, fits]);
+  const loops: { ms: number; work: () => Promise<void> }[] = [];
+  const repeat: Repeat = (ms, work) => {
+    loops.push({ ms, work });
+    return { stop: async () => undefined };
+  };
+  const s = await startScheduler(serve, { scheduling: { cycle: "30s" } }, { repeat });
+  const due = loops.find(({ ms }) => ms === 30_000);
+  await s.cluster(1, { node_hours_budget: 100 });
+  await s.submit("ada");
+  await due?.work();
+  const waiting = await s.submit("ada");
+  const why = async () => (await s.ok("ada", "GET", `/api/v1/allocations/${waiting}`)).status_reason;
+  await due?.work();
+  expect(await why()).toBe("waiting for nodes");
+  await s.ok("root", "PUT", "/api/v1/tenants/physics", { node_hours_budget: 0 });
+  expect(await why(), "not before").toBe("waiting for nodes");
+  await due?.work();
+  expect(await why()).toBe("low priority: budget exhausted");
+  await s.stop();
+});
+
+test("bounded work ends after its walltime and the grace where that is asked for, and only there", async () => {
+  for (const end of [true, false]) {
+    const s = await startScheduler(serve, { scheduling: { end_at_walltime: end, walltime_grace: "6m" } });
+    await s.cluster(2);
+    const [bounded, service] = [await s.submit("ada"), await s.submit("ada", { lifecycle: "unbounded" })];
+    const states = async (): Promise<string[]> => {
+      await s.cycle();
+      return Promise.all([bounded, service].map(async (id) => (await s.ok("ada", "GET", `/api/v1/allocations/${id}`)).state));
+    };
+    await s.cycle();
+    await s.pass(1.1);
+    expect(await states()).toEqual(["running", "running"]);
+    await s.pass(0.01);
+    expect(await states()).toEqual([end ? "failed" : "running", "running"]);
+    await s.stop();
+  }
+});
 
 test("an exhausted budget reaches the webhook once, signed, after as many tries as it takes", async () => {
   const hand = byHand();

@@ -33,7 +33,17 @@ test("a restart on the durable log loses no submission, no hour, no claim, no cr
     expect(await s.ok("root", "GET", "/api/v1/audit/checkpoint")).toMatchObject({ public_key: audit.public_key });
     expect(await s.ok("root", "POST", "/api/v1/admin/backup/verify", { backup_id: backup })).toMatchObject({ success: true });
     expect((await s.call("root", "POST", "/api/v1/admin/backup/verify", { backup_id: "1-x" })).status).toBe(404);
-    expect((await s.call("root", "POST", "/api/v1/admin/backup/restore", { backup_id: backup })).status).toBe(501);
+    // restored over HTTP: refused while work runs, then by one administrator, and in the audit chain
+    const restore = (who: "root" | "chief") => s.call(who, "POST", "/api/v1/admin/backup/restore", { backup_id: backup });
+    expect((await restore("root")).body.error.code).toBe("ownership_conflict");
+    await s.ok("ada", "POST", `/api/v1/allocations/${first}/cancel`);
+    await s.ok("root", "PUT", "/api/v1/tenants/physics", { max_nodes: 1 });
+    expect((await restore("chief")).status).toBe(403);
+    expect((await restore("root")).body).toMatchObject({ success: true, backup_id: backup });
+    expect((await s.ok("root", "GET", "/api/v1/tenants/physics")).max_nodes).toBe(100);
+    expect((await s.ok("ada", "GET", `/api/v1/allocations/${first}`)).status_reason).toBe("restored from a backup");
+    expect((await s.ok("chief", "GET", "/api/v1/tenants/physics/usage")).node_hours_used).toBe(2);
+    expect((await s.ok("root", "GET", "/api/v1/audit"))[0]).toMatchObject({ action: "state.restore", user_id: "root" });
     await s.stop();
   } finally {
     await rm(path, { recursive: true });

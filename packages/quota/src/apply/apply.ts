@@ -7,6 +7,7 @@ import { assignAllocation } from "./assign.ts";
 import { recordCrossings, recordDelivery, recordExternal } from "./budget.ts";
 import { moveCommand, preemptAllocations, pruneAllocations, setReasons } from "./move.ts";
 import { claimNode, operateNode, registerNode, releaseNode, reportHeartbeats } from "./node.ts";
+import { restoreState } from "./restore.ts";
 import { submitAllocation } from "./submit.ts";
 import { createTenant, updateSystem, updateTenant } from "./tenant.ts";
 import { type Handled, startWork, type Work } from "./work.ts";
@@ -92,6 +93,8 @@ function handle(work: Work, command: Command): Handled {
       return recordDelivery(work, command);
     case "accounting.record":
       return recordExternal(work, command);
+    case "state.restore":
+      return restoreState(work, command);
     default:
       command satisfies never;
       throw new CodedError<QuotaErrorCode>("unknown_command", "this version does not know the command", {

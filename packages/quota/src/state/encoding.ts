@@ -59,6 +59,7 @@ export function encodeState(state: QuotaState): Uint8Array {
     lines.push(`["young",${JSON.stringify(key)},${JSON.stringify(receipt.digest)},${canonicalJson(receipt.result)}]`);
   for (const event of state.events.values()) lines.push(`["event",${canonicalJson({ ...event })}]`);
   for (const entry of state.audit.values()) lines.push(`["audit",${canonicalJson({ ...entry })}]`);
+  if (state.restoring !== null) lines.push(JSON.stringify(["restoring", state.restoring.backup, state.restoring.texts]));
   return utf8ToBytes(lines.join("\n"));
 }
 
@@ -122,6 +123,7 @@ function decodeLines(lines: readonly string[]): QuotaState {
     receipts: { since: head[3] as number, old: keyed("old", receipt), young: keyed("young", receipt) },
     events: numbered<QuotaEvent>("event"),
     audit: numbered<AuditRecord>("audit"),
+    restoring: section("restoring").map(([backup, texts]) => ({ backup, texts }) as NonNullable<Draft["restoring"]>)[0] ?? null,
   };
   placeNodes(draft, section("node"));
   const place = draft.nodes.finder();

@@ -100,6 +100,8 @@ export interface QuotaState {
   readonly audit: SortedMap<AuditRecord>;
   readonly nextAudit: number;
   readonly auditHead: string;
+  /** The parts of a backup that is being restored, until its last one is there. */
+  readonly restoring: { readonly backup: string; readonly texts: readonly string[] } | null;
   // derived
   readonly holdings: SortedMap<Holding>;
   readonly userHoldings: SortedMap<UserHolding>;
@@ -140,6 +142,7 @@ export function emptyState(): QuotaState {
     audit: SortedMap.empty(),
     nextAudit: 1,
     auditHead: "",
+    restoring: null,
     holdings: SortedMap.empty(),
     userHoldings: SortedMap.empty(),
     claimed: 0,

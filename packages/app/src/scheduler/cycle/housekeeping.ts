@@ -3,6 +3,8 @@ import { type Allocation, type Command, isTerminal, type QuotaState } from "@sen
 export interface Housekeeping {
   readonly heartbeatTimeoutMs: number;
   readonly checkpointTimeoutMs: number;
+  /** Absent: walltime ends nothing. */
+  readonly walltimeGraceMs?: number;
   readonly keepEndedMs: number;
   /** When this process began to listen: silence from before is not held against a node. */
   readonly listeningSince: number;
@@ -27,7 +29,10 @@ export function housekeeping(state: QuotaState, now: number, settings: Housekeep
       commands.push({ kind: "node.operate", node: node.id, verb: "fail", why: "no heartbeat" });
   }
   for (const id of state.live.keys()) {
-    const { state: is, since, version } = state.allocations.get(id) as Allocation;
+    const allocation = state.allocations.get(id) as Allocation;
+    const { state: is, since, version } = allocation;
+    if (is === "running" && overdue(allocation, now, settings.walltimeGraceMs))
+      commands.push({ kind: "allocation.move", allocation: id, to: "failed", reason: "walltime exceeded", ifVersion: version });
     if (is === "checkpointing" && now - since > settings.checkpointTimeoutMs)
       commands.push({
         kind: "allocation.move",
@@ -40,6 +45,11 @@ export function housekeeping(state: QuotaState, now: number, settings: Housekeep
   const old = oldest(state, now - settings.keepEndedMs);
   if (old.length > 0) commands.push({ kind: "allocation.prune", allocations: old });
   return commands;
+}
+
+function overdue({ lifecycle, startedAt, walltimeHours }: Allocation, now: number, graceMs: number | undefined): boolean {
+  if (graceMs === undefined || lifecycle !== "bounded" || startedAt === null) return false;
+  return now - startedAt > walltimeHours * 3_600_000 + graceMs;
 }
 
 /** Ids sort by time of submission, so the oldest come first. */

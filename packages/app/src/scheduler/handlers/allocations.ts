@@ -18,6 +18,7 @@ import { eventStream } from "../events/stream.ts";
 import type { SchedulerServices } from "../services.ts";
 import { type Asked, allocationId, stamp } from "../stamp.ts";
 import { allocationView } from "../views/allocation.ts";
+import { asOf } from "../views/as-of.ts";
 import { iso, isoOrNull } from "../views/iso.ts";
 import { json } from "../views/json.ts";
 import { unknownTenant } from "./tenants.ts";
@@ -110,7 +111,8 @@ export const allocationHandlers: Pick<Handlers<SchedulerContract, SchedulerServi
     }
   },
 
-  listAllocations({ quotas, cycle }, { principal, query }) {
+  listAllocations(services, { principal, query }) {
+    const { quotas, cycle } = services;
     const { tenant = query.tenant_id, user, state: wanted, vcluster, limit, offset } = query;
     const state = quotas.state();
     const burst = cycle.last()?.plan.burst;
@@ -126,7 +128,7 @@ export const allocationHandlers: Pick<Handlers<SchedulerContract, SchedulerServi
       page.push(allocationView(allocation, burst?.has(allocation.id) ?? false));
       if (page.length === limit) break;
     }
-    return page;
+    return asOf(services, page);
   },
 
   async getAllocation({ quotas, cycle }, { params, principal }) {

@@ -5,6 +5,7 @@ import type { ComputeNode, OperateNode, QuotaState } from "@seneschal/quota";
 import { forbidden, hasRole, requireTenant } from "../auth/roles.ts";
 import type { SchedulerServices } from "../services.ts";
 import { type Asked, stamp } from "../stamp.ts";
+import { asOf } from "../views/as-of.ts";
 import { nodeView } from "../views/node.ts";
 
 type NodeRoutes =
@@ -51,9 +52,12 @@ function operator(verb: OperateNode["verb"]) {
 }
 
 export const nodeHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>, NodeRoutes> = {
-  listNodes({ quotas }, { principal }) {
-    const state = quotas.state();
-    return [...state.nodes.values()].map((node) => nodeView(state, principal, node));
+  listNodes(services, { principal }) {
+    const state = services.quotas.state();
+    return asOf(
+      services,
+      [...state.nodes.values()].map((node) => nodeView(state, principal, node)),
+    );
   },
 
   async getNode({ quotas }, { params, principal }) {

@@ -7,6 +7,7 @@ import { forbidden, reachesTenant, seesAll } from "../auth/roles.ts";
 import { eventStream } from "../events/stream.ts";
 import type { SchedulerServices } from "../services.ts";
 import { stamp } from "../stamp.ts";
+import { asOf } from "../views/as-of.ts";
 import { eventView } from "../views/event.ts";
 import { iso, isoOrNull } from "../views/iso.ts";
 import { json } from "../views/json.ts";
@@ -89,8 +90,8 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     return systemView(quotas.state());
   },
 
-  listEvents({ quotas }, { principal, query }) {
-    const state = quotas.state();
+  listEvents(services, { principal, query }) {
+    const state = services.quotas.state();
     const sees = watcher(state, principal, query.tenant);
     const { since = 0, after = 0, type, limit } = query;
     const found = [];
@@ -99,7 +100,7 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
       found.push(eventView(event));
       if (found.length === limit) break;
     }
-    return found;
+    return asOf(services, found);
   },
 
   watchEvents({ quotas, feed }, { principal, query, request }) {
@@ -172,7 +173,8 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
 
   async verifyBackup({ backups }, { body, now }) {
     const good = await withBackups(backups)
-      .verify(body.backup_id)
+      .read(body.backup_id)
+      .then(() => true)
       .catch((error: unknown) => {
         if (isCoded(error, "snapshot_invalid")) return false;
         throw error;
@@ -181,14 +183,36 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     return { success: good, message, backup_id: body.backup_id, timestamp: iso(now) };
   },
 
-  restoreBackup() {
-    throw new CodedError("not_implemented", "a backup is restored into an empty log while the service is stopped");
+  async restoreBackup({ backups, quotas, random }, { body, principal, now }) {
+    const id = body.backup_id;
+    const { text, hash } = await withBackups(backups)
+      .read(id)
+      .catch((error: unknown) => {
+        if (isCoded(error, "snapshot_invalid")) throw new CodedError("invalid_argument", error.message, { field: "backup_id" });
+        throw error;
+      });
+    const nonce = Buffer.from(random(8)).toString("hex");
+    const parts = Math.max(1, Math.ceil(text.length / PART));
+    for (let part = 0; part < parts; part++)
+      await quotas.propose({
+        kind: "state.restore",
+        id: `restore:${nonce}:${part}`,
+        by: principal.id,
+        backup: hash,
+        part,
+        parts,
+        text: text.slice(part * PART, (part + 1) * PART),
+      });
+    return { success: true, message: "backup restored", backup_id: id, timestamp: iso(now) };
   },
 
   async forwardProposals({ proposeHere }, { body }) {
     return { body: JSON.stringify({ answers: await proposeHere(body.commands as unknown as readonly Command[]) }) };
   },
 };
+
+/** Characters of a backup per command: with escapes well below what a command may take. */
+const PART = 100_000;
 
 /** Which events a caller may see: its tenants', and those of no tenant for who sees all. */
 function watcher(state: QuotaState, principal: Principal, tenant: string | undefined): (event: QuotaEvent) => boolean {

@@ -18,6 +18,7 @@ import { forbidden, hasRole, reachesTenant, requireTenant, seesAll } from "../au
 import { refusal } from "../quotas.ts";
 import type { SchedulerServices } from "../services.ts";
 import { stamp } from "../stamp.ts";
+import { asOf } from "../views/as-of.ts";
 import { iso } from "../views/iso.ts";
 import { json } from "../views/json.ts";
 import { settingsFromWire, settingsToWire, tenantView } from "../views/tenant.ts";
@@ -59,9 +60,9 @@ export const tenantHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     return withHeaders({ etag: versionTag(tenant.version) }, tenantView(tenant));
   },
 
-  listTenants({ quotas }, { principal }) {
-    const state = quotas.state();
-    return [...state.tenants.values()].filter(({ id }) => reachesTenant(state, principal, id)).map(tenantView);
+  listTenants(services, { principal }) {
+    const state = services.quotas.state();
+    return asOf(services, [...state.tenants.values()].filter(({ id }) => reachesTenant(state, principal, id)).map(tenantView));
   },
 
   async getTenant({ quotas }, { params, principal }) {
