@@ -21,6 +21,7 @@ import { createClusterAudit } from "./cluster/audit-changes.ts";
 import { type ClusterControl, openClusterControl } from "./cluster/cluster-control.ts";
 import { joinCluster, type Membership } from "./cluster/join-cluster.ts";
 import { coordinates, leadShards } from "./cluster/lead-shards.ts";
+import { watchAbsences } from "./cluster/watch-absences.ts";
 import { type Actor, nodeActor, type StorageContext } from "./context.ts";
 import { createChunkStore } from "./data/chunk-store.ts";
 import { createDeviceSet, type DeviceSet } from "./data/device-set.ts";
@@ -116,6 +117,8 @@ export interface StorageNode {
 }
 
 const defaultSampleMs = 10_000;
+/** A restart of a node is shorter; what it holds need not be rebuilt for that. */
+const absentAfterMs = 600_000;
 
 /** Puts a storage node together and brings the cluster state up to its configuration. */
 export async function openStorageNode(options: StorageNodeOptions): Promise<StorageNode> {
@@ -208,7 +211,6 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     },
   });
   const objects: ObjectServices = { context, cluster, chunks, shards, up, readAhead: createReadAhead(metrics) };
-  let gcHolds = 0;
   const parts: MaintenanceParts = {
     context,
     cluster,
@@ -220,12 +222,6 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     keys,
     vault: options.vault,
     backups: options.backups ?? {},
-    holdGc() {
-      gcHolds += 1;
-      return () => {
-        gcHolds -= 1;
-      };
-    },
   };
   const jobs = openJobs({
     store,
@@ -386,12 +382,28 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
 
   const logSeq = (node: string): number => (node === nodeId ? cluster.status().seq : (peers.view(node)?.report.log_seq ?? 0));
 
+  const absences = watchAbsences(absentAfterMs);
+  const scrubUnlessRunning = async (extra: JsonObject): Promise<void> => {
+    await scrubWith({ kind: "cluster" }, nodeActor, extra).catch((error: unknown) => {
+      if (!isCoded(error, "AlreadyExists")) throw error;
+    });
+  };
+
   /** What one node does for the cluster. */
   const coordinate = async (): Promise<void> => {
     const now = clock.now();
-    if (gcHolds === 0 && now - lastGc >= cluster.state.tuning.gc_interval_s * 1000) {
+    // Not while a backup reads, on whichever node it does.
+    if (now - lastGc >= cluster.state.tuning.gc_interval_s * 1000 && (await running("backup", () => true)) === undefined) {
       lastGc = now;
       await collectGarbage(parts);
+    }
+    const away = Object.values(cluster.state.nodes).filter((n) => n.state !== "Evicted" && !up(n.id));
+    for (const node of absences(
+      away.map((n) => n.id),
+      now,
+    )) {
+      context.emit("error", "node", `node ${node} stays away: what it holds is rebuilt on the others`, { node });
+      await scrubUnlessRunning({ trigger: "under_replication" });
     }
     await repairUnderReplicated(parts);
     if (now - lastCleanUp >= (options.backupCleanupMs ?? 86_400_000)) {
@@ -399,9 +411,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       background(cleanUpBackups());
     }
     if (now >= nextScrubAt(cluster.state.lastPeriodicScrubAt, cluster.state.tuning.scrub_interval_h))
-      await scrubWith({ kind: "cluster" }, nodeActor, { periodic: true }).catch((error: unknown) => {
-        if (!isCoded(error, "AlreadyExists")) throw error;
-      });
+      await scrubUnlessRunning({ periodic: true });
     // A Failed device whose fragments have all been rebuilt elsewhere is Removed.
     for (const device of Object.values(cluster.state.devices))
       if (device.state === "Failed" && (await countReferences(store, device.id)) === 0)

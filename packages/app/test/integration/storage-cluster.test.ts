@@ -33,6 +33,7 @@ async function until(what: string, probe: () => Promise<boolean>): Promise<void>
 
 test.skipIf(!installed)(
   "three storage processes on etcd and PostgreSQL lose nothing when one is killed, repair, evacuate, and take it back",
+  { timeout: 3_600_000 },
   async () => {
     const directory = await mkdtemp(join(tmpdir(), "seneschal-cluster-"));
     const [etcd, postgres, ca] = await Promise.all([startEtcdCluster(), startPostgres(), storeCa("Cluster CA")]);

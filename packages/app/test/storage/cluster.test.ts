@@ -65,6 +65,27 @@ describe("three nodes on one log", () => {
     expect(rig.node("n1").monitor.nodeStatus("n2")).toBe("healthy");
   });
 
+  test("rebuild what a node holds on the others once it has been away for ten minutes, and not before", async () => {
+    const rig = await clusterOf(ids);
+    const bytes = pattern(120_000);
+    await rig.put("n1", "a", bytes);
+    await rig.stop("n3");
+    await rig.rounds(3);
+    const scrubs = async () => (await rig.node("n1").jobs.list({ limit: 10 })).filter((j) => j.kind === "scrub").length;
+    rig.clock.set(rig.clock.now() + 599_999);
+    await rig.rounds(1);
+    expect([await scrubs(), (await rig.places()).flat().filter((n) => n === "n3").length]).toEqual([0, 1]);
+    rig.clock.set(rig.clock.now() + 1);
+    await rig.rounds(3);
+    expect(await scrubs()).toBe(1);
+    for (const id of ["n1", "n2"]) await rig.node(id).jobs.drain();
+    const [places = []] = await rig.places();
+    expect([places.length, places.includes("n3"), places.includes("")]).toEqual([3, false, false]);
+    await rig.start("n3");
+    await rig.rounds(3);
+    expect((await rig.get("n3", "a")).equals(bytes)).toBe(true);
+  });
+
   test("refuse writes retriably without a majority, and still read what is here", async () => {
     const rig = await clusterOf(ids);
     const bytes = pattern(100_000);

@@ -34,7 +34,6 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
   const id = snapshotId(job.job);
   const started = context.clock.now();
   const seal = newBackupSeal(context, parts.vault, id);
-  const release = parts.holdGc();
   const tar = pack();
   try {
     let metadata = 0;
@@ -125,8 +124,6 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
       await target.remove(id).catch(() => undefined);
     }
     throw error;
-  } finally {
-    release();
   }
 }
 

@@ -24,6 +24,4 @@ export interface MaintenanceParts {
   readonly vault: Vault;
   /** Where backups go, by name; the first unless a job says otherwise. */
   readonly backups: Readonly<Record<string, BackupTarget>>;
-  /** Holds garbage collection back while a backup reads; returns the end of it. */
-  readonly holdGc: () => () => void;
 }
