@@ -80,6 +80,14 @@ describe("compliance reports", () => {
     expect(file.text).toMatch(/\r\ndata\.total_events,[0-9]+\r\n/);
   });
 
+  it("a page reads as one: headings for parts, a row for each thing, names beside ids", async () => {
+    const { text } = await ask("export", { type: "access-review", format: "html" });
+    expect(text).toContain("<h2>Workspaces</h2>");
+    expect(text).toContain('<th scope="col">Last access</th>');
+    expect(text).toContain("super_admin of acme");
+    expect(text).not.toContain("total_workspaces");
+  });
+
   it("is for those who may read the log, of their own organisation", async () => {
     expect((await rig.admin("acme", "operations_admin")("POST", `${base}/summary`, {})).status).toBe(403);
     expect((await rig.admin("globex")("POST", `${base}/summary`, { org_id: "acme" })).status).toBe(403);

@@ -10,6 +10,7 @@ import { serviceIdentities } from "../services/collections.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Collection } from "../store/collection.ts";
 import { every } from "../store/every.ts";
+import type { Reader } from "../store/reader.ts";
 import { users } from "../users/collections.ts";
 import { seats, workspaces } from "../workspaces/collections.ts";
 
@@ -103,6 +104,16 @@ function mentions(value: Json, ids: ReadonlySet<string>): boolean {
   return Object.values(value).some((item) => mentions(item as Json, ids));
 }
 
+/** What a reader knows somebody by; an identity without a record has its id alone. */
+async function nameOf(read: Reader, org: string, identity: string): Promise<string | null> {
+  for (const from of [admins, users, serviceIdentities] as const) {
+    const found = await read.get<{ readonly org_id: string; readonly name: string }>(from as never, identity);
+    if (found?.org_id === org) return found.name;
+  }
+  const device = await read.get(devices, identity);
+  return device?.org_id === org ? device.device_name : null;
+}
+
 /** Who can reach which workspace, and when they last did. */
 export async function accessReview(services: GatewayServices, org: string, period: Period): Promise<JsonObject> {
   const { read } = services;
@@ -126,6 +137,7 @@ export async function accessReview(services: GatewayServices, org: string, perio
   };
   const reached = async (workspace: Workspace, identity: string) => ({
     identity_id: identity,
+    name: await nameOf(read, org, identity),
     roles: await roleNames(identity),
     last_access: lastUse.get(`${workspace.id} ${identity}`) ?? null,
   });
