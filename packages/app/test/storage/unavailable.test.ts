@@ -43,7 +43,7 @@ function breakableStore(): DocumentStore {
 }
 
 let s3: S3Rig;
-const send = (command: object) => s3.client().send(command as never) as Promise<Record<string, unknown>>;
+const send = (command: object) => s3.client().send(command as never) as unknown as Promise<Record<string, unknown>>;
 const put = (Key: string) => send(new sdk.PutObjectCommand({ Bucket: "quorum", Key, Body: pattern(5000) }));
 const get = (Key: string) => send(new sdk.GetObjectCommand({ Bucket: "quorum", Key }));
 /** Status, S3 code and Retry-After of a request that must fail. */
