@@ -1,4 +1,7 @@
-/** Storage: erasure coding beside memcpy, S3 put and get beside the raw disk and a bare node:http file server, scrub. */
+/**
+ * Storage: erasure coding beside memcpy, S3 put and get beside the raw disk and a bare node:http file server, scrub, memory
+ * over a long ingest.
+ */
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -6,6 +9,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { openDirectoryDevice } from "@seneschal/adapters/devices";
 import { createReedSolomon } from "@seneschal/adapters/erasure";
@@ -175,6 +179,69 @@ async function s3(): Promise<readonly BenchResult[]> {
   return results;
 }
 
+/**
+ * Resident memory of gateway and client while `INGEST_GB` (2) of fresh content stream in, 64 MiB at a time, four at once:
+ * the highest of the second half beside the highest of the first.
+ */
+async function ingest(): Promise<readonly BenchResult[]> {
+  const sdk = createRequire(import.meta.url)("@aws-sdk/client-s3") as typeof import("@aws-sdk/client-s3");
+  const total = Number(process.env["INGEST_GB"] ?? 2) * 1e9;
+  const size = 64 << 20;
+  const directory = await mkdtemp(join(tmpdir(), "seneschal-ingest-"));
+  const { node, store, keys, gateway } = await openNode(directory);
+  const client = new sdk.S3Client({
+    ...{ endpoint: gateway.url, region: "us-east-1", forcePathStyle: true, requestChecksumCalculation: "WHEN_REQUIRED" as const },
+    credentials: { accessKeyId: keys.access_key, secretAccessKey: keys.secret_key },
+  });
+  const highest = [0, 0];
+  let sent = 0;
+  const timer = setInterval(() => {
+    const half = sent < total / 2 ? 0 : 1;
+    highest[half] = Math.max(highest[half] ?? 0, process.memoryUsage.rss());
+  }, 50);
+  const started = performance.now();
+  try {
+    await client.send(new sdk.CreateBucketCommand({ Bucket: "ingest" }));
+    const lane = async (n: number) => {
+      for (let i = 0; sent < total; i++) {
+        const Body = Readable.from(fresh(size), { objectMode: false, highWaterMark: 1 << 20 });
+        await client.send(new sdk.PutObjectCommand({ Bucket: "ingest", Key: `${n}-${i}`, Body, ContentLength: size }));
+        sent += size;
+        // The disk need not hold it all: what was written is of no further use.
+        await client.send(new sdk.DeleteObjectCommand({ Bucket: "ingest", Key: `${n}-${i}` }));
+        if (n === 0) await node.collectGarbage(operator).then(() => node.jobs.drain());
+      }
+    };
+    await Promise.all([0, 1, 2, 3].map(lane));
+  } finally {
+    clearInterval(timer);
+    client.destroy();
+    await gateway.close();
+    await node.stop();
+    await store.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+  const seconds = (performance.now() - started) / 1000;
+  const [first = 0, second = 0] = highest;
+  const name = `ingest of ${(sent / 1e9).toFixed(1)} GB`;
+  return [
+    {
+      name: `${name}: resident memory`,
+      value: second / 1e6,
+      unit: "MB",
+      peer: "its first half",
+      peerValue: first / 1e6,
+      ratio: second / first,
+    },
+    { name: `${name}: rate`, value: sent / seconds / 1e6, unit: "MB/s" },
+  ];
+}
+
+/** Content that no chunk repeats, made as it is read. */
+function* fresh(size: number): Generator<Buffer> {
+  for (let at = 0; at < size; at += 1 << 20) yield Buffer.from(systemRandom(1 << 20));
+}
+
 /** Files of `size` written and synced per second, 16 at a time. */
 async function rawDisk(directory: string, size: number): Promise<number> {
   await mkdir(directory, { recursive: true });
@@ -190,4 +257,5 @@ async function rawDisk(directory: string, size: number): Promise<number> {
 export const benches: Bench[] = [
   { name: "storage-erasure", run: async () => erasure() },
   { name: "storage-s3", run: s3 },
+  { name: "storage-ingest", run: ingest },
 ];

@@ -120,6 +120,7 @@ describe.skipIf(executablePath === undefined)("dashboard in Chromium (skipped: n
     await shot("operations-signed-in");
     await page.click("form[data-op=maintenance] button");
     await page.waitForSelector("#confirm[open]");
+    expect(await page.textContent("#confirm-text")).toContain("Shard: whole cluster; Mode: on: read-only");
     await page.click("#confirm button[value=no]");
     expect(h.storage.node.cluster.state.maintenance).toBe(false);
     await page.click("form[data-op=maintenance] button");
@@ -134,6 +135,19 @@ describe.skipIf(executablePath === undefined)("dashboard in Chromium (skipped: n
     await page.click("#confirm button[value=yes]");
     await page.waitForFunction(() => document.querySelector("#op-result")?.textContent?.includes("scrub has begun"));
     expect((await h.storage.node.jobs.list({ limit: 5 })).map((j) => j.kind)).toContain("scrub");
+    // Nothing is chosen beforehand where a choice moves data.
+    expect(await page.inputValue("form[data-op=evacuate] select")).toBe("");
+    await page.click("form[data-op=backup] button");
+    await page.click("#confirm button[value=yes]");
+    await page.waitForFunction(() => document.querySelector("#op-result")?.textContent?.includes("backup has begun"));
+    await h.storage.node.jobs.drain();
+    await page.reload();
+    await open("operations");
+    await page.waitForSelector("form[data-op=restore] option:nth-child(2)", { state: "attached" });
+    await page.selectOption("form[data-op=restore] select", { index: 1 });
+    await page.click("form[data-op=restore] button");
+    expect(await page.textContent("#confirm-text")).toContain("0 objects, metadata only");
+    await page.click("#confirm button[value=no]");
     await page.click("form[data-op=sign-out] button");
     await page.waitForSelector("#sign-in:not([hidden])");
   });

@@ -134,12 +134,16 @@ function signedIn(session) {
 
 async function fillOptions() {
   if (!csrf) return;
-  const [shards, devices, pools] = await Promise.all([json("/ui/api/shards"), json("/ui/api/devices"), json("/ui/api/pools")]);
+  const none = () => [];
+  const [shards, devices, pools, backups] = await Promise.all([
+    json("/ui/api/shards"), json("/ui/api/devices"), json("/ui/api/pools"), json("/ui/api/ops/backups").catch(none),
+  ]);
   const ids = devices.map((d) => d.device_id);
   const lists = {
     shards: shards.map((s) => [s.shard_id, s.shard_id]),
     targets: [...pools.map((p) => ["pool:" + p.pool_id, "pool " + p.pool_id]), ...ids.map((d) => ["device:" + d, "device " + d])],
     devices: devices.filter((d) => d.state === "Healthy" || d.state === "Degraded").map((d) => [d.device_id, d.device_id + " (" + d.state + ")"]),
+    backups: backups.map((b) => [b.snapshot_id, b.created_at.replace("T", " ").slice(0, 16) + ", " + b.object_count + " objects" + (b.include_data ? "" : ", metadata only")]).reverse(),
     evacuating: devices.filter((d) => d.state === "Evacuating").map((d) => [d.device_id, d.device_id]),
   };
   for (const select of $$("select[data-options]")) {
@@ -158,6 +162,7 @@ const operations = {
   maintenance: (f) => change("POST", "/ui/api/ops/maintenance", { enabled: f.enabled === "true", ...(f.shard_id ? { shard_id: f.shard_id } : {}) }),
   scrub: (f) => { const [kind, id] = f.target.split(/:(.*)/s); return change("POST", "/ui/api/ops/scrub", f.target ? { scope: kind, id } : {}); },
   backup: (f) => change("POST", "/ui/api/ops/backup", { include_data: f.include_data === "true" }),
+  restore: (f) => change("POST", "/ui/api/ops/restore", { snapshot_id: f.snapshot_id }),
   evacuate: (f) => change("POST", "/ui/api/ops/devices/" + encodeURIComponent(f.device) + "/evacuate"),
   "cancel-evacuation": (f) => change("POST", "/ui/api/ops/devices/" + encodeURIComponent(f.device) + "/cancel-evacuation"),
   tuning: (f) => change("PUT", "/ui/api/ops/tuning", { [f.name]: Number(f.value) }),
@@ -189,7 +194,9 @@ addEventListener("DOMContentLoaded", async () => {
   for (const form of $$("form[data-op]")) form.addEventListener("submit", async (e) => {
     e.preventDefault();
     const fields = Object.fromEntries(new FormData(form)), result = $("#op-result");
-    if (form.dataset.confirm && !(await confirmed(form.dataset.confirm))) return;
+    // What is about to happen is named, so that nobody says yes to the wrong device.
+    const chosen = $$("select, input", form).map((f) => f.labels[0].firstChild.textContent.trim() + ": " + (f.selectedOptions ? f.selectedOptions[0].text : f.value));
+    if (form.dataset.confirm && !(await confirmed(form.dataset.confirm + " (" + chosen.join("; ") + ")"))) return;
     try {
       const reply = await operations[form.dataset.op](fields);
       result.textContent = "Done: " + (reply.message || form.dataset.op) + (reply.job_id ? " (job " + reply.job_id.slice(0, 12) + ")" : "");
