@@ -25,8 +25,8 @@ export function reportHtml(title: string, report: Json): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
 <style>body{font:14px/1.5 system-ui,sans-serif;margin:2rem;color:#111;background:#fff}table{border-collapse:collapse;margin:.25rem 0}
-th,td{border:1px solid #999;padding:.25rem .5rem;text-align:left;vertical-align:top;overflow-wrap:anywhere}th{background:#eee}
-thead{display:table-header-group}h2{margin:1.5rem 0 .25rem;font-size:1.1rem}tr{break-inside:avoid}</style></head>
+th,td{border:1px solid #999;padding:.25rem .5rem;text-align:left;vertical-align:top}th{background:#eee}
+thead{display:table-header-group}h2{margin:1.5rem 0 .25rem;font-size:1.1rem}h3{margin:.75rem 0 .25rem;font-size:1rem}section{border-left:3px solid #999;padding-left:1rem;margin:.5rem 0 1.5rem}tr{break-inside:avoid}</style></head>
 <body><h1>${escapeHtml(title)}</h1>${html(facts)}${figures.length === 0 ? "" : `<h2>Figures</h2>${html(Object.fromEntries(figures))}`}
 ${sections.map(([key, value]) => `<h2>${label(key)}</h2>${html(value)}`).join("\n")}</body></html>
 `;
@@ -39,18 +39,29 @@ function html(value: Json): string {
   return rows.length === 0 ? "none" : `<table>${rows.join("")}</table>`;
 }
 
-/** Things of one kind are a table with a column for each field; anything else is a line of text. */
+/** Things of one kind are a table with a column for each field; one that holds lists of others is a section of its own. */
 function listHtml(items: readonly Json[]): string {
   if (items.length === 0) return "none";
   if (!items.every(isObject)) return items.map(html).join(", ");
+  if (items.some((item) => Object.values(item).some(holdsThings))) return items.map(sectionHtml).join("");
   const columns = [...new Set(items.flatMap((item) => Object.keys(item)))];
   const head = columns.map((column) => `<th scope="col">${label(column)}</th>`).join("");
   const rows = items.map((item) => `<tr>${columns.map((column) => `<td>${html(item[column] ?? null)}</td>`).join("")}</tr>`);
   return `<table><thead><tr>${head}</tr></thead><tbody>${rows.join("")}</tbody></table>`;
 }
 
-/** `last_access` as `Last access`. */
+const holdsThings = (value: Json): boolean => Array.isArray(value) && value.some((item) => isObject(item as Json));
+
+function sectionHtml(item: Record<string, Json>): string {
+  const entries = Object.entries(item);
+  const facts = Object.fromEntries(entries.filter(([, value]) => !Array.isArray(value)));
+  const lists = entries.filter(([, value]) => Array.isArray(value));
+  return `<section>${html(facts)}${lists.map(([key, value]) => `<h3>${label(key)}</h3>${html(value)}`).join("")}</section>`;
+}
+
+/** `last_access` as `Last access`; the name of an event as it is. */
 function label(key: string): string {
+  if (key.includes(".")) return escapeHtml(key);
   const words = key.replaceAll("_", " ");
   return escapeHtml(words.charAt(0).toUpperCase() + words.slice(1));
 }
