@@ -58,7 +58,15 @@ export async function startFleet(count: number, storage: Record<string, unknown>
     child.kill("SIGKILL");
     await ended;
   };
-  await Promise.all(ports.map((_, at) => start(at)));
+  const destroy = async (): Promise<void> => {
+    await Promise.all(children.map((_, at) => kill(at)));
+  };
+  try {
+    await Promise.all(ports.map((_, at) => start(at)));
+  } catch (error) {
+    await destroy();
+    throw error;
+  }
   return {
     urls: ports.map((port) => `http://127.0.0.1:${port}`),
     start,
@@ -70,8 +78,6 @@ export async function startFleet(count: number, storage: Record<string, unknown>
     },
     pause: (at) => void children[at]?.kill("SIGSTOP"),
     resume: (at) => void children[at]?.kill("SIGCONT"),
-    destroy: async () => {
-      await Promise.all(children.map((_, at) => kill(at)));
-    },
+    destroy,
   };
 }
