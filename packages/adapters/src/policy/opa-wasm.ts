@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import * as opaWasm from "@open-policy-agent/opa-wasm";
-import type { Json } from "@seneschal/core";
+import type { Json, JsonObject } from "@seneschal/core";
 import type { PolicyAnswer, PolicyEngine, PolicySource } from "@seneschal/core/ports";
 import { check, compileCached } from "@seneschal/rego";
 
@@ -35,6 +35,7 @@ export function opaWasmPolicyEngine(options: OpaWasmOptions): PolicyEngine {
         return { ok: false, problems: [{ code: "opa_build_error", message, file: sources[0]?.name ?? "", row: 1, col: 1 }] };
       }
       const known = new Set(entrypoints);
+      let present: JsonObject | undefined;
       return {
         ok: true,
         policy: {
@@ -43,7 +44,9 @@ export function opaWasmPolicyEngine(options: OpaWasmOptions): PolicyEngine {
             const entrypoint = (path[0] === "data" ? path.slice(1) : path).join("/");
             if (!known.has(entrypoint)) return { kind: "undefined" };
             try {
-              policy.setData(data ?? {});
+              // taking data in costs more than most evaluations: the same document is taken in once
+              if (data === undefined || data !== present) policy.setData(data ?? {});
+              present = data;
               const [first] = policy.evaluate(input, entrypoint) as readonly { readonly result: Json }[];
               return first === undefined ? { kind: "undefined" } : { kind: "defined", value: first.result };
             } catch (error) {

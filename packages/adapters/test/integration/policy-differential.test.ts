@@ -1,0 +1,83 @@
+import { execFileSync } from "node:child_process";
+import { compile, readJson } from "@seneschal/rego";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findOpa } from "../policy/find-opa.ts";
+import { calls, comparable, type Declaration } from "../policy/generate-calls.ts";
+import { policies } from "../policy/generate-policies.ts";
+import { startOpa } from "../policy/start-opa.ts";
+import { rounds } from "../suite-runner.ts";
+
+const opa = findOpa();
+
+/** Numbers as doubles, members by name: JSON of both readers alike. Digits beyond a double's are a declared difference. */
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint" || typeof value === "number") return Number(Number(value).toPrecision(15)) + 0;
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+}
+
+describe.skipIf(opa === undefined)(
+  `the embedded engine beside ${opa ?? "a real OPA (none is installed: tools/install-opa.sh)"}`,
+  () => {
+    let server: Awaited<ReturnType<typeof startOpa>>;
+    beforeAll(async () => {
+      server = await startOpa(opa as string);
+    });
+    afterAll(() => server.stop());
+
+    const send = async (method: string, path: string, body: string) => {
+      const signal = AbortSignal.timeout(60_000);
+      const response = await fetch(`${server.url}${path}`, { method, body, signal });
+      return { ok: response.ok, body: readJson(await response.text()) as { readonly result?: unknown; readonly code?: string } };
+    };
+
+    /** The documents of package `p` by OPA; undefined if it refuses the policy or fails. */
+    const theirs = async (source: string, input: unknown): Promise<Readonly<Record<string, unknown>> | undefined> => {
+      if (!(await send("PUT", "/v1/policies/p", source)).ok) return undefined;
+      const { ok, body } = await send("POST", "/v1/data/p", JSON.stringify({ input }));
+      return ok ? (body.result as Readonly<Record<string, unknown>>) : undefined;
+    };
+
+    test("generated policies that both accept have the same documents in both", async () => {
+      let compared = 0;
+      await fc.assert(
+        fc.asyncProperty(policies(), async ({ source, input }) => {
+          let policy: ReturnType<typeof compile>;
+          try {
+            policy = compile([{ name: "p.rego", source }]);
+          } catch {
+            return;
+          }
+          const answer = policy.evaluate("data.p", input, { exact: true, budgets: { ticks: 50_000_000 } });
+          const documents = await theirs(source, input);
+          if (documents === undefined) return;
+          compared += 1;
+          expect(plain(answer.kind === "defined" ? answer.value : answer), source).toEqual(plain(documents));
+        }),
+        { numRuns: rounds(300) },
+      );
+      expect(compared).toBeGreaterThan(3);
+    });
+
+    test("builtins have the same answers to odd arguments in both", async () => {
+      const listed = execFileSync(opa as string, ["capabilities", "--current"], { maxBuffer: 1e8 }).toString();
+      const functions = comparable((JSON.parse(listed) as { readonly builtins: readonly Declaration[] }).builtins);
+      expect(functions.length).toBeGreaterThan(120);
+      await fc.assert(
+        fc.asyncProperty(fc.array(calls(functions), { minLength: 50, maxLength: 50, size: "max" }), async (texts) => {
+          const source = `package p\n\nid(x) := x\n\n${texts.map((call, i) => `r${i} := {"v": ${call}}`).join("\n")}\n`;
+          const documents = await theirs(source, {});
+          const policy = compile([{ name: "p.rego", source }]);
+          for (const [i, call] of texts.entries()) {
+            const answer = policy.evaluate(`data.p.r${i}`, {}, { exact: true });
+            const value = answer.kind === "error" ? answer : answer.kind === "defined" ? answer.value : undefined;
+            expect(plain(value), call).toEqual(plain(documents?.[`r${i}`]));
+          }
+        }),
+        { numRuns: rounds(20) },
+      );
+    });
+  },
+);
