@@ -9,6 +9,7 @@ import type { Clock, CompiledPolicy, DocumentStore, PolicyEngine, PolicySource, 
 import { type BuiltService, docsHandlers, type Health, openAuthorisation } from "../platform/index.ts";
 import { keyDoc } from "./api-keys.ts";
 import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
+import { Persons, withoutNames } from "./audit/persons.ts";
 import { authenticator, authoriser, openActions } from "./authenticate.ts";
 import { customRecognisers } from "./custom-recognisers.ts";
 import { approvalHandlers } from "./handlers/approvals.ts";
@@ -43,7 +44,9 @@ export interface GovernanceOptions {
 
 /** Puts the data-governance service together. Throws `config_invalid` for a policy that does not compile or a tier that is not in the scale. */
 export async function openGovernance(options: GovernanceOptions): Promise<BuiltService> {
-  const { store, clock, random, metrics, version, health, config, sql } = options;
+  const { clock, random, metrics, version, health, config, sql } = options;
+  const persons = new Persons(options.store, random, () => clock.now());
+  const store = withoutNames(options.store, persons);
   const tiers = tierPolicyOf(config);
   const sources = await policySources(config.policy_files);
   const policy = await compiled(options.policy, sources);
@@ -67,6 +70,7 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
   const services: GovernanceServices = {
     ...{ config, store, worlds, tiers, policy, policyRevision, clock, random, metrics, version, health },
     audit: new AuditLog(store, options.signer),
+    persons,
   };
   const handlers = {
     ...decisionHandlers,

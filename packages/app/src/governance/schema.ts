@@ -13,6 +13,7 @@ export const governanceSchema: StoreSchema = {
     lineage_blocks: { indexes: { by_org: by("org") } },
     approvals: { indexes: { by_org: by("org", "requested_at") } },
     api_keys: { indexes: { by_org: by("org", "created_at") } },
+    audit_persons: { indexes: { by_commitment: by("org", "commitment") } },
     audit_checkpoints: { indexes: { by_size: by("stream", "size") } },
   },
   auditIndexes: {

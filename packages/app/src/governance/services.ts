@@ -3,6 +3,7 @@ import type { TierPolicy } from "@seneschal/core/governance";
 import type { Clock, CompiledPolicy, DocumentStore, Random } from "@seneschal/core/ports";
 import type { Health } from "../platform/index.ts";
 import type { AuditLog } from "./audit/audit-log.ts";
+import type { Persons } from "./audit/persons.ts";
 import type { GovernanceConfig } from "./settings.ts";
 import type { Worlds } from "./worlds.ts";
 
@@ -16,6 +17,7 @@ export interface GovernanceServices {
   /** SHA-256 of the policy sources, first twelve hex digits. */
   readonly policyRevision: string;
   readonly audit: AuditLog;
+  readonly persons: Persons;
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: Metrics;

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { governanceContract } from "@seneschal/contract/governance";
@@ -55,7 +56,7 @@ describe.each(servers)("data governance on %s", (_, serve) => {
       expect(text).not.toContain("536-22-8726");
       expect(text).not.toContain("4111 1111");
     }
-    expect(items[0]?.doc["event"]).toMatchObject({ operation_type: "CLASSIFY", user_id: "ada" });
+    expect(items[0]?.doc["event"]).toMatchObject({ operation_type: "CLASSIFY", user_id: expect.stringMatching(/^person:/) });
   });
 
   test("SQL over a registered table takes the table's classification; masked and counted columns count less", async () => {
@@ -333,6 +334,36 @@ describe.each(servers)("data governance on %s", (_, serve) => {
         root: bytes(proof.root),
       }),
     ).toBe(true);
+  });
+
+  test("a person can be erased from the log: no record names them any more, every proof still holds", async () => {
+    await start();
+    const ada = "ada.lovelace@example.org";
+    const path = `/api/v1/audit/persons/${encodeURIComponent(ada)}`;
+    const classify = (user_id: string) => rig.call("judge", "POST", "/api/v1/classify", { query: "hello", context: { user_id } });
+    await classify(ada);
+    await classify("bob");
+    const checkpoint = (await rig.call("reader", "GET", "/api/v1/audit/checkpoint")).body;
+    const [record] = (await rig.call("reader", "GET", `/api/v1/audit?user_id=${encodeURIComponent(ada)}`)).body.records;
+    const before = (await rig.call("reader", "GET", `/api/v1/audit/${record.id}/proof`)).body;
+    const salted = createHash("sha256").update(Buffer.from(before.person.salt, "base64url")).update(ada).digest("base64url");
+    expect(before.person.commitment).toBe(`person:${salted}`);
+    expect((await rig.call("reader", "DELETE", path)).status).toBe(403);
+    expect((await rig.call("other", "DELETE", path)).status).toBe(404);
+    expect((await rig.call("admin", "DELETE", path)).status).toBe(204);
+    const { records } = (await rig.call("reader", "GET", "/api/v1/audit")).body;
+    expect(records.map((r: { user_id: string }) => r.user_id)).toEqual(["admin", "bob", "(erased)"]);
+    expect(
+      JSON.stringify([
+        await rig.store.list("audit", "by_time", ["default"], { limit: 9 }),
+        await rig.store.list("audit_persons", "by_commitment", [], { limit: 9 }),
+      ]),
+    ).not.toContain(ada);
+    const after = (await rig.call("reader", "GET", `/api/v1/audit/${record.id}/proof`)).body;
+    expect([after.leaf, after.person.salt]).toEqual([before.leaf, null]);
+    const verdict = await rig.call("reader", "POST", "/api/v1/audit/verify", { size: checkpoint.size, root: checkpoint.root });
+    expect(verdict.body).toMatchObject({ valid: true, records: 3 });
+    expect((await rig.call("admin", "DELETE", path)).status).toBe(404);
   });
 
   test("verification agrees with its checkpoints and names a client's that the log contradicts", async () => {

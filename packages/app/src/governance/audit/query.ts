@@ -1,5 +1,6 @@
 import type { JsonObject } from "@seneschal/core";
 import type { DocumentStore, IndexValue } from "@seneschal/core/ports";
+import type { Persons } from "./persons.ts";
 
 export interface AuditFilter {
   readonly user?: string | undefined;
@@ -32,6 +33,17 @@ export interface RecordWire {
 
 const BATCH = 500;
 
+/** Where records are, and who they are about. */
+export interface Log {
+  readonly store: DocumentStore;
+  readonly persons: Persons;
+}
+
+/** The log knows persons by their commitments only. */
+async function committed(persons: Persons, org: string, filter: AuditFilter): Promise<AuditFilter> {
+  return filter.user === undefined ? filter : { ...filter, user: (await persons.find(org, filter.user)) ?? filter.user };
+}
+
 /** An item of the audit pseudo-collection as a record; `log_index` counts from 0. */
 export function recordOf(doc: JsonObject): RecordWire {
   return { ...(doc["event"] as unknown as Omit<RecordWire, "log_index">), log_index: (doc["stream_seq"] as number) - 1 };
@@ -60,8 +72,8 @@ function matches(filter: AuditFilter, event: JsonObject): boolean {
 }
 
 /** Records that match, newest first. */
-export async function* scanAudit(store: DocumentStore, org: string, filter: AuditFilter): AsyncGenerator<RecordWire> {
-  const { index, prefix, range } = rangeOf(org, filter);
+export async function* scanAudit({ store, persons }: Log, org: string, filter: AuditFilter): AsyncGenerator<RecordWire> {
+  const { index, prefix, range } = rangeOf(org, await committed(persons, org, filter));
   for (let cursor: string | undefined; ; ) {
     const page = await store.list("audit", index, prefix, {
       ...range,
@@ -69,7 +81,11 @@ export async function* scanAudit(store: DocumentStore, org: string, filter: Audi
       reverse: true,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    for (const item of page.items) if (matches(filter, item.doc["event"] as JsonObject)) yield recordOf(item.doc);
+    const found = page.items.filter((item) => matches(filter, item.doc["event"] as JsonObject));
+    yield* await persons.named(
+      org,
+      found.map((item) => recordOf(item.doc)),
+    );
     cursor = page.cursor;
     if (cursor === undefined) return;
   }
@@ -77,22 +93,29 @@ export async function* scanAudit(store: DocumentStore, org: string, filter: Audi
 
 /** One page, and how many match in all. What an index answers alone is not scanned. */
 export async function pageAudit(
-  store: DocumentStore,
+  log: Log,
   org: string,
   filter: AuditFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ) {
-  const { index, prefix, range } = rangeOf(org, filter);
+  const { store, persons } = log;
+  const { index, prefix, range } = rangeOf(org, await committed(persons, org, filter));
   if (!filter.allowedOnly && (filter.operations === undefined || filter.operations.length === 0)) {
     const [total, page] = await Promise.all([
       store.count("audit", index, prefix, range),
       store.list("audit", index, prefix, { ...range, limit, offset, reverse: true }),
     ]);
-    return { total, records: page.items.map((item) => recordOf(item.doc)) };
+    return {
+      total,
+      records: await persons.named(
+        org,
+        page.items.map((item) => recordOf(item.doc)),
+      ),
+    };
   }
   const records: RecordWire[] = [];
   let total = 0;
-  for await (const record of scanAudit(store, org, filter)) {
+  for await (const record of scanAudit(log, org, filter)) {
     if (total >= offset && records.length < limit) records.push(record);
     total++;
   }

@@ -1,14 +1,14 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
 import type { JsonObject } from "@seneschal/core";
-import type { DocumentStore } from "@seneschal/core/ports";
-import { type AuditFilter, pageAudit, type RecordWire, recordOf, scanAudit } from "../audit/query.ts";
+import { type AuditFilter, type Log, pageAudit, type RecordWire, recordOf, scanAudit } from "../audit/query.ts";
 import { notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
+import { whoOf } from "../who.ts";
 
 type Routes = Pick<
   GovernanceContract,
-  "queryAudit" | "listAudit" | "verifyAudit" | "auditCheckpoint" | "auditProof" | "exportDecisionLog"
+  "queryAudit" | "listAudit" | "verifyAudit" | "auditCheckpoint" | "auditProof" | "erasePerson" | "exportDecisionLog"
 >;
 
 /** Without a zone a time is UTC. */
@@ -16,7 +16,7 @@ const instantOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Date.parse(/(?:Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`);
 
 export const auditHandlers: Handlers<Routes, GovernanceServices> = {
-  queryAudit({ store }, { principal, body }) {
+  queryAudit(log, { principal, body }) {
     const filter: AuditFilter = {
       user: body.user_id,
       from: instantOf(body.start_date),
@@ -24,10 +24,10 @@ export const auditHandlers: Handlers<Routes, GovernanceServices> = {
       operations: body.operation_types,
       allowedOnly: body.allowed_only,
     };
-    return pageAudit(store, principal.org, filter, body);
+    return pageAudit(log, principal.org, filter, body);
   },
 
-  listAudit({ store }, { principal, query }) {
+  listAudit(log, { principal, query }) {
     const filter: AuditFilter = {
       user: query.user_id,
       from: query.start_date,
@@ -35,7 +35,7 @@ export const auditHandlers: Handlers<Routes, GovernanceServices> = {
       operations: query.operation_type === undefined ? undefined : [query.operation_type],
       allowedOnly: query.allowed_only ?? false,
     };
-    return pageAudit(store, principal.org, filter, query);
+    return pageAudit(log, principal.org, filter, query);
   },
 
   async verifyAudit({ audit }, { principal, body }) {
@@ -55,21 +55,30 @@ export const auditHandlers: Handlers<Routes, GovernanceServices> = {
     };
   },
 
-  async auditProof({ audit, store }, { principal, params }) {
+  async auditProof({ audit, persons, store }, { principal, params }) {
     const { items } = await store.list("audit", "by_id", [params.id], { limit: 1 });
     const doc = items[0]?.doc;
     if (doc === undefined || doc["stream"] !== principal.org) throw notFound(params.id);
+    const [record = recordOf(doc)] = await persons.named(principal.org, [recordOf(doc)]);
+    const event = doc["event"] as JsonObject;
+    const commitment = String(event["user_id"]);
+    const salt = await persons.saltOf(principal.org, commitment);
     return {
-      record: recordOf(doc),
-      ...(await audit.proof(principal.org, doc["stream_seq"] as number, doc["event"] as JsonObject)),
+      record,
+      person: { commitment, salt: salt ?? null },
+      ...(await audit.proof(principal.org, doc["stream_seq"] as number, event)),
     };
   },
 
-  exportDecisionLog({ store, version, policyRevision }, { principal, query }) {
+  async erasePerson({ persons }, input) {
+    await persons.erase(input.principal.org, input.params.user_id, whoOf(input));
+  },
+
+  exportDecisionLog({ store, persons, version, policyRevision }, { principal, query }) {
     return {
       filename: "decision-log.ndjson",
       body: decisions(
-        store,
+        { store, persons },
         principal.org,
         { from: query.start_date, to: query.end_date, allowedOnly: false },
         { version, policyRevision },
@@ -80,12 +89,12 @@ export const auditHandlers: Handlers<Routes, GovernanceServices> = {
 
 /** Decisions only, in OPA's decision log shape. */
 async function* decisions(
-  store: DocumentStore,
+  log: Log,
   org: string,
   filter: AuditFilter,
   labels: { readonly version: string; readonly policyRevision: string },
 ): AsyncGenerator<Uint8Array> {
-  for await (const record of scanAudit(store, org, filter)) {
+  for await (const record of scanAudit(log, org, filter)) {
     if (record.policy_id === undefined) continue;
     yield Buffer.from(`${JSON.stringify(decisionLine(record, labels))}\n`);
   }

@@ -1,3 +1,5 @@
+import { inLexiconEnglish } from "./name-words.ts";
+
 /** What a name (of a column, a key, or in a request) says about the data behind it. */
 export interface LexiconTerm {
   readonly entity: string;
@@ -16,7 +18,7 @@ export interface LexiconTerm {
 }
 
 const counts =
-  /^(?:num|nb|n|count|number of|no of|total|avg|average|max|min|has|is|last|first seen)\b|\b(?:count|type|kind|status|flag|verified|verification|sent|opened|template|domain|provider|brand|network|issuer|limit|score|rate|ratio|utilization)$/;
+  /^(?:num|nb|n|count|number of|no of|total|avg|average|max|min|has|is|last(?! name)|first seen)\b|\b(?:count|type|kind|status|flag|verified|verification|sent|opened|template|domain|provider|brand|network|issuer|limit|score|rate|ratio|utilization|version|changed|changed at|updated at|reset at|expires at|expiry|length)$/;
 const name = /^[\p{L}][\p{L}'’.-]*(?: [\p{L}][\p{L}'’.-]*){0,4}$/u;
 
 /** Built-in terms, most specific first: the first that matches names the column. */
@@ -31,7 +33,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "API_KEY",
     term: "api key",
     match:
-      /\b(?:api key|apikey|access key|secret key|client secret|auth token|access token|refresh token|private key|bearer token)\b/,
+      /\b(?:api key|apikey|access key|secret key|client secret|auth token|access token|refresh token|session token|oauth token|api secret|auth secret|app secret|private key|bearer token)\b/,
     unless: counts,
   },
   {
@@ -92,7 +94,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "SALARY",
     term: "pay",
     match: /\b(?:salary|wage|compensation|income|payroll|bonus|remuneration|inhand salary|net worth)\b/,
-    unless: /\bper capita\b/,
+    unless: /\bper capita\b|\bcount$/,
   },
   {
     entity: "PATIENT_ID",
@@ -104,7 +106,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "HEALTH_DATA",
     term: "health",
     match:
-      /\b(?:diagnosis|diagnose|diagnostic code|icd|icd10|icd 10|medication|prescription|prescribed|drug name|allergy|symptom|treatment|disease|illness|medical history|medical condition|health record|health status|health condition|blood type|blood pressure|lab result|test result|disability|pregnant|pregnancy|hiv|cancer|diabetes|diabetic|mental health|therapy|vaccination|patient note|clinical note|medical record|medical data|health data)\b/,
+      /\b(?:diagnosis|diagnose|diagnostic code|icd|icd10|icd 10|medication|prescription|prescribed|drug name|allergy|symptom|treatment|disease|illness|medical history|medical condition|health record|health status|health condition|blood type|blood group|blood pressure|lab result|test result|disability|pregnant|pregnancy|hiv|cancer|diabetes|diabetic|mental health|therapy|vaccination|patient note|clinical note|medical record|medical data|health data)\b/,
   },
   {
     entity: "BIOMETRIC_DATA",
@@ -167,7 +169,7 @@ export const LEXICON: readonly LexiconTerm[] = [
   {
     entity: "VEHICLE_REGISTRATION",
     term: "vehicle plate",
-    match: /\b(?:license plate|licence plate|number plate|plate number|registration plate)\b/,
+    match: /\b(?:license plate|licence plate|number plate|plate number|plate no|plate num|registration plate)\b/,
   },
   {
     entity: "DATE_OF_BIRTH",
@@ -184,7 +186,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "STREET_ADDRESS",
     term: "street address",
     match:
-      /\b(?:street address|home address|mailing address|postal address|billing address|shipping address|residential address|delivery address|street addr|address line 1|address line|address1|addr1|home addr|customer address|address 1)\b|^(?:address|addr|full address|street)$/,
+      /\b(?:street address|home address|mailing address|postal address|billing address|shipping address|residential address|delivery address|street addr|address line 1|address line|addr line|address1|addr1|home addr|customer address|address 1)\b|^(?:address|addr|full address|street)$/,
     unless: /\b(?:second|secondary|alternate|2|3|id|type|ip|mac|email|web|wallet|key|count)\b/,
     value: /^(?=.*\d)(?=.*\p{L}).{6,}$/u,
   },
@@ -202,7 +204,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "PERSON",
     term: "full name",
     match:
-      /\b(?:full name|fullname|customer name|patient name|employee name|person name|member name|client name|contact name|cardholder name|cardholder|account holder|legal name|display name|real name|student name|applicant name|passenger name|guest name)\b|^(?:person)$/,
+      /\b(?:full name|fullname|customer name|patient name|employee name|person name|member name|client name|contact name|cardholder name|spouse name|mother name|father name|child name|guardian name|next of kin name|cardholder|account holder|legal name|display name|real name|student name|applicant name|passenger name|guest name)\b|^(?:person)$/,
     unless: /\b(?:id|count|type)$/,
     value: name,
   },
@@ -218,7 +220,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "USERNAME",
     term: "user name",
     match: /\b(?:username|user name|login|user login|screen name|handle)\b/,
-    unless: /\b(?:count|time|date|at|attempt|event|page|url)\b/,
+    unless: /\b(?:count|time|date|at|attempt|event|page|url)\b|^last login$/,
   },
   {
     entity: "GENDER",
@@ -243,7 +245,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     match: /\b(?:zip|zipcode|zip code|postal code|postcode|plz|post code)\b/,
     unless: /\bfile\b|\bincome\b/,
   },
-  { entity: "CITY", term: "city", match: /\b(?:city|town|hometown)\b/ },
+  { entity: "CITY", term: "city", match: /\b(?:city|town|hometown)\b/, unless: counts },
   { entity: "JOB_TITLE", term: "occupation", match: /\b(?:job title|occupation|profession)\b/ },
   { entity: "CRYPTO", term: "wallet", match: /\b(?:wallet address|btc address|bitcoin address|crypto wallet|eth address)\b/ },
 ];
@@ -285,9 +287,14 @@ export function singular(word: string): string {
 export function termOf(columnName: string, about = ""): LexiconTerm | undefined {
   const words = wordsOf(columnName).join(" ");
   if (words === "") return undefined;
-  return LEXICON.find(
-    (term) => term.match.test(words) && !(term.unless?.test(words) ?? false) && (term.personal !== true || isAboutPeople(about)),
-  );
+  const meant = (text: string) =>
+    LEXICON.find(
+      (term) => term.match.test(text) && !(term.unless?.test(text) ?? false) && (term.personal !== true || isAboutPeople(about)),
+    );
+  const found = meant(words);
+  if (found !== undefined) return found;
+  const english = inLexiconEnglish(words);
+  return english === words ? undefined : meant(english);
 }
 
 /** True for names such as `crm.customers` or `PatientVisits`. */
