@@ -12,7 +12,7 @@ import type fc from "fast-check";
 import { devIssuer, type Gateway, gatewaySchema, gatewaySettings, openGateway } from "../../../src/gateway/index.ts";
 
 /** How often a model runs: a few times in every test run, `FC_RUNS` times when asked. */
-export const numRuns = Number(process.env["FC_RUNS"] ?? 20);
+export const numRuns = Number(process.env["FC_RUNS"] ?? 10);
 /** For a test that runs so often. */
 export const timeout = Math.max(120_000, numRuns * 5_000);
 
