@@ -7,7 +7,7 @@ const secret = Buffer.from("one for both").toString("base64");
 
 /** Lets everything that is due on both sides reach the other. */
 async function settle(...sides: readonly Side[]): Promise<void> {
-  for (const side of sides) await side.rig.gateway.deliver(side.rig.clock.now());
+  for (const side of sides) await side.rig.gateway.deliver(side.rig.clock.now() + 3_600_000);
 }
 
 async function events(side: Side, workspace: string): Promise<string[]> {

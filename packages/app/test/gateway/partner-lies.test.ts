@@ -1,9 +1,10 @@
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
+import type { PeerState } from "@seneschal/contract/gateway";
 import { hpkeSeal } from "@seneschal/crypto/hpke";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { shareId, shares } from "../../src/gateway/replication/collections.ts";
-import { describeShare, type PeerState } from "../../src/gateway/replication/describe.ts";
+import { describeShare } from "../../src/gateway/replication/describe.ts";
 import { asPartner, federate, openSide, type Side } from "./federated.ts";
 import type { Answer, Caller } from "./rig.ts";
 
@@ -31,13 +32,13 @@ describe("a partner that lies about workspaces", () => {
   const offered = async (name: string): Promise<string> => {
     const { body } = await acme.call("POST", base, { name });
     await acme.call("POST", `${base}/${body.id}/invite`, { org_id: "globex" });
-    await acme.rig.gateway.deliver(acme.rig.clock.now());
+    await acme.rig.gateway.deliver(acme.rig.clock.now() + 3_600_000);
     return body.id;
   };
   const share = async (name: string): Promise<string> => {
     const id = await offered(name);
     expect((await globex.call("POST", `${base}/${id}/accept-invitation`, {})).status).toBe(204);
-    await acme.rig.gateway.deliver(acme.rig.clock.now());
+    await acme.rig.gateway.deliver(acme.rig.clock.now() + 3_600_000);
     return id;
   };
   /** What acme's gateway would truly say now. */
@@ -117,7 +118,7 @@ describe("a partner that lies about workspaces", () => {
   it("revisions, key versions, policies, the protection and the archive do not go back", async () => {
     const first = truth;
     await acme.call("POST", `${base}/${shared}/rotate-dek`);
-    await acme.rig.gateway.deliver(acme.rig.clock.now());
+    await acme.rig.gateway.deliver(acme.rig.clock.now() + 3_600_000);
     truth = (await told(shared)) as Shared;
     expect((await globex.call("GET", `${base}/${shared}`)).body.dek_version).toBe(2);
     const { ciphertext } = (await globex.call("POST", `${base}/${shared}/encrypt`, { plaintext: secret })).body;
@@ -186,6 +187,15 @@ describe("a partner that lies about workspaces", () => {
     const signature = await globex.key.sign("workspace.delete", id, {});
     expect((await send({ payload: { ...payload, org_id: "acme" }, signature })).status).toBe(403);
     expect((await send({ workspace_id: shared })).status).not.toBe(204);
+  });
+
+  it("an invitation that went to a partner is not for an organisation of the same id here", async () => {
+    const id = await offered("for the other globex");
+    const impostor = acme.rig.bearer({ sub: "impostor", org: "globex", roles: ["super_admin"] });
+    expect((await impostor("POST", `${base}/${id}/accept-invitation`, {})).status).toBe(404);
+    expect((await impostor("POST", `${base}/${id}/decline-invitation`, {})).status).toBe(404);
+    expect((await impostor("GET", `${base}/${shared}`)).status).toBe(404);
+    expect((await impostor("POST", `${base}/${shared}/encrypt`, { plaintext: secret })).status).toBe(404);
   });
 
   it("an owner of the same id as an organisation here is nobody's partner here", async () => {

@@ -74,6 +74,8 @@ export const peerState = z
   ])
   .meta({ id: "FederatedWorkspaceState" });
 
+export type PeerState = z.output<typeof peerState>;
+
 /** The signed bytes' content of an operation; see docs/signing.md. */
 const operationPayload = z.strictObject({
   v: z.literal(1),

@@ -22,7 +22,8 @@ import { signingSessionRoutes } from "./signing-sessions.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
 export { gatewayCodes, gatewayErrors } from "./errors.ts";
-export { peerState } from "./federation.ts";
+export { type PeerState, peerState } from "./federation.ts";
+export type { TravellingPolicy, TravellingWorkspace } from "./workspaces.ts";
 
 /** Every route of the key-governance gateway. A new resource adds its file and its line here. */
 export const gatewayContract = contract({

@@ -87,6 +87,8 @@ export const bundledPolicy = z.strictObject({
   version: z.int(),
 });
 
+export type TravellingPolicy = z.output<typeof bundledPolicy>;
+
 /** The part of a workspace that travels between instances. */
 export const travellingWorkspace = z.strictObject({
   id: z.uuid(),
@@ -110,6 +112,8 @@ export const travellingWorkspace = z.strictObject({
   updated_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable(),
 });
+
+export type TravellingWorkspace = z.output<typeof travellingWorkspace>;
 
 /** The portable form of a workspace. `checksum` covers everything but itself and the signature. */
 export const workspaceBundle = z

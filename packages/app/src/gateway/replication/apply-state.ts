@@ -1,3 +1,4 @@
+import type { PeerState } from "@seneschal/contract/gateway";
 import { type Invitation, judgePush, type Replica, refusal, timestamp } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../call.ts";
 import type { StoredFederation } from "../federation/collections.ts";
@@ -5,7 +6,6 @@ import { isLocal } from "../organizations/is-local.ts";
 import type { GatewayServices } from "../services.ts";
 import { invitations, workspaces } from "../workspaces/collections.ts";
 import { replicaId, replicas } from "./collections.ts";
-import type { PeerState } from "./describe.ts";
 import { endReplica } from "./end-replica.ts";
 import { takeShare } from "./take-share.ts";
 

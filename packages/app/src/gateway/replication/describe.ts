@@ -1,3 +1,4 @@
+import type { PeerState, TravellingWorkspace } from "@seneschal/contract/gateway";
 import type { Offer, Share, Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../call.ts";
 import { keysOfPartner } from "../federation/certified-keys.ts";
@@ -5,28 +6,7 @@ import { federations } from "../federation/collections.ts";
 import type { GatewayServices } from "../services.ts";
 import { invitations, workspaces } from "../workspaces/collections.ts";
 import { sealKeys } from "../workspaces/sealed-keys.ts";
-import { type TravellingPolicy, type TravellingWorkspace, travelling, travellingPolicies } from "../workspaces/travelling.ts";
-
-/** What an owner says of a workspace to one partner: all of it, each time. */
-export type PeerState = { readonly workspace_id: string; readonly sequence: number } & (
-  | {
-      readonly stage: "offered";
-      readonly invitation: {
-        readonly id: string;
-        readonly invited_by: string;
-        readonly created_at: string;
-        readonly expires_at: string;
-      };
-      readonly workspace: Offer;
-    }
-  | {
-      readonly stage: "shared";
-      readonly workspace: TravellingWorkspace;
-      readonly policies: readonly TravellingPolicy[];
-      readonly deks: string;
-    }
-  | { readonly stage: "ended" }
-);
+import { travelling, travellingPolicies } from "../workspaces/travelling.ts";
 
 /**
  * The state that a share stands for now. The number is the share's, read before everything else: what is told under it is never older

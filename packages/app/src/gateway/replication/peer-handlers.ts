@@ -10,7 +10,7 @@ import { saveWorkspace } from "../workspaces/save.ts";
 import { applyState } from "./apply-state.ts";
 import { shareId, shares } from "./collections.ts";
 import { takeConsent } from "./consent-to-deletion.ts";
-import { describeShare, type PeerState } from "./describe.ts";
+import { describeShare } from "./describe.ts";
 
 type Routes = Pick<GatewayContract, "peerWorkspace" | "peerAnswer" | "peerDeletionConsent">;
 
@@ -22,7 +22,7 @@ export const replicationHandlers: Handlers<Routes, GatewayServices> = {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const federation = await federationOfCaller(unit, principal);
       noteHeard(unit, federation);
-      return { sequence: await applyState(services, unit, federation, body as PeerState) };
+      return { sequence: await applyState(services, unit, federation, body) };
     });
   },
 
@@ -32,8 +32,8 @@ export const replicationHandlers: Handlers<Routes, GatewayServices> = {
       const { share, workspace } = await sharedWith(unit, federation, body.workspace_id);
       const answered = await (body.accept ? join : decline)(services, unit, workspace, share, body);
       const state = await describeShare(services, unit, answered);
-      if (state === undefined) throw refusal("STATE_CONFLICT", "nothing of this workspace leaves by network");
-      return state as Extract<PeerState, { stage: "ended" }>;
+      if (state === undefined) throw refusal("STATE_CONFLICT", "nothing of this workspace can be sent to the partner");
+      return state;
     });
   },
 

@@ -7,7 +7,6 @@ import { invitations } from "../workspaces/collections.ts";
 import { applyState } from "./apply-state.ts";
 import { replicaId, replicas } from "./collections.ts";
 import { refusedOrLater, type Send } from "./delivery.ts";
-import type { PeerState } from "./describe.ts";
 import { endReplica } from "./end-replica.ts";
 
 const PATH = "/api/v1/federation/peer/answer";
@@ -31,7 +30,7 @@ export const sendAnswer: Send = async (services, { org_id, workspace_id }, feder
   }
   await services.organizationKeys.ensureKek(org_id);
   await services.transact(systemCall("system:courier", org_id, now), async (unit) => {
-    await applyState(services, unit, await federationOf(unit, federation.id), state.data as PeerState);
+    await applyState(services, unit, await federationOf(unit, federation.id), state.data);
   });
   return { kind: "done" };
 };

@@ -1,7 +1,7 @@
+import type { TravellingPolicy } from "@seneschal/contract/gateway";
 import { refusal, timestamp } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../call.ts";
 import { policies } from "../policies/collections.ts";
-import type { TravellingPolicy } from "../workspaces/travelling.ts";
 
 /**
  * Makes the policies of a workspace from elsewhere those that its owner names. Throws `CONFLICT` for an id that stands for something

@@ -1,3 +1,4 @@
+import type { PeerState, TravellingWorkspace } from "@seneschal/contract/gateway";
 import { invalidField, type Replica, refusal, requireKeyVersions, timestamp, type Workspace } from "@seneschal/core/keys";
 import { bytesEqual } from "@seneschal/crypto";
 import type { GatewayUnit } from "../call.ts";
@@ -7,10 +8,12 @@ import { pinnedIssuer } from "../federation/pinned-bundle.ts";
 import type { GatewayServices } from "../services.ts";
 import { type Seat, seatId, seats, workspaces } from "../workspaces/collections.ts";
 import { openKeys } from "../workspaces/sealed-keys.ts";
-import { arrived, type TravellingWorkspace } from "../workspaces/travelling.ts";
+import { arrived } from "../workspaces/travelling.ts";
 import { replicaId, replicas } from "./collections.ts";
-import { offerOf, type PeerState } from "./describe.ts";
+import { offerOf } from "./describe.ts";
 import { takePolicies } from "./take-policies.ts";
+
+type SharedState = Extract<PeerState, { stage: "shared" }>;
 
 /** Takes over a workspace in which an organisation here takes part: its state, its policies, and its keys, wrapped anew. */
 export async function takeShare(
@@ -18,7 +21,7 @@ export async function takeShare(
   unit: GatewayUnit,
   federation: StoredFederation,
   replica: Replica,
-  state: PeerState & { readonly stage: "shared" },
+  state: SharedState,
 ): Promise<void> {
   const { org_id: org, partner_org_id: owner } = federation;
   const { workspace_id: id, workspace: said } = state;
@@ -65,7 +68,7 @@ async function keysFrom(
   services: GatewayServices,
   unit: GatewayUnit,
   federation: StoredFederation,
-  { workspace_id, workspace, deks }: PeerState & { readonly stage: "shared" },
+  { workspace_id, workspace, deks }: SharedState,
 ): Promise<Readonly<Record<string, Uint8Array>>> {
   const sender = keysOfPartner(federation);
   if (sender === undefined) throw refusal("STATE_CONFLICT", "the owner's federation certificate vouches for no keys");

@@ -1,3 +1,4 @@
+import type { TravellingPolicy, TravellingWorkspace } from "@seneschal/contract/gateway";
 import { type Participant, refusal } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import { signingBytes } from "@seneschal/crypto/signing";
@@ -7,13 +8,12 @@ import { federatedKeys } from "../federation/certified-keys.ts";
 import type { PublicKeys } from "../organizations/keys.ts";
 import type { GatewayServices } from "../services.ts";
 import { openKeys } from "./sealed-keys.ts";
-import type { TravellingWorkspace } from "./travelling.ts";
 
 /** What the checksum covers. */
 export interface BundleContent {
   readonly format_version: 1;
   readonly workspace: TravellingWorkspace;
-  readonly policies: readonly { readonly id: string; readonly name: string; readonly rego: string; readonly version: number }[];
+  readonly policies: readonly TravellingPolicy[];
   readonly export_dek: Readonly<Record<string, string>>;
   readonly recipient_orgs: readonly string[];
   readonly exported_at: string;

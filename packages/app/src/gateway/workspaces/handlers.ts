@@ -5,6 +5,7 @@ import {
   ask,
   decideJoinRequest,
   entrance,
+  type Invitation,
   invalidField,
   invitationStatus,
   invite,
@@ -20,7 +21,9 @@ import { activeAdmission, admissions } from "../admissions/collections.ts";
 import { requireAdmittedByPolicy, requireAllowedByPolicy } from "../admissions/policy.ts";
 import { identityTypeOf } from "../auth/identity-type.ts";
 import { ownOrganization } from "../auth/own-organization.ts";
+import type { GatewayUnit } from "../call.ts";
 import { groups } from "../groups/collections.ts";
+import { shareOf } from "../replication/announce.ts";
 import { acceptOffer, declineOffer, hasOffer } from "../replication/answer-offer.ts";
 import { consenting, consentToDeletion } from "../replication/consent-to-deletion.ts";
 import { handOver } from "../replication/hand-over.ts";
@@ -65,6 +68,13 @@ type Routes = Pick<
   | "exportWorkspace"
   | "importWorkspace"
 >;
+
+/** The invitation that waits for an organisation of this instance; one that went to a partner of the same id is not its own. */
+async function openInvitation(unit: GatewayUnit, workspace: string, org: string): Promise<Invitation> {
+  const [invitation] = await unit.list(invitations, "pending", [workspace, org]);
+  if (invitation === undefined || (await shareOf(unit, workspace, org)) !== undefined) throw notFound("workspace");
+  return invitation;
+}
 
 export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
   async createWorkspace(services, { principal, body, now, requestId, request }) {
@@ -221,8 +231,7 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
       const workspace = await unit.get(workspaces, params.id);
       if (workspace === undefined) throw notFound("workspace");
       if (participates(workspace, principal.org)) throw refusal("CONFLICT", "the organisation already takes part");
-      const [invitation] = await unit.list(invitations, "pending", [params.id, principal.org]);
-      if (invitation === undefined) throw notFound("workspace");
+      const invitation = await openInvitation(unit, params.id, principal.org);
       requireInvited(invitation, principal.org);
       const accepted = stepInvitation(invitation, "accept", now);
       await checkWorkspaceSignature(services, unit, workspace, "workspace.accept", signedRequest(body, request));
@@ -256,8 +265,7 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
     const call = { principal, now, requestId };
     if (await hasOffer(services, params.id, principal)) return declineOffer(services, call, params.id);
     await services.transact(call, async (unit) => {
-      const [invitation] = await unit.list(invitations, "pending", [params.id, principal.org]);
-      if (invitation === undefined) throw notFound("workspace");
+      const invitation = await openInvitation(unit, params.id, principal.org);
       unit.put(invitations, invitation.id, stepInvitation(invitation, "decline", now));
       unit.record({ type: "workspace.invite.decline", workspace: params.id, metadata: { invitation_id: invitation.id } });
     });
@@ -380,11 +388,6 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
       });
       return {
         ...bundle,
-        workspace: {
-          ...bundle.workspace,
-          participants: [...bundle.workspace.participants],
-          group_bindings: { ...bundle.workspace.group_bindings },
-        },
         policies: [...bundle.policies],
         export_dek: { ...bundle.export_dek },
         recipient_orgs: [...bundle.recipient_orgs],

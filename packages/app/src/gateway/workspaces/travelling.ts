@@ -1,19 +1,11 @@
+import type { TravellingPolicy, TravellingWorkspace } from "@seneschal/contract/gateway";
 import type { Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../call.ts";
 import { policies } from "../policies/collections.ts";
 
 /** The part of a workspace that travels between instances. */
-export type TravellingWorkspace = Omit<Workspace, "org_id"> & { readonly owner_org_id: string };
-
-export interface TravellingPolicy {
-  readonly id: string;
-  readonly name: string;
-  readonly rego: string;
-  readonly version: number;
-}
-
-export function travelling({ org_id: owner_org_id, ...rest }: Workspace): TravellingWorkspace {
-  return { ...rest, owner_org_id };
+export function travelling({ org_id: owner_org_id, participants, group_bindings, ...rest }: Workspace): TravellingWorkspace {
+  return { ...rest, owner_org_id, participants: [...participants], group_bindings: { ...group_bindings } };
 }
 
 /** A workspace as it is stored, from what travelled. */
@@ -22,7 +14,7 @@ export function arrived({ owner_org_id: org_id, ...rest }: TravellingWorkspace):
 }
 
 /** The policies of a workspace as they travel. */
-export async function travellingPolicies(unit: GatewayUnit, workspace: string): Promise<readonly TravellingPolicy[]> {
+export async function travellingPolicies(unit: GatewayUnit, workspace: string): Promise<TravellingPolicy[]> {
   const bound = await unit.list(policies, "by_workspace", [workspace]);
   return bound.map(({ id, name, rego, version }) => ({ id, name, rego, version }));
 }
