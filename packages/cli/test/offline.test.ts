@@ -73,6 +73,18 @@ describe("commands that need no server", () => {
     const failing = await call("policy", "test", "authz.rego", "wrong_test.rego");
     expect(failing.code).toBe(1);
     expect(failing.text).toContain("FAIL data.wrong_test.test_wrong");
+    await writeFile(join(cwd, "half_test.rego"), "package half_test\n\nimport data.authz\n\ntest_guest if not authz.allow\n");
+    const thin = await call("policy", "test", "authz.rego", "half_test.rego", "--threshold", "90");
+    expect(
+      [thin.code, thin.text.split("\n").some((line) => /^authz\.rego: 0 % covered, missed rows 5, 6$/.test(line))],
+      thin.text,
+    ).toEqual([1, true]);
+    expect((await call("policy", "test", "authz.rego", "authz_test.rego", "--threshold", "100")).code).toBe(0);
+  });
+
+  it("policy bench measures an entrypoint", async () => {
+    const { code, text } = await call("policy", "bench", "data.authz.allow", "authz.rego", "-i", "guest.json");
+    expect([code, /^[\d,]+ evaluations\/s, [\d.]+ us each/.test(text)], text).toEqual([0, true]);
   });
 
   it("classify tells columns apart and prints no value", async () => {

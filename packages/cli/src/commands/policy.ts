@@ -7,6 +7,7 @@ import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { readText } from "../read-config.ts";
+import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
 
 /** `seneschal policy ...`: Rego on this machine, by the engine that the services run. */
@@ -66,7 +67,8 @@ function addEvaluation(policy: Command, { host, result, exit }: CommandContext):
 function addTest(policy: Command, { host, result, exit }: CommandContext): void {
   withInput(policy.command("test").description("run the rules whose name begins with test_, with coverage"))
     .argument("<paths...>", ".rego files or directories")
-    .action(async (paths: string[], options: InputOptions) => {
+    .option("-t, --threshold <percent>", "fail below this coverage of all files", wholeNumber)
+    .action(async (paths: string[], options: InputOptions & { readonly threshold?: number }) => {
       const policy = compile(await sourcesOf(host, paths));
       const given = await settings(host, options);
       const tests = policy.rules.filter((rule) => /\.test_[^.]*$/.test(rule));
@@ -88,8 +90,12 @@ function addTest(policy: Command, { host, result, exit }: CommandContext): void 
         ),
         `${tests.length - failed.length} passed, ${failed.length} failed`,
       ];
+      const rows = coverage.flatMap(({ covered, missed }) => [...covered.map(() => 1), ...missed.map(() => 0)]);
+      const share = rows.length === 0 ? 100 : (100 * rows.filter((row) => row === 1).length) / rows.length;
+      const thin = share < (options.threshold ?? 0);
+      if (thin) lines.push(`${share.toFixed(1)} % covered, ${options.threshold} % wanted`);
       result({ passed: tests.length - failed.length, failed: failed.length, tests: outcomes, coverage }, lines.join("\n"));
-      if (failed.length > 0 || tests.length === 0) exit(exitCode.no);
+      if (failed.length > 0 || tests.length === 0 || thin) exit(exitCode.no);
     });
 }
 
