@@ -390,6 +390,18 @@ describe("what a request insists on", () => {
     expect(await failure(put("sums", "hello", { ChecksumCRC32: "AAAAAA==" }))).toEqual([400, "BadDigest"]);
     expect(await failure(get("sums"))).toEqual([404, "NoSuchKey"]);
   });
+  test("a bucket without objects goes with its uploads, whose parts give their space back", async () => {
+    const B = "only-uploads";
+    await client.send(new CreateBucketCommand({ Bucket: B }));
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket: B, Key: "k" }));
+    const part = { Bucket: B, Key: "k", UploadId, PartNumber: 1, Body: pattern(100_000, 77) };
+    await client.send(new UploadPartCommand(part));
+    await client.send(new DeleteBucketCommand({ Bucket: B }));
+    expect(await failure(client.send(new UploadPartCommand(part)))).toEqual([404, "NoSuchBucket"]);
+    const { chunks } = await collectGarbage(s3.rig.node.parts);
+    expect(chunks).toBeGreaterThan(0);
+    expect(await s3.rig.store.count("storage_parts", "by_upload", [UploadId ?? ""])).toBe(0);
+  });
   test("a bucket whose deletion a crash cut short can be made and used again", async () => {
     const { store } = s3.rig;
     await client.send(new CreateBucketCommand({ Bucket: "half-gone" }));

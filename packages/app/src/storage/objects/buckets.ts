@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { CodedError } from "@seneschal/core";
 import { storageError } from "@seneschal/core/storage";
-import { commit } from "../context.ts";
+import { commit, type StorageContext } from "../context.ts";
 import type { BucketDoc } from "../documents.ts";
 import type { ObjectServices } from "./services.ts";
 
@@ -78,17 +79,33 @@ export async function deleteBucket(services: ObjectServices, tenant: string, nam
   if (!marked.ok) throw objectError("OperationAborted", "the bucket changed meanwhile, try again", { bucket: name });
   const ifVersion = marked.versions[`storage_buckets/${name}`] as number;
   const objects = await context.store.list("storage_objects", "by_key", [name], { limit: 1 });
-  const uploads = await context.store.list("storage_uploads", "by_key", [name], { limit: 1 });
-  if (objects.items.length > 0 || uploads.items.length > 0) {
+  if (objects.items.length > 0) {
     await commit(context.store, {
       puts: [{ coll: "storage_buckets", id: name, doc: { ...bucket, deleting: false }, ifVersion }],
     });
     throw objectError("BucketNotEmpty", "the bucket is not empty", { bucket: name });
   }
+  await endUploads(context, name);
   await commit(context.store, {
     dels: [{ coll: "storage_buckets", id: name, ifVersion }],
     audit: [{ stream: "storage", event: { action: "bucket.delete", tenant, bucket: name } }],
   });
+}
+
+/** Uploads that were never completed are no objects: they end with their bucket, and their parts are collected. */
+async function endUploads({ store, clock }: StorageContext, bucket: string): Promise<void> {
+  for (;;) {
+    const { items } = await store.list("storage_uploads", "by_key", [bucket], { limit: 100 });
+    if (items.length === 0) return;
+    await commit(store, {
+      puts: items.map(({ id }) => ({
+        coll: "storage_trash",
+        id: randomUUID(),
+        doc: { body: { kind: "upload", upload: id }, due: clock.now() },
+      })),
+      dels: items.map(({ id, version }) => ({ coll: "storage_uploads", id, ifVersion: version })),
+    });
+  }
 }
 
 /** The tenant's buckets by name. */
