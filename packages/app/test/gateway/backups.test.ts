@@ -150,6 +150,9 @@ describe("backups", () => {
 
   it("a drill: a clean second instance with the same vault and directory comes up with the organisation whole", async () => {
     const id = await workspace("drilled");
+    const admin = rig.dev.organizations["acme"]?.admins.super_admin.id ?? "";
+    const letter = { recipient_org_id: "acme", recipient_id: admin, subject: "kept", body: "AAAA" };
+    const { body: sent } = await acme("POST", "/api/v1/messages", letter);
     const sealed = await acme("POST", `/api/v1/workspaces/${id}/encrypt`, { plaintext: "AAAA" });
     const backup = await backUp();
     const { vault } = rig.gateway.services;
@@ -180,11 +183,11 @@ describe("backups", () => {
     });
     expect(restored.status, restored.text).toBe(204);
 
-    const admin = rig.dev.organizations["acme"]?.admins.super_admin.id ?? "";
     const there = spare.bearer({ sub: admin, org: "acme", roles: ["super_admin"] });
     const opened = await there("POST", `/api/v1/workspaces/${id}/decrypt`, { ciphertext: sealed.body.ciphertext });
     expect(opened.body, opened.text).toEqual({ plaintext: "AAAA" });
     expect((await there("GET", `/api/v1/identities/admins/${admin}`)).body.role).toBe("super_admin");
+    expect((await there("GET", `/api/v1/messages/${sent.id}`)).body).toMatchObject({ subject: "kept", body: "AAAA" });
     expect((await there("GET", `${base}/${backup.id}`)).body.restored_at).not.toBeNull();
     const again = await operator("POST", `${base}/${backup.id}/restore`, {});
     expect(told(again)).toEqual([403, "RESTORE_FORBIDDEN"]);
