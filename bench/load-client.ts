@@ -1,55 +1,105 @@
-/** A process that keeps requests in flight over keep-alive HTTPS connections and reports how many were answered per second. */
+/**
+ * A process that calls over keep-alive HTTPS connections and reports how many calls were answered per second, and how long they
+ * took. Without a rate every connection always has a call in flight. With one, calls begin by the clock whether or not the
+ * ones before were answered, and their time counts from the moment they were due: what waits for a slow one is not forgiven.
+ */
 import { Agent, type RequestOptions, request } from "node:https";
+import { setTimeout as wait } from "node:timers/promises";
 
-interface Load {
+export interface Load {
   readonly port: number;
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
   readonly path: string;
   readonly method: string;
+  /** `{n}` in it is replaced by a number that no other call has. */
   readonly body?: string;
   readonly connections: number;
   readonly milliseconds: number;
+  /** Calls per second. */
+  readonly rate?: number;
+  /** Also reports the body of the last answer. */
+  readonly keepLast?: boolean;
+}
+
+export interface LoadReport {
+  readonly perSecond: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly last?: string;
 }
 
 const load = await new Promise<Load>((resolve) => process.once("message", (message) => resolve(message as Load)));
 const agent = new Agent({ keepAlive: true, maxSockets: load.connections, ca: load.ca, cert: load.cert, key: load.key });
-const options: RequestOptions = {
-  agent,
-  host: "localhost",
-  port: load.port,
-  path: load.path,
-  method: load.method,
-  headers: load.body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(load.body) },
-};
+let calls = 0;
+let last = "";
 
 function once(): Promise<void> {
+  const body = load.body?.replace("{n}", `${process.pid}-${calls++}`);
+  const options: RequestOptions = {
+    ...{ agent, host: "localhost", port: load.port, path: load.path, method: load.method },
+    headers: body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
+  };
   return new Promise((resolve, reject) => {
     const sent = request(options, (response) => {
       const bad = (response.statusCode ?? 500) >= 400;
-      response.on("end", () => (bad ? reject(new Error(`status ${response.statusCode}`)) : resolve())).resume();
+      const pieces: Buffer[] = [];
+      response.on("data", (piece: Buffer) => pieces.push(piece));
+      response.on("end", () => {
+        if (load.keepLast === true) last = Buffer.concat(pieces).toString("utf8");
+        if (bad) reject(new Error(`status ${response.statusCode}`));
+        else resolve();
+      });
     });
-    sent.on("error", reject).end(load.body);
+    sent.on("error", reject).end(body);
   });
 }
 
-async function run(milliseconds: number): Promise<number> {
-  const end = performance.now() + milliseconds;
+function report(times: number[], elapsed: number): LoadReport {
+  times.sort((a, b) => a - b);
+  const at = (part: number): number => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0;
+  return { perSecond: (times.length * 1000) / elapsed, p50: at(0.5), p99: at(0.99), ...(load.keepLast === true ? { last } : {}) };
+}
+
+async function closed(milliseconds: number): Promise<LoadReport> {
   const start = performance.now();
-  let answered = 0;
+  const times: number[] = [];
   await Promise.all(
     Array.from({ length: load.connections }, async () => {
-      while (performance.now() < end) {
+      for (let began = performance.now(); began < start + milliseconds; began = performance.now()) {
         await once();
-        answered += 1;
+        times.push(performance.now() - began);
       }
     }),
   );
-  return (answered * 1000) / (performance.now() - start);
+  return report(times, performance.now() - start);
 }
 
-await run(load.milliseconds / 3);
-process.send?.(await run(load.milliseconds));
+async function open(milliseconds: number, rate: number): Promise<LoadReport> {
+  const start = performance.now();
+  const times: number[] = [];
+  const all: Promise<void>[] = [];
+  const count = Math.floor((milliseconds * rate) / 1000);
+  for (let n = 0; n < count; ) {
+    for (const now = performance.now(); n < count && start + (n * 1000) / rate <= now; n++) {
+      const due = start + (n * 1000) / rate;
+      all.push(
+        once().then(() => {
+          times.push(performance.now() - due);
+        }),
+      );
+    }
+    await wait(1);
+  }
+  await Promise.all(all);
+  return report(times, performance.now() - start);
+}
+
+const { rate, milliseconds } = load;
+const run = (time: number): Promise<LoadReport> => (rate === undefined ? closed(time) : open(time, rate));
+await run(milliseconds / 3);
+process.send?.(await run(milliseconds));
 agent.destroy();
 process.disconnect();

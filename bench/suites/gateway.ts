@@ -1,63 +1,25 @@
-import { fork } from "node:child_process";
 import { createCipheriv, randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { openLevelStore } from "@seneschal/adapters/level";
-import { openLogger } from "@seneschal/adapters/logging";
-import { openMemoryRates, openMemoryStore } from "@seneschal/adapters/memory";
-import { openMetrics } from "@seneschal/adapters/metrics";
+import { openMemoryStore } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
-import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
-import { systemClock, systemRandom } from "@seneschal/adapters/system";
-import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
+import { systemRandom } from "@seneschal/adapters/system";
 import {
   type AuditRecord,
   auditLeaf,
   checkpointOrigin,
-  devCredentials,
-  devIssuer,
   encryptItems,
   gatewaySchema,
-  gatewaySettings,
-  makeWorkspace,
-  openGateway,
   pooledRandom,
-  serverCertificate,
   systemCall,
   verifyRecords,
 } from "@seneschal/app/gateway";
-import { rateLimiter } from "@seneschal/app/platform";
-import { contract, dispatcher, endpoints, type Hooks } from "@seneschal/contract";
-import type { DocumentStore } from "@seneschal/core/ports";
+import { contract, endpoints } from "@seneschal/contract";
 import { sealRecord } from "@seneschal/crypto";
 import { CompactRange, checkpointText, signNote } from "@seneschal/crypto/merkle";
-import { serve } from "@seneschal/server-fastify";
 import { z } from "zod";
-import { type Bench, type BenchResult, rate } from "../bench.ts";
+import { type Bench, type BenchResult, rate, rateAsync } from "../bench.ts";
+import { benchCollections, benchWorkspace, openBenchGateway, openBenchServer } from "../gateway-server.ts";
 
 const KIB = new Uint8Array(1024).fill(7);
-
-async function open(store: DocumentStore) {
-  const unseal = { kind: "key", key: randomBytes(32) } as const;
-  const vault = await openEmbeddedVault({ store, crypto: nodeCrypto, random: systemRandom, clock: systemClock, unseal });
-  const unlimited = { limit: 1_000_000_000, window: "1m" };
-  return openGateway({
-    store,
-    vault,
-    crypto: nodeCrypto,
-    policy: embeddedPolicyEngine(),
-    clock: systemClock,
-    random: systemRandom,
-    config: gatewaySettings.parse({ rate_limit: { authenticated: unlimited, anonymous: unlimited, guarded: unlimited } }),
-    log: openLogger({ level: "silent" }),
-    metrics: openMetrics({ prefix: "gateway", version: "bench" }),
-    version: "bench",
-    health: async () => ({ status: "healthy", ready: true, components: {} }),
-  });
-}
-
-const collections = { ...gatewaySchema.collections, ...vaultCollections };
 
 const inProcess: Bench = {
   name: "gateway encrypt 1 KiB in process",
@@ -77,7 +39,7 @@ const inProcess: Bench = {
     const nonces = pooledRandom(systemRandom);
     const record = rate(() => sealRecord(nodeCrypto, { key, version: 1 }, binding, KIB, nonces));
 
-    const gateway = await open(openMemoryStore({ ...gatewaySchema, collections }));
+    const gateway = await openBenchGateway(openMemoryStore({ ...gatewaySchema, collections: benchCollections }));
     const { services } = gateway;
     const call = { ...systemCall("system:bench", "acme", Date.now()), requestId: "bench" };
     await services.organizationKeys.ensureKek("acme");
@@ -100,31 +62,9 @@ const inProcess: Bench = {
   },
 };
 
-/** A workspace that the caller is admitted to. */
-async function benchWorkspace(gateway: Awaited<ReturnType<typeof open>>, call: ReturnType<typeof systemCall>): Promise<string> {
-  const facts = { name: "bench", classification: "CONFIDENTIAL", mode: "standard", purpose: "", crk_protected: false } as const;
-  return gateway.services.transact(call, async (unit) => {
-    const id = gateway.services.newId(call.now);
-    await makeWorkspace(gateway.services, unit, id, { ...facts, group_id: null, participants: [] });
-    return id;
-  });
-}
-
 const overHttps: Bench = {
   name: "gateway encrypt over HTTPS",
   async run() {
-    const path = mkdtempSync(join(tmpdir(), "seneschal-bench-"));
-    const store = await openLevelStore({ ...gatewaySchema, collections, path });
-    const gateway = await open(store);
-    const now = (): number => Date.now();
-    const dev = await devCredentials(gateway.services, { organizations: ["acme"], issuer: devIssuer(), now: now() });
-    const tls = await serverCertificate(gateway.services, { names: ["localhost"], now: now() });
-    const hooks: Hooks = {
-      ...gateway.hooks,
-      now,
-      requestId: () => randomBytes(16).toString("hex"),
-      rateLimit: rateLimiter("gateway", gateway.limits, openMemoryRates(systemRandom), now),
-    };
     const noop = contract({
       noop: {
         method: "POST",
@@ -138,37 +78,15 @@ const overHttps: Bench = {
         reply: z.object({ ok: z.boolean() }),
       },
     });
-    const list = [...gateway.endpoints(hooks), ...endpoints(noop, { noop: () => ({ ok: true }) }, {}, hooks)];
-    const server = await serve(dispatcher(list, hooks), {
-      port: 0,
-      tls: { cert: tls.cert, key: tls.key, ca: [tls.ca], requestCert: true },
-    });
-    await gateway.start?.();
-    const admin = dev.organizations["acme"]?.admins.super_admin;
-    if (admin === undefined) throw new Error("no admin");
-    const principal = { id: admin.id, type: "admin", org: "acme", roles: ["super_admin"], scopes: [], method: "mtls" };
-    const id = await benchWorkspace(gateway, { principal, now: now(), requestId: "" });
+    const server = await openBenchServer((hooks) => endpoints(noop, { noop: () => ({ ok: true }) }, {}, hooks));
     const item = { plaintext: Buffer.from(KIB).toString("base64"), context: { purpose: "bench" } };
-    const connection = {
-      port: server.port,
-      ca: tls.ca,
-      cert: admin.certificate,
-      key: admin.private_key,
-      method: "POST",
-      connections: 64,
-    };
-    const load = (target: string, body: object): Promise<number> =>
-      new Promise((resolve, reject) => {
-        const data = { ...connection, path: target, body: JSON.stringify(body), milliseconds: 4000 };
-        const client = fork(new URL("../load-client.ts", import.meta.url).pathname);
-        client.send(data);
-        client.once("message", (answered) => resolve(Number(answered))).once("error", reject);
-        client.once("exit", (code) => (code === 0 ? undefined : reject(new Error(`the load client ended with ${code}`))));
-      });
+    const load = async (path: string, body: object): Promise<number> =>
+      (await server.load({ method: "POST", path, body: JSON.stringify(body), milliseconds: 4000 })).perSecond;
+    const workspace = `/api/v1/workspaces/${server.workspace}`;
     try {
       const idle = await load("/noop", item);
-      const single = await load(`/api/v1/workspaces/${id}/encrypt`, item);
-      const calls = await load(`/api/v1/workspaces/${id}/encrypt-batch`, { items: Array.from({ length: 100 }, () => item) });
+      const single = await load(`${workspace}/encrypt`, item);
+      const calls = await load(`${workspace}/encrypt-batch`, { items: Array.from({ length: 100 }, () => item) });
       const results: BenchResult[] = [
         {
           name: "gateway/encrypt-1KiB-https",
@@ -192,9 +110,6 @@ const overHttps: Bench = {
       return results;
     } finally {
       await server.close();
-      await gateway.stop?.();
-      await store.close();
-      rmSync(path, { recursive: true, force: true });
     }
   },
 };
@@ -202,7 +117,7 @@ const overHttps: Bench = {
 const audit: Bench = {
   name: "gateway audit",
   async run() {
-    const gateway = await open(openMemoryStore({ ...gatewaySchema, collections }));
+    const gateway = await openBenchGateway(openMemoryStore({ ...gatewaySchema, collections: benchCollections }));
     const call = { ...systemCall("system:bench", "acme", Date.now()), requestId: "bench" };
     const { services } = gateway;
     const appended = await rateAsync(
@@ -256,15 +171,6 @@ function record(i: number): AuditRecord {
 
 async function* pages(count: number): AsyncGenerator<readonly AuditRecord[]> {
   for (let i = 1; i <= count; i += 1000) yield Array.from({ length: Math.min(1000, count - i + 1) }, (_, at) => record(i + at));
-}
-
-/** Sequential calls per second. */
-async function rateAsync(work: () => Promise<unknown>, ms: number): Promise<number> {
-  for (const end = performance.now() + ms / 5; performance.now() < end; ) await work();
-  const start = performance.now();
-  let calls = 0;
-  for (; performance.now() - start < ms; calls++) await work();
-  return (calls * 1000) / (performance.now() - start);
 }
 
 export const benches: readonly Bench[] = [inProcess, overHttps, audit];

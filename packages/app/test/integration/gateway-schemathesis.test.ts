@@ -4,7 +4,7 @@ import { adminRoles } from "@seneschal/core/keys";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { servedRoutes } from "../../src/gateway/index.ts";
 import { openRig, type Rig } from "../gateway/rig.ts";
-import { probe, schemathesis } from "./schemathesis.ts";
+import { type Probe, probe, schemathesis } from "./schemathesis.ts";
 
 if (schemathesis === undefined) console.warn("no Schemathesis: the gateway is not probed by it");
 
@@ -18,13 +18,22 @@ describe.skipIf(schemathesis === undefined)(
     });
     afterAll(() => rig?.close());
 
-    const target = () => ({ url: `https://localhost:${rig.server.port}`, document, ca: rig.dev.ca });
+    const search = async (credential: Pick<Probe, "identity" | "token">): Promise<void> => {
+      const url = `https://localhost:${rig.server.port}`;
+      const { clean, text } = await probe({ url, document, ca: rig.dev.ca, without: ["ocsp"], ...credential });
+      expect(clean, text).toBe(true);
+    };
 
     it.each(adminRoles)("as %s, by certificate", async (role) => {
       const admin = rig.dev.organizations["acme"]?.admins[role];
-      const identity = { cert: admin?.certificate ?? "", key: admin?.private_key ?? "" };
-      const { clean, text } = await probe({ ...target(), identity });
-      expect(clean, text).toBe(true);
+      await search({ identity: { cert: admin?.certificate ?? "", key: admin?.private_key ?? "" } });
     });
+
+    it.each(["", "super_admin"])("as a user of the role '%s', by token", async (role) => {
+      const roles = role === "" ? [] : [role];
+      await search({ token: rig.issuer.token({ sub: "somebody", org: "acme", roles }, rig.clock.now()) });
+    });
+
+    it("as nobody", () => search({}));
   },
 );

@@ -1,0 +1,61 @@
+import type { Bench, BenchResult } from "../bench.ts";
+import { openBenchServer } from "../gateway-server.ts";
+
+const KIB = Buffer.alloc(1024, 7).toString("base64");
+const milliseconds = Number(process.env["CALL_MS"] ?? 4000);
+
+/** The ten commonest calls over HTTPS with mutual TLS, each at its most, and by the clock at 70 % of that. */
+const calls: Bench = {
+  name: "gateway calls over HTTPS",
+  async run() {
+    const server = await openBenchServer();
+    const base = "/api/v1";
+    const workspace = `${base}/workspaces/${server.workspace}`;
+    const json = JSON.stringify;
+    const context = { purpose: "bench" };
+    const sealed = await server.load({
+      ...{ method: "POST", path: `${workspace}/encrypt`, body: json({ plaintext: KIB, context }), milliseconds: 300 },
+      keepLast: true,
+    });
+    const letter = { recipient_org_id: "acme", recipient_id: server.admin, subject: "bench {n}", body: KIB };
+    const question = {
+      actor: "a",
+      role: "auditor",
+      operation: "encrypt",
+      workspace: server.workspace,
+      purpose: "",
+      metadata: {},
+    };
+    const list: readonly (readonly [name: string, method: string, path: string, body?: string])[] = [
+      ["encrypt", "POST", `${workspace}/encrypt`, json({ plaintext: KIB, context })],
+      ["decrypt", "POST", `${workspace}/decrypt`, json({ ciphertext: JSON.parse(sealed.last ?? "{}").ciphertext, context })],
+      ["get-workspace", "GET", workspace],
+      ["list-workspaces", "GET", `${base}/workspaces?limit=50`],
+      ["create-workspace", "POST", `${base}/workspaces`, json({ name: "bench {n}" })],
+      ["evaluate-policy", "POST", `${base}/policies/evaluate`, json(question)],
+      ["send-message", "POST", `${base}/messages`, json(letter)],
+      ["list-messages", "GET", `${base}/messages?limit=50`],
+      ["list-audit", "GET", `${base}/audit?limit=100`],
+      ["activity", "GET", `${base}/activity?limit=100`],
+    ];
+    const results: BenchResult[] = [];
+    try {
+      for (const [name, method, path, body] of list) {
+        const call = { method, path, milliseconds, ...(body === undefined ? {} : { body }) };
+        const most = await server.load(call);
+        const steady = await server.load({ ...call, rate: most.perSecond * 0.7 });
+        const what = `gateway-call/${name}`;
+        results.push(
+          { name: `${what}-max`, value: most.perSecond, unit: "/s" },
+          { name: `${what}-p50-at-70%`, value: steady.p50, unit: "ms" },
+          { name: `${what}-p99-at-70%`, value: steady.p99, unit: "ms", bar: "<= 25 ms" },
+        );
+      }
+    } finally {
+      await server.close();
+    }
+    return results;
+  },
+};
+
+export const benches: readonly Bench[] = [calls];

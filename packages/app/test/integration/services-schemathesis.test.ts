@@ -1,0 +1,49 @@
+import { openapi } from "@seneschal/contract";
+import { governanceContract, governanceErrors } from "@seneschal/contract/governance";
+import { schedulerContract, schedulerErrors } from "@seneschal/contract/scheduler";
+import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
+import { serve } from "@seneschal/server-express";
+import { describe, expect, it } from "vitest";
+import { startRig } from "../governance/rig.ts";
+import { tokenOf as schedulerToken, startScheduler } from "../scheduler/harness.ts";
+import { startStorage, tokenOf as storageToken } from "../storage/harness.ts";
+import { probe, schemathesis } from "./schemathesis.ts";
+
+if (schemathesis === undefined) console.warn("no Schemathesis: governance, scheduler and storage are not probed by it");
+
+describe.skipIf(schemathesis === undefined)(
+  "an independent tester finds no 5xx, no undocumented status, no broken schema",
+  () => {
+    it.each(["admin", "reader", undefined])("in data governance, as %s", async (who) => {
+      const rig = await startRig(serve, { settings: { rate_limit: { authenticated: { limit: 1_000_000 } } } });
+      const document = openapi(governanceContract, { title: "Governance", version: "test", errors: governanceErrors });
+      const token = who === undefined ? {} : { token: `key-of-${who}` };
+      const { clean, text } = await probe({ url: rig.service.url, document, ...token });
+      await rig.stop();
+      expect(clean, text).toBe(true);
+    });
+
+    it.each(["root", "ada", "agent-1", undefined] as const)("in the scheduler, as %s", async (who) => {
+      const harness = await startScheduler(serve);
+      const document = openapi(schedulerContract, { title: "Scheduler", version: "test", errors: schedulerErrors });
+      // Streams that end when the caller goes.
+      const streams = Object.entries(schedulerContract).filter(
+        ([, route]) => "produces" in route && /event-stream/.test(route.produces),
+      );
+      const token = who === undefined ? {} : { token: schedulerToken(who) };
+      const without = streams.map(([id]) => id);
+      const { clean, text } = await probe({ url: harness.service.url, document, without, ...token });
+      await harness.stop();
+      expect(clean, text).toBe(true);
+    });
+
+    it.each(["root", "oncall", undefined] as const)("in the storage node, as %s", async (who) => {
+      const harness = await startStorage(serve);
+      const document = openapi(storageContract, { title: "Storage", version: "test", errors: storageHttpErrors });
+      const token = who === undefined ? {} : { token: storageToken(who) };
+      const { clean, text } = await probe({ url: harness.service.url, document, ...token });
+      await harness.stop();
+      expect(clean, text).toBe(true);
+    });
+  },
+);
