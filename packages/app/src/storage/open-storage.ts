@@ -56,6 +56,8 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
   const data = dataPathSettings(config.grpc, process.env);
   const peerAddress = process.env["STORE_PEER_ADDR"] ?? config.cluster.peer_address;
   const tlsFiles = await readDataPathTls(data);
+  if (config.cluster.kind === "etcd" && tlsFiles === undefined && !data.insecure)
+    throw new TypeError("nodes that agree over etcd reach each other by mutual TLS: set storage.grpc.ca, cert and key");
   const node = await openStorageNode({
     nodeId,
     address: `${config.server.host}:${config.server.port}`,

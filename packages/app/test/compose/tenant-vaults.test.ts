@@ -15,6 +15,7 @@ import { storageServiceSettings } from "../../src/compose/service-settings.ts";
 import { storageService } from "../../src/compose/storage-service.ts";
 import { startService } from "../../src/platform/index.ts";
 import { refusal } from "../storage/grpc-rig.ts";
+import { startStorage } from "../storage/harness.ts";
 import { bytesOf, collect } from "../storage/rig.ts";
 
 const admin = "seneschal.storage.v1.TenantKeyService";
@@ -76,6 +77,12 @@ test("a tenant's own key service holds its key; without it only that tenant fail
     await emulator.close();
     await rm(directory, { recursive: true, force: true });
   }
+});
+
+test("nodes over etcd without a shared database, or without TLS between them, do not start", async () => {
+  const cluster = { kind: "etcd", endpoints: ["http://127.0.0.1:1"] };
+  expect(() => storageServiceSettings.parse({ cluster })).toThrow("database.kind must be postgres");
+  await expect(startStorage(serve, { cluster })).rejects.toThrow("mutual TLS");
 });
 
 test("a tenant's own key service is a server, not a file", () => {

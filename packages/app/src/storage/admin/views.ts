@@ -100,7 +100,8 @@ export function clusterView(node: StorageNode) {
 export function nodeViews(node: StorageNode) {
   const { cluster, monitor, context } = node;
   const { state } = cluster;
-  return Object.values(state.nodes).map((member) => {
+  const members = Object.values(state.nodes).filter((member) => member.state !== "Evicted");
+  return members.map((member) => {
     const own = member.id === context.nodeId;
     const peer = monitor.peer(member.id);
     const status = monitor.nodeStatus(member.id);

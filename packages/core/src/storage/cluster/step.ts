@@ -190,7 +190,8 @@ export function stepCluster(state: ClusterState, command: ClusterCommand, now: n
       if (shard.migration !== undefined || shard.voters.includes(to) || (from !== undefined && !shard.voters.includes(from)))
         return refusal("InvariantViolation", `shard ${id} cannot move from ${from ?? "nowhere"} to ${to}`, { shard: id });
       const running = state.shards.filter((s) => s.migration !== undefined).length;
-      const why = migrationRefusal(shard, running, Object.keys(state.nodes).length, now);
+      const members = Object.values(state.nodes).filter((n) => n.state !== "Evicted").length;
+      const why = migrationRefusal(shard, running, members, now);
       if (why !== undefined) return refusal("ShardUnavailable", `shard ${id}: ${why}`, { shard: id });
       return editShard(state, id, { migration: from === undefined ? { to } : { to, from } });
     }
