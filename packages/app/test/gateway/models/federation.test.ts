@@ -137,7 +137,8 @@ it(
         ),
         async (commands) => {
           const real = await setUp();
-          await fc.asyncModelRun(() => ({ model: { status: "none", signed: false, ready: false }, real }), commands);
+          const model: Model = { status: "none", signed: false, ready: false };
+          await fc.asyncModelRun(() => ({ model, real }), commands);
         },
       ),
       { numRuns },
