@@ -43,6 +43,10 @@ test("after any edits it holds what a plain map holds, in key order, and every o
       expect([...map.reversed()]).toEqual(all.toReversed());
       for (const [k, v] of all) expect(map.get(k)).toBe(v);
       expect(map.get(from)).toBe(model.get(from));
+      // in runs and out of order, what is there and what is not
+      const find = map.finder();
+      for (const [k, v] of all) expect(find(k)).toBe(v);
+      for (const k of [from, to, ...all.map(([k]) => k).reverse(), from]) expect(find(k)).toBe(model.get(k));
     }),
     runs(30),
   );
