@@ -32,3 +32,12 @@ export function rate(work: () => void, ms = 1000): number {
   spin(ms / 5);
   return spin(ms);
 }
+
+/** Sequential calls per second. */
+export async function rateAsync(work: () => Promise<unknown>, ms = 1000): Promise<number> {
+  for (const end = performance.now() + ms / 5; performance.now() < end; ) await work();
+  const start = performance.now();
+  let calls = 0;
+  for (; performance.now() - start < ms; calls++) await work();
+  return (calls * 1000) / (performance.now() - start);
+}

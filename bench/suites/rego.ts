@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { opaBuild, opaWasmPolicyEngine } from "@seneschal/adapters/policy";
 import { check, compile, type Policy } from "@seneschal/rego";
-import { type Bench, type BenchResult, rate } from "../bench.ts";
+import { type Bench, type BenchResult, rate, rateAsync } from "../bench.ts";
 
 const RBAC = `package rbac
 
@@ -96,10 +97,44 @@ const rbac: Bench = {
         bar: `>= ${bar.toLocaleString("en")}`,
         ...(size === "small" ? { peer: "cedar-wasm, preparsed", peerValue: cedar, ratio: value / cedar } : {}),
       });
+      const wasm = await opaWasmRate(data, inputs);
+      if (wasm === undefined) continue;
+      out.push({
+        name: `rego/rbac ${size}, beside opa-wasm`,
+        value,
+        unit: "evaluations/s",
+        peer: "opa-wasm, the same policy built by opa build",
+        peerValue: wasm,
+        ratio: value / wasm,
+        bar: ">= 4x",
+      });
     }
     return out;
   },
 };
+
+/** The `opa` program: `OPA`, or what tools/install-opa.sh installed; undefined where there is none. */
+function findOpa(): string | undefined {
+  return [process.env["OPA"], resolve(".opa/opa")].find((path) => path !== undefined && existsSync(path));
+}
+
+/** The same policy as a bundle for OPA's SDK; undefined without `opa`. */
+async function opaWasmRate(data: Rbac["data"], inputs: Rbac["inputs"]): Promise<number | undefined> {
+  const opa = findOpa();
+  if (opa === undefined) return undefined;
+  const compiled = await opaWasmPolicyEngine({ build: opaBuild(opa) }).compile([{ name: "rbac.rego", source: RBAC }]);
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  const { policy } = compiled;
+  const path = ["data", "rbac", "allow"];
+  const ask = (i: number) => policy.evaluate(path, { ...(inputs[i] as Rbac["inputs"][number]) }, { now: 0, data });
+  const answer = await ask(0);
+  if (answer.kind !== "defined" || answer.value !== true) throw new Error(JSON.stringify(answer));
+  let next = 0;
+  return rateAsync(() => {
+    next = next + 1 === inputs.length ? 0 : next + 1;
+    return ask(next);
+  });
+}
 
 /** The small scenario's rule as a Cedar policy, parsed once. */
 async function cedarRate(): Promise<number> {
