@@ -55,7 +55,8 @@ describe("entity tags", () => {
       return { id, identity_id: person.identity_id };
     },
     policy: async () => {
-      const body = { name: name(), rego: "package p\nallow := true" };
+      // For a workspace of its own: a policy of the organisation would have a say in all that comes after.
+      const body = { name: name(), workspace: await create("workspaces", { name: name() }), rego: "package p\nallow := true" };
       const answer = await acme.call("POST", "/api/v1/policies", {
         ...body,
         crk_signature: await acme.key.sign("policy.create", "", body),
