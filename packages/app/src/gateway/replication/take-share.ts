@@ -30,24 +30,13 @@ export async function takeShare(
   await requireSameOwner(services, unit, federation, id, org);
   if (existing !== undefined) requireForward(existing, said);
 
-  const keys = await keysFrom(services, unit, federation, state);
   const before = await unit.get(seats, seatId(id, org));
-  const known = Object.keys(before?.deks ?? {}).map(Number);
-  requireKeyVersions(
-    known,
-    before === undefined ? 0 : (existing?.dek_version ?? 0),
-    Object.keys(keys).map(Number),
-    said.dek_version,
-  );
-  const deks: Record<string, string> = { ...before?.deks };
-  for (const [version, dek] of Object.entries(keys)) {
-    const own = before === undefined ? undefined : await services.deks.open(before, Number(version));
-    if (own !== undefined && !bytesEqual(own, dek)) {
-      throw refusal("STATE_CONFLICT", "a key version does not change", { version: Number(version) });
-    }
-    deks[version] ??= await services.deks.wrap(dek, id, org, Number(version));
-    own?.fill(0);
-    dek.fill(0);
+  const keys = await keysFrom(services, unit, federation, state);
+  let deks: Record<string, string>;
+  try {
+    deks = await wrapKeys(services, { id, org, before, inForce: existing?.dek_version ?? 0, next: said.dek_version }, keys);
+  } finally {
+    for (const dek of Object.values(keys)) dek.fill(0);
   }
 
   const at = timestamp(unit.call.now);
@@ -62,6 +51,32 @@ export async function takeShare(
     ...{ ...replica, offer: offerOf(said), stage: "shared" as const, sequence: state.sequence, updated_at: at },
   });
   recordChanges(unit, org, before === undefined ? undefined : existing, said);
+}
+
+/** The seat's wrapped keys with those that are new. Throws `STATE_CONFLICT` when a version is missing, goes back or changed. */
+async function wrapKeys(
+  { deks: ring }: GatewayServices,
+  of: {
+    readonly id: string;
+    readonly org: string;
+    readonly before: Seat | undefined;
+    readonly inForce: number;
+    readonly next: number;
+  },
+  keys: Readonly<Record<string, Uint8Array>>,
+): Promise<Record<string, string>> {
+  const { id, org, before, inForce, next } = of;
+  const known = Object.keys(before?.deks ?? {}).map(Number);
+  requireKeyVersions(known, before === undefined ? 0 : inForce, Object.keys(keys).map(Number), next);
+  const deks: Record<string, string> = { ...before?.deks };
+  for (const [version, dek] of Object.entries(keys)) {
+    const own = before === undefined ? undefined : await ring.open(before, Number(version));
+    const same = own === undefined || bytesEqual(own, dek);
+    own?.fill(0);
+    if (!same) throw refusal("STATE_CONFLICT", "a key version does not change", { version: Number(version) });
+    deks[version] ??= await ring.wrap(dek, id, org, Number(version));
+  }
+  return deks;
 }
 
 async function keysFrom(
