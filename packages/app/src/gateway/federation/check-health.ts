@@ -4,11 +4,12 @@ import { type Call, systemCall } from "../call.ts";
 import type { GatewayServices } from "../services.ts";
 import { federations, type StoredFederation } from "./collections.ts";
 import { noteHeard } from "./find.ts";
+import type { PartnerStatus } from "./partner-states.ts";
 
 /** How a partner was found. */
 export interface PartnerHealth {
   readonly healthy: boolean;
-  readonly status: "healthy" | "unhealthy" | "not_ready";
+  readonly status: PartnerStatus;
   readonly last_check: string;
   readonly latency_ms: number;
   readonly certificate_expires_at?: string;

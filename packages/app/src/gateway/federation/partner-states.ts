@@ -1,17 +1,16 @@
-import type { PartnerHealth } from "./check-health.ts";
-
-type State = PartnerHealth["status"] | "unchecked";
+/** What a check of a partner came to. */
+export type PartnerStatus = "healthy" | "unhealthy" | "not_ready";
 
 /** How partners were found when they were last called, by federation. In memory: after a start nothing is known. */
 export interface PartnerStates {
-  note(federation: string, status: PartnerHealth["status"]): void;
-  of(federation: string): State;
+  note(federation: string, status: PartnerStatus): void;
+  of(federation: string): PartnerStatus | "unchecked";
   /** Forgets all others: federations end. */
   keep(federations: readonly string[]): void;
 }
 
 export function partnerStates(): PartnerStates {
-  const states = new Map<string, PartnerHealth["status"]>();
+  const states = new Map<string, PartnerStatus>();
   return {
     note: (federation, status) => void states.set(federation, status),
     of: (federation) => states.get(federation) ?? "unchecked",
