@@ -1,5 +1,5 @@
 /** Compile a Rego policy, ask it, and hear why it said no. */
-import { check, compile, compileTraced } from "@seneschal/rego";
+import { check, compile } from "@seneschal/rego";
 
 const source = `package export
 
@@ -21,7 +21,7 @@ if (allowed.kind !== "defined" || allowed.value !== true) throw new Error("10 ro
 if (denied.kind !== "defined" || denied.value !== false) throw new Error("1000 rows should be denied");
 console.log("10 rows:", allowed.value, " 1000 rows:", denied.value);
 
-const { rules } = compileTraced(sources).explain("data.export.allow", { purpose: "audit", rows: 1000 }, context);
+const { rules } = policy.explain("data.export.allow", { purpose: "audit", rows: 1000 }, context);
 console.log("why not:", JSON.stringify(rules.find(({ held }) => !held)));
 
 const problems = check([{ name: "typo.rego", source: "package p\n\nallow if inptu.x\n" }]);
