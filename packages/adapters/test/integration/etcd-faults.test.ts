@@ -4,9 +4,9 @@ import { emptyHead } from "@seneschal/core/log";
 import type { LogEntry, LogHead, ReplicatedLog } from "@seneschal/core/ports";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdCluster, etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
+import { startTcpProxy } from "../../../../tools/tcp-proxy.ts";
 import { rounds } from "../suite-runner.ts";
 import { checkAgreement, checkHistory, insistentLoad, openReplica, type Replica, until } from "./insistent-load.ts";
-import { startTcpProxy } from "../../../../tools/tcp-proxy.ts";
 
 const entryAfter = (head: LogHead, batchId: string, text = ""): LogEntry => ({
   v: 1,
