@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { openapi } from "@seneschal/contract";
 import { governanceContract, governanceErrors } from "@seneschal/contract/governance";
 import { schedulerContract, schedulerErrors } from "@seneschal/contract/scheduler";
@@ -24,7 +27,8 @@ describe.skipIf(schemathesis === undefined)(
     });
 
     it.each(["root", "ada", "agent-1", undefined] as const)("in the scheduler, as %s", async (who) => {
-      const harness = await startScheduler(serve);
+      const backups = mkdtempSync(join(tmpdir(), "schemathesis-backups-"));
+      const harness = await startScheduler(serve, { storage: { backups } });
       const document = openapi(schedulerContract, { title: "Scheduler", version: "test", errors: schedulerErrors });
       // Streams that end when the caller goes.
       const streams = Object.entries(schedulerContract).filter(
@@ -34,6 +38,7 @@ describe.skipIf(schemathesis === undefined)(
       const without = streams.map(([id]) => id);
       const { clean, text } = await probe({ url: harness.service.url, document, without, ...token });
       await harness.stop();
+      rmSync(backups, { recursive: true });
       expect(clean, text).toBe(true);
     });
 
@@ -41,7 +46,9 @@ describe.skipIf(schemathesis === undefined)(
       const harness = await startStorage(serve);
       const document = openapi(storageContract, { title: "Storage", version: "test", errors: storageHttpErrors });
       const token = who === undefined ? {} : { token: storageToken(who) };
-      const { clean, text } = await probe({ url: harness.service.url, document, ...token });
+      // Their S3 destination is not configured here: 503, as documented.
+      const without = ["startBackup", "listBackups"];
+      const { clean, text } = await probe({ url: harness.service.url, document, without, ...token });
       await harness.stop();
       expect(clean, text).toBe(true);
     });
