@@ -1,4 +1,4 @@
-import type { QuotaState } from "./state.ts";
+import type { Owners } from "./owners.ts";
 
 /** Node states, lower case on the wire. Only `ready` nodes are assignable. */
 export const NODE_STATES = ["unknown", "booting", "ready", "degraded", "down", "draining", "drained", "failed"] as const;
@@ -46,7 +46,7 @@ export function layOut(node: ComputeNode): ComputeNode {
   return { place, state, edits, gpuCount, gpuType, claim, id, group, cpuCores, memoryGb, agentAddress, conformance, stateReason, agent, lastHeartbeat };
 }
 
-type Owned = Pick<QuotaState, "owners">;
+type Owned = { readonly owners: Owners };
 
 /** The allocation that holds the node. INVARIANT: its `assigned` names this node, and no other allocation's does. */
 export function ownerOf({ owners }: Owned, node: ComputeNode): string | null {

@@ -54,11 +54,19 @@ function survives(source: string, input: unknown): void {
 const timeout = 60_000 + rounds(0) * 20;
 
 describe("whatever the text", () => {
-  test("tokens in any order end in a policy or in problems", () => {
-    fc.assert(fc.property(grammar, fc.jsonValue({ maxDepth: 2 }), survives), { numRuns: rounds(1_000) });
-  }, timeout);
+  test(
+    "tokens in any order end in a policy or in problems",
+    () => {
+      fc.assert(fc.property(grammar, fc.jsonValue({ maxDepth: 2 }), survives), { numRuns: rounds(1_000) });
+    },
+    timeout,
+  );
 
-  test("damaged policies end in a policy or in problems", () => {
-    fc.assert(fc.property(mutated, fc.jsonValue({ maxDepth: 2 }), survives), { numRuns: rounds(1_000) });
-  }, timeout);
+  test(
+    "damaged policies end in a policy or in problems",
+    () => {
+      fc.assert(fc.property(mutated, fc.jsonValue({ maxDepth: 2 }), survives), { numRuns: rounds(1_000) });
+    },
+    timeout,
+  );
 });
