@@ -17,10 +17,13 @@ const { step } = story();
 const world = await step("a server runs with all four services, a vault of its own, and no organisation", openWorld);
 const { ca, urls } = world;
 const gateway = urls["gateway"] ?? "";
-const officers = {
-  acme: caller(gateway, { ca, token: world.token({ sub: "officer@acme", org: "acme", roles: ["super_admin"] }) }),
-  globex: caller(gateway, { ca, token: world.token({ sub: "officer@globex", org: "globex", roles: ["super_admin"] }) }),
-};
+// The address tells an officer from an admin who comes with a certificate: approvals count people.
+const officer = (org: string) =>
+  caller(gateway, {
+    ca,
+    token: world.token({ sub: `officer@${org}`, org, roles: ["super_admin"], email: `officer@${org}.example` }),
+  });
+const officers = { acme: officer("acme"), globex: officer("globex") };
 const anybody = caller(gateway, { ca });
 
 // Keys

@@ -14,7 +14,12 @@ export interface World {
   readonly instance: string;
   readonly credentials: DevCredentialsFile;
   /** A token of the identity provider that the instance trusts. */
-  token(claims: { readonly sub: string; readonly org: string; readonly roles?: readonly string[] }): string;
+  token(claims: {
+    readonly sub: string;
+    readonly org: string;
+    readonly roles?: readonly string[];
+    readonly email?: string;
+  }): string;
   close(): Promise<void>;
 }
 
