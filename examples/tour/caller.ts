@@ -1,7 +1,7 @@
 import { type IdentityFetch, mtlsFetch } from "@seneschal/adapters/http";
 
 /** What a call came to. */
-export interface Answer {
+interface Answer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: the tour looks into replies of every shape
   readonly body: any;

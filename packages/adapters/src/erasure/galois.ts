@@ -17,7 +17,7 @@ export function multiply(a: number, b: number): number {
 }
 
 /** Throws RangeError for 0, which has no inverse. */
-export function inverse(a: number): number {
+function inverse(a: number): number {
   if (a === 0) throw new RangeError("0 has no inverse in GF(256)");
   return exp[255 - (log[a] as number)] as number;
 }

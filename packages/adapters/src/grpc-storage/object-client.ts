@@ -16,7 +16,7 @@ export interface RemoteObject {
 }
 
 /** What may be said about an object that is put. */
-export interface PutOptions {
+interface PutOptions {
   readonly contentType?: string;
   /** Bytes to come; any other number stores nothing. */
   readonly size?: number;

@@ -38,7 +38,7 @@ export async function readSmartFile(path: string): Promise<SmartReading | undefi
 }
 
 /** The wire form of a reading as a reading; absent stays absent. */
-export function toReading(wire: z.output<typeof plain>): SmartReading {
+function toReading(wire: z.output<typeof plain>): SmartReading {
   return {
     ...(wire.wear_percent === undefined ? {} : { wearPercent: wire.wear_percent }),
     ...(wire.bad_sectors === undefined ? {} : { badSectors: wire.bad_sectors }),

@@ -91,7 +91,7 @@ type ServerSettings = ProcessConfig["gateway"]["server"];
  * Where and how a service listens; with TLS when it has a certificate, and then it asks for one, of `trustedCa` (a path) or of the
  * CA of `auth.mtls`.
  */
-export async function listenOptions(server: ServerSettings, { mtls }: AuthSettings, trustedCa?: string): Promise<ServeOptions> {
+async function listenOptions(server: ServerSettings, { mtls }: AuthSettings, trustedCa?: string): Promise<ServeOptions> {
   const { host, port, read_timeout, idle_timeout, shutdown_timeout, tls_cert, tls_key } = server;
   const base = { host, port, requestTimeout: read_timeout, idleTimeout: idle_timeout, grace: shutdown_timeout };
   if (tls_cert === undefined || tls_key === undefined) return base;

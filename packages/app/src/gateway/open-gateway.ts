@@ -14,7 +14,7 @@ import type { Health, HealthCheck } from "../platform/health.ts";
 import { storeIdempotency } from "../platform/idempotency.ts";
 import type { RateLimits } from "../platform/rate-limit/rate-limiter.ts";
 import type { BuiltService } from "../platform/service.ts";
-import type { AuditEvent, AuditFacts } from "./audit/event.ts";
+import { type AuditEvent, type AuditFacts, instanceStream } from "./audit/event.ts";
 import { auditLog } from "./audit/log.ts";
 import { ownTokens } from "./auth/own-tokens.ts";
 import { principalOfCertificate, principalOfToken } from "./auth/principals.ts";
@@ -328,7 +328,7 @@ function auditedAuthentication(
       const code = error instanceof CodedError ? error.code : "internal_error";
       // Nothing was presented: nothing was tried.
       if (code !== "certificate_required") {
-        await services.transact(systemCall("system:authentication", "/instance", now()), async (unit) => {
+        await services.transact(systemCall("system:authentication", instanceStream, now()), async (unit) => {
           unit.record({ type: "auth.failure", result: "denied", metadata: { route: ref.id, code, address: wire.remoteAddress } });
         });
       }

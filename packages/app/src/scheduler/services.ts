@@ -11,7 +11,7 @@ import type { Quotas } from "./quotas.ts";
 import type { SchedulerConfig } from "./settings.ts";
 
 /** Lines that running work wrote. */
-export interface OutputLine {
+interface OutputLine {
   readonly at: number;
   readonly level: string;
   readonly message: string;

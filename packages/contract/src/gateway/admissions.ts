@@ -4,7 +4,7 @@ import { limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { identityId, idParam, listOf, organizationId, timestamp } from "./shapes.ts";
 
-export const admission = z
+const admission = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

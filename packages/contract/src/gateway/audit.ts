@@ -4,7 +4,7 @@ import { limitParam, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { idParam, inOrder, listOf, moment, organizationId, period, timestamp } from "./shapes.ts";
 
-export const auditEvent = z
+const auditEvent = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

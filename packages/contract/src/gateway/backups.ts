@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { idParam, listOf, organizationId, page, signature, signatureParams, timestamp } from "./shapes.ts";
 
-export const backup = z
+const backup = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { durationText, listOf, page, timestamp } from "./shapes.ts";
 
-export const certificate = z
+const certificate = z
   .object({
     serial_number: z.string().meta({ description: "colon hex" }),
     common_name: z.string(),

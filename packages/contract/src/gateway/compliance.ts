@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { inOrder, moment, organizationId, timestamp } from "./shapes.ts";
 
-export const reportTypes = ["summary", "gdpr-dsar", "access-review"] as const;
+const reportTypes = ["summary", "gdpr-dsar", "access-review"] as const;
 
-export const complianceReport = z
+const complianceReport = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

@@ -20,7 +20,7 @@ export const crk = z
 const dealtShare = z.object({ id: z.uuid(), crk_id: z.uuid(), index: z.int(), data: z.string() }).meta({ id: "CrkShare" });
 
 /** The index and the opaque envelope of one share. */
-export const share = z.strictObject({ index: z.int().min(1).max(255), data: base64(16, 4096) }).meta({ id: "Share" });
+const share = z.strictObject({ index: z.int().min(1).max(255), data: base64(16, 4096) }).meta({ id: "Share" });
 
 /** A share as the only content of a body, wrapped or bare. */
 export const shareBody = z
@@ -32,7 +32,7 @@ export const shareBody = z
     return z.NEVER;
   });
 
-export const ceremony = z
+const ceremony = z
   .object({
     ...stored,
     crk_id: z.uuid().nullable(),

@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { aliased, base64, idParam, listOf, name, organizationId, page, reference, timestamp } from "./shapes.ts";
 
-export const edgeStatuses = ["healthy", "unhealthy", "connected", "disconnected", "sealed"] as const;
+const edgeStatuses = ["healthy", "unhealthy", "connected", "disconnected", "sealed"] as const;
 
-export const edge = z
+const edge = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

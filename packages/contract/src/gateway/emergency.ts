@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { aliased, idParam, listOf, organizationId, page, signed, text, timestamp } from "./shapes.ts";
 
-export const accessRequest = z
+const accessRequest = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

@@ -4,7 +4,7 @@ import type { Contract } from "../route.ts";
 import { base64, listOf, organizationId, page, signature, signed, timestamp } from "./shapes.ts";
 import { bundledPolicy, travellingWorkspace } from "./workspaces.ts";
 
-export const federation = z
+const federation = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

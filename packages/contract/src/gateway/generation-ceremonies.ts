@@ -15,7 +15,7 @@ const kdfInput = z
   })
   .default(defaultKdf);
 
-export const encryptedShare = z
+const encryptedShare = z
   .object({
     crk_id: z.uuid(),
     index: z.int(),
@@ -28,7 +28,7 @@ export const encryptedShare = z
   })
   .meta({ id: "EncryptedCrkShare" });
 
-export const generationCeremony = z
+const generationCeremony = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

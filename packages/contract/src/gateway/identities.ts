@@ -110,7 +110,7 @@ export const adminRoutes = {
   },
 } as const satisfies Contract;
 
-export const user = z
+const user = z
   .object({
     ...stored,
     email: z.string(),
@@ -182,7 +182,7 @@ const authMethod = z
   .enum(["role_credential", "orchestrator", "cert", "approle", "kubernetes"])
   .transform((method) => (method === "approle" ? "role_credential" : method === "kubernetes" ? "orchestrator" : method));
 
-export const service = z
+const service = z
   .object({
     ...stored,
     name: z.string(),
@@ -274,7 +274,7 @@ export const serviceRoutes = {
   },
 } as const satisfies Contract;
 
-export const device = z
+const device = z
   .object({
     ...stored,
     device_name: z.string(),
@@ -344,7 +344,7 @@ export const deviceRoutes = {
 
 const member = z.object({ identity_id: identityId, identity_type: z.enum(identityTypes) });
 
-export const group = z
+const group = z
   .object({
     ...stored,
     name: z.string(),
@@ -496,7 +496,7 @@ const permissions = z
     ),
   );
 
-export const customRole = z
+const customRole = z
   .object({
     ...stored,
     name: z.string(),

@@ -8,7 +8,7 @@ const subject = z.string().min(1).max(256);
 /** At most 64 KiB of ciphertext. */
 const body = base64(1, 65_536);
 
-export const message = z
+const message = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

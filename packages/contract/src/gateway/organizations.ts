@@ -3,7 +3,7 @@ import type { Contract } from "../route.ts";
 import { crk } from "./crk.ts";
 import { listOf, organizationId, page, timestamp } from "./shapes.ts";
 
-export const organization = z
+const organization = z
   .object({
     id: organizationId,
     origin: z.enum(["configuration", "crk", "restore"]),

@@ -4,7 +4,7 @@ import { idParam, listOf, name, organizationId, page, reference, signature, sign
 
 const rego = z.string().min(1).max(262_144);
 
-export const policy = z
+const policy = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

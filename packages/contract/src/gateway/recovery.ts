@@ -4,7 +4,7 @@ import type { Contract } from "../route.ts";
 import { shareBody } from "./crk.ts";
 import { idParam, organizationId, reference, text, timestamp } from "./shapes.ts";
 
-export const recovery = z
+const recovery = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

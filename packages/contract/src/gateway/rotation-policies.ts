@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { durationText, idParam, listOf, organizationId, page, timestamp } from "./shapes.ts";
 
-export const rotationPolicy = z
+const rotationPolicy = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

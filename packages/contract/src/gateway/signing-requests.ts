@@ -3,7 +3,7 @@ import type { Contract } from "../route.ts";
 import { idParam, organizationId, timestamp } from "./shapes.ts";
 
 /** Every operation that a CRK signature may cover. */
-export const signedOperations = [
+const signedOperations = [
   "workspace.create",
   "workspace.import",
   "workspace.update",
@@ -28,7 +28,7 @@ export const signedOperations = [
   "emergency.verify",
 ] as const;
 
-export const signingRequest = z
+const signingRequest = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

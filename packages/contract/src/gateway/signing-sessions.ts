@@ -4,7 +4,7 @@ import { base64, idParam, organizationId, timestamp } from "./shapes.ts";
 
 const commitment = z.object({ index: z.int(), hiding: z.string(), binding: z.string() });
 
-export const signingSession = z
+const signingSession = z
   .object({
     id: z.uuid(),
     org_id: organizationId,

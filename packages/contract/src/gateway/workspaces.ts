@@ -18,7 +18,7 @@ import {
   timestamp,
 } from "./shapes.ts";
 
-export const workspace = z
+const workspace = z
   .object({
     id: z.uuid(),
     org_id: organizationId,
@@ -43,7 +43,7 @@ export const workspace = z
   })
   .meta({ id: "Workspace" });
 
-export const invitation = z
+const invitation = z
   .object({
     id: z.uuid(),
     org_id: organizationId,
@@ -116,7 +116,7 @@ export const travellingWorkspace = z.strictObject({
 export type TravellingWorkspace = z.output<typeof travellingWorkspace>;
 
 /** The portable form of a workspace. `checksum` covers everything but itself and the signature. */
-export const workspaceBundle = z
+const workspaceBundle = z
   .strictObject({
     format_version: z.literal(1),
     workspace: travellingWorkspace,

@@ -31,7 +31,7 @@ export const finding = z
   })
   .meta({ id: "Finding", description: "Offsets are UTF-16 code units of the query, or of the value at `path` or `column`." });
 
-export const transformation = z
+const transformation = z
   .strictObject({
     type: z.enum(["mask", "pseudonymize", "drop", "aggregate", "row_filter", "sample"]),
     columns: z.array(z.string().min(1).max(256)).min(1).max(1000).optional(),

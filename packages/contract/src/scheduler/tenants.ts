@@ -18,7 +18,7 @@ const settings = {
   user_max_concurrent_allocations: count.nullable(),
 };
 
-export const tenant = z
+const tenant = z
   .strictObject({
     id: z.string(),
     name: z.string(),

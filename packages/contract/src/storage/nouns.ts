@@ -2,7 +2,7 @@ import { deviceClasses, deviceStates, eventCategories, severities, tuningTable }
 import { z } from "zod";
 
 /** RFC 3339 UTC with milliseconds. */
-export const time = z.iso.datetime({ precision: 3 });
+const time = z.iso.datetime({ precision: 3 });
 export const id = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
 const count = z.int().min(0);
 const bytes = z.number().min(0);
@@ -21,7 +21,7 @@ export function hoursParam(fallback: number) {
 }
 
 /** The six figures, under the names that existing clients read. */
-export const figures = z
+const figures = z
   .object({
     raft_entries: count,
     chunk_write_bytes: bytes,
@@ -32,10 +32,10 @@ export const figures = z
   })
   .meta({ id: "StorageFigures" });
 
-export const poolState = z.enum(["normal", "warning", "critical", "read_only", "full"]);
-export const nodeStatus = z.enum(["healthy", "degraded", "unreachable", "draining"]);
+const poolState = z.enum(["normal", "warning", "critical", "read_only", "full"]);
+const nodeStatus = z.enum(["healthy", "degraded", "unreachable", "draining"]);
 
-export const thresholds = z.object({
+const thresholds = z.object({
   warning: z.int(),
   critical: z.int(),
   read_only: z.int(),
@@ -80,7 +80,7 @@ export const device = z
   })
   .meta({ id: "StorageDevice" });
 
-export const alert = z.object({ severity: z.enum(["warning", "critical"]), subject: z.string(), message: z.string() });
+const alert = z.object({ severity: z.enum(["warning", "critical"]), subject: z.string(), message: z.string() });
 
 export const cluster = z
   .object({

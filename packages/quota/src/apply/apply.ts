@@ -24,8 +24,8 @@ export interface Accepted {
 export type Outcome = Accepted | Rejection;
 
 /** A generation of receipts is closed when it holds this many or is this old, and dropped when the next one closes. */
-export const RECEIPTS_PER_GENERATION = 500_000;
-export const RECEIPT_GENERATION_MS = 24 * 3_600_000;
+const RECEIPTS_PER_GENERATION = 500_000;
+const RECEIPT_GENERATION_MS = 24 * 3_600_000;
 
 /**
  * Judges one command and, if it is accepted, returns the next state. Deterministic: everything that varies is in the

@@ -31,7 +31,7 @@ export function registerNode(work: Work, command: RegisterNode): Handled {
 }
 
 /** The reason of a node that is down only because nobody heard from it. */
-export const SILENT = "no heartbeat";
+const SILENT = "no heartbeat";
 
 export function operateNode(work: Work, command: OperateNode): Handled {
   const node = work.draft.nodes.get(command.node);

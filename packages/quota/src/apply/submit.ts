@@ -64,7 +64,7 @@ export function submitAllocation(work: Work, command: SubmitAllocation): Handled
 }
 
 /** What a request would hold, by its upper end. */
-export function submissionDemand(state: QuotaState, request: AllocationRequest): Parameters<typeof checkQuotas>[1] {
+function submissionDemand(state: QuotaState, request: AllocationRequest): Parameters<typeof checkQuotas>[1] {
   const { tenant, user, nodes, gpuType, gpusPerNode } = request;
   return {
     tenant,

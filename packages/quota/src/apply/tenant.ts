@@ -6,7 +6,7 @@ import { checkSettings, DEFAULT_SETTINGS, guaranteedNodes, type Tenant, type Ten
 import { audit, type Handled, record, type Work } from "./work.ts";
 
 /** Levels of the tenant tree: organisation, division, team, project and so on. */
-export const MAX_DEPTH = 8;
+const MAX_DEPTH = 8;
 
 export function createTenant(work: Work, command: CreateTenant): Handled {
   if (work.draft.tenants.has(command.tenant))
@@ -112,7 +112,7 @@ export function staleVersion(type: string, id: string, expected: number | undefi
 }
 
 /** The settings alone, keys in a fixed order. */
-export function settingsOf(tenant: TenantSettings): TenantSettings & JsonObject {
+function settingsOf(tenant: TenantSettings): TenantSettings & JsonObject {
   const keys = Object.keys(DEFAULT_SETTINGS) as (keyof TenantSettings)[];
   return Object.fromEntries(keys.map((key) => [key, tenant[key]])) as unknown as TenantSettings & JsonObject;
 }

@@ -16,8 +16,8 @@ export interface Work {
 /** What a handler comes to: the answer for the caller, or why not. A handler that refuses has no effect. */
 export type Handled = { readonly ok: true; readonly result: JsonObject } | Rejection;
 
-export const EVENTS_KEPT = 10_000;
-export const AUDIT_KEPT = 10_000;
+const EVENTS_KEPT = 10_000;
+const AUDIT_KEPT = 10_000;
 
 export function startWork(state: QuotaState, at: number): Work {
   return { draft: { ...state, at }, at, events: [] };

@@ -9,7 +9,7 @@ export interface Reason {
 }
 
 /** The published texts; the first is word for word that of the specification. */
-export const REASON_TEXT: Readonly<Record<Reason["code"], string>> = {
+const REASON_TEXT: Readonly<Record<Reason["code"], string>> = {
   quota_headroom: "waiting for quota headroom",
   sensitive_pool: "waiting for sensitive pool",
   nodes: "waiting for nodes",

@@ -1,7 +1,7 @@
 import { type Allocation, isSensitive } from "../state/allocation.ts";
 
 /** At most this many allocations give way to one. */
-export const MAX_VICTIMS = 3;
+const MAX_VICTIMS = 3;
 
 /** A running allocation that may have to give way, with the nodes that this would free for the one that waits. */
 export interface Candidate {

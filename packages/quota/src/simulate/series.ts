@@ -1,7 +1,7 @@
 import type { Simulation } from "./simulate.ts";
 
 /** A line of a plot: a name and one value per column. */
-export interface Series {
+interface Series {
   readonly name: string;
   readonly values: readonly number[];
 }

@@ -4,7 +4,7 @@ import type { BudgetLevel, QuotaState } from "../state/state.ts";
 import { type BudgetMetric, budgetStatus } from "./ledger.ts";
 
 /** From here on a budget is nearly used up. */
-export const WARNING_FRACTION = 0.8;
+const WARNING_FRACTION = 0.8;
 
 /** The budget metrics that stand at another level than the state has recorded: what the next `budget.record` must carry. */
 export function budgetCrossings(state: QuotaState, now: number): readonly Crossing[] {

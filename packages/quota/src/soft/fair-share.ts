@@ -1,7 +1,7 @@
 import { type Allocation, holdsNodes } from "../state/allocation.ts";
 
 /** Below this utilisation nodes count as idle, and bursting is allowed. */
-export const BURST_UTILISATION = 0.8;
+const BURST_UTILISATION = 0.8;
 
 /**
  * The share that a tenant may grow to at this utilisation: its target, or up to `burst` times it while nodes are idle

@@ -58,7 +58,7 @@ export interface BudgetStatus {
 }
 
 /** An answer of the accounting system older than this is not believed any more. */
-export const EXTERNAL_TTL_MS = 90_000;
+const EXTERNAL_TTL_MS = 90_000;
 
 /**
  * A tenant's budgets over the budget period. The accounting system's **remaining** budget, where it answered, stands in

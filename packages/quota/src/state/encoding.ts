@@ -23,7 +23,7 @@ import type { Tenant } from "./tenant.ts";
 import { Timeline } from "./timeline.ts";
 
 /** The form below. Another number is refused: a replica must not guess. */
-export const STATE_FORMAT = 1;
+const STATE_FORMAT = 1;
 
 /**
  * The state as bytes: one line of JSON per object, in a fixed order of sections and of keys. Equal states give equal

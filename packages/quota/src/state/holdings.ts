@@ -9,7 +9,7 @@ export interface HoldingDelta {
   readonly gpus: Readonly<Record<string, number>>;
 }
 
-export const NOTHING: Holding = { nodes: 0, allocations: 0, reserved: 0, gpus: {} };
+const NOTHING: Holding = { nodes: 0, allocations: 0, reserved: 0, gpus: {} };
 const NOBODY: UserHolding = { nodes: 0, allocations: 0 };
 
 export function holdingOf(state: QuotaState, tenant: string): Holding {

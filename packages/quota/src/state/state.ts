@@ -114,7 +114,7 @@ export interface QuotaState {
 /** A shallow, writable copy: what a command builds its next state in. */
 export type Draft = { -readonly [K in keyof QuotaState]: QuotaState[K] };
 
-export const DEFAULT_PERIOD_DAYS = 90;
+const DEFAULT_PERIOD_DAYS = 90;
 
 export function emptyState(): QuotaState {
   return {

@@ -44,7 +44,7 @@ const ANY: Type = { kind: "any", of: [] };
  * Reads a type: `string`, `[string]` (array), `<string>` (set), `{string: any}`, `number|string`, `[string, number]`
  * (fixed), `{}` (any object).
  */
-export function readType(text: string): Type {
+function readType(text: string): Type {
   let at = 0;
   const space = (): void => {
     while (text[at] === " ") at++;

@@ -31,7 +31,7 @@ export function daysFromCivil(year: number, month: number, day: number): number 
 }
 
 /** Year, month and day of days since 1970-01-01. */
-export function civilFromDays(days: number): readonly [number, number, number] {
+function civilFromDays(days: number): readonly [number, number, number] {
   const z = days + 719_468;
   const era = Math.floor(z / 146_097);
   const dayOfEra = z - era * 146_097;

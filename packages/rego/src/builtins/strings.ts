@@ -7,7 +7,7 @@ import { codePoints, elementError, whole } from "./collections.ts";
 import { sprintf } from "./sprintf.ts";
 
 /** The strings of an array or set operand. */
-export function stringList(value: Value, position: number): readonly string[] {
+function stringList(value: Value, position: number): readonly string[] {
   const items = isArray(value) ? value : (value as RegoSet).sorted();
   charge(items.length);
   for (const item of items) if (typeof item !== "string") throw elementError(position, value, item, "string");

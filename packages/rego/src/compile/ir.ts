@@ -30,7 +30,7 @@ export interface RefOperand {
   readonly loc: Location;
 }
 
-export interface ComprehensionOperand {
+interface ComprehensionOperand {
   readonly kind: "comprehension";
   readonly makes: "array" | "set" | "object";
   readonly key: Operand | undefined;
@@ -39,7 +39,7 @@ export interface ComprehensionOperand {
   readonly loc: Location;
 }
 
-export interface TemplateOperand {
+interface TemplateOperand {
   readonly kind: "template";
   readonly parts: readonly (string | { readonly value: Operand; readonly body: Closure })[];
   readonly loc: Location;

@@ -1,6 +1,6 @@
 import { Emitter, fold } from "../compile/emit.ts";
 import { Lowerer } from "../compile/lower.ts";
-import { pathText, reporter } from "../compile/tree.ts";
+import { reporter } from "../compile/tree.ts";
 import { type EvaluationCode, EvaluationError, type Problem, RegoCompileError } from "../errors.ts";
 import type { Context, Frame, Step } from "../eval/context.ts";
 import { Cursor, documentOf, materialise, step } from "../eval/documents.ts";
@@ -272,5 +272,3 @@ export class Policy {
 }
 
 const EMPTY = Object.freeze({});
-
-export { pathText };

@@ -25,7 +25,7 @@ export type Term =
   | CallTerm
   | TemplateTerm;
 
-export interface ScalarTerm {
+interface ScalarTerm {
   readonly kind: "scalar";
   readonly value: null | boolean | Num | string;
   readonly loc: Location;
@@ -46,32 +46,32 @@ export interface RefTerm {
   readonly loc: Location;
 }
 
-export interface ArrayTerm {
+interface ArrayTerm {
   readonly kind: "array";
   readonly items: readonly Term[];
   readonly loc: Location;
 }
 
-export interface SetTerm {
+interface SetTerm {
   readonly kind: "set";
   readonly items: readonly Term[];
   readonly loc: Location;
 }
 
-export interface ObjectTerm {
+interface ObjectTerm {
   readonly kind: "object";
   readonly entries: readonly (readonly [Term, Term])[];
   readonly loc: Location;
 }
 
-export interface ComprehensionTerm {
+interface ComprehensionTerm {
   readonly kind: "array-comprehension" | "set-comprehension";
   readonly head: Term;
   readonly body: Body;
   readonly loc: Location;
 }
 
-export interface ObjectComprehensionTerm {
+interface ObjectComprehensionTerm {
   readonly kind: "object-comprehension";
   readonly key: Term;
   readonly value: Term;
@@ -90,7 +90,7 @@ export interface CallTerm {
 }
 
 /** `$"text {expression} text"`. */
-export interface TemplateTerm {
+interface TemplateTerm {
   readonly kind: "template";
   readonly parts: readonly (string | Literal)[];
   readonly loc: Location;

@@ -5,7 +5,7 @@ import { KEYWORDS, SyntaxProblem, scan } from "./scan.ts";
 import { visit } from "./visit.ts";
 
 /** Bytes of one source that the parser accepts. */
-export const MAX_SOURCE_LENGTH = 1_000_000;
+const MAX_SOURCE_LENGTH = 1_000_000;
 /** Rules of one source. */
 const MAX_RULES = 10_000;
 /** Syntax errors of one source that are reported. */

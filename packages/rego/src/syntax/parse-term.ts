@@ -538,6 +538,6 @@ function describe(term: Term): string {
       : typeof term.value;
 }
 
-export function locationOf(token: Token): Location {
+function locationOf(token: Token): Location {
   return { row: token.row, col: token.col, offset: token.start };
 }

@@ -152,7 +152,7 @@ export function keyText(key: Value): string {
 }
 
 /** A JSON string literal with Go's HTML escapes. */
-export function jsonString(text: string): string {
+function jsonString(text: string): string {
   return JSON.stringify(printable(text)).replace(/[<>&\u2028\u2029]|\\b|\\f|\\\\/g, (c) =>
     c === "\\b" || c === "\\f" || c === "\\\\" ? c : `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );

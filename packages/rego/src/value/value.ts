@@ -35,7 +35,7 @@ function keyOf(value: Value): Scalar | Canonical {
 }
 
 /** A text that is equal exactly for equal values. */
-export function canonical(value: Value): string {
+function canonical(value: Value): string {
   const out: string[] = [];
   write(value, out, 0);
   return out.join("");
@@ -399,12 +399,4 @@ export function equal(a: Value, b: Value): boolean {
     nesting--;
   }
   return true;
-}
-
-/** The elements of a collection, in Rego order: array items, object values, set elements. */
-export function elements(value: Value): readonly Value[] | undefined {
-  if (isArray(value)) return value;
-  if (value instanceof RegoSet) return value.sorted();
-  if (isObject(value)) return sortedKeys(value).map((key) => getKey(value, key) as Value);
-  return undefined;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "@seneschal/core";
 import type { AuditResult } from "@seneschal/core/keys";
 
 /** Every event type that the gateway writes. */
-export const auditEventTypes = [
+const auditEventTypes = [
   "encrypt",
   "decrypt",
   "key.create",
@@ -94,7 +94,7 @@ export const auditEventTypes = [
   "audit.export",
   "auth.failure",
 ] as const;
-export type AuditEventType = (typeof auditEventTypes)[number];
+type AuditEventType = (typeof auditEventTypes)[number];
 
 /** An audit event as it is stored. The store adds the sequence; hashes are computed from what is stored. */
 export interface AuditEvent {

@@ -6,7 +6,7 @@ import type { Reader } from "../store/reader.ts";
 import { users } from "../users/collections.ts";
 
 /** An identity that has a record here. */
-export interface KnownIdentity {
+interface KnownIdentity {
   readonly id: string;
   readonly org: string;
   readonly roles: readonly string[];

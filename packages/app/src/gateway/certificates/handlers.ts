@@ -27,7 +27,7 @@ type Routes = Pick<
 const TIDY_BATCH = 200;
 
 /** A certificate of the organisation, by its serial in any spelling. */
-export async function findCertificate(read: Reader, serial: string, org: string): Promise<CertificateRecord> {
+async function findCertificate(read: Reader, serial: string, org: string): Promise<CertificateRecord> {
   const id = canonicalSerial(serial);
   const record = id === undefined ? undefined : await read.get(certificates, id);
   if (record === undefined || record.org_id !== org) throw notFound("certificate");

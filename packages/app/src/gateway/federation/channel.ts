@@ -8,7 +8,7 @@ import { federationIdentities, type StoredFederation } from "./collections.ts";
 import { federationKey } from "./key.ts";
 
 /** A call to a partner's gateway. */
-export interface PeerCall {
+interface PeerCall {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly body?: object;

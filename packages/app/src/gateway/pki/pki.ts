@@ -20,7 +20,7 @@ import { type CertificateRecord, certificates } from "../certificates/collection
 import { type AuthorityNeeds, organizationAuthority, rootAuthority } from "./authority.ts";
 
 /** Whom a certificate is for. */
-export interface Bearer {
+interface Bearer {
   /** Whose CA issues it, and whose record it becomes. */
   readonly org: string;
   /** The organisation in the subject, when it is another one: a federated partner. */

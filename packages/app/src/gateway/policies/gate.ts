@@ -8,7 +8,7 @@ import type { Policy } from "./collections.ts";
 import { verdict } from "./verdict.ts";
 
 /** What policies are asked. */
-export interface PolicyQuestion {
+interface PolicyQuestion {
   readonly call: Call;
   readonly operation: string;
   readonly workspace: string;

@@ -12,7 +12,7 @@ export const recoveries = collection<Recovery>("recoveries", {
 });
 
 /** Undecided, as it is stored. */
-export function isOpen({ status }: Recovery): boolean {
+function isOpen({ status }: Recovery): boolean {
   return status === "pending" || status === "shares_collected";
 }
 

@@ -7,7 +7,7 @@ export type ServiceCredential =
   /** Tokens of the orchestrator that were issued from `issued_from` on, or before the next one's. */
   | { readonly kind: "service_account"; readonly issued_from: string; readonly valid_until: string | null };
 
-export type ServiceAuthMethod = "role_credential" | "orchestrator" | "cert";
+type ServiceAuthMethod = "role_credential" | "orchestrator" | "cert";
 
 /** A machine's own identity. `valid_until` null: in force; what was rotated out is valid until then. */
 export interface StoredService {

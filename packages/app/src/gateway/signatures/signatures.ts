@@ -18,7 +18,7 @@ export interface SignatureParams {
 }
 
 /** A signature and what it is said to allow. */
-export interface SignatureClaim {
+interface SignatureClaim {
   readonly operation: string;
   readonly resourceId: string;
   /** The body as sent; signature fields in it are ignored. */

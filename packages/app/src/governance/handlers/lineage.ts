@@ -135,7 +135,7 @@ async function append(
 }
 
 /** The answer of the lineage route. Throws `not_found`. */
-export function lineageOf(world: World, id: string, direction: "upstream" | "downstream" | "both", depth: number, limit: number) {
+function lineageOf(world: World, id: string, direction: "upstream" | "downstream" | "both", depth: number, limit: number) {
   const { graph } = world;
   const here = graph.effective(id);
   if (here === undefined) throw notFound(id);

@@ -65,7 +65,7 @@ function isExternal(state: QuotaState, tenant: string): boolean {
 }
 
 /** What the accounting system hears: hours at the end of each stretch of work, and what was claimed or changed. */
-export function usageOf(event: QuotaEvent): readonly UsageEvent[] {
+function usageOf(event: QuotaEvent): readonly UsageEvent[] {
   const { type, tenant, at, payload } = event;
   const allocation = String(payload["allocation_id"] ?? payload["node"] ?? "");
   const base = { allocationId: allocation, tenantId: tenant ?? "", periodEnd: at };

@@ -41,7 +41,7 @@ type AllocationRoutes =
 const success = { success: true } as const;
 
 /** Whose work a principal may see: its own, its tenant's for the tenant's administrator, what runs on its nodes for an agent. */
-export function maySee(state: QuotaState, principal: Principal, allocation: Allocation): boolean {
+function maySee(state: QuotaState, principal: Principal, allocation: Allocation): boolean {
   if (hasRole(principal, "system-admin")) return true;
   if (hasRole(principal, "tenant-admin") && reachesTenant(state, principal, allocation.tenant)) return true;
   if (hasRole(principal, "user") && allocation.user === principal.id && allocation.tenant === principal.org) return true;

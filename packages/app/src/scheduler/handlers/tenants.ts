@@ -151,7 +151,7 @@ export const tenantHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
 };
 
 /** One body for REST and RPC. Other windows than the budget period are always answered by the ledger. */
-export function tenantUsageView(state: QuotaState, tenant: Tenant, days: number | undefined, now: number) {
+function tenantUsageView(state: QuotaState, tenant: Tenant, days: number | undefined, now: number) {
   const period = days ?? state.system.budgetPeriodDays;
   const whole = period === state.system.budgetPeriodDays;
   const status = budgetStatus(state, tenant, now);
@@ -175,7 +175,7 @@ export function tenantUsageView(state: QuotaState, tenant: Tenant, days: number 
   };
 }
 
-export function userUsageView(
+function userUsageView(
   state: QuotaState,
   user: string,
   days: number | undefined,

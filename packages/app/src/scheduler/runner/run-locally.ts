@@ -4,7 +4,7 @@ import type { Heartbeats } from "../cycle/heartbeats.ts";
 import type { Quotas } from "../quotas.ts";
 
 /** The principal that the local runner's nodes belong to. */
-export const LOCAL_AGENT = "local-runner";
+const LOCAL_AGENT = "local-runner";
 
 export interface LocalAgent {
   beat(now: number): void;

@@ -15,7 +15,7 @@ export interface ForwardOptions {
 }
 
 /** Where the processes of one log reach each other. */
-export const FORWARD_PATH = "/api/v1/internal/proposals";
+const FORWARD_PATH = "/api/v1/internal/proposals";
 
 /**
  * The replicated quotas with proposals forwarded to the elected process while it answers, for speed: one process's batches

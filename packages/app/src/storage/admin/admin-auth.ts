@@ -6,8 +6,8 @@ import { type Authorisation, questionOf } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { PeerAuth } from "../grpc/authenticate-peer.ts";
 
-export const adminRoles = ["cluster-admin", "sre-on-call", "sre-incident-response"] as const;
-export type AdminRole = (typeof adminRoles)[number];
+const adminRoles = ["cluster-admin", "sre-on-call", "sre-incident-response"] as const;
+type AdminRole = (typeof adminRoles)[number];
 
 /** A configured bearer token, by the SHA-256 of its text in hex. */
 export interface AdminToken {

@@ -13,7 +13,7 @@ interface OperationInput {
 }
 
 /** Who does an operation. */
-export function actorOf(input: OperationInput): Actor {
+function actorOf(input: OperationInput): Actor {
   return { id: input.principal?.id ?? "unknown", source: input.request.remoteAddress };
 }
 

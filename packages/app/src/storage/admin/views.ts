@@ -29,7 +29,7 @@ export function poolViews({ cluster, monitor }: StorageNode) {
   });
 }
 
-export function deviceView({ devices, monitor }: StorageNode, device: Device, evacuations: ReadonlyMap<string, Job>) {
+function deviceView({ devices, monitor }: StorageNode, device: Device, evacuations: ReadonlyMap<string, Job>) {
   const used = devices.usedBytes(device.id);
   const reading = monitor.reading(device.id);
   const job = evacuations.get(device.id);

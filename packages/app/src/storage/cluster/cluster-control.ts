@@ -41,7 +41,7 @@ export interface ClusterControl {
   close(): Promise<void>;
 }
 
-export interface ClusterStatus {
+interface ClusterStatus {
   /** Changes ever. */
   readonly entries: number;
   /** The log's sequence that this node has applied. */

@@ -8,7 +8,7 @@ import { type DeviceSet, takesWrites } from "./device-set.ts";
 import { codeOf, fragmentLength, fromFragments } from "./stripes.ts";
 
 /** What the scrub, the reader and the writer know about one fragment. */
-export type FragmentState = "good" | "missing" | "corrupt" | "unreachable";
+type FragmentState = "good" | "missing" | "corrupt" | "unreachable";
 
 /** Reads and writes fragments on devices: the only code that touches extents. */
 export interface FragmentIo {

@@ -15,10 +15,10 @@ import { createKeyedLock } from "./keyed-lock.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { codeOf, fragmentLength } from "./stripes.ts";
 
-export type RepairTrigger = RepairRecord["trigger"];
+type RepairTrigger = RepairRecord["trigger"];
 
 /** What a look at one chunk found, and what was done about it. */
-export interface ChunkOutcome {
+interface ChunkOutcome {
   readonly verdict: ScrubVerdict | "Gone";
   readonly repair?: "repaired" | "failed";
   /** Fragment bytes written. */

@@ -13,7 +13,7 @@ export type Caller =
   | { readonly kind: "server" | "keyserver" | "admin" | "anyone"; readonly id: string };
 
 /** Why a caller was refused; the label of `store_auth_failures_total`. */
-export type RefusalReason =
+type RefusalReason =
   | "certificate_missing"
   | "certificate_expired"
   | "certificate_not_yet_valid"
@@ -27,7 +27,7 @@ export type RefusalReason =
   | "handshake";
 
 /** What an accepted certificate says of its bearer. */
-export interface CertifiedPeer {
+interface CertifiedPeer {
   readonly name: string;
   readonly units: readonly string[];
 }

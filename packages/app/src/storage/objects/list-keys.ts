@@ -92,7 +92,7 @@ async function* scan<T extends { readonly key: string }>(
 }
 
 /** Order of UTF-8 bytes. */
-export function compareKeys(a: string, b: string): number {
+function compareKeys(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 

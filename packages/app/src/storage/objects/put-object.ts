@@ -110,7 +110,7 @@ export function trashPuts({ context }: ObjectServices, object: ObjectDoc | undef
 }
 
 /** RFC 9110, 13.2.2 for writes. Throws `PreconditionFailed`, or `NotFound` for If-Match on nothing. */
-export function checkConditions(existing: Stored | undefined, conditions: Conditions | undefined): void {
+function checkConditions(existing: Stored | undefined, conditions: Conditions | undefined): void {
   const etag = existing?.doc["etag"] as string | undefined;
   const matches = (list: readonly string[]) => etag !== undefined && (list.includes("*") || list.includes(etag));
   if (conditions?.ifMatch !== undefined && etag === undefined) throw storageError("NotFound", "the object does not exist");

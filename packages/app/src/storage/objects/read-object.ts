@@ -63,7 +63,7 @@ export async function* readObject(
 }
 
 /** The chunk references of an object in order. Parts that end before `start` are not loaded by readers of ranges. */
-export async function* chunksOf(services: ObjectServices, object: ObjectDoc): AsyncGenerator<ChunkRef> {
+async function* chunksOf(services: ObjectServices, object: ObjectDoc): AsyncGenerator<ChunkRef> {
   const { body } = object;
   if (body.kind === "chunks") yield* body.chunks;
   if (body.kind !== "parts") return;

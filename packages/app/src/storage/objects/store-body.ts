@@ -23,7 +23,7 @@ export interface StoredBody {
   abandon(): Promise<void>;
 }
 
-export interface Draft {
+interface Draft {
   readonly puts: readonly Put[];
   readonly dels?: readonly Del[];
   readonly checks?: readonly { readonly coll: string; readonly id: string; readonly version: number }[];

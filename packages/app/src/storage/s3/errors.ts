@@ -2,7 +2,7 @@ import { CodedError, isCoded } from "@seneschal/core";
 import { storageErrorKind } from "@seneschal/core/storage";
 
 /** S3 error codes that the gateway itself answers, with their statuses (Amazon S3 API reference, Error responses). */
-export const s3Codes = {
+const s3Codes = {
   AccessDenied: 403,
   AuthorizationHeaderMalformed: 400,
   AuthorizationQueryParametersError: 400,

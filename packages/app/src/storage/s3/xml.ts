@@ -1,7 +1,7 @@
 import { s3Error } from "./errors.ts";
 
 /** An element as a value: text, or children in order. A name with an array value repeats. */
-export type XmlValue = string | number | boolean | undefined | XmlObject | readonly (XmlObject | string)[];
+type XmlValue = string | number | boolean | undefined | XmlObject | readonly (XmlObject | string)[];
 export interface XmlObject {
   readonly [name: string]: XmlValue;
 }

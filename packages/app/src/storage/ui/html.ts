@@ -20,7 +20,7 @@ function render(value: Part): string {
   return escapeHtml(String(value));
 }
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 

@@ -4,7 +4,7 @@ import { commit, type StorageContext } from "../context.ts";
 import type { ObjectDoc } from "../documents.ts";
 import type { NodeReport, ShardChanges } from "../peers/node-report.ts";
 
-export interface ShardFigures {
+interface ShardFigures {
   readonly deltas: number;
   readonly bytes: number;
   readonly objects: number;

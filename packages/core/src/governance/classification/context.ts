@@ -38,7 +38,7 @@ export function isPartOfRow(text: string, start: number, end: number): boolean {
 }
 
 /** True when the window holds the word. */
-export function holds(window: string, word: string): boolean {
+function holds(window: string, word: string): boolean {
   for (let at = window.indexOf(word); at >= 0; at = window.indexOf(word, at + 1)) {
     if (word.length >= 4) return true;
     if (!isWordChar(window.charCodeAt(at - 1)) && !isWordChar(window.charCodeAt(at + word.length))) return true;

@@ -276,7 +276,7 @@ export function wordsOf(text: string): string[] {
 }
 
 /** English singular by rule; good enough to match a lexicon. */
-export function singular(word: string): string {
+function singular(word: string): string {
   if (word.length < 4 || word.endsWith("ss") || word.endsWith("us") || word.endsWith("is")) return word;
   if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
   if (/(?:ss|x|ch|sh|diagnos)es$/.test(word)) return word.endsWith("diagnoses") ? `${word.slice(0, -2)}is` : word.slice(0, -2);

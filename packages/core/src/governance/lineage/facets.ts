@@ -58,7 +58,7 @@ export const lineageDatasetFacet = z.looseObject({
 });
 
 /** `lineage` facet 1-0-0 of a job. */
-export const lineageJobFacet = z.looseObject({
+const lineageJobFacet = z.looseObject({
   entries: z.array(
     z.looseObject({
       namespace: text,

@@ -112,7 +112,7 @@ export function verifyRsa(key: PublicKey, hash: HashName, digest: Uint8Array, si
 }
 
 /** ECDSA over a digest, the signature as `r || s`. */
-export function verifyEcdsa(key: PublicKey, digest: Uint8Array, signature: Uint8Array): boolean {
+function verifyEcdsa(key: PublicKey, digest: Uint8Array, signature: Uint8Array): boolean {
   if (key.kind !== "ec") return false;
   charge(20_000);
   const curve = CURVES[key.curve];
