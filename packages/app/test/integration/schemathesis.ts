@@ -53,7 +53,7 @@ export async function probe({
   const options = [
     ["run", file("openapi.json", JSON.stringify(document))],
     ["--url", url, "--checks", CHECKS.join(","), "--phases", "examples,coverage,fuzzing", "--mode", "all"],
-    ["--max-examples", process.env["SCHEMATHESIS_EXAMPLES"] ?? "10", "--generation-deterministic"],
+    ["--max-examples", process.env["SCHEMATHESIS_EXAMPLES"] ?? "3", "--generation-deterministic"],
     ["--suppress-health-check", "all", "--no-color", "--continue-on-failure", "--warnings", "off"],
     without.flatMap((operation) => ["--exclude-operation-id", operation]),
     ca === undefined ? [] : ["--tls-verify", file("ca.pem", ca)],
