@@ -1,14 +1,26 @@
 import { isCoded, type JsonObject } from "@seneschal/core";
 import { refusal } from "@seneschal/core/keys";
-import type { AuditDraft, Commit, CommitResult, DocumentStore, Put } from "@seneschal/core/ports";
+import type {
+  AuditDraft,
+  Commit,
+  CommitResult,
+  DocumentStore,
+  IndexValue,
+  ListOptions,
+  Put,
+  Stored,
+} from "@seneschal/core/ports";
 import type { Collection } from "./collection.ts";
 import { type Reader, reader } from "./reader.ts";
 
-/** A transaction in the making: reads are guarded, writes and audit events wait for the one commit at its end. */
+/**
+ * A transaction in the making: reads are guarded, writes and audit events wait for the one commit at its end. A document that
+ * was got once is the same for the whole unit, whatever others commit meanwhile.
+ */
 export interface Unit extends Reader {
   /** Writes a document that must not exist yet. */
   insert<T extends object>(into: Collection<T>, id: string, doc: T): void;
-  /** Writes a document that was read in this unit: it is refused if it changed since; one never read is overwritten. */
+  /** Writes a document that was got or listed in this unit: it is refused if it changed since; one never read is overwritten. */
   put<T extends object>(into: Collection<T>, id: string, doc: T): void;
   delete<T extends object>(from: Collection<T>, id: string): void;
   audit(draft: AuditDraft): void;
@@ -72,7 +84,9 @@ interface Pending {
 
 function openUnit(store: DocumentStore) {
   const committed = reader(store);
+  const reads = new Map<string, Promise<Stored | undefined>>();
   const versions = new Map<string, { readonly coll: string; readonly id: string; readonly version: number }>();
+  const listed = new Map<string, number>();
   const pending = new Map<string, Pending>();
   const audit: AuditDraft[] = [];
   const callbacks: (() => void)[] = [];
@@ -82,7 +96,7 @@ function openUnit(store: DocumentStore) {
     for (const [index, text] of Object.entries(coll.clashes)) clashes.set(`${coll.name}.${index}`, text);
     const key = `${write.coll}/${write.id}`;
     const inserted = pending.get(key)?.ifVersion === 0;
-    const ifVersion = inserted ? 0 : (write.ifVersion ?? versions.get(key)?.version);
+    const ifVersion = inserted ? 0 : (write.ifVersion ?? versions.get(key)?.version ?? listed.get(key));
     pending.set(key, { ...write, ...(ifVersion === undefined ? {} : { ifVersion }) });
   };
 
@@ -92,9 +106,25 @@ function openUnit(store: DocumentStore) {
       const key = `${from.name}/${id}`;
       const staged = pending.get(key);
       if (staged !== undefined) return staged.doc as T | undefined;
-      const stored = await store.get(from.name, id);
+      // INVARIANT: one read per document. A second one could see a later version, which the guards were not judged on.
+      const reading = reads.get(key) ?? store.get(from.name, id);
+      reads.set(key, reading);
+      const stored = await reading;
       versions.set(key, { coll: from.name, id, version: stored?.version ?? 0 });
       return stored?.doc as T | undefined;
+    },
+    async list<T extends object>(
+      from: Collection<T>,
+      index: string,
+      prefix: readonly IndexValue[],
+      options: Partial<ListOptions> = {},
+    ) {
+      const { items } = await store.list(from.name, index, prefix, { limit: 1000, ...options });
+      for (const { id, version } of items) {
+        const key = `${from.name}/${id}`;
+        if (!listed.has(key)) listed.set(key, version);
+      }
+      return items.map((item) => item.doc as unknown as T);
     },
     insert(into, id, doc) {
       stage(into as Collection<object>, { coll: into.name, id, doc, ifVersion: 0 });
