@@ -96,10 +96,12 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
   let scope: DataRequest["scope"] | undefined;
 
   const parsed =
-    options.sql !== undefined && beginsLikeSql(query) ? parseSql(options.sql, query, textOf(context["dialect"])) : undefined;
+    options.sql !== undefined && beginsLikeSql(query) && !readsLikeProse(query)
+      ? parseSql(options.sql, query, textOf(context["dialect"]))
+      : undefined;
   const json = parsed === undefined || parsed.statements.length === 0 ? jsonOf(query) : undefined;
   const rows = json === undefined && !beginsLikeSql(query) ? csvOf(query) : undefined;
-  if (parsed !== undefined && parsed.statements.length > 0 && parsed.failed === 0 && !readsLikeProse(query)) {
+  if (parsed !== undefined && parsed.statements.length > 0 && parsed.failed === 0) {
     form = "sql";
     const analysis = analyseSql(parsed.statements, options.schemaOf);
     operation = analysis.operation;

@@ -3,8 +3,9 @@ import { csvRows } from "./csv.ts";
 /** What kind of text a query is. */
 export type QueryForm = "sql" | "json" | "csv" | "text";
 
+/** First words of statements; those that are verbs of plain language too, with what follows them in SQL. */
 const SQL_START =
-  /^\s*(?:\(\s*)?(?:select|with|insert|update|delete|merge|copy|unload|export|import|load|create|alter|drop|truncate|explain|from|use|replace|call|grant|show|describe)\b/i;
+  /^\s*(?:\(\s*)?(?:select|with|insert|update|delete|merge|copy|unload|create|alter|drop|truncate|explain|from|use|replace|call|grant|show|describe|export\s+(?:table|data)|import\s+(?:external\s+)?(?:table|from|foreign)|load\s+data)\b/i;
 
 /** True when the text begins like SQL; whether it is, the parser says. */
 export function beginsLikeSql(text: string): boolean {
