@@ -3,6 +3,8 @@ import { openBenchServer } from "../gateway-server.ts";
 
 const KIB = Buffer.alloc(1024, 7).toString("base64");
 const milliseconds = Number(process.env["CALL_MS"] ?? 4000);
+/** `CALLS=encrypt,activity` measures these alone. */
+const chosen = process.env["CALLS"]?.split(",");
 
 /** The ten commonest calls over HTTPS with mutual TLS, each at its most, and by the clock at 70 % of that. */
 const calls: Bench = {
@@ -40,7 +42,7 @@ const calls: Bench = {
     ];
     const results: BenchResult[] = [];
     try {
-      for (const [name, method, path, body] of list) {
+      for (const [name, method, path, body] of list.filter(([name]) => chosen?.includes(name) ?? true)) {
         const call = { method, path, milliseconds, ...(body === undefined ? {} : { body }) };
         const most = await server.load(call);
         const steady = await server.load({ ...call, rate: most.perSecond * 0.7 });

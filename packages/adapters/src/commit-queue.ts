@@ -17,6 +17,7 @@ interface Waiting {
 export class CommitQueue {
   readonly #process: (batch: readonly PreparedCommit[]) => Promise<readonly CommitResult[]>;
   #waiting: Waiting[] = [];
+  #between: (() => void)[] = [];
   #running = false;
 
   constructor(process: (batch: readonly PreparedCommit[]) => Promise<readonly CommitResult[]>) {
@@ -27,6 +28,21 @@ export class CommitQueue {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ commit, resolve, reject });
       if (!this.#running) void this.#run();
+    });
+  }
+
+  /** Calls `look` when no batch is in flight: what it sees at once is the state between two batches. */
+  between<T>(look: () => T | Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const run = (): void => {
+        try {
+          resolve(look());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      if (this.#running) this.#between.push(run);
+      else run();
     });
   }
 
@@ -42,6 +58,7 @@ export class CommitQueue {
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
+      for (const look of this.#between.splice(0)) look();
     }
     this.#running = false;
   }

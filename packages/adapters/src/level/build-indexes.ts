@@ -41,9 +41,14 @@ export async function buildIndexes(db: LevelDb, schema: CompiledSchema): Promise
   await db.put(bytes(layout.indexes), JSON.stringify(declared), { sync: true });
 }
 
-/** The place of an index entry: a unique key holds one id, so that it is found without a scan. */
+/** The name of an entry in its index: a unique key holds one id, so that it is found without a scan. */
+export function entryName(collection: CompiledCollection, index: string, key: string, id: string): string {
+  return collection.uniques.includes(index) ? `${key}\0` : entryKey(key, id);
+}
+
+/** The place of an index entry. */
 export function entryPlace(collection: CompiledCollection, index: string, key: string, id: string): string {
-  return layout.index(collection.name, index) + (collection.uniques.includes(index) ? `${key}\0` : entryKey(key, id));
+  return layout.index(collection.name, index) + entryName(collection, index, key, id);
 }
 
 /** The range of all keys that start with a byte string. */

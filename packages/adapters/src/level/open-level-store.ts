@@ -17,9 +17,10 @@ import {
 import { CommitQueue } from "../commit-queue.ts";
 import { InFlight } from "../in-flight.ts";
 import { buildIndexes } from "./build-indexes.ts";
+import { KeptCounts } from "./kept-counts.ts";
 import { bytes, layout } from "./layout.ts";
 import { type LevelDb, openLevel } from "./open-level.ts";
-import { parseDocument, readView, writePlan } from "./write-plan.ts";
+import { entryChanges, parseDocument, readView, writePlan } from "./write-plan.ts";
 
 const format = "1";
 
@@ -60,6 +61,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
   }
   const listeners = new Set<(seq: number) => void>();
   const inFlight = new InFlight("store");
+  const counts = new KeptCounts();
   let failure: unknown;
 
   const refuseAfterFailure = (): void => {
@@ -71,13 +73,16 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     const view = await readView(db, schema, head, batch);
     const plan = planCommits(schema, view, batch);
     if (plan.applied.length === 0) return plan.results;
+    const entries = entryChanges(schema, plan);
     try {
-      await writePlan(db, schema, plan, view.expired);
+      await writePlan(db, plan, entries, view.expired);
     } catch (error) {
       failure = error;
+      counts.clear();
       throw new CodedError<StoreErrorCode>("outcome_unknown", "the write failed; its outcome is unknown", {}, error);
     }
     head = plan.head;
+    for (const { index, key, id } of entries) counts.changed(index, key, id === undefined ? -1 : 1);
     for (const listener of listeners) queueMicrotask(() => listener(head.change));
     return plan.results;
   });
@@ -103,6 +108,19 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     const place = layout.index(coll, index);
     // "0" follows the "/" that ends the place: the end of the index.
     return { gte: bytes(place + range.gte), lt: bytes(range.lt === undefined ? `${place.slice(0, -1)}0` : place + range.lt) };
+  };
+  /** Counts what is there when it is called. */
+  const countKeys = async (reach: { readonly gte: Buffer; readonly lt: Buffer }): Promise<number> => {
+    const snapshot = db.snapshot();
+    const keys = db.keys({ ...reach, snapshot });
+    let count = 0;
+    try {
+      for (let chunk = await keys.nextv(1000); chunk.length > 0; chunk = await keys.nextv(1000)) count += chunk.length;
+    } finally {
+      await keys.close();
+      await snapshot.close();
+    }
+    return count;
   };
   const feed = async <T>(key: (seq: number) => string, afterSeq: number, limit: number, parse: (value: string) => T) => {
     checkFeed(afterSeq, limit);
@@ -133,16 +151,13 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
       }),
     count: (coll, index, prefix, range) =>
       inFlight.run(async () => {
-        const reach = bounds(coll, index, keyRange(schema, coll, index, prefix, range));
+        const wanted = keyRange(schema, coll, index, prefix, range);
+        const reach = bounds(coll, index, wanted);
         if (Buffer.compare(reach.gte, reach.lt) >= 0) return 0;
-        let count = 0;
-        const keys = db.keys(reach);
-        try {
-          for (let chunk = await keys.nextv(1000); chunk.length > 0; chunk = await keys.nextv(1000)) count += chunk.length;
-        } finally {
-          await keys.close();
-        }
-        return count;
+        if (range?.from !== undefined || range?.to !== undefined) return countKeys(reach);
+        const place = layout.index(coll, index);
+        const kept = (): Promise<number> | undefined => counts.get(place, wanted.gte);
+        return kept() ?? queue.between(() => kept() ?? counts.keep(place, wanted.gte, countKeys(reach)));
       }),
     commit: (commit) =>
       inFlight.run(() => {

@@ -13,7 +13,7 @@ import {
   type StoreHead,
   type StoreView,
 } from "@seneschal/core/store";
-import { entryPlace } from "./build-indexes.ts";
+import { entryName, entryPlace } from "./build-indexes.ts";
 import { bytes, layout } from "./layout.ts";
 import type { LevelDb } from "./open-level.ts";
 
@@ -60,11 +60,41 @@ export async function readView(
   };
 }
 
-/** Writes the plan as one synchronous batch. */
+/** An index entry that a plan writes, or, without `id`, deletes. */
+export interface EntryChange {
+  /** The place of the index. */
+  readonly index: string;
+  /** The rest of the entry's place. */
+  readonly key: string;
+  readonly id?: string;
+}
+
+/** What a plan does to indexes. Deletes first: a unique key that one document gives up may be taken by another. */
+export function entryChanges(schema: CompiledSchema, plan: CommitPlan): readonly EntryChange[] {
+  const deleted: EntryChange[] = [];
+  const written: EntryChange[] = [];
+  for (const { coll, id, before, after } of plan.documents) {
+    const collection = collectionOf(schema, coll);
+    for (const [index, key] of Object.entries(before?.keys ?? {}))
+      if (after?.keys[index] !== key)
+        deleted.push({ index: layout.index(coll, index), key: entryName(collection, index, key, id) });
+    for (const [index, key] of Object.entries(after?.keys ?? {}))
+      if (before?.keys[index] !== key)
+        written.push({ index: layout.index(coll, index), key: entryName(collection, index, key, id), id });
+  }
+  for (const { seq, keys } of plan.audit) {
+    const [keyId, id] = [auditKeyId(seq), String(seq)];
+    for (const [index, key] of Object.entries(keys))
+      written.push({ index: layout.index(schema.audit.name, index), key: entryName(schema.audit, index, key, keyId), id });
+  }
+  return [...deleted, ...written];
+}
+
+/** Writes the plan, with what it does to indexes, as one synchronous batch. */
 export async function writePlan(
   db: LevelDb,
-  schema: CompiledSchema,
   plan: CommitPlan,
+  entries: readonly EntryChange[],
   expired: (seq: number) => string | undefined,
 ): Promise<void> {
   // A chained batch: the array form clones every operation, which costs more than everything else here.
@@ -72,24 +102,17 @@ export async function writePlan(
   const put = (key: string, value: string): void => void batch.put(bytes(key), value);
   const del = (key: string): void => void batch.del(bytes(key));
 
-  // Deletes first: a unique key that one document gives up may be taken by another in the same batch.
   for (const { coll, id, before, after } of plan.documents) {
-    const collection = collectionOf(schema, coll);
-    for (const [index, key] of Object.entries(before?.keys ?? {}))
-      if (after?.keys[index] !== key) del(entryPlace(collection, index, key, id));
-    if (after === undefined && before !== undefined) del(layout.document(coll, id));
+    if (after !== undefined) put(layout.document(coll, id), `${after.version} ${after.text}`);
+    else if (before !== undefined) del(layout.document(coll, id));
   }
-  for (const { coll, id, before, after } of plan.documents) {
-    if (after === undefined) continue;
-    const collection = collectionOf(schema, coll);
-    put(layout.document(coll, id), `${after.version} ${after.text}`);
-    for (const [index, key] of Object.entries(after.keys))
-      if (before?.keys[index] !== key) put(entryPlace(collection, index, key, id), id);
+  for (const { index, key, id } of entries) {
+    if (id === undefined) del(index + key);
+    else put(index + key, id);
   }
   const streams = new Map<string, number>();
-  for (const { seq, stream, streamSeq, text, keys } of plan.audit) {
+  for (const { seq, stream, streamSeq, text } of plan.audit) {
     put(layout.audit(seq), `[${JSON.stringify(stream)},${streamSeq},${text}]`);
-    for (const [index, key] of Object.entries(keys)) put(entryPlace(schema.audit, index, key, auditKeyId(seq)), String(seq));
     streams.set(stream, streamSeq);
   }
   for (const [stream, streamSeq] of streams) put(layout.stream(stream), String(streamSeq));

@@ -164,7 +164,7 @@ export type StoreErrorCode =
  * Ids are not empty; the same id is put or deleted once per commit (`invalid_commit`).
  *
  * The pseudo-collection `audit` can be read, listed and counted, never written to, through two built-in indexes and those that the
- * adapter was opened with for it (`auditIndexes`, functions of the item's document); its items are
+ * adapter was opened with for it (`auditIndexes`, functions of the item's `stream` and `event`); its items are
  * `{ id: String(seq), version: seq, doc: { seq, stream, stream_seq, event } }`, and equal index values sort by seq.
  * Built in: `stream` = `[stream, stream_seq]` (a whole stream in order: `list("audit", "stream", [stream], { limit })`)
  * and `seq` = `[seq]`.

@@ -1,6 +1,6 @@
 import type { Change, CommitResult, FailedCondition, UniqueViolation } from "../ports/document-store.ts";
-import { auditDocument, type PreparedCommit } from "./prepare-commit.ts";
-import { type CompiledSchema, type IndexKeys, indexKeys } from "./schema.ts";
+import type { PreparedCommit } from "./prepare-commit.ts";
+import { auditIdBytes, auditNumberKeys, type CompiledSchema, type IndexKeys } from "./schema.ts";
 
 /** The newest number of each sequence; each is dense from 1. */
 export interface StoreHead {
@@ -133,12 +133,14 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
     for (const [slot, id] of claims) claimed.set(slot, id);
     for (const { coll, id, text, keys } of commit.puts) write(coll, id, { version: seq, keys, text });
     for (const { coll, id } of commit.dels) if (current(coll, id) !== undefined) write(coll, id, undefined);
-    for (const { stream, text, event } of commit.audit) {
+    for (const { stream, text, keys } of commit.audit) {
       const streamSeq = (streams.get(stream) ?? view.streamSeq(stream)) + 1;
       streams.set(stream, streamSeq);
       head = { ...head, audit: head.audit + 1 };
-      const doc = auditDocument(head.audit, stream, streamSeq, event);
-      audit.push({ seq: head.audit, stream, streamSeq, text, keys: indexKeys(schema.audit, auditKeyId(head.audit), doc) });
+      audit.push({
+        ...{ seq: head.audit, stream, streamSeq, text },
+        keys: { ...keys, ...auditNumberKeys(stream, streamSeq, head.audit) },
+      });
     }
     return accepted(commit, seq);
   };
@@ -156,7 +158,7 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
 
 /** The id under which index keys carry an audit entry: padded, so that equal index values sort by sequence. */
 export function auditKeyId(seq: number): string {
-  return String(seq).padStart(16, "0");
+  return String(seq).padStart(auditIdBytes, "0");
 }
 
 function accepted(commit: PreparedCommit, seq: number): CommitResult {

@@ -3,7 +3,15 @@ import type { JsonObject } from "../json.ts";
 import type { Check, Commit, StoreErrorCode } from "../ports/document-store.ts";
 import { utf8Length } from "./byte-string.ts";
 import { serialiseDocument, stringProblem } from "./check-json.ts";
-import { type CompiledCollection, type CompiledSchema, type IndexKeys, indexKeys, maxKeyBytes } from "./schema.ts";
+import {
+  auditIdBytes,
+  type CompiledCollection,
+  type CompiledSchema,
+  checkStream,
+  type IndexKeys,
+  indexKeys,
+  maxKeyBytes,
+} from "./schema.ts";
 
 /** A put with its document serialised and its index keys encoded. */
 export interface PreparedPut {
@@ -14,14 +22,20 @@ export interface PreparedPut {
   readonly ifVersion: number | undefined;
 }
 
+/** An audit event, serialised, with the index keys that do not need its numbers. */
+export interface PreparedAudit {
+  readonly stream: string;
+  readonly text: string;
+  readonly keys: IndexKeys;
+}
+
 /** A commit that no longer depends on anything the caller can change. */
 export interface PreparedCommit {
   readonly commitId: string;
   readonly puts: readonly PreparedPut[];
   readonly dels: readonly { readonly coll: string; readonly id: string; readonly ifVersion: number | undefined }[];
   readonly checks: readonly Check[];
-  /** `event` is a copy of the caller's, read from `text`. */
-  readonly audit: readonly { readonly stream: string; readonly text: string; readonly event: JsonObject }[];
+  readonly audit: readonly PreparedAudit[];
   /** Characters of all texts; bounds merged batches. */
   readonly size: number;
 }
@@ -57,10 +71,10 @@ export function prepareCommit(schema: CompiledSchema, commit: Commit): PreparedC
   const audit = (commit.audit ?? []).map(({ stream, event }) => {
     checkId("stream", stream);
     const text = serialiseDocument(event, `audit/${stream}`);
-    const copy = JSON.parse(text) as JsonObject;
-    // Numbers come at commit; every number encodes to the same length, so that this check is final.
-    indexKeys(schema.audit, "0".repeat(16), auditDocument(1, stream, 1, copy));
-    return { stream, text, event: copy };
+    checkStream(schema.audit, stream);
+    // Read back from the text: an index sees what is stored, such as 0 for -0.
+    const doc = { stream, event: JSON.parse(text) as JsonObject };
+    return { stream, text, keys: indexKeys(schema.auditFacts, "0".repeat(auditIdBytes), doc) };
   });
   const size = [...puts, ...audit].reduce((sum, { text }) => sum + text.length, 0);
   return { commitId: commit.commitId, puts, dels, checks, audit, size };

@@ -8,7 +8,7 @@ import { encodeIndexKey } from "./index-key.ts";
 /** What a store is opened with: its collections, and the indexes of the pseudo-collection `audit` beyond the built-in ones. */
 export interface StoreSchema {
   readonly collections: Collections;
-  /** Functions of `{ seq, stream, stream_seq, event }`. `stream` and `seq` are built in; none may be unique. */
+  /** Functions of `{ stream, event }`, what is known before the commit. `stream` and `seq` are built in; none may be unique. */
   readonly auditIndexes?: Readonly<Record<string, IndexSpec>>;
 }
 
@@ -26,10 +26,15 @@ export interface CompiledCollection {
 export interface CompiledSchema {
   readonly collections: ReadonlyMap<string, CompiledCollection>;
   readonly audit: CompiledCollection;
+  /** The indexes of `audit` but for those by its numbers, which a commit gives. */
+  readonly auditFacts: CompiledCollection;
 }
 
 /** The name of the pseudo-collection of audit entries. */
 export const auditCollection = "audit";
+
+/** The length of an audit entry's id in index keys. */
+export const auditIdBytes = 16;
 
 /** Encoded index key and id may take this many bytes together: far below what a PostgreSQL btree accepts (2,704). */
 export const maxKeyBytes = 1024;
@@ -57,7 +62,8 @@ export function compileSchema(schema: StoreSchema): CompiledSchema {
     if (Object.hasOwn(builtInAuditIndexes, name)) throw invalid(`the audit index "${name}" is built in`);
     if (spec.unique === true) throw invalid(`the audit index "${name}" cannot be unique`);
   }
-  return { collections, audit: compileCollection(auditCollection, { ...builtInAuditIndexes, ...own }) };
+  const auditFacts = compileCollection(auditCollection, own);
+  return { collections, auditFacts, audit: compileCollection(auditCollection, { ...builtInAuditIndexes, ...own }) };
 }
 
 function compileCollection(name: string, specs: Readonly<Record<string, IndexSpec>>): CompiledCollection {
@@ -91,6 +97,18 @@ export function indexKeys(collection: CompiledCollection, id: string, doc: JsonO
     keys[name] = key;
   }
   return keys;
+}
+
+/** The keys of the built-in audit indexes. `stream` was checked by {@link checkStream}. */
+export function auditNumberKeys(stream: string, streamSeq: number, seq: number): IndexKeys {
+  return { stream: encodeIndexKey([stream, streamSeq]), seq: encodeIndexKey([seq]) };
+}
+
+/** Checks that a stream's entries can be indexed. Throws CodedError `invalid_document`. */
+export function checkStream(audit: CompiledCollection, stream: string): void {
+  // Every number takes the same bytes, so that one key stands for all.
+  const bytes = encodeIndexKey([stream, 1]).length + auditIdBytes + 1;
+  if (bytes > maxKeyBytes) throw keyError(audit.name, "stream", stream, `takes ${bytes} bytes, more than ${maxKeyBytes}`);
 }
 
 /** What is wrong with index values, or `undefined`. */

@@ -469,6 +469,34 @@ export function documentStoreSuite(runner: SuiteRunner, subject: StoreUnderTest)
       );
     });
 
+  law(
+    "count: beside writers no less than was acknowledged, no more than was asked for; exact when all is quiet",
+    async (store) => {
+      let asked = 0;
+      let acknowledged = 0;
+      const write = async (at: number): Promise<void> => {
+        asked += 1;
+        await put(store, `w${at}`, { kind: at % 2 === 0 ? "even" : "odd", rank: at });
+        acknowledged += 1;
+      };
+      const look = async (): Promise<void> => {
+        const least = acknowledged;
+        const count = await store.count("things", "by_kind", []);
+        equal([least <= count, count <= asked], [true, true], `${least} <= ${count} <= ${asked}`);
+      };
+      await Promise.all(
+        Array.from({ length: 90 }, async (_, at) => (at % 3 === 0 ? look().then(() => write(at)) : write(at).then(look))),
+      );
+      equal(await store.count("things", "by_kind", ["even"]), 45);
+      await put(store, "w0", { kind: "odd" });
+      await commit(store, { dels: Array.from({ length: 10 }, (_, at) => ({ coll: "things", id: `w${2 * at}` })) });
+      equal(await store.count("things", "by_kind", []), 80);
+      equal(await store.count("things", "by_kind", ["even"]), 35);
+      equal(await store.count("things", "by_kind", ["odd"]), 45);
+      equal(await store.count("things", "by_kind", ["odd", 1]), 1);
+    },
+  );
+
   law("cursor: bound to its list; the last page has none", async (store) => {
     await commit(store, { puts: ["a", "b", "c"].map((id) => ({ coll: "things", id, doc: { kind: "k", any: 1 } })) });
     const { cursor } = await store.list("things", "by_kind", ["k"], { limit: 2 });
@@ -657,6 +685,15 @@ export function documentStoreSuite(runner: SuiteRunner, subject: StoreUnderTest)
       { collections: {}, auditIndexes: { x: { ...spec, unique: true } } },
     ])
       await refuses(runner, "invalid_schema", () => place.open(schema));
+    await place.destroy();
+  });
+
+  runner.test("an audit index sees what is known before the commit: the stream and the event, no number", async () => {
+    const place = await subject.place();
+    const store = await place.open({ collections: {}, auditIndexes: { x: { key: (doc) => [doc["seq"] as IndexValue] } } });
+    await refuses(runner, "invalid_document", () => commit(store, { audit: [{ stream: "s", event: {} }] }));
+    equal((await store.auditRead(0, 1)).length, 0);
+    await store.close();
     await place.destroy();
   });
 
