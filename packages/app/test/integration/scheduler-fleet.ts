@@ -31,6 +31,7 @@ export async function startFleet(count: number, storage: Record<string, unknown>
       tokens: [{ id: "root", role: "system-admin", sha256: createHash("sha256").update(ADMIN).digest("hex") }],
       rate_limit: { authenticated: { limit: 1_000_000_000 } },
       storage,
+      scheduling: { keep_ended: "10m" },
       cluster: { address: `http://127.0.0.1:${port}`, token: "token-of-the-peers" },
     };
     const child = spawn(

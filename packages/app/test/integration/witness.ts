@@ -61,7 +61,7 @@ export class Witness {
     return this.#edits.get(reason) ?? Number.NaN;
   }
 
-  /** Somebody saw this version of an allocation. */
+  /** Somebody saw this version of an allocation; 0: that there is none. */
   sawAllocation(allocation: string, version: number): NonNullable<Operation["observedFrom"]> {
     return (from) =>
       within(
@@ -96,14 +96,15 @@ export class Witness {
     if (command.kind === "allocation.move" && command.to === "completed") once(this.#completed, command.allocation);
     if (command.kind === "tenant.update" && command.why !== undefined) once(this.#edits, command.why);
     if ("allocation" in command) this.#note(command.allocation);
+    if (command.kind === "allocation.prune") for (const id of command.allocations) this.#note(id);
     if (command.kind === "allocation.assign") this.#checkOwners(command.allocation, command.nodes);
     this.#noteTenants(before);
   }
 
   #note(allocation: string): void {
-    const version = this.state.allocations.get(allocation)?.version;
+    const version = this.state.allocations.get(allocation)?.version ?? 0;
     const known = this.#versions.get(allocation);
-    if (version === undefined || known?.at(-1)?.[1] === version) return;
+    if (known?.at(-1)?.[1] === version) return;
     if (known === undefined) this.#versions.set(allocation, [[this.commands, version]]);
     else known.push([this.commands, version]);
   }

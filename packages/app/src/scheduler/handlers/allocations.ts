@@ -53,6 +53,12 @@ function runsFor(state: QuotaState, principal: Principal, allocation: Allocation
   return allocation.assigned.some((id) => state.nodes.get(id)?.agent === principal.id);
 }
 
+/** All that can be in a state, newest first: work that has not ended is listed without passing by what has. */
+function* newestFirst(state: QuotaState, wanted: AllocationState | undefined): IterableIterator<Allocation> {
+  if (wanted === undefined || isTerminal(wanted)) for (const [, allocation] of state.allocations.reversed()) yield allocation;
+  else for (const [id] of state.live.reversed()) yield state.allocations.get(id) as Allocation;
+}
+
 /** The allocation, if the caller may see it; what others own looks like what does not exist. */
 function visible(state: QuotaState, principal: Principal, id: string): Allocation {
   const allocation = state.allocations.get(id);
@@ -118,7 +124,7 @@ export const allocationHandlers: Pick<Handlers<SchedulerContract, SchedulerServi
     const burst = cycle.last()?.plan.burst;
     const page = [];
     let skip = offset;
-    for (const [, allocation] of state.allocations.reversed()) {
+    for (const allocation of newestFirst(state, wanted)) {
       if (tenant !== undefined && allocation.tenant !== tenant) continue;
       if (query.tenant_id !== undefined && allocation.tenant !== query.tenant_id) continue;
       if (user !== undefined && allocation.user !== user) continue;
