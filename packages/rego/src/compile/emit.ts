@@ -25,6 +25,7 @@ import type { Action, Callee, Operand, Override, RefOperand, Statement, Variable
 import { eachVariable } from "./ir.ts";
 import type { Frame as Layout } from "./lower.ts";
 import { order, sameKey } from "./order.ts";
+import { cannotMatch, isComparable, type Requirement, requirementsOf } from "./selection.ts";
 import type { Report, RuleNode } from "./tree.ts";
 
 /** A literal's part: a test, or a generator that runs what follows once per solution. */
@@ -49,6 +50,9 @@ export interface EmitOptions {
 
 const fail: Test = () => false;
 
+/** Literals behind an enumeration that are looked at for what they ask of its elements. */
+const MAX_REQUIREMENTS = 8;
+
 /** Compiles statements to closures over a flat frame. Every variable has a fixed slot and a known first binding. */
 export class Emitter {
   private readonly o: EmitOptions;
@@ -70,7 +74,7 @@ export class Emitter {
     this.o.inspect?.(ordered);
     // ordering marked what each literal binds; emission binds again, literal by literal
     for (const v of bound) v.bound = false;
-    return ordered.flatMap((statement) => this.statement(statement));
+    return ordered.flatMap((statement, i) => this.statement(statement, ordered, i + 1));
   }
 
   private bind(variable: Variable): void {
@@ -105,13 +109,12 @@ export class Emitter {
 
   // --- statements ----------------------------------------------------------------------------------------------------
 
-  private statement(s: Statement): Piece[] {
+  /** The pieces of one literal; those from `next` on follow it. */
+  private statement(s: Statement, body: readonly Statement[], next: number): Piece[] {
     const { probe, file } = this.o;
     let pieces: Piece[];
-    if (s.overrides.length > 0) {
-      const inner = this.core(s);
-      pieces = [this.overridden(inner, s.overrides)];
-    } else pieces = this.core(s);
+    if (s.overrides.length > 0) pieces = [this.overridden(this.core(s), s.overrides)];
+    else pieces = this.selects(s, body, next) ?? this.core(s);
     if (probe === undefined) return pieces;
     const { loc } = s;
     const seen: Test = (c) => {
@@ -280,14 +283,23 @@ export class Emitter {
 
   // --- refs with variables to bind -------------------------------------------------------------------------------------
 
+  /** `x = xs[_]` whose next literals compare x with what is known: elements that differ are passed over inside of the loop. */
+  private selects(s: Statement, body: readonly Statement[], next: number): Piece[] | undefined {
+    const { action } = s;
+    if (s.negated || action.kind !== "unify" || action.left.kind !== "var" || this.o.probe !== undefined) return undefined;
+    const pieces: Piece[] = [];
+    const found = requirementsOf(action.left.variable, body.slice(next, next + MAX_REQUIREMENTS));
+    return found.length > 0 && this.enumerates(action.left, action.right, pieces, found) ? pieces : undefined;
+  }
+
   /** `x = xs[_]` with x not bound: the generator fills x's own slot. */
-  private enumerates(target: Operand, ref: Operand, pieces: Piece[]): boolean {
+  private enumerates(target: Operand, ref: Operand, pieces: Piece[], wanted: readonly Requirement[] = []): boolean {
     if (target.kind !== "var" || target.variable.bound || ref.kind !== "ref") return false;
     if (typeof ref.base === "object" && !ref.base.bound) return false;
     const simple = ref.path.every((part) => part.kind === "const" || part.kind === "var" || isReady(part));
     if (!simple || ref.path.every((part) => isReady(part))) return false;
     if (ref.path.some((part) => part.kind === "var" && part.variable === target.variable)) return false;
-    this.generator(ref, target.variable.slot, pieces);
+    this.generator(ref, target.variable.slot, pieces, wanted);
     this.bind(target.variable);
     return true;
   }
@@ -327,12 +339,14 @@ export class Emitter {
     }
   }
 
-  private generator(ref: RefOperand, slot: number, pieces: Piece[]): void {
+  private generator(ref: RefOperand, slot: number, pieces: Piece[], wanted: readonly Requirement[] = []): void {
     const { program } = this.o;
+    const selected = wanted.map((r): Selected => [r.name, this.evaluate(r.wanted), this.o.frame.slot()]);
     const first = ref.path.findIndex((part) => !isReady(part));
     const start = this.start({ ...ref, path: ref.path.slice(0, first) });
     const builders: ((rest: Walk) => Walk)[] = [];
-    for (const part of ref.path.slice(first)) {
+    for (const [i, part] of ref.path.entries()) {
+      if (i < first) continue;
       if (isReady(part)) {
         const key = this.evaluate(part);
         builders.push((rest) => (c, f, v) => {
@@ -344,7 +358,8 @@ export class Emitter {
       } else if (part.kind === "var") {
         const at = part.variable.slot;
         this.bind(part.variable);
-        builders.push((rest) => enumerate(program, at, rest));
+        const last = i === ref.path.length - 1 && selected.length > 0;
+        builders.push((rest) => (last ? select(program, at, selected, rest) : enumerate(program, at, rest)));
       } else {
         const match = this.pattern(part);
         const holder = this.o.frame.slot();
@@ -1028,6 +1043,41 @@ function enumerate(program: Program, slot: number, rest: Walk): Walk {
       if (w === undefined) continue;
       f[slot] = key;
       if (rest(c, f, w)) return true;
+    }
+    return false;
+  };
+}
+
+/** A requirement, what computes its value, and the slot that holds it during the loop. */
+type Selected = readonly [name: string | undefined, wanted: Eval, slot: number];
+
+/** {@link enumerate} for the items that may meet every requirement; what is wanted is computed once. */
+function select(program: Program, slot: number, selected: readonly Selected[], rest: Walk): Walk {
+  const all = enumerate(program, slot, rest);
+  const [first, ...others] = selected as readonly [Selected, ...Selected[]];
+  const [name] = first;
+  return (c, f, v) => {
+    const items = isArray(v) ? v : v instanceof RegoSet ? v.sorted() : undefined;
+    if (items === undefined || c.mocks !== undefined) return all(c, f, v);
+    for (let i = 0; i < selected.length; i++) {
+      const [, wanted, at] = selected[i] as Selected;
+      const w = wanted(c, f);
+      if (w === undefined) return false;
+      if (!isComparable(w)) return all(c, f, v);
+      f[at] = w;
+    }
+    const w = f[first[2]] as Value;
+    const isSet = items !== v;
+    next: for (let i = 0; i < items.length; i++) {
+      tick();
+      const item = items[i] as Value;
+      if (cannotMatch(item, name, w)) continue;
+      for (let j = 0; j < others.length; j++) {
+        const [member, , at] = others[j] as Selected;
+        if (cannotMatch(item, member, f[at] as Value)) continue next;
+      }
+      f[slot] = isSet ? item : i;
+      if (rest(c, f, item)) return true;
     }
     return false;
   };

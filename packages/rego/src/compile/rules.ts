@@ -5,6 +5,7 @@ import { equal, RegoObject, RegoSet, type Value } from "../value/value.ts";
 import { conflict, Emitter, fold, isDeterministic, type Piece, type Probe } from "./emit.ts";
 import type { Callee, Operand, Statement } from "./ir.ts";
 import type { Branch, LoweredRule } from "./lower.ts";
+import { indexRules, type RuleIndex } from "./rule-index.ts";
 import type { Report, RuleSet } from "./tree.ts";
 
 export interface RuleOptions {
@@ -43,14 +44,17 @@ export function emitRules(
   options: RuleOptions,
 ): Document {
   const compiled = rules.map((rule) => compileRule(rule, options));
+  const all = rules.map((_, i) => i);
+  // what is traced names every rule that was tried
+  const index = (options.probe === undefined ? indexRules(rules) : undefined) ?? (() => all);
   switch (set.kind) {
     case "complete":
     case "function":
-      return single(set, compiled, fallback === undefined ? undefined : compileRule(fallback, options), options);
+      return single(set, compiled, fallback === undefined ? undefined : compileRule(fallback, options), index, options);
     case "set":
-      return { evaluate: partialSet(set, compiled, options), call: () => undefined };
+      return { evaluate: partialSet(set, compiled, index, options), call: () => undefined };
     case "object":
-      return { evaluate: partialObject(set, compiled, options), call: () => undefined };
+      return { evaluate: partialObject(set, compiled, index, options), call: () => undefined };
   }
 }
 
@@ -79,10 +83,18 @@ function compileRule(lowered: LoweredRule, o: RuleOptions): CompiledRule {
   return { lowered, bind, branches };
 }
 
+const NO_ARGUMENTS: readonly Value[] = [];
+
 type Run = (c: Context, values: readonly Value[]) => Value | undefined;
 
 /** Complete rules and functions. */
-function single(set: RuleSet, rules: readonly CompiledRule[], fallback: CompiledRule | undefined, o: RuleOptions): Document {
+function single(
+  set: RuleSet,
+  rules: readonly CompiledRule[],
+  fallback: CompiledRule | undefined,
+  index: RuleIndex,
+  o: RuleOptions,
+): Document {
   const runs = rules.map((rule) => runRule(set, rule, o));
   const otherwise = fallback === undefined ? undefined : runRule(set, fallback, o);
   const constant = sameConstant(rules);
@@ -92,21 +104,22 @@ function single(set: RuleSet, rules: readonly CompiledRule[], fallback: Compiled
       : "complete rules must not produce multiple outputs";
   const evaluate: Run = (c, values) => {
     let result: Value | undefined;
-    for (let i = 0; i < runs.length; i++) {
-      const value = (runs[i] as Run)(c, values);
+    const tried = index(c, values);
+    for (let i = 0; i < tried.length; i++) {
+      const at = tried[i] as number;
+      const value = (runs[at] as Run)(c, values);
       if (value === undefined) continue;
       if (constant) return value;
       if (result === undefined) result = value;
       else if (!equal(result, value)) {
-        const { lowered } = rules[i] as CompiledRule;
+        const { lowered } = rules[at] as CompiledRule;
         throw conflict(lowered.file, lowered.rule.loc.row, message);
       }
     }
     return result === undefined && otherwise !== undefined ? otherwise(c, values) : result;
   };
-  const none: readonly Value[] = [];
   const only = runs.length === 1 && otherwise === undefined ? (runs[0] as Run) : evaluate;
-  return { evaluate: (c) => only(c, none), call: only };
+  return { evaluate: (c) => only(c, NO_ARGUMENTS), call: only };
 }
 
 /** Every rule yields the same constant: the first that holds decides. */
@@ -179,7 +192,12 @@ function runBranch(set: RuleSet, rule: CompiledRule, compiled: CompiledBranch, o
   };
 }
 
-function partialSet(set: RuleSet, rules: readonly CompiledRule[], o: RuleOptions): (c: Context) => Value | undefined {
+function partialSet(
+  set: RuleSet,
+  rules: readonly CompiledRule[],
+  index: RuleIndex,
+  o: RuleOptions,
+): (c: Context) => Value | undefined {
   const bodies = rules.map((rule) => {
     const { branch, pieces, emitter } = rule.branches[0] as CompiledBranch;
     const key = emitter.evaluate(branch.key as Operand);
@@ -192,7 +210,7 @@ function partialSet(set: RuleSet, rules: readonly CompiledRule[], o: RuleOptions
   });
   return (c) => {
     const out = new RegoSet();
-    for (let i = 0; i < bodies.length; i++) {
+    for (const i of index(c, NO_ARGUMENTS)) {
       const f: Frame = new Array((rules[i] as CompiledRule).lowered.frame.size);
       f[0] = out;
       (bodies[i] as Step)(c, f);
@@ -255,7 +273,12 @@ class Tree {
 const MULTIPLE = "object keys must be unique";
 
 /** Rules with variables in their ref, together with everything the tree has below their path. */
-function partialObject(set: RuleSet, rules: readonly CompiledRule[], o: RuleOptions): (c: Context) => Value | undefined {
+function partialObject(
+  set: RuleSet,
+  rules: readonly CompiledRule[],
+  index: RuleIndex,
+  o: RuleOptions,
+): (c: Context) => Value | undefined {
   const bodies = rules.map((rule) => {
     const { branch, pieces, emitter } = rule.branches[0] as CompiledBranch;
     const path = branch.path.map((part) => emitter.evaluate(part));
@@ -282,7 +305,7 @@ function partialObject(set: RuleSet, rules: readonly CompiledRule[], o: RuleOpti
   const depth = set.node.path.length;
   return (c) => {
     const tree = new Tree();
-    for (let i = 0; i < bodies.length; i++) {
+    for (const i of index(c, NO_ARGUMENTS)) {
       const { lowered } = rules[i] as CompiledRule;
       const f: Frame = new Array(lowered.frame.size);
       f[0] = tree;
