@@ -39,9 +39,11 @@ export interface ModelGateway {
 }
 
 const issuer = devIssuer();
+/** Every gateway of a run opens at one instant: certificates of one are valid for another that is opened minutes later. */
+const began = Date.now();
 
 async function openModelGateway(): Promise<ModelGateway> {
-  const clock = settableClock(Date.now());
+  const clock = settableClock(began);
   const store = openMemoryStore(gatewaySchema);
   const seal = { kind: "key", key: systemRandom(32) } as const;
   const parts = { crypto: nodeCrypto, random: systemRandom, clock };
