@@ -21,6 +21,7 @@ export function checkRoutes(routes: Readonly<Record<string, Route>>): void {
     if (route.entity !== undefined) checkEntity(route, routes, fail);
     if (route.consumes !== undefined && route.body !== undefined) fail("consumes excludes a JSON body");
     if (route.produces !== undefined && route.reply !== undefined) fail("produces excludes a JSON reply");
+    if (route.streamed === true && route.reply === undefined) fail("a streamed reply needs its schema");
 
     for (const part of ["query", "body"] as const) {
       const schema = route[part];

@@ -109,8 +109,10 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
     const input = { params, query, body, principal, now, requestId, request } as unknown as HandlerInput<Route>;
     const work = async (): Promise<WireResponse> => watched(reply(route, await handler(services, input)), requestId);
 
+    // A file is made anew at each call: it may be longer than what is kept, and making it changes nothing.
+    const kept = route.method === "POST" && route.produces === undefined && route.streamed !== true;
     const key = wire.headers["idempotency-key"];
-    if (key === undefined || hooks.idempotency === undefined || route.method !== "POST" || principal === undefined) return work();
+    if (key === undefined || hooks.idempotency === undefined || !kept || principal === undefined) return work();
     if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
       throw invalid([{ path: "headers.idempotency-key", message: "expected 1 to 255 printable ASCII characters" }]);
     }

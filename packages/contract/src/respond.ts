@@ -12,7 +12,7 @@ const NOTHING = new Uint8Array();
  * the schema does not name cannot leave. Throws plain `Error` (an internal error) when the reply breaks its own schema.
  */
 export function reply(route: Route, returned: unknown): WireResponse {
-  const [produces] = [route.produces].flat();
+  const [produces] = route.streamed === true ? [JSON_TYPE] : [route.produces].flat();
   if (produces !== undefined) return payload(route, produces, returned as Payload);
   const wrapped = isWithHeaders(returned);
   const body = wrapped ? returned.body : returned;

@@ -33,6 +33,8 @@ export interface Route {
   /** Success status. */
   readonly status: number;
   readonly reply?: z.ZodType;
+  /** The reply grows with the data: its handler returns a {@link Payload} that streams the JSON of `reply`. */
+  readonly streamed?: boolean;
   /** Media type of a reply that is not JSON, or those that it can have: the first unless the handler says. */
   readonly produces?: string | readonly [string, ...string[]];
   /** Error statuses that this route can answer beyond 400, 401, 403, 404, 413, 415, 429, 500. */
@@ -95,7 +97,7 @@ export interface RequestFacts {
   readonly onClose?: (callback: () => void) => void;
 }
 
-type Reply<R extends Route> = R["produces"] extends string | readonly string[]
+type Reply<R extends Route> = R extends { readonly produces: string | readonly string[] } | { readonly streamed: true }
   ? Payload
   : R["reply"] extends z.ZodType
     ? z.input<R["reply"]> | WithHeaders<z.input<R["reply"]>>

@@ -21,6 +21,7 @@ describe("a contract refuses what could not be served safely", () => {
     ["a path without slash", { path: "a" }, /malformed/],
     ["two request bodies", { consumes: "text/csv", body: z.strictObject({}) }, /consumes excludes/],
     ["an entity that nothing reads", { entity: "widget" }, /entity widget is read by 0 routes/],
+    ["a stream of anything", { streamed: true }, /a streamed reply needs its schema/],
     ["two replies", { produces: "text/csv", reply: z.string() }, /produces excludes/],
   ])("%s", (_, part, message) => {
     expect(() => contract({ one: { ...base, ...part } })).toThrow(TypeError);

@@ -32,6 +32,17 @@ const routes = contract({
   },
   change: { method: "PUT", path: "/change", summary: "", tag: "", auth: "optional", action: "thing:change", status: 204 },
   stream: { method: "GET", path: "/stream", summary: "", tag: "", auth: "public", status: 200, produces: "text/plain" },
+  report: {
+    method: "POST",
+    path: "/report",
+    summary: "",
+    tag: "",
+    auth: "principal",
+    action: "thing:report",
+    status: 200,
+    reply: z.object({ rows: z.array(z.int()) }),
+    streamed: true,
+  },
 });
 
 interface Log {
@@ -66,6 +77,7 @@ function service(more: Partial<Hooks> = {}, act: (order: string[]) => unknown = 
     change: (_: undefined, { request }: { request: { headers: Readonly<Record<string, string | undefined>> } }) =>
       requireMatch(request.headers, versionTag(7)),
     stream: () => payload ?? { body: "" },
+    report: () => payload ?? { body: "" },
   };
   return { dispatch: dispatcher(endpoints(routes, handlers, undefined, hooks), hooks), log };
 }
@@ -224,6 +236,21 @@ describe("an idempotency key", () => {
     const { idempotency, answers } = remembering();
     const { dispatch } = service({ idempotency });
     expect((await dispatch(post(json({ b: 1 }), { "idempotency-key": "k" }))).status).toBe(400);
+    expect(answers.size).toBe(0);
+  });
+
+  test("is left alone by a streamed reply: it is made anew, as JSON of its schema", async () => {
+    const { idempotency, answers } = remembering();
+    async function* rows(): AsyncGenerator<Uint8Array> {
+      yield new Uint8Array(Buffer.from('{"rows":[1'));
+      yield new Uint8Array(Buffer.from(",2]}"));
+    }
+    const { dispatch } = service({ idempotency }, undefined, { body: rows() });
+    const response = await dispatch({ ...post(new Uint8Array(), { "idempotency-key": "k" }), target: "/report" });
+    expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
+    const pieces: Uint8Array[] = [];
+    for await (const piece of response.body as AsyncIterable<Uint8Array>) pieces.push(piece);
+    expect(JSON.parse(Buffer.concat(pieces).toString())).toEqual({ rows: [1, 2] });
     expect(answers.size).toBe(0);
   });
 

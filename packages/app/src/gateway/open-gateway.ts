@@ -264,6 +264,7 @@ function composeServices(options: GatewayOptions, authorisation: Authorisation):
     authorisation,
     random,
     nonces: pooled,
+    clock,
     log,
     metrics,
     lastUse: lastUse(),

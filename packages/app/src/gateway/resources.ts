@@ -11,6 +11,7 @@ import { ceremonies, heldShares } from "./ceremonies/collections.ts";
 import { ceremonyHandlers } from "./ceremonies/handlers.ts";
 import { certificates } from "./certificates/collections.ts";
 import { certificateHandlers } from "./certificates/handlers.ts";
+import { reportSeals } from "./compliance/collections.ts";
 import { complianceHandlers } from "./compliance/handlers.ts";
 import { crks } from "./crk/collections.ts";
 import { crkHandlers } from "./crk/handlers.ts";
@@ -132,6 +133,7 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   recoveries,
   recoveryShares,
   replicas,
+  reportSeals,
   roleAssignments,
   roles,
   rotationPolicies,

@@ -1,6 +1,6 @@
 import type { TargetGuard } from "@seneschal/adapters/http";
 import type { Logger } from "@seneschal/adapters/logging";
-import type { CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
+import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
 import type { Authorisation } from "../platform/authz/authorisation.ts";
 import type { Health } from "../platform/health.ts";
 import type { AuditLog } from "./audit/log.ts";
@@ -45,6 +45,7 @@ export interface GatewayServices {
   readonly partners: PartnerStates;
   /** Which addresses partners and edge nodes may have. */
   readonly targets: { readonly federation: TargetGuard; readonly edges: TargetGuard };
+  readonly clock: Clock;
   readonly lastUse: LastUse;
   readonly version: string;
   readonly health: () => Promise<Health>;

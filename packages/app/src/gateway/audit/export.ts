@@ -9,7 +9,7 @@ export function csvField(value: string): string {
 const CHUNK = 64 * 1024;
 
 /** Gathers text into chunks of bytes, so that a million rows are not a million writes. */
-async function* chunks(parts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+export async function* chunks(parts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   let text = "";
   for await (const part of parts) {
     text += part;

@@ -4,6 +4,7 @@ import { notFound, timestamp } from "@seneschal/core/keys";
 import { ownOrganization } from "../auth/own-organization.ts";
 import type { GatewayServices } from "../services.ts";
 import { download } from "./export.ts";
+import { auditFigures } from "./figures.ts";
 import type { AuditRecord } from "./indexes.ts";
 import { presentEvents } from "./present.ts";
 import { type AuditFilter, pageAudit, scanAudit } from "./query.ts";
@@ -85,24 +86,10 @@ export const auditHandlers: Handlers<Routes, GatewayServices> = {
   async auditStats(services, { principal, query, now }) {
     const since = timestamp(query.since ?? (query.until ?? now) - DAY);
     const until = timestamp(query.until ?? now);
-    const results = { success: 0, error: 0, denied: 0 };
-    const byType = new Map<string, number>();
-    const actors = new Set<string>();
-    let total = 0;
-    for await (const { event } of scanAudit(services.store, principal.org, { since, until })) {
-      total += 1;
-      results[event.result] += 1;
-      byType.set(event.event_type, (byType.get(event.event_type) ?? 0) + 1);
-      actors.add(event.actor);
-    }
+    const figures = await auditFigures(services.store, principal.org, { since, until });
     return {
-      total_events: total,
-      success_count: results.success,
-      error_count: results.error,
-      denied_count: results.denied,
-      events_by_type: Object.fromEntries(byType),
-      events_by_org: total === 0 ? {} : { [principal.org]: total },
-      unique_actors: actors.size,
+      ...figures,
+      events_by_org: figures.total_events === 0 ? {} : { [principal.org]: figures.total_events },
       since,
       until,
     };

@@ -89,7 +89,7 @@ export async function pageAudit(
 }
 
 /** How many records a stream holds: they are numbered from 1 without a gap, so that nothing needs counting. */
-async function lengthOf(store: DocumentStore, stream: string): Promise<number> {
+export async function lengthOf(store: DocumentStore, stream: string): Promise<number> {
   const { items } = await store.list("audit", "stream", [stream], { limit: 1, reverse: true });
   return (items[0]?.doc as unknown as AuditRecord | undefined)?.stream_seq ?? 0;
 }

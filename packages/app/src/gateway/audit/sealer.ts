@@ -32,8 +32,11 @@ export function checkpointOrigin(instance: string, stream: string): string {
   return `seneschal.audit/${vaultName(instance)}/${vaultName(stream)}`;
 }
 
-/** The most events that {@link sealBatch} takes. */
-export const SEAL_BATCH = 1000;
+/** The most events that {@link sealBatch} takes under one signature. */
+export const SEAL_BATCH = 1024;
+
+/** So many are read and hashed at once: requests wait for no more than that. */
+const SLICE = 64;
 
 /**
  * Brings the checkpoints up to the newest audit event, one batch: reads what came since the last, appends it to the tree of
@@ -47,20 +50,25 @@ export async function sealBatch(
 ): Promise<number> {
   const whole = await open(unit, wholeLog, sha256);
   if (key.begun && whole.range.size === 0) throw new AuditTampered("the audit log's checkpoints are gone");
-  const entries = await store.auditRead(whole.range.size, SEAL_BATCH);
-  if (entries.length === 0) return 0;
   const trees = new Map<string, Tree>([[wholeLog, whole]]);
-  for (const { seq, stream, streamSeq, event } of entries) {
-    const tree = trees.get(stream) ?? (await open(unit, stream, sha256));
-    trees.set(stream, tree);
-    if (seq !== whole.range.size + 1 || streamSeq !== tree.range.size + 1) {
-      throw new AuditTampered(`the audit log has a gap before event ${streamSeq} of its stream`);
+  let taken = 0;
+  for (let more = true; more && taken < SEAL_BATCH; ) {
+    const entries = await store.auditRead(whole.range.size, SLICE);
+    for (const { seq, stream, streamSeq, event } of entries) {
+      const tree = trees.get(stream) ?? (await open(unit, stream, sha256));
+      trees.set(stream, tree);
+      if (seq !== whole.range.size + 1 || streamSeq !== tree.range.size + 1) {
+        throw new AuditTampered(`the audit log has a gap before event ${streamSeq} of its stream`);
+      }
+      const record = { stream, stream_seq: streamSeq, event } as unknown as AuditRecord;
+      const leaf = auditLeaf(record, sha256);
+      tree.range.appendHash(leaf);
+      whole.range.appendHash(leaf);
     }
-    const record = { stream, stream_seq: streamSeq, event } as unknown as AuditRecord;
-    const leaf = auditLeaf(record, sha256);
-    tree.range.appendHash(leaf);
-    whole.range.appendHash(leaf);
+    taken += entries.length;
+    more = entries.length === SLICE;
   }
+  if (taken === 0) return 0;
   for (const [stream, { range }] of trees) {
     const origin = checkpointOrigin(instance, stream);
     const text = checkpointText({ origin, size: range.size, root: range.root() });
@@ -68,7 +76,7 @@ export async function sealBatch(
     unit.put(checkpoints, stream, { stream, size: range.size, peaks: range.hashes.map(base64), note });
   }
   if (!key.begun) await key.begin(unit);
-  return entries.length;
+  return taken;
 }
 
 interface Tree {

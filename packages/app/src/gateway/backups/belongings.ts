@@ -7,6 +7,7 @@ import { logKeys } from "../audit/log-key.ts";
 import { checkpoints } from "../audit/sealer.ts";
 import { ceremonies, heldShares } from "../ceremonies/collections.ts";
 import { certificates } from "../certificates/collections.ts";
+import { reportSeals } from "../compliance/collections.ts";
 import { crks } from "../crk/collections.ts";
 import { devices } from "../devices/collections.ts";
 import { edgeSyncs, edges } from "../edges/collections.ts";
@@ -147,6 +148,7 @@ export const belongings: readonly Belonging[] = [
   belongs(replicas, index("by_org"), keep),
   belongs(dispatches, index("by_org"), keep),
   belongs(deletionConsents, below("by_workspace", workspaces), keep),
+  belongs(reportSeals, index("by_org")),
   belongs(edges, index("by_org")),
   belongs(
     edgeSyncs,

@@ -1,20 +1,24 @@
-import type { Handlers } from "@seneschal/contract";
+import type { Handlers, Payload } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import type { JsonObject } from "@seneschal/core";
-import { invalidField, timestamp } from "@seneschal/core/keys";
-import { canonicalJson } from "@seneschal/crypto";
+import { invalidField, notFound, timestamp } from "@seneschal/core/keys";
+import type { Period } from "../audit/figures.ts";
+import { lengthOf } from "../audit/query.ts";
 import { ownOrganization } from "../auth/own-organization.ts";
-import { base64, utf8 } from "../bytes.ts";
 import type { Call } from "../call.ts";
 import type { GatewayServices } from "../services.ts";
-import { accessReview, type Period, subjectAccess, summary } from "./figures.ts";
-import { reportCsv, reportHtml } from "./render.ts";
+import { type ReportFacts, type ReportSeal, reportSeals } from "./collections.ts";
+import { accessReview, subjectAccess, summary } from "./figures.ts";
+import type { GrowingObject } from "./growing.ts";
+import { reportBytes } from "./report.ts";
+import type { Scope } from "./scope.ts";
 
-type Routes = Pick<GatewayContract, "summaryReport" | "subjectAccessReport" | "accessReviewReport" | "exportReport">;
-type ReportType = "summary" | "gdpr-dsar" | "access-review";
+type Routes = Pick<
+  GatewayContract,
+  "summaryReport" | "subjectAccessReport" | "accessReviewReport" | "exportReport" | "listReportSeals" | "getReportSeal"
+>;
 
 interface ReportRequest {
-  readonly type: ReportType;
+  readonly type: ReportFacts["type"];
   readonly org_id?: string | undefined;
   readonly subject_id?: string | undefined;
   readonly since?: string | undefined;
@@ -32,68 +36,76 @@ function periodOf({ type, since, until }: ReportRequest, now: number): Period {
   return period;
 }
 
-async function figures(services: GatewayServices, org: string, request: ReportRequest, period: Period): Promise<JsonObject> {
+function figures(services: GatewayServices, request: ReportRequest, scope: Scope): Promise<GrowingObject> {
   switch (request.type) {
     case "summary":
-      return summary(services, org, period);
+      return summary(services, scope);
     case "access-review":
-      return accessReview(services, org, period);
+      return accessReview(services, scope);
     case "gdpr-dsar":
       if (request.subject_id === undefined) throw invalidField("subject_id", "required");
-      return subjectAccess(services, org, request.subject_id, period);
+      return subjectAccess(services, scope, request.subject_id);
     default:
       return request.type satisfies never;
   }
 }
 
-/** Computes a report from the records, and signs the digest of what it says with the organisation's key. */
-async function report(services: GatewayServices, call: Call, request: ReportRequest) {
+/** Begins a report. That it was asked for is audited before the first byte leaves, its digest when the last one did. */
+async function begin(services: GatewayServices, call: Call, request: ReportRequest, format: ReportSeal["format"]) {
   const org = ownOrganization(call.principal, request.org_id);
-  const period = periodOf(request, call.now);
-  const data = await figures(services, org, request, period);
-  const content = { type: request.type, org_id: org, period: { ...period }, data };
-  const hash = services.crypto.hash("sha256", utf8(canonicalJson(content)));
-  const digest = Buffer.from(hash).toString("hex");
+  const scope = { org, period: periodOf(request, call.now), size: await lengthOf(services.store, org) };
+  const data = await figures(services, request, scope);
+  const { type } = request;
+  const id = services.newId(call.now);
   await services.organizationKeys.ensureKek(org);
-  return services.transact(call, async (unit) => {
-    const signed = await services.organizationKeys.sign(unit, org, utf8(`seneschal/compliance-report/v1\0${digest}`));
-    const { signing } = await services.organizationKeys.publicKeys(unit, org);
-    unit.record({ type: "audit.export", metadata: { report: request.type, digest } });
-    return {
-      id: services.newId(call.now),
-      generated_at: timestamp(call.now),
-      generated_by: call.principal.id,
-      ...content,
-      // The same JSON; the contract's type knows no readonly.
-      data: data as Record<string, never>,
-      digest,
-      digest_signature: base64(signed),
-      digest_key: base64(signing),
-    };
+  await services.transact(call, async (unit) => {
+    // What cannot be signed is not begun.
+    await services.organizationKeys.publicKeys(unit, org);
+    unit.record({ type: "audit.export", metadata: { report: type, report_id: id, format } });
   });
+  const facts: ReportFacts = {
+    ...{ id, type, org_id: org, generated_at: timestamp(call.now), generated_by: call.principal.id },
+    period: scope.period,
+    log_size: scope.size,
+  };
+  return reportBytes(services, call, facts, data, format);
+}
+
+async function answered(services: GatewayServices, call: Call, request: ReportRequest): Promise<Payload> {
+  return { body: await begin(services, call, request, "json") };
 }
 
 export const complianceHandlers: Handlers<Routes, GatewayServices> = {
   summaryReport: (services, { principal, body, now, requestId }) =>
-    report(services, { principal, now, requestId }, { type: "summary", ...body }),
+    answered(services, { principal, now, requestId }, { type: "summary", ...body }),
 
   subjectAccessReport: (services, { principal, body, now, requestId }) =>
-    report(services, { principal, now, requestId }, { type: "gdpr-dsar", ...body }),
+    answered(services, { principal, now, requestId }, { type: "gdpr-dsar", ...body }),
 
   accessReviewReport: (services, { principal, body, now, requestId }) =>
-    report(services, { principal, now, requestId }, { type: "access-review", ...body }),
+    answered(services, { principal, now, requestId }, { type: "access-review", ...body }),
 
   async exportReport(services, { principal, body, now, requestId }) {
     const { format, ...request } = body;
-    const made = await report(services, { principal, now, requestId }, request);
-    const filename = `report-${made.type}.${format}`;
-    if (format === "csv") return { filename, mediaType: "text/csv; charset=utf-8", body: reportCsv(made) };
-    const title = `${made.type} of ${made.org_id}`;
+    const bytes = await begin(services, { principal, now, requestId }, request, format);
     return {
-      filename,
-      mediaType: "text/html; charset=utf-8",
+      filename: `report-${request.type}.${format}`,
+      mediaType: format === "csv" ? "text/csv; charset=utf-8" : "text/html; charset=utf-8",
       headers: { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'" },
-      body: reportHtml(title, made),
+      body: bytes,
     };
   },
+
+  async listReportSeals({ read }, { principal, query }) {
+    const { items, total } = await read.page(reportSeals, "by_org", [principal.org], query);
+    return { reports: items.map(view), count: items.length, total };
+  },
+
+  async getReportSeal({ read }, { principal, params }) {
+    const seal = await read.get(reportSeals, params.id);
+    if (seal === undefined || seal.org_id !== principal.org) throw notFound("report");
+    return view(seal);
+  },
 };
+
+const view = (seal: ReportSeal) => ({ ...seal, period: { ...seal.period } });
