@@ -1,6 +1,7 @@
 import { CodedError } from "../errors.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { LogEntry, LogErrorCode, LogHead } from "../ports/replicated-log.ts";
+import type { Detached } from "./detach.ts";
 
 /** The version of entries that this code writes and understands. */
 export const entryVersion = 1;
@@ -8,17 +9,10 @@ export const entryVersion = 1;
 /** The head of an empty log. */
 export const emptyHead: LogHead = { seq: 0, batchId: "" };
 
-/** Gives the lower-case hex SHA-256 of a text's UTF-8 bytes. */
-export type Sha256 = (text: string) => string;
+/** Gives the lower-case hex SHA-256 of bytes, or of a text's UTF-8 bytes. */
+export type Sha256 = (data: string | Uint8Array) => string;
 
 const texts = new WeakMap<LogEntry, string>();
-const commandTexts = new WeakMap<JsonObject, string>();
-
-/** Keeps the canonical JSON of a command that was just parsed from it, so that its entry need not make it again. */
-export function rememberText(command: JsonObject, text: string): JsonObject {
-  commandTexts.set(command, text);
-  return command;
-}
 
 /**
  * The stored form of an entry: canonical JSON (keys sorted, no white space) with snake_case names. Its SHA-256 is the
@@ -27,9 +21,22 @@ export function rememberText(command: JsonObject, text: string): JsonObject {
 export function encodeEntry(entry: LogEntry): string {
   const known = texts.get(entry);
   if (known !== undefined) return known;
-  const { v, seq, batchId, prevHash, at, commands } = entry;
-  const list = commands.map((command) => commandTexts.get(command) ?? canonicalJson(command)).join(",");
-  const text = `{"at":${at},"batch_id":${JSON.stringify(batchId)},"commands":[${list}],"prev_hash":${JSON.stringify(prevHash)},"seq":${seq},"v":${v}}`;
+  return keepText(entry, entry.commands.map(canonicalJson));
+}
+
+/** An entry of commands whose canonical JSON is known. */
+export function entryOf(about: Omit<LogEntry, "commands">, commands: readonly Detached[]): LogEntry {
+  const entry = { ...about, commands: commands.map(({ command }) => command) };
+  keepText(
+    entry,
+    commands.map(({ text }) => text),
+  );
+  return entry;
+}
+
+function keepText(entry: LogEntry, commands: readonly string[]): string {
+  const { v, seq, batchId, prevHash, at } = entry;
+  const text = `{"at":${at},"batch_id":${JSON.stringify(batchId)},"commands":[${commands.join(",")}],"prev_hash":${JSON.stringify(prevHash)},"seq":${seq},"v":${v}}`;
   texts.set(entry, text);
   return text;
 }

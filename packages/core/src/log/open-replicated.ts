@@ -1,9 +1,9 @@
 import { CodedError, isCoded } from "../errors.ts";
-import type { JsonObject } from "../json.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "../ports/replicated-log.ts";
 import { utf8Length } from "../store/byte-string.ts";
-import { canonicalJson, encodeEntry, rememberText, type Sha256 } from "./entry.ts";
+import { type Detached, detach } from "./detach.ts";
+import { encodeEntry, type Sha256 } from "./entry.ts";
 import type { Machine } from "./machine.ts";
 import { type Applied, type Judgement, type Position, replicaOf } from "./replica.ts";
 
@@ -12,11 +12,14 @@ export interface ReplicatedOptions<State, Command, Result> {
   readonly log: ReplicatedLog;
   readonly machine: Machine<State, Command, Result>;
   readonly clock: Clock;
-  /** Hex SHA-256 of a text's UTF-8 bytes, for the chain of entries. */
+  /** For the chain of entries, and for snapshots. */
   readonly sha256: Sha256;
   /** A fresh, unique id per call, for batches. */
   readonly newId: () => string;
-  /** A snapshot is due at every multiple of this many entries (default 10,000), or after this many bytes (default 32 MB). */
+  /**
+   * A snapshot is due at every multiple of this many entries (default 10,000), and after this many bytes (default 32 MB) or
+   * twice those of the last snapshot, if that is more: its cost stays in proportion to what it spares.
+   */
   readonly snapshotEvery?: number;
   readonly snapshotBytes?: number;
   /**
@@ -76,11 +79,19 @@ interface Mark {
   readonly bytes: number;
 }
 
-interface Waiting<Result> {
-  readonly command: JsonObject;
-  readonly bytes: number;
-  readonly resolve: (proposed: Proposed<Result>) => void;
+/** One call of `propose`, until all of its commands are answered or one cannot be. */
+interface Call<Result> {
+  readonly answers: Proposed<Result>[];
+  open: number;
+  readonly resolve: (answers: readonly Proposed<Result>[]) => void;
   readonly reject: (error: unknown) => void;
+}
+
+interface Waiting<Result> extends Detached {
+  readonly bytes: number;
+  readonly call: Call<Result>;
+  /** Its place in the call. */
+  readonly place: number;
 }
 
 /**
@@ -124,6 +135,7 @@ export async function openReplicated<State, Command, Result>(
   /** The entries at which snapshots are due, with the bytes of the log up to them: where truncation may cut. */
   const marks: Mark[] = [];
   let logBytes = 0;
+  let savedBytes = 0;
   const waiting: Waiting<Result>[] = [];
   let position = replica.start;
   let stopped: unknown;
@@ -152,7 +164,8 @@ export async function openReplicated<State, Command, Result>(
   const moveTo = (next: Position<State>, entry: LogEntry, applied: Applied<State, Result>): boolean => {
     position = next;
     logBytes += encodeEntry(entry).length;
-    const due = applied.seq % snapshotEvery === 0 || logBytes - (marks.at(-1)?.bytes ?? 0) >= snapshotBytes;
+    const due =
+      applied.seq % snapshotEvery === 0 || logBytes - (marks.at(-1)?.bytes ?? 0) >= Math.max(snapshotBytes, 2 * savedBytes);
     if (due) marks.push({ seq: applied.seq, at: applied.at, bytes: logBytes });
     if (marks.length > 1000) marks.shift();
     for (const listener of listeners) listener(applied);
@@ -232,20 +245,25 @@ export async function openReplicated<State, Command, Result>(
   };
 
   const answer = (batch: readonly Waiting<Result>[], judgements: readonly Judgement<Result>[]): void => {
-    for (const [at, { resolve, reject }] of batch.entries()) {
+    const { seq } = position.head;
+    for (const [at, { call, place }] of batch.entries()) {
       const judgement = judgements[at] as Judgement<Result>;
-      if (judgement.kind === "threw") reject(judgement.error);
-      else resolve({ result: judgement.result, accepted: judgement.accepted, seq: position.head.seq });
+      if (judgement.kind === "threw") {
+        call.reject(judgement.error);
+        continue;
+      }
+      call.answers[place] = { result: judgement.result, accepted: judgement.accepted, seq };
+      call.open -= 1;
+      if (call.open === 0) call.resolve(call.answers);
     }
   };
 
   /** Carries one batch to its answers; throws when it cannot. */
   const settle = async (batch: readonly Waiting<Result>[]): Promise<void> => {
-    const commands = batch.map(({ command }) => command);
     for (;;) {
       const base = position;
       const at = Math.max(clock.now(), base.at);
-      const judged = replica.judge(base, commands, at);
+      const judged = replica.judge(base, batch, at);
       if (judged.accepted.length === 0) {
         await catchUp();
         if (position === base) return answer(batch, judged.judgements);
@@ -256,7 +274,7 @@ export async function openReplicated<State, Command, Result>(
       if (outcome === "moved") continue;
       const { seq } = entry;
       const results = judged.judgements.flatMap((j) => (j.kind === "judged" && j.accepted ? [j.result] : []));
-      const applied = { seq, at, commands: judged.accepted, results, state: judged.state };
+      const applied = { seq, at, commands: entry.commands, results, state: judged.state };
       const due = moveTo(replica.adopt(entry, judged.state), entry, applied);
       answer(batch, judged.judgements);
       if (due) saving ??= snapshotInBackground();
@@ -307,7 +325,7 @@ export async function openReplicated<State, Command, Result>(
         if (stopped !== undefined) throw stopped;
         await settle(batch);
       }).catch((error: unknown) => {
-        for (const { reject } of batch) reject(error);
+        for (const { call } of batch) call.reject(error);
       });
     }
     draining = false;
@@ -316,7 +334,9 @@ export async function openReplicated<State, Command, Result>(
   const snapshotNow = async (): Promise<void> => {
     const { head, at } = position;
     if (head.seq === 0) return;
-    await log.saveSnapshot(head.seq, replica.save(position));
+    const bytes = replica.save(position);
+    savedBytes = bytes.length;
+    await log.saveSnapshot(head.seq, bytes);
     const old = (mark: Mark): boolean => mark.seq <= head.seq - keepEntries && mark.at <= at - keepMs;
     const last = marks.filter((mark) => mark.seq <= head.seq && (old(mark) || logBytes - mark.bytes > keepBytes)).at(-1);
     if (last !== undefined) await log.truncate(last.seq);
@@ -342,11 +362,13 @@ export async function openReplicated<State, Command, Result>(
       try {
         check();
         const prepared = commands.map(prepareCommand);
-        const answers = prepared.map(
-          (item) => new Promise<Proposed<Result>>((resolve, reject) => waiting.push({ ...item, resolve, reject })),
-        );
+        if (prepared.length === 0) return Promise.resolve([]);
+        const answered = new Promise<readonly Proposed<Result>[]>((resolve, reject) => {
+          const call: Call<Result> = { answers: new Array(prepared.length), open: prepared.length, resolve, reject };
+          for (const [place, { command, text, bytes }] of prepared.entries()) waiting.push({ command, text, bytes, call, place });
+        });
         if (!draining) drained = drain();
-        return Promise.all(answers);
+        return answered;
       } catch (error) {
         return Promise.reject(error);
       }
@@ -383,18 +405,17 @@ export async function openReplicated<State, Command, Result>(
   };
 }
 
-function prepareCommand(command: unknown): { readonly command: JsonObject; readonly bytes: number } {
-  let text: string;
+function prepareCommand(command: unknown): Detached & { readonly bytes: number } {
+  let detached: Detached;
   try {
-    text = canonicalJson(command as JsonObject);
+    detached = detach(command);
   } catch (error) {
-    throw new CodedError<LogErrorCode>("invalid_command", "the command is not JSON", {}, error);
+    throw new CodedError<LogErrorCode>("invalid_command", "the command is not a JSON object", {}, error);
   }
-  const bytes = utf8Length(text);
-  if (!text.startsWith("{")) throw new CodedError<LogErrorCode>("invalid_command", "the command is not an object");
+  const bytes = utf8Length(detached.text);
   if (bytes > maxBatch.bytes)
     throw new CodedError<LogErrorCode>("invalid_command", `the command takes ${bytes} bytes, more than ${maxBatch.bytes}`, {
       bytes,
     });
-  return { command: rememberText(JSON.parse(text) as JsonObject, text), bytes };
+  return { ...detached, bytes };
 }

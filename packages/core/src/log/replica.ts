@@ -1,7 +1,8 @@
 import { CodedError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { LogEntry, LogErrorCode, LogHead } from "../ports/replicated-log.ts";
-import { emptyHead, encodeEntry, entryVersion, type Sha256 } from "./entry.ts";
+import type { Detached } from "./detach.ts";
+import { emptyHead, encodeEntry, entryOf, entryVersion, type Sha256 } from "./entry.ts";
 import type { Machine } from "./machine.ts";
 import { decodeSnapshot, encodeSnapshot } from "./snapshot.ts";
 
@@ -23,7 +24,7 @@ export type Judgement<Result> =
 /** A batch judged on a position: what each caller is told, and what the log must hold for it to become true. */
 export interface Judged<State, Result> {
   readonly judgements: readonly Judgement<Result>[];
-  readonly accepted: readonly JsonObject[];
+  readonly accepted: readonly Detached[];
   readonly state: State;
 }
 
@@ -40,9 +41,9 @@ export interface Applied<State, Result> {
 export interface Replica<State, Result> {
   readonly start: Position<State>;
   /** Judges commands in order with the machine's own `apply`, each on the outcome of those before it. */
-  judge(position: Position<State>, commands: readonly JsonObject[], at: number): Judged<State, Result>;
+  judge(position: Position<State>, commands: readonly Detached[], at: number): Judged<State, Result>;
   /** The entry that would carry a judged batch. */
-  entry(position: Position<State>, accepted: readonly JsonObject[], batchId: string, at: number): LogEntry;
+  entry(position: Position<State>, accepted: readonly Detached[], batchId: string, at: number): LogEntry;
   /** The position behind an entry whose outcome is already known to be `state`. */
   adopt(entry: LogEntry, state: State): Position<State>;
   /**
@@ -76,12 +77,12 @@ export function replicaOf<State, Command, Result>(
     start: { head: emptyHead, at: 0, hash: "", state: machine.initial },
     judge(position, commands, at) {
       let { state } = position;
-      const accepted: JsonObject[] = [];
-      const judgements = commands.map((command): Judgement<Result> => {
+      const accepted: Detached[] = [];
+      const judgements = commands.map((detached): Judgement<Result> => {
         try {
-          const next = machine.apply(state, command as Command, at);
+          const next = machine.apply(state, detached.command as Command, at);
           const changed = next.state !== state;
-          if (changed) accepted.push(command);
+          if (changed) accepted.push(detached);
           state = next.state;
           return { kind: "judged", result: next.result, accepted: changed };
         } catch (error) {
@@ -90,14 +91,8 @@ export function replicaOf<State, Command, Result>(
       });
       return { judgements, accepted, state };
     },
-    entry: ({ head, hash }, accepted, batchId, at) => ({
-      v: entryVersion,
-      seq: head.seq + 1,
-      batchId,
-      prevHash: hash,
-      at,
-      commands: accepted,
-    }),
+    entry: ({ head, hash }, accepted, batchId, at) =>
+      entryOf({ v: entryVersion, seq: head.seq + 1, batchId, prevHash: hash, at }, accepted),
     adopt,
     apply(position, entry) {
       if (entry.v !== entryVersion)
@@ -114,14 +109,16 @@ export function replicaOf<State, Command, Result>(
       const { seq, at, commands } = entry;
       return { position: adopt(entry, state), applied: { seq, at, commands, results, state } };
     },
-    save: ({ head, at, hash, state }) =>
-      encodeSnapshot({ head, at, hash, stateHash: machine.hash(state) }, machine.encode(state)),
+    save({ head, at, hash, state }) {
+      const body = machine.encode(state);
+      return encodeSnapshot({ head, at, hash, bodyHash: sha256(body) }, body);
+    },
     load(bytes) {
       const { header, body } = decodeSnapshot(bytes);
-      const state = decodeState(machine, body);
-      if (machine.hash(state) !== header.stateHash)
-        throw new CodedError<LogErrorCode>("snapshot_invalid", `the snapshot at ${header.head.seq} does not have its state hash`);
-      return { head: header.head, at: header.at, hash: header.hash, state };
+      const { head, at, hash, bodyHash } = header;
+      if (sha256(body) !== bodyHash)
+        throw new CodedError<LogErrorCode>("snapshot_invalid", `the snapshot at ${head.seq} does not have its hash`);
+      return { head, at, hash, state: decodeState(machine, body) };
     },
   };
 }
