@@ -1,5 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { CodedError, type JsonObject } from "@seneschal/core";
 import { canonicalJson } from "@seneschal/core/log";
 import type { QuotaErrorCode } from "../errors.ts";
@@ -30,37 +30,45 @@ const STATE_FORMAT = 1;
  * bytes, whatever commands led to them; what is derived is left out. Fields are arrays in the order of the lists below.
  */
 export function encodeState(state: QuotaState): Uint8Array {
-  const lines: string[] = [
-    JSON.stringify([
-      "state",
-      STATE_FORMAT,
-      state.at,
-      pick(state.system, SYSTEM),
-      state.receipts.since,
-      state.nextEvent,
-      state.nextAudit,
-      state.auditHead,
-      state.delivered,
-    ]),
-  ];
-  for (const tenant of state.tenants.values()) lines.push(JSON.stringify(["tenant", ...pick(tenant, TENANT)]));
-  for (const node of state.nodes.values()) lines.push(JSON.stringify(["node", ...pick(rowOf(state, node), NODE)]));
-  for (const allocation of state.allocations.values())
-    lines.push(JSON.stringify(["allocation", ...pick(allocation, ALLOCATION)]));
-  for (const [key, line] of state.tenantUsage.entries())
-    lines.push(JSON.stringify(["tenantUsage", key, ...encodeTimeline(line)]));
-  for (const [key, line] of state.userUsage.entries()) lines.push(JSON.stringify(["userUsage", key, ...encodeTimeline(line)]));
-  for (const [key, level] of state.budgetMarks.entries()) lines.push(JSON.stringify(["mark", key, level]));
+  const pieces: Uint8Array[] = [];
+  let text = "";
+  for (const line of linesOf(state)) {
+    text += text === "" && pieces.length === 0 ? line : `\n${line}`;
+    if (text.length < PIECE) continue;
+    pieces.push(utf8ToBytes(text));
+    text = "";
+  }
+  return concatBytes(...pieces, utf8ToBytes(text));
+}
+
+/** Characters that become bytes at once: a state may be too large to be one text. */
+const PIECE = 1 << 16;
+
+function* linesOf(state: QuotaState): IterableIterator<string> {
+  yield JSON.stringify([
+    "state",
+    STATE_FORMAT,
+    state.at,
+    pick(state.system, SYSTEM),
+    state.receipts.since,
+    state.nextEvent,
+    state.nextAudit,
+    state.auditHead,
+    state.delivered,
+  ]);
+  for (const tenant of state.tenants.values()) yield JSON.stringify(["tenant", ...pick(tenant, TENANT)]);
+  for (const node of state.nodes.values()) yield JSON.stringify(["node", ...pick(rowOf(state, node), NODE)]);
+  for (const allocation of state.allocations.values()) yield JSON.stringify(["allocation", ...pick(allocation, ALLOCATION)]);
+  for (const [key, line] of state.tenantUsage.entries()) yield JSON.stringify(["tenantUsage", key, ...encodeTimeline(line)]);
+  for (const [key, line] of state.userUsage.entries()) yield JSON.stringify(["userUsage", key, ...encodeTimeline(line)]);
+  for (const [key, level] of state.budgetMarks.entries()) yield JSON.stringify(["mark", key, level]);
   for (const [key, { gpuHours, nodeHours, at }] of state.external.entries())
-    lines.push(JSON.stringify(["external", key, gpuHours, nodeHours, at]));
-  for (const [key, receipt] of state.receipts.old.entries())
-    lines.push(`["old",${JSON.stringify(key)},${JSON.stringify(receipt.digest)},${canonicalJson(receipt.result)}]`);
-  for (const [key, receipt] of state.receipts.young.entries())
-    lines.push(`["young",${JSON.stringify(key)},${JSON.stringify(receipt.digest)},${canonicalJson(receipt.result)}]`);
-  for (const event of state.events.values()) lines.push(`["event",${canonicalJson({ ...event })}]`);
-  for (const entry of state.audit.values()) lines.push(`["audit",${canonicalJson({ ...entry })}]`);
-  if (state.restoring !== null) lines.push(JSON.stringify(["restoring", state.restoring.backup, state.restoring.texts]));
-  return utf8ToBytes(lines.join("\n"));
+    yield JSON.stringify(["external", key, gpuHours, nodeHours, at]);
+  for (const [key, { digest, result }] of state.receipts.old.entries()) yield JSON.stringify(["old", key, digest, result]);
+  for (const [key, { digest, result }] of state.receipts.young.entries()) yield JSON.stringify(["young", key, digest, result]);
+  for (const event of state.events.values()) yield `["event",${canonicalJson({ ...event })}]`;
+  for (const entry of state.audit.values()) yield `["audit",${canonicalJson({ ...entry })}]`;
+  if (state.restoring !== null) yield JSON.stringify(["restoring", state.restoring.backup, state.restoring.texts]);
 }
 
 /** Hex SHA-256 of {@link encodeState}: equal on every replica that applied the same log. */
