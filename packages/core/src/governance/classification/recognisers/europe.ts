@@ -1,5 +1,6 @@
 import { alphanumericsOf, digitsOf, isDay, isDayOfAnyCentury, luhn, repeats, weighted } from "../checksums.ts";
 import type { Recogniser } from "../recogniser.ts";
+import { isItalianNameAndDay } from "../validators/national.ts";
 
 const SPANISH_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE";
 const FINNISH_CHECKS = "0123456789ABCDEFHJKLMNPRSTUVWXY";
@@ -62,7 +63,11 @@ export const europe: readonly Recogniser[] = [
         score: 0.3,
       },
     ],
-    validate: (match) => (hasItalianCheck(match.toUpperCase()) ? true : undefined),
+    validate: (match) => {
+      const code = match.toUpperCase();
+      if (!isItalianNameAndDay(code)) return false;
+      return hasItalianCheck(code) ? true : undefined;
+    },
     context: ["codice fiscale", "cf", "fiscale"],
     digits: 0,
     prior: 0.9,
