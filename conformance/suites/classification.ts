@@ -447,6 +447,36 @@ function official(
   };
 }
 
+/**
+ * Telephone numbers that validator.js calls valid, under a hint at their country. What it calls invalid is mostly a number of another country, of a fixed line or without the
+ * separators that a text has: shapes that a search must take, so that none of it is judged.
+ */
+const phoneStrings: ConformanceSuite = {
+  name: "classification/string-validators-phones",
+  floor: 0.95,
+  async run(dir) {
+    const t = tally();
+    const own = DEFAULT_RECOGNISERS.filter((r) => /PHONE|MOBILE/.test(r.entity));
+    for (const g of read<{ groups: readonly StringGroup[] }>(dir, "string-validators.json").groups) {
+      if (g.validator !== "isMobilePhone") continue;
+      const locales = [g.args[0]].flat().map(String);
+      if (!locales.every((locale) => /-[A-Z]{2}$/.test(locale))) {
+        t.skip();
+        continue;
+      }
+      for (const value of g.valid) {
+        const taken = locales.some((locale) =>
+          candidates(value, own, { minScore: 0, country: countryOfGroup(locale) }).some(
+            (f) => f.start === 0 && f.end === value.length,
+          ),
+        );
+        t.judge(taken, `${locales}: refused ${value}`);
+      }
+    }
+    return t.result();
+  },
+};
+
 /** The labels of sentences as tiers, for calibration. */
 const LABEL_ENTITY: Readonly<Record<string, string>> = {
   DOMAIN_NAME: "URL",
@@ -546,5 +576,10 @@ export const suites: readonly ConformanceSuite[] = [
     /VAT/,
     (value, locale) => value.startsWith(locale === "BY" ? "УНП" : locale) && !/^[A-Z]{2} /.test(value),
   ),
+  official("classification/string-validators-passports", (name) => name === "isPassportNumber", /^PASSPORT_NUMBER$/),
+  strings("classification/string-validators-url", 0.94, ({ validator, args }) =>
+    validator === "isURL" && args.length === 0 ? (value) => whole("URL", value) : undefined,
+  ),
+  phoneStrings,
   calibration,
 ];

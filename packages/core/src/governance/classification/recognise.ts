@@ -78,7 +78,7 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
         const context = contextOf(lowered, index, index + value.length, recogniser.context, options.hints);
         if (!telling && context === undefined && isPartOfRow(folded.text, index, index + value.length)) continue;
         let score = verdict === true ? 1 : pattern.score;
-        if (hinted) score = Math.min(1, score + COUNTRY_DELTA);
+        if (hinted && score > 0) score = Math.min(1, score + COUNTRY_DELTA);
         const raised = context === undefined ? score : Math.min(1, Math.max(score + CONTEXT_DELTA, CONTEXT_FLOOR));
         if (raised < minScore) continue;
         const start = folded.start(index);

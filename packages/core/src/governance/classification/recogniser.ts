@@ -9,7 +9,7 @@ export interface Pattern {
   readonly name: string;
   /** Must carry the flag `g`; quantifiers are bounded, so that a scan is linear in the text. */
   readonly regex: Matcher;
-  /** 0..1. Under 0.3: weak, reported only with context or a country hint. */
+  /** 0..1. Under 0.3: weak, reported only with context or a country hint. At 0 a hint alone is not enough either. */
   readonly score: number;
 }
 

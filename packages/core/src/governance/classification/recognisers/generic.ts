@@ -4,6 +4,9 @@ import { digitsOf, luhn, mod97, repeats } from "../checksums.ts";
 import type { Recogniser } from "../recogniser.ts";
 import { isBitcoinAddress } from "../validators/bitcoin.ts";
 import { isCardNumber } from "../validators/card.ts";
+import { isIpv6 } from "./ip.ts";
+
+const URL_WORDS = ["url", "website", "link", "web", "site", "domain", "page"];
 
 /** Entities of no country: mail, cards, accounts, addresses of machines, web addresses, wallets. */
 export const generic: readonly Recogniser[] = [
@@ -99,7 +102,13 @@ export const generic: readonly Recogniser[] = [
       {
         name: "with scheme",
         regex:
-          /\bhttps?:\/\/(?:[A-Za-z0-9_~-]{1,63}(?::[^\s@/]{1,63})?@)?(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,100}[A-Za-z][A-Za-z0-9-]{0,61}[A-Za-z0-9](?::\d{1,5})?(?:[/?#][^\s"'<>`]{0,2048})?/gi,
+          /(?<![A-Za-z\d])(?:https?|ftps?):\/\/(?:[\w.~-]{0,63}(?::[^\s@/:]{0,63})?@)?(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,100}[\p{L}][\p{L}\p{N}-]{0,61}[\p{L}\p{N}](?::\d{1,5})?(?:[/?#][^\s"'<>`]{0,2048})?/giu,
+        score: 0.6,
+      },
+      {
+        name: "with scheme and address",
+        regex:
+          /(?<![A-Za-z\d])(?:https?|ftps?):\/\/(?:[\w.~-]{0,63}(?::[^\s@/:]{0,63})?@)?(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]{2,45}\])(?![\w.-])(?::\d{1,5})?(?:[/?#][^\s"'<>`]{0,2048})?/gi,
         score: 0.6,
       },
       {
@@ -108,20 +117,26 @@ export const generic: readonly Recogniser[] = [
         regex: /"https?:\/\/[^\s"'<>`]{4,2048}"|'https?:\/\/[^\s"'<>`]{4,2048}'/gi,
         score: 0.6,
       },
+    ],
+    fit: fitUrl,
+    validate: (match) => (isWebAddress(match) ? undefined : false),
+    context: URL_WORDS,
+    needs: "://",
+    prior: 0.6,
+  },
+  {
+    entity: "URL",
+    patterns: [
       {
         name: "bare host",
         regex:
-          /(?<![A-Za-z\d@./:-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z][A-Za-z-]{1,62}(?![A-Za-z\d@-])(?:\/[^\s"'<>`]{0,2048})?/g,
+          /(?<![A-Za-z\d@./:-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z][A-Za-z-]{1,62}(?![A-Za-z\d@-])(?:[/?#][^\s"'<>`]{0,2048})?/g,
         score: 0.5,
       },
     ],
     fit: fitUrl,
-    validate: (match) => {
-      const host = /^["']?(?:https?:\/\/)?(?:[^@/]{1,127}@)?([^/:?#"']+)/i.exec(match)?.[1] ?? "";
-      if (!isPublicHost(host)) return false;
-      return /^["']?https?:/i.test(match) || isLikelyHost(host) ? undefined : false;
-    },
-    context: ["url", "website", "link", "web", "site", "domain", "page"],
+    validate: (match) => (isWebAddress(match) ? undefined : false),
+    context: URL_WORDS,
     needs: ".",
     prior: 0.6,
   },
@@ -196,6 +211,24 @@ function fitUrl(match: string): string {
     if (match.slice(0, end).split(opening).length >= match.slice(0, end).split(last).length) break;
   }
   return match.slice(0, end);
+}
+
+/** RFC 3986 with a host that can be reached by name, or an address behind a scheme; a user part that is not empty, a port from 1. */
+function isWebAddress(match: string): boolean {
+  const [, scheme, user, host = "", port] =
+    /^["']?(?:((?:https?|ftps?):\/\/))?(?:([^@/?#]{0,127})@)?(\[[^\]]{0,45}\]|[^/:?#"']{1,253})(?::(\d{1,5})(?!\d))?/i.exec(
+      match,
+    ) ?? [];
+  if (user === ":" || user === "" || (port !== undefined && (Number(port) < 1 || Number(port) > 65_535))) return false;
+  if (scheme !== undefined && isAddress(host)) return true;
+  if (!isPublicHost(host)) return false;
+  return scheme !== undefined || isLikelyHost(host);
+}
+
+/** An IPv4 address or an IPv6 one in brackets, as RFC 3986 has them for hosts. */
+function isAddress(host: string): boolean {
+  if (host.startsWith("[")) return isIpv6(host.slice(1, -1));
+  return /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/.test(host);
 }
 
 /** True when the host ends in a public suffix that ICANN delegates. */

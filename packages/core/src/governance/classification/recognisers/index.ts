@@ -8,6 +8,7 @@ import { generic } from "./generic.ts";
 import { germany } from "./germany.ts";
 import { international } from "./international.ts";
 import { ip } from "./ip.ts";
+import { passports } from "./passports.ts";
 import { person } from "./person.ts";
 import { phones } from "./phones.ts";
 import { quasi } from "./quasi.ts";
@@ -29,5 +30,6 @@ export const DEFAULT_RECOGNISERS: readonly Recogniser[] = [
   ...europe,
   ...asia,
   ...commonwealth,
+  ...passports,
   ...international,
 ];

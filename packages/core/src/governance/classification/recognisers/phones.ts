@@ -55,7 +55,7 @@ export const phones: readonly Recogniser[] = [
       {
         name: "North American",
         regex: new RegExp(
-          `${left}(?:1[ .-])?(?:\\(\\d{3}\\) ?|\\d{3}[ .-])\\d{3}[ .-]\\d{4}${extension}(?![A-Za-z\\d@/])(?!-\\d)`,
+          `${left}(?:1[ .-])?(?:\\(\\d{3}\\)[ -]?|\\d{3}[ .-])\\d{3}[ .-]\\d{4}${extension}(?![A-Za-z\\d@/])(?!-\\d)`,
           "gi",
         ),
         score: 0.5,
@@ -76,11 +76,12 @@ export const phones: readonly Recogniser[] = [
       { name: "ten digits", regex: shape("[2-9]\\d{2}[2-9]\\d{6}"), score: 0.25 },
       { name: "trunk zero, digits", regex: shape("0[1-9]\\d{7,9}"), score: 0.25 },
       { name: "two groups", regex: shape("[2-9]\\d{2} \\d{7}"), score: 0.25 },
+      { name: "digits", regex: shape(`\\d{6,14}${alone}`), score: 0 },
     ],
     validate: (match) => {
       const number = match.replace(/(?:x|ext|#).*$/i, "");
       const digits = digitsOf(number);
-      if (digits.length < 7 || digits.length > 15 || repeats(digits)) return false;
+      if (digits.length < 6 || digits.length > 15 || repeats(digits)) return false;
       if (number.startsWith("+") || number.startsWith("00")) {
         const parsed = parsePhoneNumberFromString(number.replace(/^00/, "+").replace(/\(0\)/, ""));
         if (parsed?.isPossible() !== true) return false;
