@@ -129,11 +129,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
             required: config.auth.mtls.required,
             // By the configured lists; that our own record says so is judged where it names the bearer, in one read.
             isRevoked: (identity) => options.revocations?.isRevoked(identity) ?? false,
-            principalOf: (identity) => principalOfCertificate(services.read, identity),
+            principalOf: (identity) => principalOfCertificate(services.read, identity, now()),
           },
           tokens: {
             verifiers: options.tokens ?? [],
-            principalOf: (claims, method) => principalOfToken(services.read, claims, method),
+            principalOf: (claims, method) => principalOfToken(services.read, claims, method, now()),
           },
         }),
       ),

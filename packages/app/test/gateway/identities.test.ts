@@ -1,13 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { nodeCrypto } from "@seneschal/adapters/node-crypto";
-import { totpCode } from "@seneschal/crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { authenticatorApp } from "./authenticator-app.ts";
 import { openRig, type Rig } from "./rig.ts";
-
-const base32 = (text: string): Uint8Array => {
-  const bits = Array.from(text, (c) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(c).toString(2).padStart(5, "0")).join("");
-  return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2));
-};
 
 describe("identities", () => {
   let rig: Rig;
@@ -82,8 +76,7 @@ describe("identities", () => {
     expect(foreign.status).toBe(403);
     const { body } = await operator("POST", `${base}/mfa/enable`);
     expect((await operator("GET", base)).body.mfa_enabled).toBe(false);
-    const secret = base32(new URL(body.provisioning_url).searchParams.get("secret") ?? "");
-    const code = (offset = 0): string => totpCode(nodeCrypto, secret, Math.floor(rig.clock.now() / 30_000) + offset);
+    const code = authenticatorApp(body.provisioning_url, () => rig.clock.now());
     const first = await operator("POST", `${base}/mfa/verify`, { totp_code: code() });
     expect(first.body).toMatchObject({ verified: true });
     expect(first.body.recovery_codes).toHaveLength(10);

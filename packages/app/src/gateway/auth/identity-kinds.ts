@@ -1,3 +1,4 @@
+import { isActiveDevice } from "@seneschal/core/keys";
 import { admins } from "../admins/collections.ts";
 import { devices } from "../devices/collections.ts";
 import { federations } from "../federation/collections.ts";
@@ -10,8 +11,8 @@ interface KnownIdentity {
   readonly id: string;
   readonly org: string;
   readonly roles: readonly string[];
-  /** It may act now: enrolled, not disabled, not revoked. */
-  readonly active: boolean;
+  /** It may act at that time: enrolled, not disabled, not revoked, not run out. */
+  isActive(now: number): boolean;
 }
 
 /** How identities of one kind are found by id. */
@@ -25,35 +26,35 @@ export const identityKinds: Readonly<Record<string, IdentityKind | undefined>> =
     async find(read, id) {
       const admin = await read.get(admins, id);
       if (admin === undefined) return undefined;
-      return { id, org: admin.org_id, roles: [admin.role], active: admin.enrollment_status === "active" };
+      return { id, org: admin.org_id, roles: [admin.role], isActive: () => admin.enrollment_status === "active" };
     },
   },
   device: {
     async find(read, id) {
       const device = await read.get(devices, id);
       if (device === undefined) return undefined;
-      return { id, org: device.org_id, roles: [], active: device.status === "active" };
+      return { id, org: device.org_id, roles: [], isActive: (now) => isActiveDevice(device, now) };
     },
   },
   service: {
     async find(read, id) {
       const service = await read.get(serviceIdentities, id);
       if (service === undefined) return undefined;
-      return { id, org: service.org_id, roles: [], active: service.active };
+      return { id, org: service.org_id, roles: [], isActive: () => service.active };
     },
   },
   partner: {
     async find(read, id) {
       const federation = await read.get(federations, id);
       if (federation === undefined) return undefined;
-      return { id, org: federation.partner_org_id, roles: [], active: federation.status === "active" };
+      return { id, org: federation.partner_org_id, roles: [], isActive: () => federation.status === "active" };
     },
   },
   user: {
     async find(read, id) {
       const user = await read.get(users, id);
       if (user === undefined) return undefined;
-      return { id, org: user.org_id, roles: [], active: user.active };
+      return { id, org: user.org_id, roles: [], isActive: () => user.active };
     },
   },
 };

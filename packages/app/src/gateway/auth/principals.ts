@@ -3,7 +3,9 @@ import { type CertificateIdentity, untrusted } from "@seneschal/adapters/tls";
 import type { Principal } from "@seneschal/contract";
 import { CodedError } from "@seneschal/core";
 import { isOrganizationId, refusal } from "@seneschal/core/keys";
+import { admins } from "../admins/collections.ts";
 import { type CertificateRecord, certificates } from "../certificates/collections.ts";
+import { keyText } from "../store/collection.ts";
 import type { Reader } from "../store/reader.ts";
 import { users } from "../users/collections.ts";
 import { identityKinds } from "./identity-kinds.ts";
@@ -18,14 +20,14 @@ async function recordOf(read: Reader, identity: CertificateIdentity): Promise<Ce
  * Whom a certificate stands for. Asked on every request, so that a revocation works on the next one, also on an open
  * connection. Throws `certificate_untrusted` for one that is revoked or has no record, `FORBIDDEN` for somebody disabled.
  */
-export async function principalOfCertificate(read: Reader, identity: CertificateIdentity): Promise<Principal> {
+export async function principalOfCertificate(read: Reader, identity: CertificateIdentity, now: number): Promise<Principal> {
   const record = await recordOf(read, identity);
   if (record === undefined) throw untrusted("unknown certificate");
   if (record.status === "revoked") throw untrusted("revoked");
   const known = await identityKinds[record.subject_type]?.find(read, record.subject_id);
   // A partner's certificate is ours, but speaks for the partner's organisation: the subject decides.
   if (known === undefined || known.org !== identity.organization) throw untrusted("unknown identity");
-  if (!known.active) throw refusal("FORBIDDEN", "the identity is disabled");
+  if (!known.isActive(now)) throw refusal("FORBIDDEN", "the identity is disabled");
   return {
     id: known.id,
     type: record.subject_type,
@@ -37,16 +39,31 @@ export async function principalOfCertificate(read: Reader, identity: Certificate
   };
 }
 
-/** Whom a token stands for: the issuer's word, unless a local record of that subject is disabled. */
-export async function principalOfToken(read: Reader, claims: TokenClaims, method: "jwt" | "oidc"): Promise<Principal> {
+/** Whom a token stands for: the issuer's word, unless a local record of that subject or of that person is disabled. */
+export async function principalOfToken(
+  read: Reader,
+  claims: TokenClaims,
+  method: "jwt" | "oidc",
+  now: number,
+): Promise<Principal> {
   const { subject, organization: org, roles, scopes, email } = claims;
   if (!isOrganizationId(org)) throw new CodedError("invalid_token", "invalid token", { reason: "claim org" });
   if (Buffer.byteLength(subject) > 256) throw new CodedError("invalid_token", "invalid token", { reason: "claim sub" });
   for (const kind of Object.values(identityKinds)) {
     const known = await kind?.find(read, subject);
-    if (known !== undefined && known.org === org && !known.active) throw refusal("FORBIDDEN", "the identity is disabled");
+    if (known !== undefined && known.org === org && !known.isActive(now)) throw refusal("FORBIDDEN", "the identity is disabled");
   }
-  const [user] = await read.list(users, "by_subject", [org, subject], { limit: 1 });
-  if (user?.active === false) throw refusal("FORBIDDEN", "the identity is disabled");
+  // Providers may know the same subject: removed at one is removed.
+  const records = await read.list(users, "by_subject", [org, subject]);
+  const [user] = records;
+  const disabled = records.some(({ active }) => !active) || (await isDisabledAdmin(read, org, email ?? user?.email ?? ""));
+  if (disabled) throw refusal("FORBIDDEN", "the identity is disabled");
   return { id: user?.id ?? subject, type: "user", org, roles, scopes, method, ...(email === undefined ? {} : { email }) };
+}
+
+/** Whether the address is that of an admin who was disabled: the same person has no other way in. */
+async function isDisabledAdmin(read: Reader, org: string, email: string): Promise<boolean> {
+  if (email === "") return false;
+  const [admin] = await read.list(admins, "by_email", [org, keyText(email.toLowerCase())], { limit: 1 });
+  return admin?.enrollment_status === "disabled";
 }

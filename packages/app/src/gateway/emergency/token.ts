@@ -33,7 +33,7 @@ export async function principalOfEmergencyToken(
   const { read } = services;
   const [access] = await read.list(emergencies, "by_token", [emergencyTokenHash(services, token)], { limit: 1 });
   if (access === undefined || emergencyStatus(access, now) !== "approved") throw invalidToken("emergency token");
-  if (!(await mayAct(read, access))) throw invalidToken("emergency token");
+  if (!(await mayAct(read, access, now))) throw invalidToken("emergency token");
   const principal: Principal = {
     id: access.requested_by,
     type: "emergency",
@@ -46,12 +46,16 @@ export async function principalOfEmergencyToken(
 }
 
 /** The requester is there and not disabled. A user may be known by its identity provider only. */
-async function mayAct(read: Reader, { org_id: org, requested_by: id, requester_type: type }: StoredEmergency): Promise<boolean> {
+async function mayAct(
+  read: Reader,
+  { org_id: org, requested_by: id, requester_type: type }: StoredEmergency,
+  now: number,
+): Promise<boolean> {
   const [user] = await read.list(users, "by_subject", [org, id], { limit: 1 });
   if (user?.active === false) return false;
   for (const [kind, finder] of Object.entries(identityKinds)) {
     const known = await finder?.find(read, id);
-    if (known?.org === org ? !known.active : kind === type && type !== "user") return false;
+    if (known?.org === org ? !known.isActive(now) : kind === type && type !== "user") return false;
   }
   return true;
 }
