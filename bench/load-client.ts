@@ -1,10 +1,11 @@
 /**
- * A process that calls over keep-alive HTTPS connections and reports how many calls were answered per second, and how long they
- * took. Without a rate every connection always has a call in flight. With one, calls begin by the clock whether or not the
- * ones before were answered, and their time counts from the moment they were due: what waits for a slow one is not forgiven.
+ * A process that calls over kept-alive TLS connections and reports how many calls were answered per second, and how long they
+ * took. Without a rate every connection always has a call in flight. With one, calls begin by a clock that ticks every millisecond,
+ * whether or not the ones before were answered; a call that finds no free connection waits for one, and its time runs: what
+ * waits for a slow answer is not forgiven. Only this process's own lateness, a tick that came late, is not the server's; how
+ * late ticks were is reported. It speaks HTTP/1.1 itself, because a client library costs as much as the server that is measured.
  */
-import { Agent, type RequestOptions, request } from "node:https";
-import { setTimeout as wait } from "node:timers/promises";
+import { connect } from "node:tls";
 
 export interface Load {
   readonly port: number;
@@ -28,78 +29,150 @@ export interface LoadReport {
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
+  /** How late this process was to begin calls, milliseconds. */
+  readonly lateP99: number;
   readonly last?: string;
 }
 
+/** Sends one request and resolves when its whole answer is there. One at a time. */
+type Exchange = (request: Buffer) => Promise<void>;
+
 const load = await new Promise<Load>((resolve) => process.once("message", (message) => resolve(message as Load)));
-const agent = new Agent({ keepAlive: true, maxSockets: load.connections, ca: load.ca, cert: load.cert, key: load.key });
+const numbered = load.body?.includes("{n}") === true;
+const constant = requestOf(load.body);
 let calls = 0;
 let last = "";
 
-function once(): Promise<void> {
-  const body = load.body?.replace("{n}", `${process.pid}-${calls++}`);
-  const options: RequestOptions = {
-    ...{ agent, host: "localhost", port: load.port, path: load.path, method: load.method },
-    headers: body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
-  };
-  return new Promise((resolve, reject) => {
-    const sent = request(options, (response) => {
-      const bad = (response.statusCode ?? 500) >= 400;
-      const pieces: Buffer[] = [];
-      response.on("data", (piece: Buffer) => pieces.push(piece));
-      response.on("end", () => {
-        if (load.keepLast === true) last = Buffer.concat(pieces).toString("utf8");
-        if (bad) reject(new Error(`status ${response.statusCode}`));
-        else resolve();
-      });
-    });
-    sent.on("error", reject).end(body);
+function requestOf(body: string | undefined): Buffer {
+  const lines = [`${load.method} ${load.path} HTTP/1.1`, `host: localhost:${load.port}`];
+  if (body !== undefined) lines.push("content-type: application/json", `content-length: ${Buffer.byteLength(body)}`);
+  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body ?? ""}`);
+}
+
+function nextRequest(): Buffer {
+  return numbered ? requestOf(load.body?.replace("{n}", `${process.pid}-${calls++}`)) : constant;
+}
+
+function open(): Promise<Exchange> {
+  const { port, ca, cert, key } = load;
+  return new Promise((resolveOpen, rejectOpen) => {
+    const socket = connect({ host: "localhost", servername: "localhost", port, ca, cert, key });
+    let waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined;
+    let head: Buffer = Buffer.alloc(0);
+    let pieces: Buffer[] = [];
+    /** Bytes of the body that are still to come; `undefined` in the head. */
+    let missing: number | undefined;
+
+    const fail = (error: Error): void => {
+      socket.destroy();
+      rejectOpen(error);
+      waiting?.reject(error);
+    };
+    const take = (chunk: Buffer): void => {
+      let rest = chunk;
+      if (missing === undefined) {
+        head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+        const end = head.indexOf("\r\n\r\n");
+        if (end < 0) return;
+        const text = head.toString("latin1", 0, end);
+        rest = head.subarray(end + 4);
+        head = Buffer.alloc(0);
+        missing = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? Number.NaN);
+        if (!/^HTTP\/1\.1 [23]/.test(text) || Number.isNaN(missing)) {
+          fail(new Error(text.split("\r\n", 1)[0]));
+          return;
+        }
+      }
+      missing -= rest.length;
+      if (load.keepLast === true) pieces.push(rest);
+      if (missing > 0) return;
+      if (load.keepLast === true) last = Buffer.concat(pieces).toString("utf8");
+      pieces = [];
+      missing = undefined;
+      waiting?.resolve();
+    };
+    socket
+      .setNoDelay()
+      .on("data", take)
+      .on("error", fail)
+      .once("close", () => fail(new Error("the server closed a connection")))
+      .once("secureConnect", () =>
+        resolveOpen(
+          (request) =>
+            new Promise((resolve, reject) => {
+              waiting = { resolve, reject };
+              socket.write(request);
+            }),
+        ),
+      );
   });
 }
 
-function report(times: number[], elapsed: number): LoadReport {
-  times.sort((a, b) => a - b);
-  const at = (part: number): number => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0;
-  return { perSecond: (times.length * 1000) / elapsed, p50: at(0.5), p99: at(0.99), ...(load.keepLast === true ? { last } : {}) };
+function report(times: number[], late: number[], elapsed: number): LoadReport {
+  const at = (list: number[], part: number): number =>
+    list.sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * part))] ?? 0;
+  const figures = {
+    perSecond: (times.length * 1000) / elapsed,
+    p50: at(times, 0.5),
+    p99: at(times, 0.99),
+    lateP99: at(late, 0.99),
+  };
+  return { ...figures, ...(load.keepLast === true ? { last } : {}) };
 }
 
-async function closed(milliseconds: number): Promise<LoadReport> {
+/** Every connection always has a call in flight. */
+async function busy(milliseconds: number): Promise<LoadReport> {
   const start = performance.now();
   const times: number[] = [];
   await Promise.all(
-    Array.from({ length: load.connections }, async () => {
+    exchanges.map(async (exchange) => {
       for (let began = performance.now(); began < start + milliseconds; began = performance.now()) {
-        await once();
+        await exchange(nextRequest());
         times.push(performance.now() - began);
       }
     }),
   );
-  return report(times, performance.now() - start);
+  return report(times, [], performance.now() - start);
 }
 
-async function open(milliseconds: number, rate: number): Promise<LoadReport> {
-  const start = performance.now();
+/** Calls begin by the clock. */
+async function paced(milliseconds: number, rate: number): Promise<LoadReport> {
   const times: number[] = [];
-  const all: Promise<void>[] = [];
+  const late: number[] = [];
+  const free = [...exchanges];
+  const queue: number[] = [];
   const count = Math.floor((milliseconds * rate) / 1000);
-  for (let n = 0; n < count; ) {
-    for (const now = performance.now(); n < count && start + (n * 1000) / rate <= now; n++) {
-      const due = start + (n * 1000) / rate;
-      all.push(
-        once().then(() => {
-          times.push(performance.now() - due);
-        }),
-      );
-    }
-    await wait(1);
-  }
-  await Promise.all(all);
-  return report(times, performance.now() - start);
+  const start = performance.now();
+  await new Promise<void>((resolve, reject) => {
+    const serve = (): void => {
+      while (queue.length > 0) {
+        const exchange = free.pop();
+        if (exchange === undefined) return;
+        const began = queue.shift() as number;
+        exchange(nextRequest()).then(() => {
+          times.push(performance.now() - began);
+          free.push(exchange);
+          if (times.length === count) resolve();
+          else serve();
+        }, reject);
+      }
+    };
+    let begun = 0;
+    const tick = (): void => {
+      for (const now = performance.now(); begun < count && start + (begun * 1000) / rate <= now; begun++) {
+        late.push(now - (start + (begun * 1000) / rate));
+        queue.push(now);
+      }
+      serve();
+      if (begun < count) setTimeout(tick, 1);
+    };
+    tick();
+  });
+  return report(times, late, performance.now() - start);
 }
 
+const exchanges = await Promise.all(Array.from({ length: load.connections }, open));
 const { rate, milliseconds } = load;
-const run = (time: number): Promise<LoadReport> => (rate === undefined ? closed(time) : open(time, rate));
+const run = (time: number): Promise<LoadReport> => (rate === undefined ? busy(time) : paced(time, rate));
 await run(milliseconds / 3);
-process.send?.(await run(milliseconds));
-agent.destroy();
-process.disconnect();
+process.send?.(await run(milliseconds), () => process.exit(0));

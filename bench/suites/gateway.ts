@@ -13,7 +13,7 @@ import {
   verifyRecords,
 } from "@seneschal/app/gateway";
 import { contract, endpoints } from "@seneschal/contract";
-import { sealRecord } from "@seneschal/crypto";
+import { bindRecord, sealRecord } from "@seneschal/crypto";
 import { CompactRange, checkpointText, signNote } from "@seneschal/crypto/merkle";
 import { z } from "zod";
 import { type Bench, type BenchResult, rate, rateAsync } from "../bench.ts";
@@ -31,20 +31,17 @@ const inProcess: Bench = {
       cipher.setAAD(aad);
       Buffer.concat([cipher.update(KIB), cipher.final(), cipher.getAuthTag()]);
     });
-    const binding = {
-      domain: "seneschal/workspace-data/v1",
-      workspaceId: "0199-bench",
-      context: { purpose: "bench", file: "a" },
-    };
+    const context = { purpose: "bench", file: "a" };
+    const place = { domain: "seneschal/workspace-data/v1", workspaceId: "0199-bench", context };
     const nonces = pooledRandom(systemRandom);
-    const record = rate(() => sealRecord(nodeCrypto, { key, version: 1 }, binding, KIB, nonces));
+    const record = rate(() => sealRecord(nodeCrypto, { key, version: 1 }, bindRecord(place), KIB, nonces));
 
     const gateway = await openBenchGateway(openMemoryStore({ ...gatewaySchema, collections: benchCollections }));
     const { services } = gateway;
     const call = { ...systemCall("system:bench", "acme", Date.now()), requestId: "bench" };
     await services.organizationKeys.ensureKek("acme");
     const id = await benchWorkspace(gateway, call);
-    const item = { text: Buffer.from(KIB).toString("base64"), context: binding.context };
+    const item = { text: Buffer.from(KIB).toString("base64"), context };
     const whole = await rateAsync(() => encryptItems(services, call, id, [item]), 2000);
     await gateway.stop?.();
     return [

@@ -39,6 +39,7 @@ const REQUEST: AllocationRequest = {
   checkpoint: "none",
   gpuType: null,
   gpusPerNode: null,
+  datasets: [],
   labels: {},
 };
 
@@ -68,6 +69,8 @@ function* cluster(nodes: number, tenants: number): IterableIterator<Command> {
         memoryGb: 512,
         agentAddress: null,
         conformance: null,
+        energyPrice: null,
+        datasets: [],
       },
       agent: null,
     };

@@ -2,13 +2,14 @@
  * Storage: erasure coding beside memcpy, S3 put and get beside the raw disk and a bare node:http file server, scrub, memory
  * over a long ingest.
  */
+import { fork } from "node:child_process";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { openDirectoryDevice } from "@seneschal/adapters/devices";
@@ -20,6 +21,7 @@ import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { createCredentials, openStorageNode, serveS3, storageSchema } from "@seneschal/app/storage";
 import { type Bench, type BenchResult, rate } from "../bench.ts";
+import type { S3Load, S3LoadReport } from "../s3-client.ts";
 
 const clients = 16;
 const operator = { id: "bench", source: "bench" };
@@ -48,17 +50,15 @@ function erasure(): readonly BenchResult[] {
   });
 }
 
-/** Calls per second of `work` by 16 clients for about two seconds. */
-async function concurrent(work: (i: number) => Promise<unknown>, ms = 2000): Promise<number> {
-  let next = 0;
-  const end = performance.now() + ms;
-  const start = performance.now();
-  await Promise.all(
-    Array.from({ length: clients }, async () => {
-      while (performance.now() < end) await work(next++);
-    }),
-  );
-  return (next * 1000) / (performance.now() - start);
+/** Runs a client process against a server. */
+function drive(load: Omit<S3Load, "clients" | "milliseconds">): Promise<S3LoadReport> {
+  const child = fork(new URL("../s3-client.ts", import.meta.url).pathname);
+  child.send({ ...load, clients, milliseconds: 3000 });
+  return new Promise((resolve, reject) => {
+    child.once("message", (report) => resolve(report as S3LoadReport));
+    child.once("error", reject);
+    child.once("exit", (code) => code !== 0 && reject(new Error(`the client ended with ${code}`)));
+  });
 }
 
 async function openNode(directory: string) {
@@ -99,7 +99,7 @@ async function openNode(directory: string) {
 async function openBare(directory: string) {
   await mkdir(directory, { recursive: true });
   const server = createServer((request, response) => {
-    const path = join(directory, (request.url ?? "").slice(1));
+    const path = join(directory, basename(request.url ?? ""));
     const work = async () => {
       if (request.method === "GET") return pipeline(createReadStream(path), response);
       await pipeline(request, createWriteStream(path, { flush: true }));
@@ -111,54 +111,40 @@ async function openBare(directory: string) {
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-async function s3(): Promise<readonly BenchResult[]> {
+/** The bucket, and the SDK's client that made it. */
+async function makeBucket(endpoint: string, keys: { readonly access_key: string; readonly secret_key: string }, Bucket: string) {
   const sdk = createRequire(import.meta.url)("@aws-sdk/client-s3") as typeof import("@aws-sdk/client-s3");
+  const client = new sdk.S3Client({
+    ...{ endpoint, region: "us-east-1", forcePathStyle: true, requestChecksumCalculation: "WHEN_REQUIRED" as const },
+    credentials: { accessKeyId: keys.access_key, secretAccessKey: keys.secret_key },
+  });
+  await client.send(new sdk.CreateBucketCommand({ Bucket }));
+  return { sdk, client };
+}
+
+async function s3(): Promise<readonly BenchResult[]> {
   const directory = await mkdtemp(join(tmpdir(), "seneschal-bench-"));
   const { node, store, keys, gateway } = await openNode(directory);
   const bare = await openBare(join(directory, "bare"));
-  const client = new sdk.S3Client({
-    ...{ endpoint: gateway.url, region: "us-east-1", forcePathStyle: true },
-    credentials: { accessKeyId: keys.access_key, secretAccessKey: keys.secret_key },
-  });
-  const Bucket = "bench";
-  await client.send(new sdk.CreateBucketCommand({ Bucket }));
+  const { client } = await makeBucket(gateway.url, keys, "bench");
+  client.destroy();
   const results: BenchResult[] = [];
   try {
     for (const size of [64 << 10, 8 << 20]) {
-      // Fresh content each time: deduplication would flatter.
-      const body = (i: number) => {
-        const bytes = Buffer.alloc(size, i & 255);
-        bytes.writeUInt32BE(i, 0);
-        for (let at = 0; at < size; at += 4 << 20) bytes.writeUInt32BE(i, at);
-        return bytes;
-      };
       const name = size === 64 << 10 ? "64 KiB" : "8 MiB";
-      let written = 0;
-      const put = await concurrent((i) => {
-        written = Math.max(written, i);
-        return client.send(new sdk.PutObjectCommand({ Bucket, Key: `${size}-${i}`, Body: body(i) }));
-      });
-      const get = await concurrent(async (i) => {
-        const reply = await client.send(new sdk.GetObjectCommand({ Bucket, Key: `${size}-${i % (written + 1)}` }));
-        return reply.Body?.transformToByteArray();
-      });
-      const barePut = await concurrent((i) =>
-        fetch(`${bare.url}/${size}-${i % 1000}`, { method: "PUT", body: body(i) }).then((r) => r.arrayBuffer()),
-      );
-      const bareGet = await concurrent((i) => fetch(`${bare.url}/${size}-${i % clients}`).then((r) => r.arrayBuffer()));
+      const put = await drive({ url: gateway.url, keys, size, operation: "put" });
+      const get = await drive({ url: gateway.url, keys, size, operation: "get", count: put.calls });
+      const barePut = await drive({ url: bare.url, size, operation: "put" });
+      const bareGet = await drive({ url: bare.url, size, operation: "get", count: barePut.calls });
       const raw = await rawDisk(join(directory, "raw"), size);
-      const row = (op: string, value: number, peer: string, peerValue: number) =>
+      const row = (operation: string, value: number, peer: string, peerValue: number) =>
         results.push({
-          name: `S3 ${op} ${name}, ${clients} clients`,
-          value,
-          unit: "op/s",
-          peer,
-          peerValue,
-          ratio: value / peerValue,
+          ...{ name: `S3 ${operation} ${name}, ${clients} clients`, value, unit: "op/s" },
+          ...{ peer, peerValue, ratio: value / peerValue },
         });
-      row("put", put, "bare node:http, fsync", barePut);
-      row("put", put, "raw disk, fsync", raw);
-      row("get", get, "bare node:http", bareGet);
+      row("put", put.perSecond, "bare node:http, fsync", barePut.perSecond);
+      row("put", put.perSecond, "raw disk, fsync", raw);
+      row("get", get.perSecond, "bare node:http", bareGet.perSecond);
     }
     const started = performance.now();
     const job = await node.scrub({ kind: "cluster" }, operator);
@@ -168,7 +154,6 @@ async function s3(): Promise<readonly BenchResult[]> {
     results.push({ name: "scrub rate", value: used / seconds / 1e6, unit: "MB/s" });
     if ((await node.jobs.get(job.id))?.state !== "succeeded") throw new Error("the scrub failed");
   } finally {
-    client.destroy();
     bare.server.closeAllConnections();
     bare.server.close();
     await gateway.close();
@@ -184,15 +169,11 @@ async function s3(): Promise<readonly BenchResult[]> {
  * the highest of the second half beside the highest of the first.
  */
 async function ingest(): Promise<readonly BenchResult[]> {
-  const sdk = createRequire(import.meta.url)("@aws-sdk/client-s3") as typeof import("@aws-sdk/client-s3");
   const total = Number(process.env["INGEST_GB"] ?? 2) * 1e9;
   const size = 64 << 20;
   const directory = await mkdtemp(join(tmpdir(), "seneschal-ingest-"));
   const { node, store, keys, gateway } = await openNode(directory);
-  const client = new sdk.S3Client({
-    ...{ endpoint: gateway.url, region: "us-east-1", forcePathStyle: true, requestChecksumCalculation: "WHEN_REQUIRED" as const },
-    credentials: { accessKeyId: keys.access_key, secretAccessKey: keys.secret_key },
-  });
+  const { sdk, client } = await makeBucket(gateway.url, keys, "ingest");
   const highest = [0, 0];
   let sent = 0;
   const timer = setInterval(() => {
@@ -201,7 +182,6 @@ async function ingest(): Promise<readonly BenchResult[]> {
   }, 50);
   const started = performance.now();
   try {
-    await client.send(new sdk.CreateBucketCommand({ Bucket: "ingest" }));
     const lane = async (n: number) => {
       for (let i = 0; sent < total; i++) {
         const Body = Readable.from(fresh(size), { objectMode: false, highWaterMark: 1 << 20 });
@@ -246,12 +226,19 @@ function* fresh(size: number): Generator<Buffer> {
 async function rawDisk(directory: string, size: number): Promise<number> {
   await mkdir(directory, { recursive: true });
   const bytes = Buffer.alloc(size, 3);
-  return concurrent(async (i) => {
-    const file = await open(join(directory, String(i % 500)), "w");
-    await file.write(bytes);
-    await file.datasync();
-    await file.close();
-  }, 1000);
+  const start = performance.now();
+  let files = 0;
+  await Promise.all(
+    Array.from({ length: clients }, async () => {
+      while (performance.now() < start + 1000) {
+        const file = await open(join(directory, String(files++ % 500)), "w");
+        await file.write(bytes);
+        await file.datasync();
+        await file.close();
+      }
+    }),
+  );
+  return (files * 1000) / (performance.now() - start);
 }
 
 export const benches: Bench[] = [

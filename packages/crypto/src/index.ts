@@ -1,4 +1,4 @@
-export { openRecord, type RecordBinding, recordKeyVersion, sealRecord } from "./aead/record.ts";
+export { bindRecord, openRecord, type RecordBinding, type RecordPlace, recordKeyVersion, sealRecord } from "./aead/record.ts";
 export { xchachaOpen, xchachaSeal } from "./aead/xchacha.ts";
 export { base64, bytesEqual, concat, fromBase64, fromHex, fromUtf8, hex, utf8 } from "./bytes.ts";
 export { type CryptoErrorCode, cryptoError } from "./errors.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@seneschal/core";
 import type { CryptoProvider, Random } from "@seneschal/core/ports";
-import { concat, readU32, u32, utf8 } from "../bytes.ts";
+import { readU32, u32, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 
@@ -9,7 +9,7 @@ const FORMAT = 1;
 const HEADER = 1 + 4 + 12;
 
 /** What a sealed record is bound to. */
-export interface RecordBinding {
+export interface RecordPlace {
   /** Kind of data, for example `seneschal/workspace-data/v1`. */
   readonly domain: string;
   readonly workspaceId: string;
@@ -17,16 +17,41 @@ export interface RecordBinding {
   readonly context?: JsonObject;
 }
 
+/** A {@link RecordPlace} in its canonical form, for any number of records. */
+export interface RecordBinding {
+  /** `domain || 0x00 || JCS({context, key_version, workspace_id})`; do not change it. */
+  associatedData(version: number): Uint8Array;
+}
+
+/** Fixes what records are bound to; later changes of `context` change nothing. Throws `crypto_invalid`, `not_canonical`. */
+export function bindRecord({ domain, workspaceId, context = {} }: RecordPlace): RecordBinding {
+  // The domain ends at the zero byte, so it may not hold one.
+  if (domain.includes("\0")) throw cryptoError("crypto_invalid", "domain holds a zero character");
+  // Around the version, which is between the two by name.
+  const [before, behind] = [
+    `{"context":${canonicalJson(context)},"key_version":`,
+    `,"workspace_id":${canonicalJson(workspaceId)}}`,
+  ];
+  const known = new Map<number, Uint8Array>();
+  return {
+    associatedData(version) {
+      const found = known.get(version) ?? utf8(`${domain}\0${before}${canonicalJson(version)}${behind}`);
+      known.set(version, found);
+      return found;
+    },
+  };
+}
+
 /**
- * Seals data under a versioned key: `format 0x01 | key version u32 | nonce 12 | ciphertext | tag 16`. The associated data
- * is `domain || 0x00 || JCS({context, key_version, workspace_id})`, so that a record opens for no other workspace, context
- * or key version. `key` is 32 bytes; use one key for less than 2^32 records. Throws `crypto_invalid`, `not_canonical`.
+ * Seals data under a versioned key: `format 0x01 | key version u32 | nonce 12 | ciphertext | tag 16`. A record opens for no other
+ * workspace, context or key version than it is bound to. `key` is 32 bytes; use one key for less than 2^32 records.
+ * Throws `crypto_invalid`.
  *
  * @example
  * ```ts
  * import { systemRandom } from "@seneschal/adapters/system";
- * import { nobleCrypto, openRecord, sealRecord } from "@seneschal/crypto";
- * const binding = { domain: "seneschal/workspace-data/v1", workspaceId: "w1", context: { purpose: "billing" } };
+ * import { bindRecord, nobleCrypto, openRecord, sealRecord } from "@seneschal/crypto";
+ * const binding = bindRecord({ domain: "seneschal/workspace-data/v1", workspaceId: "w1", context: { purpose: "billing" } });
  * const key = systemRandom(32);
  * const sealed = sealRecord(nobleCrypto, { key, version: 3 }, binding, Uint8Array.of(1, 2), systemRandom);
  * console.log(openRecord(nobleCrypto, (version) => (version === 3 ? key : undefined), binding, sealed).length); // 2
@@ -41,7 +66,7 @@ export function sealRecord(
 ): Uint8Array {
   assertKey(key.key);
   const nonce = random(12);
-  const sealed = provider.seal(key.key, nonce, plaintext, associatedData(binding, key.version));
+  const sealed = provider.seal(key.key, nonce, plaintext, binding.associatedData(key.version));
   const out = new Uint8Array(HEADER + sealed.length);
   out[0] = FORMAT;
   out.set(u32(key.version), 1);
@@ -70,19 +95,9 @@ export function openRecord(
   const key = keyOf(version);
   if (key === undefined) throw cryptoError("decryption_failed", "decryption failed");
   assertKey(key);
-  return provider.open(key, sealed.subarray(5, HEADER), sealed.subarray(HEADER), associatedData(binding, version));
+  return provider.open(key, sealed.subarray(5, HEADER), sealed.subarray(HEADER), binding.associatedData(version));
 }
 
 function assertKey(key: Uint8Array): void {
   if (key.length !== 32) throw cryptoError("crypto_invalid", "data key must be 32 bytes");
-}
-
-function associatedData({ domain, workspaceId, context = {} }: RecordBinding, version: number): Uint8Array {
-  // The domain ends at the zero byte, so it may not hold one.
-  if (domain.includes("\0")) throw cryptoError("crypto_invalid", "domain holds a zero character");
-  return concat(
-    utf8(domain),
-    Uint8Array.of(0),
-    utf8(canonicalJson({ workspace_id: workspaceId, key_version: version, context })),
-  );
 }

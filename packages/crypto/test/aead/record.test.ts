@@ -1,4 +1,15 @@
-import { hex, nobleCrypto, openRecord, recordKeyVersion, sealRecord, utf8, xchachaOpen, xchachaSeal } from "@seneschal/crypto";
+import {
+  bindRecord,
+  canonicalJson,
+  hex,
+  nobleCrypto,
+  openRecord,
+  recordKeyVersion,
+  sealRecord,
+  utf8,
+  xchachaOpen,
+  xchachaSeal,
+} from "@seneschal/crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs, seeded } from "../seeded.ts";
@@ -14,9 +25,9 @@ test("what was sealed opens with the same workspace, context and key version, an
       fc.string({ unit: "grapheme" }),
       fc.string({ unit: "grapheme" }),
       (plaintext, purpose, workspaceId) => {
-        const binding = { domain, workspaceId, context: { purpose } };
-        const sealed = sealRecord(nobleCrypto, { key, version: 7 }, binding, plaintext, seeded("n"));
-        const open = (changes: object, k = key) => openRecord(nobleCrypto, () => k, { ...binding, ...changes }, sealed);
+        const place = { domain, workspaceId, context: { purpose } };
+        const sealed = sealRecord(nobleCrypto, { key, version: 7 }, bindRecord(place), plaintext, seeded("n"));
+        const open = (changes: object, k = key) => openRecord(nobleCrypto, () => k, bindRecord({ ...place, ...changes }), sealed);
         expect(open({})).toEqual(plaintext);
         expect(() => open({ workspaceId: `${workspaceId}x` })).toThrow(refused);
         expect(() => open({ context: { purpose: `${purpose}x` } })).toThrow(refused);
@@ -30,16 +41,22 @@ test("what was sealed opens with the same workspace, context and key version, an
 });
 
 test("the key version is bound: relabelling a record for another version of the same key opens nothing", () => {
-  const sealed = sealRecord(nobleCrypto, { key, version: 1 }, { domain, workspaceId: "w" }, utf8("text"), seeded("n"));
+  const sealed = sealRecord(
+    nobleCrypto,
+    { key, version: 1 },
+    bindRecord({ domain, workspaceId: "w" }),
+    utf8("text"),
+    seeded("n"),
+  );
   expect(recordKeyVersion(sealed)).toBe(1);
   sealed[4] = 2;
   expect(recordKeyVersion(sealed)).toBe(2);
-  expect(() => openRecord(nobleCrypto, () => key, { domain, workspaceId: "w" }, sealed)).toThrow(refused);
+  expect(() => openRecord(nobleCrypto, () => key, bindRecord({ domain, workspaceId: "w" }), sealed)).toThrow(refused);
 });
 
 test("every old version opens as long as its key is kept, and an unknown version opens nothing", () => {
   const keys = new Map([1, 2, 3].map((version) => [version, seeded(`k${version}`)(32)]));
-  const binding = { domain, workspaceId: "w" };
+  const binding = bindRecord({ domain, workspaceId: "w" });
   const sealed = [...keys].map(([version, k]) =>
     sealRecord(nobleCrypto, { key: k, version }, binding, utf8(`v${version}`), seeded("n")),
   );
@@ -55,7 +72,7 @@ test("an equal context written in another key order is the same context; absent 
     sealRecord(
       nobleCrypto,
       { key, version: 1 },
-      { domain, workspaceId: "w", ...(context ? { context: context as never } : {}) },
+      bindRecord({ domain, workspaceId: "w", ...(context ? { context: context as never } : {}) }),
       utf8("t"),
       seeded("n"),
     );
@@ -64,13 +81,29 @@ test("an equal context written in another key order is the same context; absent 
 });
 
 test("workspace and domain cannot be confused with each other", () => {
-  expect(() =>
-    sealRecord(nobleCrypto, { key, version: 1 }, { domain: "a\0b", workspaceId: "w" }, utf8("t"), seeded("n")),
-  ).toThrow(expect.objectContaining({ code: "crypto_invalid" }));
+  expect(() => bindRecord({ domain: "a\0b", workspaceId: "w" })).toThrow(expect.objectContaining({ code: "crypto_invalid" }));
+});
+
+test("the associated data is the domain, a zero byte, and the canonical JSON of context, key version and workspace", () => {
+  fc.assert(
+    fc.property(fc.string(), fc.dictionary(fc.string(), fc.string()), fc.nat(), (workspaceId, context, version) => {
+      const expected = `${domain}\0${canonicalJson({ workspace_id: workspaceId, key_version: version, context })}`;
+      expect(bindRecord({ domain, workspaceId, context }).associatedData(version)).toEqual(utf8(expected));
+    }),
+  );
+});
+
+test("a binding is of the context as it was given, whatever becomes of it", () => {
+  const context = { purpose: "billing" };
+  const binding = bindRecord({ domain, workspaceId: "w", context });
+  context.purpose = "another";
+  expect(binding.associatedData(1)).toEqual(
+    bindRecord({ domain, workspaceId: "w", context: { purpose: "billing" } }).associatedData(1),
+  );
 });
 
 test("cut, foreign and bit-flipped records are refused", () => {
-  const binding = { domain, workspaceId: "w" };
+  const binding = bindRecord({ domain, workspaceId: "w" });
   const sealed = sealRecord(nobleCrypto, { key, version: 1 }, binding, utf8("text"), seeded("n"));
   for (let length = 0; length < sealed.length; length++) {
     expect(() => openRecord(nobleCrypto, () => key, binding, sealed.subarray(0, length))).toThrow(refused);

@@ -1,6 +1,6 @@
 import { isCoded, type JsonObject } from "@seneschal/core";
 import { decideAccess, type KeysCode, type KeysError, limits, notFound, refusal } from "@seneschal/core/keys";
-import { openRecord, recordKeyVersion, sealRecord } from "@seneschal/crypto";
+import { bindRecord, openRecord, type RecordBinding, recordKeyVersion, sealRecord } from "@seneschal/crypto";
 import { markRecorded } from "../authz/record-refusal.ts";
 import { base64, bytes } from "../bytes.ts";
 import type { Call } from "../call.ts";
@@ -24,15 +24,16 @@ export async function encryptItems(
   workspaceId: string,
   items: readonly DataItem[],
 ): Promise<string[]> {
-  const { seat, version, record } = await enter(services, call, workspaceId, "encrypt", items);
+  const contexts = contextsOf(items);
+  const { seat, version, record } = await enter(services, call, workspaceId, "encrypt", contexts);
   const { owner, replica } = limits.dekUses;
   await services.dekUses.take(workspaceId, version, items.length, seat.federation_id === undefined ? owner : replica);
   const key = await services.deks.open(seat, version);
   if (key === undefined) throw new Error(`workspace ${workspaceId} lost key version ${version}`);
-  const out = items.map(({ text, context }) => {
-    const binding = { domain: DOMAIN, workspaceId, context };
-    return base64(sealRecord(services.crypto, { key, version }, binding, bytes(text), services.nonces));
-  });
+  const bindings = bindingsOf(workspaceId, contexts);
+  const out = items.map(({ text }, i) =>
+    base64(sealRecord(services.crypto, { key, version }, bindings(i), bytes(text), services.nonces)),
+  );
   key.fill(0);
   await record({ key_version: version });
   return out;
@@ -48,7 +49,8 @@ export async function decryptItems(
   workspaceId: string,
   items: readonly DataItem[],
 ): Promise<string[]> {
-  const { seat, record } = await enter(services, call, workspaceId, "decrypt", items);
+  const contexts = contextsOf(items);
+  const { seat, record } = await enter(services, call, workspaceId, "decrypt", contexts);
   const keys = new Map<number, Uint8Array>();
   try {
     const sealed = items.map(({ text }) => bytes(text));
@@ -56,9 +58,9 @@ export async function decryptItems(
       const key = await services.deks.open(seat, version);
       if (key !== undefined) keys.set(version, key);
     }
-    const out = items.map(({ context }, i) => {
-      const binding = { domain: DOMAIN, workspaceId, context };
-      const plain = openRecord(services.crypto, (version) => keys.get(version), binding, sealed[i] ?? new Uint8Array());
+    const bindings = bindingsOf(workspaceId, contexts);
+    const out = sealed.map((record, i) => {
+      const plain = openRecord(services.crypto, (version) => keys.get(version), bindings(i), record);
       const text = base64(plain);
       plain.fill(0);
       return text;
@@ -80,7 +82,7 @@ async function enter(
   call: Call,
   workspaceId: string,
   operation: "encrypt" | "decrypt",
-  items: readonly DataItem[],
+  { distinct, of }: Contexts,
 ) {
   const { read } = services;
   const { principal, now } = call;
@@ -91,9 +93,8 @@ async function enter(
   if (workspace === undefined || seat === undefined) throw notFound("workspace");
   await requireFollowed(services, workspace, seat, now);
   const facts = await standing(read, workspace, principal, now);
-  const contexts = distinctContexts(items);
   const verdicts = await Promise.all(
-    contexts.map((metadata) =>
+    distinct.map((metadata) =>
       services.policies.verdicts(read, {
         call,
         operation,
@@ -104,7 +105,7 @@ async function enter(
     ),
   );
   const decision = decideAccess({ ...facts, operation, policies: verdicts.flat() });
-  const purpose = (contexts[0]?.["purpose"] as string | undefined) ?? workspace.purpose;
+  const purpose = (distinct[0]?.["purpose"] as string | undefined) ?? workspace.purpose;
   if (!decision.allowed) {
     await recordRefusal(services, call, workspaceId, operation, purpose, decision.code, decision.reason);
     throw markRecorded(refused(decision.code, decision.reason));
@@ -112,7 +113,7 @@ async function enter(
   const record = async (metadata: JsonObject, result: "success" | "error" = "success"): Promise<void> => {
     services.metrics.operation(operation, result);
     await services.transact(call, async (unit) => {
-      unit.record({ type: operation, workspace: workspaceId, purpose, result, metadata: { items: items.length, ...metadata } });
+      unit.record({ type: operation, workspace: workspaceId, purpose, result, metadata: { items: of.length, ...metadata } });
     });
   };
   return { workspace, seat, version: workspace.dek_version, record };
@@ -150,9 +151,26 @@ async function recordRefusal(
   });
 }
 
-/** Policies are asked once per different context, not once per item. */
-function distinctContexts(items: readonly DataItem[]): readonly JsonObject[] {
-  const seen = new Map<string, JsonObject>();
-  for (const { context } of items) seen.set(JSON.stringify(Object.entries(context).sort()), context);
-  return [...seen.values()];
+/** The different contexts of some items, and which of them each item has: what depends on a context is done once for all its items. */
+interface Contexts {
+  readonly distinct: readonly JsonObject[];
+  readonly of: readonly number[];
+}
+
+function contextsOf(items: readonly DataItem[]): Contexts {
+  const distinct: JsonObject[] = [];
+  const places = new Map<string, number>();
+  const of = items.map(({ context }) => {
+    const text = JSON.stringify(Object.entries(context).sort());
+    const place = places.get(text) ?? distinct.push(context) - 1;
+    places.set(text, place);
+    return place;
+  });
+  return { distinct, of };
+}
+
+/** What the record of each item is bound to. */
+function bindingsOf(workspaceId: string, { distinct, of }: Contexts): (item: number) => RecordBinding {
+  const bindings = distinct.map((context) => bindRecord({ domain: DOMAIN, workspaceId, context }));
+  return (item) => bindings[of[item] as number] as RecordBinding;
 }
