@@ -283,14 +283,20 @@ function singular(word: string): string {
   return word.endsWith("s") ? word.slice(0, -1) : word;
 }
 
+/** Whether any term can match: most names mean none, and one look tells. */
+const ANY_TERM = new RegExp(LEXICON.map(({ match }) => match.source).join("|"));
+
 /** The term that a column or key name means, if any. `about` is the table or data set that it belongs to. */
 export function termOf(columnName: string, about = ""): LexiconTerm | undefined {
   const words = wordsOf(columnName).join(" ");
   if (words === "") return undefined;
   const meant = (text: string) =>
-    LEXICON.find(
-      (term) => term.match.test(text) && !(term.unless?.test(text) ?? false) && (term.personal !== true || isAboutPeople(about)),
-    );
+    ANY_TERM.test(text)
+      ? LEXICON.find(
+          (term) =>
+            term.match.test(text) && !(term.unless?.test(text) ?? false) && (term.personal !== true || isAboutPeople(about)),
+        )
+      : undefined;
   const found = meant(words);
   if (found !== undefined) return found;
   const english = inLexiconEnglish(words);

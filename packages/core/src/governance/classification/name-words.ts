@@ -41,9 +41,12 @@ const SAYS: readonly (readonly [said: string, means: string])[] = [
 
 const PATTERNS = SAYS.map(([said, means]) => [new RegExp(`\\b(?:${said})\\b`, "gu"), means] as const);
 
+const ANY = new RegExp(`\\b(?:${SAYS.map(([said]) => said).join("|")})\\b`, "u");
+
 /** The words of a name in the lexicon's English; the same text when there is nothing to translate. */
 export function inLexiconEnglish(words: string): string {
   let text = words.normalize("NFD").replace(/\p{Mn}/gu, "");
+  if (!ANY.test(text)) return text;
   for (const [pattern, means] of PATTERNS) text = text.replace(pattern, means);
   return text;
 }

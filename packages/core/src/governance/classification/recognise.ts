@@ -53,12 +53,19 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
   const found: Candidate[] = [];
   const minScore = options.minScore ?? REPORTED_FROM;
   const lowered = folded.text.toLowerCase();
+  // Recognisers of one kind share their words: looked for once.
+  const named = new Map<readonly string[], boolean>();
+  const isNamed = (words: readonly string[]): boolean => {
+    const answer = named.get(words) ?? names(words, lowered, options.hints);
+    named.set(words, answer);
+    return answer;
+  };
   for (const recogniser of recognisers) {
     if (options.entities !== undefined && !options.entities.has(recogniser.entity)) continue;
     if (digits < (recogniser.digits ?? 0)) continue;
     if (recogniser.needs !== undefined && !folded.text.includes(recogniser.needs)) continue;
     const hinted = options.country !== undefined && recogniser.country === options.country;
-    if (recogniser.onlyKnown === true && !hinted && !names(recogniser.context, lowered, options.hints)) continue;
+    if (recogniser.onlyKnown === true && !hinted && !isNamed(recogniser.context)) continue;
     for (const pattern of recogniser.patterns) {
       pattern.regex.lastIndex = 0;
       let count = 0;
