@@ -15,10 +15,14 @@ export interface GatewayStart {
   readonly port: number;
   readonly dataDir: string;
   readonly server: "express" | "fastify";
+  /** How long a partner's certificate is good; a year unless said. */
+  readonly certificateTtl?: string;
 }
 
 /** A gateway in a process of its own, with its organisation's super admin to call it. It keeps its data over kills. */
 export interface GatewayInstance extends Omit<Side, "rig"> {
+  /** Trust anchor of its server, PEM. */
+  ca(): string;
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Stops the process without ending it, and lets it go on: connections stay open and nothing answers. */
@@ -33,6 +37,7 @@ export async function startGateway(of: Omit<GatewayStart, "dataDir">, inside: re
   const url = `https://${of.host}:${of.port}`;
   let child: ChildProcess | undefined;
   let http: IdentityFetch | undefined;
+  let ca = "";
 
   const start = async (): Promise<void> => {
     const script = new URL("gateway-process.ts", import.meta.url).pathname;
@@ -47,7 +52,9 @@ export async function startGateway(of: Omit<GatewayStart, "dataDir">, inside: re
       started.once("exit", (code) => reject(new Error(`the gateway of ${of.org} ended with ${code}`)));
     });
     await http?.close();
-    http = mtlsFetch({ ...(JSON.parse(line) as { ca: string; cert: string; key: string }), timeout: 20_000 });
+    const admin = JSON.parse(line) as { ca: string; cert: string; key: string };
+    ca = admin.ca;
+    http = mtlsFetch({ ...admin, timeout: 20_000 });
   };
 
   const kill = async (): Promise<void> => {
@@ -80,6 +87,7 @@ export async function startGateway(of: Omit<GatewayStart, "dataDir">, inside: re
       const name = operation === "federation.init" || operation === "federation.establish" ? "crk_signature" : "signature";
       return call(method, path, { ...body, [name]: await key.sign(operation, resource, body) });
     },
+    ca: () => ca,
     start,
     kill,
     pause: () => void child?.kill("SIGSTOP"),

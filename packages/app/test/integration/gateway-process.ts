@@ -20,7 +20,12 @@ await readFile(keyFile).catch(() => writeFile(keyFile, Buffer.from(systemRandom(
 const config = gatewayService(start.dataDir).settings.parse({
   server: { instance_id: `gateway-of-${start.org}` },
   rate_limit: { authenticated: { limit: 1_000_000 } },
-  federation: { allowed_targets: ["127.0.0.0/8", "10.0.0.0/8", "::1"], timeout: "1s", health_interval: "1s" },
+  federation: {
+    allowed_targets: ["127.0.0.0/8", "10.0.0.0/8", "::1"],
+    timeout: "1s",
+    health_interval: "1s",
+    certificate_ttl: start.certificateTtl ?? "365d",
+  },
 });
 const gateway = await buildGateway(
   config,
