@@ -11,6 +11,9 @@ export interface BenchResult {
   readonly bar?: string;
 }
 
+/** The options of Node.js that docs/operating.md starts services with. */
+export const serverOptions: readonly string[] = ["--max-semi-space-size=32"];
+
 export interface Bench {
   readonly name: string;
   run(): Promise<readonly BenchResult[]>;

@@ -5,7 +5,7 @@
 import { fork } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import type { BenchResult } from "./bench.ts";
+import { type BenchResult, serverOptions } from "./bench.ts";
 
 const { values } = parseArgs({ options: { only: { type: "string" }, json: { type: "string" } } });
 const files = readdirSync(new URL("suites/", import.meta.url)).filter((name) => name.endsWith(".ts"));
@@ -27,7 +27,9 @@ if (values.json !== undefined) {
 
 function runSuite(file: string, onResult: (result: BenchResult) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = fork(new URL("run-suite.ts", import.meta.url).pathname, [file, values.only ?? ""]);
+    const child = fork(new URL("run-suite.ts", import.meta.url).pathname, [file, values.only ?? ""], {
+      execArgv: [...process.execArgv, ...serverOptions],
+    });
     child.on("message", (message) => onResult(message as BenchResult));
     child.once("error", reject);
     child.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`${file} ended with ${code}`))));

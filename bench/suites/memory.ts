@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { openLogger } from "@seneschal/adapters/logging";
 import { prepareDev } from "@seneschal/app";
-import type { Bench } from "../bench.ts";
+import { type Bench, serverOptions } from "../bench.ts";
 
 /** How long the load lasts: `MEMORY_SECONDS=60 npm run bench -- --only memory`. */
 const seconds = Number(process.env["MEMORY_SECONDS"] ?? 10);
@@ -42,7 +42,9 @@ const memory: Bench = {
 
       const read = (path: string): string => readFileSync(path, "utf8");
       const connection = { port, ca: read(credentials.ca), cert: read(admin.cert), key: read(admin.key), method: "POST" };
-      const server = spawn(process.execPath, [built, "serve", "--config", file], { stdio: ["ignore", "pipe", "inherit"] });
+      const server = spawn(process.execPath, [...serverOptions, built, "serve", "--config", file], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
       try {
         await new Promise((resolve, reject) =>
           server.stdout.once("data", resolve).once("end", () => reject(new Error("no server"))),

@@ -19,7 +19,7 @@ import { InFlight } from "../in-flight.ts";
 import { buildIndexes } from "./build-indexes.ts";
 import { KeptCounts } from "./kept-counts.ts";
 import { bytes, layout } from "./layout.ts";
-import { type LevelDb, openLevel } from "./open-level.ts";
+import { type LevelDb, openLevel, readValues } from "./open-level.ts";
 import { entryChanges, parseDocument, readView, writePlan } from "./write-plan.ts";
 
 const format = "1";
@@ -92,7 +92,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     collectionOf(schema, coll);
     const audit = coll === auditCollection;
     const keys = ids.map((id) => bytes(audit ? layout.audit(auditSeq(id)) : layout.document(coll, id)));
-    const values = await db.getMany(keys, reading);
+    const values = await readValues(db, keys, reading);
     return ids.map((id, at) => {
       const value = values[at];
       if (value === undefined) return undefined;

@@ -6,12 +6,30 @@ import { Level } from "level";
 export type LevelDb = Level<Buffer, string>;
 
 /**
+ * Bytes that are gathered in memory before they are sorted into a file. LevelDB's 4 MiB are full every second under load, and each
+ * file costs writers and readers a merge with the ones before.
+ */
+const writeBufferSize = 16 * 1024 * 1024;
+
+/** So few keys are read faster here than by another thread, which costs five times the read. */
+const fewKeys = 16;
+
+/** The values of keys, in order. */
+export async function readValues(
+  db: LevelDb,
+  keys: readonly Buffer[],
+  reading: { readonly snapshot?: ReturnType<LevelDb["snapshot"]> } = {},
+): Promise<readonly (string | undefined)[]> {
+  return keys.length <= fewKeys ? keys.map((key) => db.getSync(key, reading)) : db.getMany([...keys], reading);
+}
+
+/**
  * Opens or creates a LevelDB directory. One process at a time.
  *
  * @throws CodedError `store_locked` when another process has it open, `store_unavailable` when it cannot be opened.
  */
 export async function openLevel(path: string): Promise<LevelDb> {
-  const db: LevelDb = new Level(path, { keyEncoding: "buffer", valueEncoding: "utf8" });
+  const db: LevelDb = new Level(path, { keyEncoding: "buffer", valueEncoding: "utf8", writeBufferSize });
   try {
     await db.open();
     return db;

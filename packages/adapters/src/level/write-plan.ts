@@ -15,12 +15,9 @@ import {
 } from "@seneschal/core/store";
 import { entryName, entryPlace } from "./build-indexes.ts";
 import { bytes, layout } from "./layout.ts";
-import type { LevelDb } from "./open-level.ts";
+import { type LevelDb, readValues } from "./open-level.ts";
 
-/** So few keys are read faster here than by another thread, which halves the time of a lone commit. */
-const fewKeys = 16;
-
-/** Reads all that a batch of commits is judged on, with one `getMany`. `expired` are the commit ids that leave the window. */
+/** Reads all that a batch of commits is judged on, at once. `expired` are the commit ids that leave the window. */
 export async function readView(
   db: LevelDb,
   schema: CompiledSchema,
@@ -36,7 +33,7 @@ export async function readView(
     ...reads.commitIds.map(layout.commitId),
     ...(firstExpired + commits.length > 1 ? commits.map((_, at) => layout.commit(Math.max(1, firstExpired + at))) : []),
   ];
-  const values = keys.length <= fewKeys ? keys.map((key) => db.getSync(bytes(key))) : await db.getMany(keys.map(bytes));
+  const values = await readValues(db, keys.map(bytes));
   const found = new Map(keys.map((key, at) => [key, values[at]]));
   const documents = new Map(
     reads.documents.flatMap(({ coll, id }) => {
