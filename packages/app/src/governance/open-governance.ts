@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { docsContract, endpoints, openapi } from "@seneschal/contract";
 import { governanceContract, governanceErrors } from "@seneschal/contract/governance";
 import { CodedError } from "@seneschal/core";
 import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
 import type { Clock, CompiledPolicy, DocumentStore, PolicyEngine, PolicySource, Random } from "@seneschal/core/ports";
-import { type BuiltService, docsHandlers, type Health, openAuthorisation } from "../platform/index.ts";
+import { type BuiltService, docsHandlers, type Health, openAuthorisation, storeIdempotency } from "../platform/index.ts";
 import { keyDoc } from "./api-keys.ts";
 import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
 import { Persons, withoutNames } from "./audit/persons.ts";
@@ -19,6 +20,7 @@ import { healthHandlers } from "./handlers/health.ts";
 import { keyHandlers } from "./handlers/keys.ts";
 import { lineageHandlers } from "./handlers/lineage.ts";
 import { resourceHandlers } from "./handlers/resources.ts";
+import { answerSealer } from "./seal-answers.ts";
 import type { GovernanceServices } from "./services.ts";
 import type { GovernanceConfig } from "./settings.ts";
 import { NOBODY } from "./who.ts";
@@ -36,6 +38,7 @@ export interface GovernanceOptions {
   readonly signer: CheckpointSigner;
   readonly clock: Clock;
   readonly random: Random;
+  readonly log: Logger;
   readonly metrics: Metrics;
   readonly version: string;
   readonly health: () => Promise<Health>;
@@ -44,7 +47,7 @@ export interface GovernanceOptions {
 
 /** Puts the data-governance service together. Throws `config_invalid` for a policy that does not compile or a tier that is not in the scale. */
 export async function openGovernance(options: GovernanceOptions): Promise<BuiltService> {
-  const { clock, random, metrics, version, health, config, sql } = options;
+  const { clock, random, log, metrics, version, health, config, sql } = options;
   const persons = new Persons(options.store, random, () => clock.now());
   const store = withoutNames(options.store, persons);
   const tiers = tierPolicyOf(config);
@@ -82,6 +85,12 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
     ...healthHandlers,
   };
   const document = openapi(governanceContract, { title: "Seneschal data governance", version, errors: governanceErrors });
+  const idempotency = storeIdempotency({
+    store: options.store,
+    random,
+    sealer: await answerSealer(options.signer.sign, random),
+    onLost: (error) => log.error({ error }, "an idempotent answer was not kept"),
+  });
   let timer: NodeJS.Timeout | undefined;
   const checkpoint = async () => {
     for (const org of await organisations(config, store)) await services.audit.checkpoint(org, clock.now());
@@ -92,6 +101,7 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
       authenticate: authenticator(config, store, () => clock.now()),
       authorise: authoriser(authorisation),
       badParams: "validation_failed",
+      idempotency,
     },
     limits: {
       ...config.rate_limit,

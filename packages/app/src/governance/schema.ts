@@ -1,6 +1,7 @@
 import type { JsonObject } from "@seneschal/core";
 import type { IndexSpec, IndexValue } from "@seneschal/core/ports";
 import type { StoreSchema } from "@seneschal/core/store";
+import { idempotencyCollections } from "../platform/index.ts";
 
 const by = (...fields: readonly string[]): IndexSpec => ({ key: (doc) => fields.map((field) => doc[field] as IndexValue) });
 const event = (doc: JsonObject): JsonObject => doc["event"] as JsonObject;
@@ -15,6 +16,7 @@ export const governanceSchema: StoreSchema = {
     api_keys: { indexes: { by_org: by("org", "created_at") } },
     audit_persons: { indexes: { by_commitment: by("org", "commitment") } },
     audit_checkpoints: { indexes: { by_size: by("stream", "size") } },
+    ...idempotencyCollections,
   },
   auditIndexes: {
     by_id: { key: (doc) => [event(doc)["id"] as string] },

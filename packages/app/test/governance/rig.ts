@@ -74,8 +74,8 @@ export async function startRig(
     name: "governance",
     contract: governanceContract,
     settings: governanceSettings,
-    build: (own, { random, metrics, version, health }) =>
-      openGovernance({ store, policy, sql, signer, clock, random, metrics, version, health, config: own }),
+    build: (own, { random, log, metrics, version, health }) =>
+      openGovernance({ store, policy, sql, signer, clock, random, log, metrics, version, health, config: own }),
   });
   const service = await startService(definition, config, {
     serve,
