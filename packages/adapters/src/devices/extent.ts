@@ -10,19 +10,21 @@ const magic = 0x534e5831;
 const fixed = 14;
 
 /** Bytes that an extent takes beside its payload. */
-export function extentOverhead(name: string): number {
+function extentOverhead(name: string): number {
   return fixed + name.length;
 }
 
-/** The header that precedes `payload`. */
-export function extentHeader(name: string, payload: Uint8Array): Buffer {
-  const header = Buffer.alloc(extentOverhead(name));
-  header.writeUInt32BE(magic, 0);
-  header.writeUInt32BE(payload.length, 8);
-  header.writeUInt16BE(name.length, 12);
-  header.write(name, fixed, "latin1");
-  header.writeUInt32BE(crc32(payload, crc32(header.subarray(8))), 4);
-  return header;
+/** What is stored for `payload`, which is copied. */
+export function extentBytes(name: string, payload: Uint8Array): Buffer {
+  const at = extentOverhead(name);
+  const stored = Buffer.allocUnsafeSlow(at + payload.length);
+  stored.writeUInt32BE(magic, 0);
+  stored.writeUInt32BE(payload.length, 8);
+  stored.writeUInt16BE(name.length, 12);
+  stored.write(name, fixed, "latin1");
+  stored.set(payload, at);
+  stored.writeUInt32BE(crc32(stored.subarray(8)), 4);
+  return stored;
 }
 
 /** The payload of a stored extent; throws `extent_corrupt` unless every byte is as written under this name. */

@@ -1,16 +1,19 @@
 import { constants } from "node:fs";
-import { access, mkdir, open, opendir, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
+import { access, link, mkdir, opendir, readdir, rm, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError, isCoded } from "@seneschal/core";
 import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/core/ports";
-import { extentHeader, extentOverhead, openExtent } from "./extent.ts";
+import { createDirectorySync } from "./directory-sync.ts";
+import { extentBytes, openExtent } from "./extent.ts";
+import { readWhole, writeSynced } from "./files.ts";
 import { readSuperblock, type Superblock, writeSuperblock } from "./superblock.ts";
 
 const validName = /^[a-z0-9_-][a-z0-9._-]{0,199}$/;
 
 /**
- * Opens a directory as a device, and makes it one when it is empty. Extents are files under `extents/<2 chars>/`; a
- * write goes to `tmp/`, is synced, renamed, and the directory synced. Left-over temporary files are removed.
+ * Opens a directory as a device, and makes it one when it is empty. Extents are files in `extents/`; a
+ * write goes to `tmp/`, is synced, linked, and the directory synced, once for all writers that wait for it. Left-over
+ * temporary files are removed.
  *
  * @throws CodedError `device_mismatch` when the directory belongs to another device, `device_unavailable`.
  */
@@ -39,44 +42,12 @@ export async function openDirectoryDevice(options: {
 
   let usedBytes = await measure(extents);
   let serial = 0;
-  const syncs = new Map<string, Promise<void>>();
-  const folders = new Set<string>();
+  const directorySync = createDirectorySync(extents);
 
-  const folderOf = (extent: string) => join(extents, extent.slice(0, 2));
-  const pathOf = (extent: string) => join(folderOf(extent), extent);
+  const pathOf = (extent: string) => join(extents, extent);
   const checkName = (extent: string) => {
     if (!validName.test(extent))
       throw failure("invalid_extent_name", "an extent name is [a-z0-9._-]{1,200}, not starting with a dot");
-  };
-
-  /** Callers that arrive while a sync of the folder runs share the next one. */
-  const syncFolder = (folder: string): Promise<void> => {
-    const waiting = syncs.get(folder);
-    if (waiting !== undefined) return waiting;
-    const next = (async () => {
-      await Promise.resolve();
-      const handle = await open(folder, "r");
-      syncs.delete(folder);
-      try {
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-    })();
-    syncs.set(folder, next);
-    return next.finally(() => {
-      if (syncs.get(folder) === next) syncs.delete(folder);
-    });
-  };
-
-  const ensureFolder = async (folder: string): Promise<void> => {
-    if (folders.has(folder)) return;
-    // Not recursive: a device whose directory was taken away must fail, not be made anew.
-    await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
-    });
-    await syncFolder(extents);
-    folders.add(folder);
   };
 
   const answer = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -105,37 +76,32 @@ export async function openDirectoryDevice(options: {
 
     async write(extent, bytes) {
       checkName(extent);
-      const payload = bytes.slice();
-      const size = payload.length + extentOverhead(extent);
+      // Copied before the first await: the caller may change its bytes meanwhile.
+      const stored = extentBytes(extent, bytes);
+      const size = stored.length;
       if (usedBytes + size > capacityBytes) throw failure("device_full", `device ${id} is full`);
       // Reserved before the first await, so that concurrent writers cannot overshoot.
       usedBytes += size;
       const part = join(temporary, String(serial++));
       try {
         await answer(async () => {
-          await ensureFolder(folderOf(extent));
-          if ((await orAbsent(() => stat(pathOf(extent)))) !== undefined)
-            throw failure("extent_exists", `extent ${extent} exists on device ${id}`);
-          const file = await open(part, "wx");
-          try {
-            await file.writev([extentHeader(extent, payload), payload]);
-            await file.datasync();
-          } finally {
-            await file.close();
-          }
-          await rename(part, pathOf(extent));
-          await syncFolder(folderOf(extent));
+          await writeSynced(part, stored);
+          // Unlike a rename a link refuses a name that is there.
+          await link(part, pathOf(extent));
+          await Promise.all([directorySync.sync(), unlink(part)]);
         });
       } catch (error) {
         usedBytes -= size;
         await unlink(part).catch(() => undefined);
+        if ((error as { cause?: NodeJS.ErrnoException }).cause?.code === "EEXIST")
+          throw failure("extent_exists", `extent ${extent} exists on device ${id}`);
         throw error;
       }
     },
 
     async read(extent) {
       checkName(extent);
-      const stored = await answer(() => orAbsent(() => readFile(pathOf(extent))));
+      const stored = await answer(() => orAbsent(() => readWhole(pathOf(extent))));
       return stored === undefined ? undefined : openExtent(extent, stored);
     },
 
@@ -156,8 +122,7 @@ export async function openDirectoryDevice(options: {
     },
 
     async *list() {
-      for (const folder of await answer(() => readdir(extents)))
-        for await (const entry of await answer(() => opendir(join(extents, folder)))) yield entry.name;
+      for await (const entry of await answer(() => opendir(extents))) yield entry.name;
     },
 
     async usage() {
@@ -175,15 +140,14 @@ export async function openDirectoryDevice(options: {
     },
 
     async close() {
-      await Promise.allSettled(syncs.values());
+      await directorySync.idle();
     },
   };
 }
 
 async function measure(extents: string): Promise<number> {
   let total = 0;
-  for (const folder of await readdir(extents))
-    for (const name of await readdir(join(extents, folder))) total += (await stat(join(extents, folder, name))).size;
+  for (const name of await readdir(extents)) total += (await stat(join(extents, name))).size;
   return total;
 }
 

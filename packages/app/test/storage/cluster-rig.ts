@@ -135,8 +135,7 @@ export async function openCluster(
     },
     async extents(device) {
       const folder = join(directory, device, "extents");
-      const names = await readdir(folder, { recursive: true });
-      return names.filter((n) => n.includes("/")).map((n) => join(folder, n));
+      return (await readdir(folder)).map((n) => join(folder, n));
     },
     async flip(path) {
       const bytes = await readFile(path);

@@ -169,8 +169,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       smart,
       restart: open,
       async extents(device) {
-        const names = await readdir(folder(device), { recursive: true });
-        return names.filter((n) => n.includes("/")).map((n) => join(folder(device), n));
+        return (await readdir(folder(device))).map((n) => join(folder(device), n));
       },
       async flip(path, bit) {
         const bytes = await readFile(path);

@@ -3,15 +3,7 @@ import { admitWrite, durabilityName, storageError } from "@seneschal/core/storag
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkDoc, ChunkRef } from "../documents.ts";
-import {
-  chunkId,
-  chunkSecret,
-  openChunk,
-  type SealedChunk,
-  sealChunk,
-  unwrapParameters,
-  wrapParameters,
-} from "../keys/chunk-crypto.ts";
+import { nameChunk, openChunk, type SealedChunk, sealChunk, unwrapParameters, wrapParameters } from "../keys/chunk-crypto.ts";
 import type { KeyManager } from "../keys/key-manager.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
 import { type DeviceSet, poolFill } from "./device-set.ts";
@@ -59,10 +51,8 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
   const { crypto, random, store, metrics } = context;
 
   const name = async (tenant: string, plaintext: Uint8Array) => {
-    const kek = await tenants.kek(tenant);
-    const { dedup } = await tenants.tenant(tenant);
-    const id = chunkId(crypto, plaintext, dedup ? undefined : kek);
-    return { kek, id, secret: chunkSecret(crypto, plaintext) };
+    const { kek, dedup } = await tenants.key(tenant);
+    return { kek, ...nameChunk(crypto, plaintext, dedup ? undefined : kek) };
   };
 
   const writeFragments = async (id: string, pool: string, sealed: SealedChunk, size: number): Promise<ChunkDoc> => {
@@ -147,7 +137,8 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
     },
 
     async read(tenant, ref) {
-      const parameters = unwrapParameters(crypto, await tenants.kek(tenant), ref.id, ref.key);
+      const { kek } = await tenants.key(tenant);
+      const parameters = unwrapParameters(crypto, kek, ref.id, ref.key);
       const master = await keys.forRead(parameters.epoch);
       for (let attempt = 0; ; attempt++) {
         const found = await store.get("storage_chunks", ref.id);
@@ -177,7 +168,8 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
     },
 
     async openInline(tenant, chunk) {
-      const parameters = unwrapParameters(crypto, await tenants.kek(tenant), chunk.id, chunk.key);
+      const { kek } = await tenants.key(tenant);
+      const parameters = unwrapParameters(crypto, kek, chunk.id, chunk.key);
       return openChunk(crypto, await keys.forRead(parameters.epoch), parameters.secret, chunk);
     },
   };

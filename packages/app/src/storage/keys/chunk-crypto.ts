@@ -1,9 +1,10 @@
+import { createHash } from "node:crypto";
 import type { CryptoProvider, Random } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
 import type { MasterKey } from "./key-manager.ts";
 
 const dekLabel = Buffer.from("seneschal/storage/chunk/v1");
-const secretLabel = Buffer.from("seneschal/storage/secret/v1");
+const secretLabel = Buffer.from("seneschal/storage/secret/v2");
 const dedupLabel = Buffer.from("seneschal/storage/dedup/v1");
 const none = new Uint8Array(0);
 
@@ -22,22 +23,25 @@ export interface ChunkParameters {
 }
 
 /**
- * The content address: SHA-256 of the plaintext, or an HMAC of it under a key of the tenant when the tenant opted out of
- * deduplication across tenants.
+ * The name of a chunk and its secret, from one pass over the plaintext.
+ *
+ * `id` is the content address: SHA-256 of the plaintext, or an HMAC of it under a key of the tenant when the tenant opted out
+ * of deduplication across tenants.
+ *
+ * `secret` is HMAC(label, SHA-256(plaintext || label)), which nobody can tell from the id. It is stored only wrapped under
+ * tenants' keys and enters the chunk's key, so that master key and chunk id together open nothing: without a tenant's key the
+ * chunk stays shut, which is what makes crypto-shred real on deduplicated data.
  */
-export function chunkId(crypto: CryptoProvider, plaintext: Uint8Array, optOutKek?: Uint8Array): string {
-  if (optOutKek === undefined) return Buffer.from(crypto.hash("sha256", plaintext)).toString("hex");
+export function nameChunk(
+  crypto: CryptoProvider,
+  plaintext: Uint8Array,
+  optOutKek?: Uint8Array,
+): { readonly id: string; readonly secret: Uint8Array } {
+  const running = createHash("sha256").update(plaintext);
+  const secret = crypto.hmac("sha256", secretLabel, running.copy().update(secretLabel).digest());
+  if (optOutKek === undefined) return { id: running.digest("hex"), secret };
   const key = crypto.hkdf("sha256", optOutKek, none, dedupLabel, 32);
-  return Buffer.from(crypto.hmac("sha256", key, plaintext)).toString("hex");
-}
-
-/**
- * A second digest of the plaintext. It is stored only wrapped under tenants' keys and enters the chunk's key, so that
- * master key and chunk id together open nothing: without a tenant's key the chunk stays shut, which is what makes
- * crypto-shred real on deduplicated data.
- */
-export function chunkSecret(crypto: CryptoProvider, plaintext: Uint8Array): Uint8Array {
-  return crypto.hmac("sha256", secretLabel, plaintext);
+  return { id: Buffer.from(crypto.hmac("sha256", key, plaintext)).toString("hex"), secret };
 }
 
 /** DEK = HKDF-SHA256(master, salt = chunk id, info = label || secret). */

@@ -6,6 +6,13 @@ import type { TenantDoc } from "../documents.ts";
 import { within } from "../within.ts";
 import { type Breaker, createBreaker } from "./breaker.ts";
 
+/** What a tenant's chunks are named and wrapped with. */
+export interface TenantKey {
+  readonly kek: Uint8Array;
+  /** Its chunks are shared with other tenants that hold equal ones. */
+  readonly dedup: boolean;
+}
+
 /**
  * The tenants' key-encryption keys (KEKs). A KEK is 32 random bytes sealed by the tenant's own key service; it is
  * cached for its TTL (+-10 %), then the service must open it again. Destroying the service's key shreds the tenant.
@@ -15,7 +22,7 @@ export interface TenantKeys {
   tenant(tenant: string): Promise<TenantDoc>;
   list(): Promise<readonly TenantDoc[]>;
   /** Throws `TenantKmsUnreachable`, `TenantKmsLost`, `CryptoShredComplete`, `NotFound`. */
-  kek(tenant: string): Promise<Uint8Array>;
+  key(tenant: string): Promise<TenantKey>;
   /** Destroys the tenant's key: what it wrapped can never be opened again, anywhere, once caches expire. */
   shred(tenant: string, actor: Actor): Promise<void>;
   /** Makes a new version of the tenant's key at its key service and seals the KEK with it; what the KEK wraps stays as it is. */
@@ -41,8 +48,8 @@ const timeoutMs = 2000;
 
 export function createTenantKeys(context: StorageContext, options: TenantKeyOptions): TenantKeys {
   const ttl = Math.min(300, Math.max(5, options.ttlSeconds ?? 60)) * 1000;
-  const cache = new Map<string, { readonly kek: Uint8Array; readonly until: number }>();
-  const loading = new Map<string, Promise<Uint8Array>>();
+  const cache = new Map<string, { readonly key: TenantKey; readonly until: number }>();
+  const loading = new Map<string, Promise<TenantKey>>();
   const breakers = new Map<string, Breaker>();
   const away = new Set<string>();
 
@@ -86,19 +93,18 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
     return found.doc as TenantDoc;
   };
 
-  const load = async (tenant: string): Promise<Uint8Array> => {
+  const load = async (tenant: string): Promise<TenantKey> => {
     const doc = await read(tenant);
     if (doc.state === "shredded") throw storageError("CryptoShredComplete", "the tenant's key was destroyed", { tenant });
     const kek = await ask(tenant, (vault) => vault.decrypt(keyName(tenant), doc.kek, aad(tenant)));
     const [jitter = 0] = context.random(1);
-    cache.set(tenant, { kek, until: context.clock.now() + ttl * (0.9 + (0.2 * jitter) / 255) });
-    return kek;
+    const key = { kek, dedup: doc.dedup };
+    cache.set(tenant, { key, until: context.clock.now() + ttl * (0.9 + (0.2 * jitter) / 255) });
+    return key;
   };
 
-  const purge = (tenant: string): void => {
-    cache.get(tenant)?.kek.fill(0);
-    cache.delete(tenant);
-  };
+  // Not wiped: a write under way would wrap with zeros, which everybody knows.
+  const purge = (tenant: string): void => void cache.delete(tenant);
 
   return {
     async create(tenant, { dedup }, actor) {
@@ -125,9 +131,9 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
       const page = await context.store.list("storage_tenants", "by_id", [], { limit: 1000 });
       return page.items.map((i) => i.doc as TenantDoc);
     },
-    async kek(tenant) {
+    async key(tenant) {
       const cached = cache.get(tenant);
-      if (cached !== undefined && cached.until > context.clock.now()) return cached.kek;
+      if (cached !== undefined && cached.until > context.clock.now()) return cached.key;
       cache.delete(tenant);
       // One call per tenant at a time: a slow service holds up its own tenant only.
       const running = loading.get(tenant) ?? load(tenant).finally(() => loading.delete(tenant));

@@ -33,12 +33,12 @@ export interface PutObjectInput {
  */
 export async function putObject(services: ObjectServices, input: PutObjectInput): Promise<ObjectDoc> {
   checkKey(input.key);
-  await openBucket(services, input.tenant, input.bucket);
+  const { version } = await openBucket(services, input.tenant, input.bucket);
   const shard = await writableShard(services, input.bucket, input.key);
   const threshold = services.shards.inlineRate(shard.id) > 10_000_000 ? 128 : shard.inlineThreshold;
   const stored = await storeBody(services, input.tenant, input.body, threshold);
   try {
-    const doc = await commitObject(services, input, stored, (body) => ({
+    const doc = await commitObject(services, { ...input, bucketVersion: version }, stored, (body) => ({
       bucket: input.bucket,
       key: input.key,
       tenant: input.tenant,
@@ -69,31 +69,43 @@ export interface Committable {
   ): Promise<"committed" | "conflict">;
 }
 
-/** Puts the object record, moves the replaced one to the trash, guarded by the bucket and by the conditions. */
+/**
+ * Puts the object record, moves the replaced one to the trash, guarded by the conditions and by the bucket, as it was read at
+ * `bucketVersion` or is now.
+ */
 export async function commitObject(
   services: ObjectServices,
-  target: { readonly tenant: string; readonly bucket: string; readonly key: string; readonly conditions?: Conditions },
+  target: {
+    readonly tenant: string;
+    readonly bucket: string;
+    readonly key: string;
+    readonly conditions?: Conditions;
+    readonly bucketVersion?: number;
+  },
   body: Committable,
   make: (body: Body) => ObjectDoc,
 ): Promise<ObjectDoc> {
   const { store } = services.context;
   const id = objectId(target.bucket, target.key);
+  let version = target.bucketVersion;
   for (let attempt = 0; attempt < 50; attempt++) {
     let doc: ObjectDoc | undefined;
     let before: ObjectDoc | undefined;
     // Looked at again for every try: maintenance may have begun while the body was streaming.
     const shard = await writableShard(services, target.bucket, target.key);
     const outcome = await body.finish(async (made) => {
-      const bucket = await openBucket(services, target.tenant, target.bucket);
+      version ??= (await openBucket(services, target.tenant, target.bucket)).version;
       const existing = await store.get("storage_objects", id);
       before = existing?.doc as ObjectDoc | undefined;
       checkConditions(existing, target.conditions);
       doc = make(made);
       return {
         puts: [{ coll: "storage_objects", id, doc, ifVersion: existing?.version ?? 0 }, ...trashPuts(services, before)],
-        checks: [{ coll: "storage_buckets", id: target.bucket, version: bucket.version }],
+        checks: [{ coll: "storage_buckets", id: target.bucket, version }],
       };
     });
+    // What stood in the way may have been the bucket.
+    if (outcome === "conflict") version = undefined;
     if (outcome === "committed" && doc !== undefined) {
       services.shards.changed(shard.id, doc.size - (before?.size ?? 0), before === undefined ? 1 : 0);
       return doc;

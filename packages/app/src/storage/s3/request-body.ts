@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Checksum, checksums, isChecksumHeader } from "./checksums.ts";
 import { s3Error } from "./errors.ts";
-import { emptyHash, equalText, hmac, sha256, signingKey, type Verified } from "./sigv4.ts";
+import { emptyHash, equalText, hmac, sha256, type Verified } from "./sigv4.ts";
 
 const maxPut = 5 * 1024 ** 3;
 const maxLine = 8 * 1024;
@@ -111,13 +111,13 @@ async function* decodeChunks(
   if (headers["x-amz-decoded-content-length"] === undefined)
     throw s3Error("MissingContentLength", "x-amz-decoded-content-length is missing");
   const signs = form !== "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
-  const key = signs ? signingKey(proof.secretKey, scope) : Buffer.alloc(0);
   let previous = proof.signature;
   const check = (label: string, hash: string, given: string | undefined): void => {
     const extra = label === "PAYLOAD" ? [emptyHash] : [];
-    const expected = hmac(key, [`AWS4-HMAC-SHA256-${label}`, amzDate, scope, previous, ...extra, hash].join("\n")).toString(
-      "hex",
-    );
+    const expected = hmac(
+      proof.signingKey,
+      [`AWS4-HMAC-SHA256-${label}`, amzDate, scope, previous, ...extra, hash].join("\n"),
+    ).toString("hex");
     if (!equalText(expected, given ?? "")) throw s3Error("SignatureDoesNotMatch", "the signature of a chunk does not fit");
     previous = expected;
   };

@@ -1,8 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { Logger } from "@seneschal/adapters/logging";
 import { isCoded } from "@seneschal/core";
 import type { StorageContext } from "../context.ts";
@@ -180,7 +178,23 @@ async function send(response: ServerResponse, reply: S3Reply, method: string): P
   }
   response.setHeader("content-length", body.length);
   // A failure from here on cuts the connection: the client sees too few bytes, never wrong ones.
-  await pipeline(Readable.from(body.bytes, { objectMode: false, highWaterMark: 1 << 20 }), response);
+  for await (const piece of body.bytes) {
+    if (!response.write(piece)) await room(response);
+    if (response.destroyed) return;
+  }
+  response.end();
+}
+
+/** Resolves when the client has taken what was written, or has left. */
+function room(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done).off("close", done);
+      resolve();
+    };
+    response.on("drain", done).on("close", done);
+    if (response.destroyed) done();
+  });
 }
 
 function sendFailure(

@@ -12,7 +12,8 @@ export interface SignedRequest {
 /** What a valid signature establishes. */
 export interface Verified {
   readonly accessKey: string;
-  readonly secretKey: string;
+  /** Signs the chunks of a streamed payload. */
+  readonly signingKey: Uint8Array;
   readonly tenant: string;
   /** `<date>/<region>/s3/aws4_request`. */
   readonly scope: string;
@@ -68,12 +69,13 @@ export async function verifySignature(
     claim.payloadHash,
   ].join("\n");
   const toSign = ["AWS4-HMAC-SHA256", claim.amzDate, scope, sha256(canonical)].join("\n");
-  const expected = hmac(signingKey(credential.secretKey, scope), toSign).toString("hex");
+  const key = keyOf(credential, scope);
+  const expected = hmac(key, toSign).toString("hex");
   if (!equalText(expected, claim.signature))
     throw s3Error("SignatureDoesNotMatch", "the signature does not fit the request and the secret key");
   return {
     accessKey,
-    secretKey: credential.secretKey,
+    signingKey: key,
     tenant: credential.tenant,
     scope,
     amzDate: claim.amzDate,
@@ -185,8 +187,19 @@ function canonicalQuery(query: readonly (readonly [string, string])[]): string {
     .join("&");
 }
 
+const keys = new WeakMap<Credential, { readonly scope: string; readonly key: Buffer }>();
+
+/** The signing key of a credential, kept for as long as the credential is: a scope lasts a day. */
+function keyOf(credential: Credential, scope: string): Buffer {
+  const known = keys.get(credential);
+  if (known?.scope === scope) return known.key;
+  const key = signingKey(credential.secretKey, scope);
+  keys.set(credential, { scope, key });
+  return key;
+}
+
 /** The key that signs requests and chunks of one scope. */
-export function signingKey(secretKey: string, scope: string): Buffer {
+function signingKey(secretKey: string, scope: string): Buffer {
   return scope.split("/").reduce<Buffer>((key, part) => hmac(key, part), Buffer.from(`AWS4${secretKey}`));
 }
 
