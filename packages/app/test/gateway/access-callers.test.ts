@@ -114,6 +114,32 @@ describe("every guarded route and everybody whose credential is over", () => {
     await acme("DELETE", `/api/v1/identities/users/${known.id}`);
     add("a removed user's token", rig.bearer({ sub: "gone", org: "acme", roles: ["super_admin"] }), 403, "FORBIDDEN");
 
+    const identities = "/api/v1/identities/services";
+    const { body: service } = await acme("POST", identities, { name: "former", auth_method: "role_credential" });
+    await acme("DELETE", `${identities}/${service.id}`);
+    const secret = `Bearer sens_${service.credentials.role_id}.${service.credentials.secret_id}`;
+    const former: Caller = (method, path, body) => rig.anonymous(method, path, body, { authorization: secret });
+    add("a removed service's credential", former, 401, "INVALID_TOKEN", "invalid token");
+
+    const { body: sensor } = await acme("POST", "/api/v1/certificates/issue", { common_name: "sensor", ttl: "720h" });
+    await acme("POST", "/api/v1/identities/devices", {
+      ...{ device_name: "sensor", device_type: "probe", cert_serial: sensor.serial_number },
+      cert_expiry: new Date(rig.clock.now() + hour).toISOString(),
+    });
+    const expired = rig.with({ cert: sensor.certificate + sensor.issuing_ca, key: sensor.private_key });
+    add("an expired device", expired, 403, "FORBIDDEN");
+
+    const needy = rig.bearer({ sub: "in need", org: "acme" });
+    const emergency = "/api/v1/emergency-access";
+    const { body: asked } = await needy("POST", `${emergency}/request`, { reason: "fire" });
+    for (const approver of [acme, rig.admin("acme", "security_admin")])
+      await approver("POST", `${emergency}/${asked.id}/approve`);
+    const { body: opened } = await needy("GET", `${emergency}/${asked.id}`);
+    expect((await needy("POST", `${emergency}/${asked.id}/complete`)).status).toBe(200);
+    const authorization = `Bearer ${opened.token}`;
+    const spent: Caller = (method, path, body) => rig.anonymous(method, path, body, { authorization });
+    add("a completed emergency", spent, 401, "INVALID_TOKEN", "invalid token");
+
     const partner = await partnerOf(rig, "acme", "former.example");
     const { services } = rig.gateway;
     await services.transact(systemCall("system:test", "acme", rig.clock.now()), async (unit) => {
@@ -142,7 +168,7 @@ describe("every guarded route and everybody whose credential is over", () => {
     const head = (await rig.store.changes(0, 1_000_000)).at(-1)?.seq ?? 0;
     for (const { name, caller, answer } of dead) {
       // TLS goes by the host's clock, the gateway by its own.
-      rig.clock.set(name === "an expired certificate" ? start + 2 * hour : start);
+      rig.clock.set(name.startsWith("an expired ") && !name.endsWith("token") ? start + 2 * hour : start);
       for (const entry of guardedRoutes) {
         const { status, body } = await callRoute(caller, entry, targets);
         const told = answer.length === 3 ? [body.error.code, body.error.message] : [body.error.code];

@@ -63,6 +63,19 @@ describe("every guarded route", () => {
     expect(await rig.store.changes(head, 1000)).toEqual([]);
   });
 
+  it("shows nobody of another organisation that the resources are there, in any list or figure", async () => {
+    const ids = Object.values(targets.params)
+      .flatMap((params) => Object.values(params))
+      .filter((id) => id.length > 8);
+    for (const role of adminRoles) {
+      for (const [id, route] of guarded) {
+        if (route.params !== undefined || route.method !== "GET") continue;
+        const { text } = await call(rig.admin("globex", role), id, route);
+        for (const known of [...ids, "target"]) expect(text.includes(known), `${id} ${role} ${text}`).toBe(false);
+      }
+    }
+  });
+
   it("never takes the client's word for the organisation", async () => {
     const eve = rig.admin("globex");
     for (const [method, path, body] of [
@@ -87,5 +100,25 @@ describe("every guarded route", () => {
       result: "denied",
       metadata: { route: "generateCrk", code: "FORBIDDEN" },
     });
+  });
+});
+
+describe("every guarded route of one's own organisation", () => {
+  it("is open to exactly the roles that the table names, with the organisation's own resources", async () => {
+    const rig = await openRig();
+    const targets = await makeTargets(rig);
+    // The most powerful last: it changes what the others are asked about.
+    for (const role of [undefined, ...adminRoles.toReversed()]) {
+      const caller = rig.bearer({ sub: `own-${role}`, org: "acme", ...(role === undefined ? {} : { roles: [role] }) });
+      const subject = { type: "user", roles: role === undefined ? [] : [role], scopes: [], permissions: [] };
+      for (const entry of guarded) {
+        const [id, route] = entry;
+        const answer = await callRoute(caller, entry, targets);
+        const refused = answer.status === 403 && answer.body.error.details.action === route.action;
+        expect([id, role, refused], answer.text).toEqual([id, role, !tableAllows(subject, route.action ?? "")]);
+        expect([401, 500, 501], `${id} ${role} ${answer.text}`).not.toContain(answer.status);
+      }
+    }
+    await rig.close();
   });
 });

@@ -111,6 +111,17 @@ describe("entity tags", () => {
       const id = await create("crk/generate-ceremony/start", { total_shares: 2, threshold: 2 });
       return { id };
     },
+    "emergency-access": async () => ({ id: await create("emergency-access/request", { reason: name() }) }),
+    message: async () => ({
+      id: await create("messages", { recipient_org_id: "acme", recipient_id: auditor(), subject: "s", body: bytes(3) }),
+    }),
+    recovery: async () => ({
+      id: await create("account-recovery/initiate", {
+        admin_id: await create("identities/admins", { email: `${next()}@acme.example`, name: "A", role: "auditor" }),
+        recovery_type: "locked_account",
+        reason: name(),
+      }),
+    }),
     "signing-session": async () => ({ id: await create("crk/signing-sessions", { data: bytes(3) }) }),
   };
 
@@ -128,6 +139,8 @@ describe("entity tags", () => {
     renewFederationCertificate: async () => signedBody("federation.renew-cert", "globex", {}),
     revokeFederation: async () => signedBody("federation.revoke", "globex", { notify_partner: false }),
     setRotationPolicy: () => ({ max_age: "48h", enabled: false }),
+    verifyEmergencyAccess: async ({ id = "" }) => signedBody("emergency.verify", id, {}),
+    submitRecoveryShare: () => acme.key.shares[0] as object,
     submitCeremonyShare: () => ({ share: acme.key.shares[0] }),
     completeCeremony: () => ({ witness: auditor() }),
     seedGenerationCeremony: () => ({ index: 1, custodian_name: "c", derived_key: bytes(32), salt: bytes(16) }),
@@ -179,6 +192,21 @@ describe("entity tags", () => {
     if (route.reply === read.reply && passed.status === 200) {
       expect(passed.headers.get("etag")).toBe(after.headers.get("etag"));
     }
+  });
+
+  it("the answer that shows an emergency token once has no tag; the next one has, and ends the access", async () => {
+    const requester = acme.rig.admin("acme", "operations_admin");
+    const id = await create("emergency-access/request", { reason: name() }, requester);
+    const path = `/api/v1/emergency-access/${id}`;
+    const body = await signedBody("emergency.verify", id, {});
+    expect((await acme.rig.admin("acme")("POST", `${path}/verify`, body)).status).toBe(204);
+    const shown = await requester("GET", path, undefined, { "if-none-match": "*" });
+    expect([shown.status, shown.headers.get("etag")]).toEqual([200, null]);
+    expect(shown.body.token).toMatch(/^sene_/);
+    const again = await requester("GET", path);
+    expect(again.body.token).toBeUndefined();
+    const ended = await requester("POST", `${path}/complete`, {}, { "if-match": again.headers.get("etag") ?? "" });
+    expect([ended.status, ended.body.status]).toEqual([200, "completed"]);
   });
 
   it("of many who change what they all read, one wins", async () => {

@@ -89,11 +89,16 @@ export async function federate(a: Calls, b: Calls): Promise<void> {
   if (atA.status !== 204 || atB.status !== 204) throw new Error(atA.text + atB.text);
 }
 
-/** The gateway of one side as the other sees it: a caller with the certificate that `at` signed for `of`. */
-export async function asPartner(of: Side, at: Side): Promise<Caller> {
+/** What the gateway of one side shows to the other: the certificate that `at` signed for `of`, and its key. */
+export async function partnerIdentity(of: Side, at: Side): Promise<{ readonly cert: string; readonly key: string }> {
   const { services } = of.rig.gateway;
   const identity = await services.read.get(federationIdentities, of.org);
   const { certificate } = (await at.call("GET", `/api/v1/federation/${of.org}`)).body;
   if (identity === undefined) throw new Error("no identity");
-  return at.rig.with({ cert: Buffer.from(certificate, "base64").toString(), key: await federationKey(services, identity) });
+  return { cert: Buffer.from(certificate, "base64").toString(), key: await federationKey(services, identity) };
+}
+
+/** The gateway of one side as the other sees it. */
+export async function asPartner(of: Side, at: Side): Promise<Caller> {
+  return at.rig.with(await partnerIdentity(of, at));
 }

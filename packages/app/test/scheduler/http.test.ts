@@ -283,6 +283,28 @@ describe.each(servers)("the scheduler on %s", (_, serve) => {
     expect(audit).toMatchObject([{ action: "allocation.cancel", user_id: "ada", resource_id: id, details: { from: "running" } }]);
   });
 
+  test("energy prices and data sets that nodes declare place work and count in its score; an agent may declare them anew", async () => {
+    await s.cluster(0);
+    const node = (id: string, more: object) => s.ok("agent-1", "POST", "/api/v1/nodes", { id, ...more });
+    await node("n0", { group: "dear", energy_price: 90 });
+    await node("n1", { group: "cheap", energy_price: 10 });
+    expect(await node("n2", { group: "near", energy_price: 50, datasets: ["ocean", "genome"] })).toMatchObject({
+      energy_price: 50,
+      datasets: ["genome", "ocean"],
+    });
+    const terms = async (id: string) =>
+      (await s.ok("ada", "GET", `/api/v1/allocations/${id}/diagnostics`)).scheduler_decisions[0].score.terms;
+    const reads = await s.submit("ada", { datasets: ["genome"] });
+    expect(await terms(reads)).toMatchObject({ data: { value: 1 }, energy: { value: 0.5 } });
+    const computes = await s.submit("ada");
+    expect(await terms(computes)).toMatchObject({ data: { value: 0.5 }, energy: { value: 1 } });
+    await node("n1", { group: "cheap", energy_price: 95 });
+    expect(await terms(computes)).toMatchObject({ energy: { value: 1 } });
+    await s.cycle();
+    const of = async (id: string) => (await s.ok("ada", "GET", `/api/v1/allocations/${id}`)).assigned_nodes;
+    expect([await of(reads), await of(computes)]).toEqual([["n2"], ["n0"]]);
+  });
+
   test("filters take tenant and tenant_id, user, state; pages by limit and offset", async () => {
     await s.cluster(0);
     const ids = [await s.submit("ada"), await s.submit("bob"), await s.submit("ada")];
