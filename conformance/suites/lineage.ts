@@ -1,5 +1,5 @@
 /** SQL lineage against OpenLineage's parser tests and its Hive integration, and ingestion of its event fixtures. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
 import { isCoded } from "@seneschal/core";
 import {
@@ -7,10 +7,13 @@ import {
   type ColumnInput,
   LineageGraph,
   LineageIngest,
+  lineageRun,
   parseSql,
   readLineageEvent,
   resourceId,
 } from "@seneschal/core/governance";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
 import type { ConformanceSuite } from "../suite.ts";
 import { tally } from "../tally.ts";
 
@@ -284,4 +287,57 @@ const scenarios: ConformanceSuite = {
   },
 };
 
-export const suites: readonly ConformanceSuite[] = [tables, columns, parses, hive, events, scenarios];
+/** The emitter's events under the schemas of the specification, and read back without a warning. */
+const emitted: ConformanceSuite = {
+  name: "lineage/emitted-events",
+  floor: 1,
+  async run(dir) {
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    const spec = `${dir}/lineage/spec`;
+    const schema = (file: string) => JSON.parse(readFileSync(`${spec}/${file}`, "utf8")) as { readonly $id: string };
+    const root = schema("OpenLineage.json");
+    ajv.addSchema(root);
+    for (const file of readdirSync(`${spec}/facets`)) ajv.addSchema(schema(`facets/${file}`));
+    const t = tally();
+    const valid = (id: string, value: unknown) =>
+      t.judge(ajv.validate(id, value) === true, `${id}: ${ajv.errorsText()}: ${JSON.stringify(value).slice(0, 200)}`);
+    const at = { namespace: "crm", name: "customers" };
+    const run = lineageRun({
+      producer: "https://example.com/etl",
+      runId: "0190d3a6-6f6e-7a7b-8c1d-2f3e4d5c6b7a",
+      job: { namespace: "etl", name: "load", sql: "INSERT INTO dwh.customers SELECT email FROM crm.customers" },
+      parent: { runId: "0190d3a6-6f6e-7a7b-8c1d-2f3e4d5c6b7b", namespace: "etl", name: "nightly" },
+    });
+    const output = {
+      namespace: "dwh",
+      name: "customers",
+      fields: [{ name: "email", type: "text" }, { name: "key" }],
+      columnLineage: {
+        email: [{ ...at, field: "email" }],
+        key: [
+          { ...at, field: "ssn", subtype: "TRANSFORMATION", masking: true },
+          { ...at, field: "id", type: "INDIRECT" as const, subtype: "JOIN" },
+        ],
+      },
+    };
+    for (const type of ["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"] as const) {
+      const error = type === "FAIL" ? { error: { message: "no disk", programmingLanguage: "SQL" } } : {};
+      const event = run(type, 0, { inputs: [{ ...at, fields: [{ name: "email" }] }], outputs: [output], ...error });
+      valid(`${root.$id}#/$defs/RunEvent`, event);
+      for (const { facets } of [event.run, event.job, ...event.inputs, ...event.outputs]) {
+        for (const [name, facet] of Object.entries(facets)) valid(String(facet["_schemaURL"]), { [name]: facet });
+      }
+      const read = readLineageEvent(JSON.parse(JSON.stringify(event)), 1);
+      t.judge(read.warnings.length === 0 && read.eventType === type, `${type} read with ${JSON.stringify(read.warnings)}`);
+    }
+    const graph = new LineageGraph();
+    const ingest = new LineageIngest(graph);
+    ingest.add(run("COMPLETE", 0, { inputs: [at], outputs: [output] }), 0);
+    const [edge] = graph.walk(resourceId("crm", "customers"), "downstream", 1).visits;
+    t.judge(edge?.id === resourceId("dwh", "customers"), "the run draws its edge");
+    return t.result();
+  },
+};
+
+export const suites: readonly ConformanceSuite[] = [tables, columns, parses, hive, events, scenarios, emitted];

@@ -51,6 +51,14 @@ export type {
 export type { LineageWarning } from "./lineage/facets.ts";
 export { DEFAULT_PROPAGATION, LineageGraph, type PropagationPolicy } from "./lineage/graph.ts";
 export { LineageIngest } from "./lineage/ingest.ts";
+export {
+  lineageRun,
+  type RunDataset,
+  type RunEvent,
+  type RunInputField,
+  type RunOptions,
+  type RunState,
+} from "./lineage/lineage-run.ts";
 export { type EventDataset, type LineageEvent, readLineageEvent } from "./lineage/read-event.ts";
 export { resourceId } from "./lineage/resource-id.ts";
 export type { ColumnLink, EdgeView, Link, ResourceInfo, TierTags, Visit } from "./lineage/types.ts";
