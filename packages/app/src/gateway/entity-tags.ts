@@ -4,11 +4,20 @@ import { canonicalJson } from "@seneschal/crypto";
 import type { Call, GatewayUnit } from "./call.ts";
 import type { GatewayServices } from "./services.ts";
 
-interface Input extends Call {
+interface Input<Params = unknown> extends Call {
+  readonly params: Params;
   readonly request: { readonly headers: Readonly<Record<string, string | undefined>> };
 }
 
 type AnyHandler = (services: GatewayServices, input: Input) => unknown;
+
+/** How an entity is read where its `GET` does more than that. */
+export interface EntityReading<Params = unknown> {
+  /** Only reads, and gives what the `GET` gives. */
+  read(services: Pick<GatewayServices, "read">, input: Pick<Input<Params>, "principal" | "params" | "now">): Promise<object>;
+  /** Whether an answer of the `GET` is the entity and nothing more; one that is more has no tag. Default: all are. */
+  isPlain?(body: object): boolean;
+}
 
 /**
  * The same handlers with optimistic concurrency, by the contract's `entity` alone. The route that reads an entity answers an
@@ -19,18 +28,20 @@ type AnyHandler = (services: GatewayServices, input: Input) => unknown;
 export function taggedHandlers<C extends Contract>(
   contract: C,
   handlers: Handlers<C, GatewayServices>,
+  readings: Readonly<Record<string, EntityReading<never>>> = {},
 ): Handlers<C, GatewayServices> {
   const plain = handlers as Readonly<Record<string, AnyHandler>>;
   const wrapped = Object.entries(plain).map(([id, handler]) => {
     const route = contract[id];
     const source = route?.entity === undefined ? undefined : readerOf(contract, route.entity);
-    const read = source === undefined ? undefined : plain[source.id];
+    const reading = readings[route?.entity ?? ""] as EntityReading | undefined;
+    const read = source === undefined ? undefined : (reading?.read ?? plain[source.id]);
     if (route === undefined || source === undefined || read === undefined) return [id, handler];
     const answersIt = route.reply === source.route.reply;
     const tagged: AnyHandler = async (services, input) => {
       const guarded = route.method === "GET" ? services : guardedServices(services, input, read);
       const body = await handler(guarded, input);
-      return answersIt ? withHeaders({ etag: tagOf(body) }, body) : body;
+      return answersIt && reading?.isPlain?.(body as object) !== false ? withHeaders({ etag: tagOf(body) }, body) : body;
     };
     return [id, tagged];
   });

@@ -36,7 +36,7 @@ import { pki } from "./pki/pki.ts";
 import { policyGate } from "./policies/gate.ts";
 import { pooledRandom } from "./pooled-random.ts";
 import { deliverDispatches } from "./replication/deliver-dispatch.ts";
-import { gatewayHandlers } from "./resources.ts";
+import { entityReadings, gatewayHandlers } from "./resources.ts";
 import { type RotationScheduler, rotationScheduler } from "./rotation/scheduler.ts";
 import { openOrchestrator } from "./services/orchestrator.ts";
 import type { GatewayServices } from "./services.ts";
@@ -189,7 +189,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     watchPartners: (at) => watchPartners(services, at),
     rotation,
     endpoints: (full: Hooks) =>
-      endpoints(servedRoutes, auditedHandlers(taggedHandlers(servedRoutes, gatewayHandlers)), services, full),
+      endpoints(servedRoutes, auditedHandlers(taggedHandlers(servedRoutes, gatewayHandlers, entityReadings)), services, full),
     async start() {
       services.audit.start(options.sealEvery);
       let delivering = false;

@@ -20,7 +20,7 @@ import { deviceHandlers } from "./devices/handlers.ts";
 import { edgeSyncs, edges } from "./edges/collections.ts";
 import { edgeHandlers } from "./edges/handlers.ts";
 import { emergencies } from "./emergency/collections.ts";
-import { emergencyHandlers } from "./emergency/handlers.ts";
+import { emergencyHandlers, emergencyReading } from "./emergency/handlers.ts";
 import { bootstrapMarks, enrollmentTokens } from "./enrollment/collections.ts";
 import { enrollmentHandlers } from "./enrollment/handlers.ts";
 import { federationIdentities, federations } from "./federation/collections.ts";
@@ -32,7 +32,7 @@ import { groups, memberships } from "./groups/collections.ts";
 import { groupHandlers } from "./groups/handlers.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import { messageReceipts, messages } from "./messages/collections.ts";
-import { messageHandlers } from "./messages/handlers.ts";
+import { messageHandlers, messageReading } from "./messages/handlers.ts";
 import { mfaFactors } from "./mfa/collections.ts";
 import { organizations } from "./organizations/collections.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
@@ -93,6 +93,9 @@ export const gatewayHandlers = {
   ...backupHandlers,
   ...complianceHandlers,
 };
+
+/** How entities are read whose `GET` does more than that. */
+export const entityReadings = { "emergency-access": emergencyReading, message: messageReading };
 
 /** Every collection that the gateway keeps. */
 export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "indexes">[] = [

@@ -11,6 +11,7 @@ import {
 } from "@seneschal/core/keys";
 import { ownOrganization } from "../auth/own-organization.ts";
 import type { Call, GatewayUnit } from "../call.ts";
+import type { EntityReading } from "../entity-tags.ts";
 import { personCalling, personOf, requireAnother } from "../identities/person-of.ts";
 import type { GatewayServices } from "../services.ts";
 import { signedBody } from "../signatures/signed-body.ts";
@@ -83,6 +84,12 @@ async function decide(services: GatewayServices, call: Call, id: string, kind: "
     return view({ ...access, ...state }, call.now);
   });
 }
+
+/** What a change with `If-Match` is judged on: the `GET` may hand out the token, and such an answer is more than the request. */
+export const emergencyReading: EntityReading<{ readonly id: string }> = {
+  read: async ({ read }, { principal, params, now }) => view(await find(read, params.id, principal), now),
+  isPlain: (body) => !Object.hasOwn(body, "token"),
+};
 
 export const emergencyHandlers: Handlers<Routes, GatewayServices> = {
   async requestEmergencyAccess(services, { principal, body, now, requestId }) {

@@ -3,6 +3,7 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { lifetimes, type Message, notFound, refusal, stepMessage, timestamp } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import { utf8 } from "../bytes.ts";
+import type { EntityReading } from "../entity-tags.ts";
 import { federationOfCaller, requireActive } from "../federation/find.ts";
 import { isLocal } from "../organizations/is-local.ts";
 import type { GatewayServices } from "../services.ts";
@@ -41,6 +42,11 @@ async function inboxPage(read: Reader, principal: Principal, index: "inbox" | "s
   const { items, total } = await read.page(messages, index, [principal.org, keyText(principal.id)], page);
   return { messages: [...items], count: items.length, total };
 }
+
+/** What a change with `If-Match` is judged on: the `GET` marks the message read. */
+export const messageReading: EntityReading<{ readonly id: string }> = {
+  read: async ({ read }, { principal, params }) => (await ownCopies(read, params.id, principal))[0] as Message,
+};
 
 export const messageHandlers: Handlers<Routes, GatewayServices> = {
   async sendMessage(services, { principal, body, now, requestId }) {

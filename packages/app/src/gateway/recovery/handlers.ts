@@ -15,7 +15,7 @@ import { recoveries } from "./collections.ts";
 import { carryOutRecovery, expireRecovery } from "./end.ts";
 import { holdShare, openHeldShares } from "./held-shares.ts";
 
-type Routes = Pick<GatewayContract, "initiateRecovery" | "submitRecoveryShare" | "completeRecovery">;
+type Routes = Pick<GatewayContract, "initiateRecovery" | "getRecovery" | "submitRecoveryShare" | "completeRecovery">;
 
 async function find(read: Reader, id: string, org: string): Promise<Recovery> {
   const recovery = await read.get(recoveries, id);
@@ -89,6 +89,8 @@ export const recoveryHandlers: Handlers<Routes, GatewayServices> = {
       return view(recovery, now);
     });
   },
+
+  getRecovery: async ({ read }, { principal, params, now }) => view(await find(read, params.id, principal.org), now),
 
   async submitRecoveryShare(services, { principal, params, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
