@@ -22,6 +22,8 @@ export const INVENTORY: NodeInventory = {
   memoryGb: 32,
   agentAddress: null,
   conformance: null,
+  energyPrice: null,
+  datasets: [],
 };
 
 export const REQUEST: AllocationRequest = {
@@ -42,6 +44,7 @@ export const REQUEST: AllocationRequest = {
   checkpoint: "none",
   gpuType: null,
   gpusPerNode: null,
+  datasets: [],
   labels: {},
 };
 

@@ -186,7 +186,7 @@ function planOptionsOf({ scheduling }: SchedulerConfig): PlanOptions {
     checkWeights(`scheduling.weights.${vcluster}`, chosen);
     weights[vcluster] = chosen;
   }
-  return { weights };
+  return { weights, reservations: scheduling.reservations };
 }
 
 /** Without anybody to trust, only this machine may knock; every guarded route then answers 401. */

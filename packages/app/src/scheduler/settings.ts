@@ -35,6 +35,8 @@ export const schedulerSettings = z.strictObject({
       heartbeat_timeout: duration("60s"),
       /** Work that was asked to write a checkpoint and did not, fails. */
       checkpoint_timeout: duration("10m"),
+      /** Keeps nodes for the first that waits for nodes, by walltimes; off, large work relies on ageing alone. */
+      reservations: z.boolean().default(true),
       /** Bounded work that has run so much longer than its walltime fails; else the walltime is an estimate. */
       end_at_walltime: z.boolean().default(false),
       walltime_grace: duration("5m"),

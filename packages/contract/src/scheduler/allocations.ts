@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { flagParam, integerParam, limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
-import { count, idParams, labels, name, state, success, text, time } from "./nouns.ts";
+import { count, datasets, idParams, labels, name, state, success, text, time } from "./nouns.ts";
 
 const request = z
   .strictObject({
@@ -21,6 +21,7 @@ const request = z
     checkpoint: z.enum(["auto", "manual", "none"]).default("none"),
     gpu_type: name.nullable().optional(),
     gpus_per_node: z.int().min(0).max(1024).nullable().optional(),
+    datasets: datasets(64).default([]),
     labels: labels.default({}),
   })
   .refine((asked) => (asked.min_nodes ?? asked.nodes) <= asked.nodes, {
@@ -61,6 +62,7 @@ const allocation = z
       walltime_hours: z.number(),
       gpu_type: z.string().nullable(),
       gpus_per_node: z.int().nullable(),
+      datasets: z.array(z.string()),
     }),
     lifecycle: z.string(),
     requeue_policy: z.string(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Contract } from "../route.ts";
-import { idParams, name, success, text, time } from "./nouns.ts";
+import { datasets, idParams, name, success, text, time } from "./nouns.ts";
 
 const node = z
   .strictObject({
@@ -13,6 +13,8 @@ const node = z
     cpu_cores: z.number(),
     memory_gb: z.number(),
     agent_address: z.string().nullable(),
+    energy_price: z.number().nullable(),
+    datasets: z.array(z.string()),
     last_heartbeat: time.nullable(),
     owner: z.strictObject({ allocation_id: z.string().nullable(), tenant: z.string().nullable() }).nullable(),
     claim: z.strictObject({ claimant: z.string().nullable(), tenant: z.string().nullable(), claimed_at: time }).nullable(),
@@ -62,6 +64,8 @@ export const nodeRoutes = {
       memory_gb: z.number().min(0).max(1e9).default(0),
       agent_address: text(256).nullable().optional(),
       conformance: text(256).nullable().optional(),
+      energy_price: z.number().min(0).max(1e9).nullable().optional(),
+      datasets: datasets(256).default([]),
     }),
     status: 201,
     reply: node,

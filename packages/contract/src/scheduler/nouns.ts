@@ -15,4 +15,7 @@ export const state = z.enum(["pending", "staging", "running", "checkpointing", "
 /** The reason that is written into the audit log beside the change. */
 export const why = z.string().min(1).max(512);
 
+/** Data sets by the names that the site gives them. */
+export const datasets = (most: number) => z.array(name).max(most, `expected at most ${most} data sets`);
+
 export const success = z.strictObject({ success: z.literal(true) });

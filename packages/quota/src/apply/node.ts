@@ -2,6 +2,7 @@ import type { ClaimNode, OperateNode, RegisterNode, ReleaseNode, ReportHeartbeat
 import { isRejection, type Rejection, reject } from "../errors.ts";
 import { checkQuotas } from "../hard-quota.ts";
 import { type ComputeNode, layOut, ownerOf, stateOf, versionOf } from "../state/node.ts";
+import { sortedNames } from "../state/sorted-names.ts";
 import { failAllocation } from "./fail-allocation.ts";
 import { audit, type Handled, record, type Work } from "./work.ts";
 
@@ -15,6 +16,7 @@ export function registerNode(work: Work, command: RegisterNode): Handled {
   const comesBack = before?.state === "down" && before.stateReason === SILENT;
   const node: ComputeNode = {
     ...command.inventory,
+    datasets: sortedNames(command.inventory.datasets),
     id: command.node,
     state: before === undefined || comesBack ? "ready" : before.state,
     stateReason: comesBack ? null : (before?.stateReason ?? null),
@@ -169,10 +171,10 @@ function done({ draft }: Work, id: string): Handled {
 
 function checkInventory({ node, inventory }: RegisterNode): Rejection | undefined {
   if (node === "") return reject("invalid_argument", "id must not be empty", { field: "id" });
-  const { gpuCount, cpuCores, memoryGb } = inventory;
+  const { gpuCount, cpuCores, memoryGb, energyPrice } = inventory;
   if (gpuCount !== null && (!Number.isSafeInteger(gpuCount) || gpuCount < 0))
     return reject("invalid_argument", "gpuCount must be an integer >= 0 or null", { field: "gpuCount" });
-  for (const [field, value] of Object.entries({ cpuCores, memoryGb }))
+  for (const [field, value] of Object.entries({ cpuCores, memoryGb, energyPrice: energyPrice ?? 0 }))
     if (!Number.isFinite(value) || value < 0) return reject("invalid_argument", `${field} must be a number >= 0`, { field });
   return undefined;
 }

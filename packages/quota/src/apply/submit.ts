@@ -3,6 +3,7 @@ import { type Rejection, reject } from "../errors.ts";
 import { checkQuotas } from "../hard-quota.ts";
 import { type Allocation, type AllocationRequest, isSensitive } from "../state/allocation.ts";
 import { ownerOf } from "../state/node.ts";
+import { sortedNames } from "../state/sorted-names.ts";
 import type { QuotaState } from "../state/state.ts";
 import { keepAllocation } from "./keep-allocation.ts";
 import { makeTenant, sortKeys } from "./tenant.ts";
@@ -40,6 +41,7 @@ export function submitAllocation(work: Work, command: SubmitAllocation): Handled
     checkpoint: request.checkpoint,
     gpuType: request.gpuType,
     gpusPerNode: request.gpusPerNode,
+    datasets: sortedNames(request.datasets),
     labels: sortKeys(request.labels),
     id,
     state: "pending",

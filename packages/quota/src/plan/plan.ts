@@ -1,18 +1,28 @@
 import { apply } from "../apply/apply.ts";
-import { fits } from "../apply/assign.ts";
 import type { AssignAllocation, PreemptAllocations } from "../command.ts";
 import type { Rejection } from "../errors.ts";
 import { checkQuotas } from "../hard-quota.ts";
 import { burstAllocations, effectiveShare, shareDeficit } from "../soft/fair-share.ts";
 import { budgetStatus } from "../soft/ledger.ts";
 import { budgetPenalty, PENALTY_FLOOR } from "../soft/penalty.ts";
-import { backlogTerm, checkpointTerm, PROFILES, type Score, scoreOf, UNKNOWN, type Weights, waitTerm } from "../soft/score.ts";
+import {
+  backlogTerm,
+  checkpointTerm,
+  energyTerm,
+  PROFILES,
+  type Score,
+  scoreOf,
+  UNKNOWN,
+  type Weights,
+  waitTerm,
+} from "../soft/score.ts";
 import { type Allocation, holdsNodes, isSensitive } from "../state/allocation.ts";
 import { holdingOf } from "../state/holdings.ts";
 import { type ComputeNode, isSchedulable, ownerOf, versionOf } from "../state/node.ts";
 import type { QuotaState } from "../state/state.ts";
 import { FreePool } from "./free-pool.ts";
 import { because, type Reason } from "./reason.ts";
+import { admits, endsBy, type Reservation, reserveFor, usableNodes } from "./reserve.ts";
 import { type Candidate, chooseVictims, compareCandidates, mayPreempt, preemptionCost } from "./victims.ts";
 
 /** What the planner cannot read from the state. */
@@ -21,10 +31,8 @@ export interface PlanOptions {
   readonly weights?: Readonly<Record<string, Weights>>;
   /** Weight of the number of groups against tightness in the topology term, 0..1. */
   readonly topologyBlend?: number;
-  /** Present energy price, normalised to 0..1. */
-  readonly energyPrice?: number;
-  /** How much of an allocation's data is in place, 0..1. */
-  readonly dataReadiness?: (allocation: Allocation) => number | undefined;
+  /** Keeps nodes for the first allocation that cannot start for want of them: see {@link reserveFor}. Default true. */
+  readonly reservations?: boolean;
   /** Pending allocations per cycle for which others are looked at to give way, those of the highest score first; default 64. */
   readonly maxPreemptions?: number;
 }
@@ -46,6 +54,8 @@ export interface Plan {
   readonly burst: ReadonlySet<string>;
   readonly schedulable: number;
   readonly busy: number;
+  /** When the first that waits for nodes will have them, by the walltimes of what runs; no one behind it may delay that. */
+  readonly reservation: { readonly allocation: string; readonly at: number } | undefined;
 }
 
 /**
@@ -85,6 +95,7 @@ export function plan(state: QuotaState, now: number, options: PlanOptions = {}):
     burst: cycle.burst,
     schedulable: cycle.schedulable,
     busy: cycle.busy,
+    reservation: cycle.reserved === undefined ? undefined : { allocation: cycle.reserved.head.id, at: cycle.reserved.at },
   };
 }
 
@@ -106,6 +117,11 @@ interface Cycle {
   readonly gone: Set<string>;
   readonly preemptions: Proposal[];
   preemptionsLeft: number;
+  readonly reserves: boolean;
+  /** Made for the first that waits for nodes. */
+  reserved: Reservation | undefined;
+  /** Placed in this cycle. */
+  readonly started: Allocation[];
 }
 
 /** Reads from the state what every decision of the cycle needs. */
@@ -120,6 +136,7 @@ function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
   let schedulable = 0;
   let busy = 0;
   let declared = 0;
+  const prices = { least: Number.POSITIVE_INFINITY, greatest: 0 };
   const fingerprints = new Map<string, number>();
   const free: ComputeNode[] = [];
   for (const node of state.nodes.values()) {
@@ -127,6 +144,10 @@ function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
     if (isSchedulable(state, node)) {
       schedulable++;
       if (owner !== null) busy++;
+      if (node.energyPrice !== null) {
+        prices.least = Math.min(prices.least, node.energyPrice);
+        prices.greatest = Math.max(prices.greatest, node.energyPrice);
+      }
     }
     if (node.state === "ready" && owner === null) {
       free.push(node);
@@ -156,19 +177,22 @@ function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
     return fresh;
   };
   const blend = options.topologyBlend ?? 0.7;
-  const topologies = new Map<string, number>();
-  const topology = (a: Allocation): number => {
-    const key = `${a.nodes}\u0000${a.gpuType}\u0000${a.gpusPerNode}\u0000${isSensitive(a) ? a.user : ""}`;
-    let value = topologies.get(key);
-    if (value === undefined) {
-      const { groups, tightness } = pool.fit(a, a.nodes);
-      value = groups === 0 ? 0 : blend / groups + (1 - blend) * tightness;
-      topologies.set(key, value);
+  const fitting = new Map<string, Readonly<Record<"topology" | "data" | "energy", number>>>();
+  const fitted = (a: Allocation): Readonly<Record<"topology" | "data" | "energy", number>> => {
+    const key = [a.nodes, a.gpuType, a.gpusPerNode, isSensitive(a) ? a.user : "", ...a.datasets].join("\u0000");
+    let values = fitting.get(key);
+    if (values === undefined) {
+      const { groups, tightness, data, price } = pool.fit(a, a.nodes);
+      values = {
+        topology: groups === 0 ? 0 : blend / groups + (1 - blend) * tightness,
+        data: data ?? UNKNOWN,
+        energy: energyTerm(price, prices),
+      };
+      fitting.set(key, values);
     }
-    return value;
+    return values;
   };
   const backlog = backlogTerm(pending.length, running.length);
-  const energy = options.energyPrice === undefined ? UNKNOWN : 1 - options.energyPrice;
   const score = (a: Allocation): Score => {
     const { fairShare, penalty } = standing(a.tenant);
     return scoreOf(
@@ -176,10 +200,8 @@ function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
         priority: a.priorityClass / 10,
         wait: waitTerm(a.createdAt, now),
         fairShare,
-        topology: topology(a),
-        data: options.dataReadiness?.(a) ?? UNKNOWN,
+        ...fitted(a),
         backlog,
-        energy,
         checkpoint: checkpointTerm(a.checkpoint),
         conformance: declared === 0 ? UNKNOWN : Math.min(1, alike / a.nodes),
       },
@@ -217,6 +239,9 @@ function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
     gone: new Set(),
     preemptions: [],
     preemptionsLeft: options.maxPreemptions ?? 64,
+    reserves: options.reservations ?? true,
+    reserved: undefined,
+    started: [],
   };
 }
 
@@ -233,9 +258,17 @@ function place(cycle: Cycle, allocation: Allocation, score: Score): Proposal | R
   if (tenant === undefined) return because(allocation.id, "tenant_missing", { tenant: allocation.tenant });
   const headroom = largestWithin(cycle, allocation);
   if (typeof headroom !== "number") return held(allocation, headroom);
+  const { reserved } = cycle;
   const free = pool.free(allocation);
-  if (free < allocation.minNodes) return makeRoom(cycle, allocation, score, free);
-  const nodes = pool.take(allocation, Math.min(headroom, free));
+  const kept = reserved?.pool.free(allocation) ?? 0;
+  const brief = reserved !== undefined && endsBy(allocation, cycle.now, reserved.at);
+  const lent = brief ? kept : 0;
+  if (free + lent < allocation.minNodes)
+    return free + kept < allocation.minNodes ? makeRoom(cycle, allocation, score, free) : behind(allocation, reserved);
+  const count = Math.min(headroom, free + lent);
+  const own = pool.take(allocation, Math.min(count, free));
+  const borrowed = count > own.length && reserved !== undefined ? reserved.pool.take(allocation, count - own.length) : [];
+  const nodes = [...own, ...borrowed];
   const proposal = {
     kind: "allocation.assign" as const,
     allocation: allocation.id,
@@ -249,8 +282,18 @@ function place(cycle: Cycle, allocation: Allocation, score: Score): Proposal | R
   };
   const outcome = apply(cycle.spec, { ...proposal, id: `plan:${allocation.id}`, by: "system" }, cycle.now);
   if (!outcome.ok) return held(allocation, outcome);
+  if (reserved !== undefined && !brief && !admits(outcome.state, reserved)) {
+    pool.give(own);
+    return behind(allocation, reserved);
+  }
   cycle.spec = outcome.state;
+  cycle.started.push(outcome.state.allocations.get(allocation.id) as Allocation);
   return proposal;
+}
+
+/** It would fit, were it not for the one that nodes are kept for. */
+function behind(allocation: Allocation, reserved: Reservation | undefined): Reason {
+  return because(allocation.id, "nodes_reserved", { for: reserved?.head.id ?? "", at: reserved?.at ?? 0 });
 }
 
 /** The most nodes, from minNodes to nodes, that the quotas leave room for; else the refusal. */
@@ -312,8 +355,11 @@ function makeRoom(cycle: Cycle, pending: Allocation, score: Score, free: number)
       victims: victims.map(({ allocation }) => allocation.id),
     });
   }
+  if (cycle.reserves && cycle.reserved === undefined)
+    cycle.reserved = reserveFor(pending, { ...cycle, running: [...cycle.running, ...cycle.started] });
+  const mine = cycle.reserved?.head.id === pending.id ? { starts_by: cycle.reserved.at } : {};
   const starved = score.penalty <= PENALTY_FLOOR;
-  return because(pending.id, starved ? "budget_exhausted" : "nodes", { free, need });
+  return because(pending.id, starved ? "budget_exhausted" : "nodes", { free, need, ...mine });
 }
 
 function findVictims(cycle: Cycle, pending: Allocation, need: number): readonly Candidate[] {
@@ -331,16 +377,6 @@ function findVictims(cycle: Cycle, pending: Allocation, need: number): readonly 
   const belowShare = holdingOf(spec, pending.tenant).nodes < target * cycle.schedulable;
   const eligible = cycle.candidates
     .filter(({ allocation, burst }) => !cycle.gone.has(allocation.id) && mayPreempt(pending, allocation, { burst, belowShare }))
-    .map((candidate) => ({ ...candidate, frees: usable(spec, pending, candidate.allocation) }));
+    .map((candidate) => ({ ...candidate, frees: usableNodes(spec, pending, candidate.allocation) }));
   return chooseVictims(eligible, need);
-}
-
-/** How many of an allocation's nodes the pending one could use. */
-function usable(state: QuotaState, pending: Allocation, running: Allocation): number {
-  let count = 0;
-  for (const id of running.assigned) {
-    const node = state.nodes.get(id);
-    if (node?.state === "ready" && node.claim === null && fits(node, pending)) count++;
-  }
-  return count;
 }

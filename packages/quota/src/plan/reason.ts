@@ -3,7 +3,14 @@ import type { JsonObject } from "@seneschal/core";
 /** Why an allocation waits: `code` for machines, `text` is the status reason on the wire. */
 export interface Reason {
   readonly allocation: string;
-  readonly code: "quota_headroom" | "sensitive_pool" | "nodes" | "budget_exhausted" | "nodes_being_freed" | "tenant_missing";
+  readonly code:
+    | "quota_headroom"
+    | "sensitive_pool"
+    | "nodes"
+    | "budget_exhausted"
+    | "nodes_being_freed"
+    | "nodes_reserved"
+    | "tenant_missing";
   readonly text: string;
   readonly details: JsonObject;
 }
@@ -15,6 +22,7 @@ const REASON_TEXT: Readonly<Record<Reason["code"], string>> = {
   nodes: "waiting for nodes",
   budget_exhausted: "low priority: budget exhausted",
   nodes_being_freed: "waiting for nodes: others are giving way",
+  nodes_reserved: "waiting for nodes: free ones are kept for another",
   tenant_missing: "waiting for its tenant",
 };
 

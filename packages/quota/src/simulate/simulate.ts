@@ -219,6 +219,8 @@ class World {
           memoryGb: 1,
           agentAddress: null,
           conformance: null,
+          energyPrice: null,
+          datasets: [],
         },
       });
     for (const job of jobs)
@@ -339,6 +341,7 @@ function requestOf(job: Job): AllocationRequest {
     checkpoint: "auto",
     gpuType: null,
     gpusPerNode: null,
+    datasets: [],
     labels: {},
   };
 }

@@ -65,6 +65,12 @@ export function waitTerm(createdAt: number, now: number): number {
   return Math.log(1 + Math.max(0, now - createdAt) / 1000 / 3600);
 }
 
+/** Cheap energy counts more: 1 at the least price of the cluster, 0 at the greatest; unknown where prices tell nothing. */
+export function energyTerm(price: number | undefined, prices: { readonly least: number; readonly greatest: number }): number {
+  if (price === undefined || prices.greatest <= prices.least) return UNKNOWN;
+  return 1 - (price - prices.least) / (prices.greatest - prices.least);
+}
+
 export function backlogTerm(queued: number, running: number): number {
   if (running === 0) return queued > 0 ? 1 : 0;
   return Math.min(1, queued / running);

@@ -66,6 +66,8 @@ export interface AllocationRequest {
   /** Only nodes of this flavour will do; null takes any. */
   readonly gpuType: string | null;
   readonly gpusPerNode: number | null;
+  /** Names of the data sets that it reads, in order, each once. */
+  readonly datasets: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }
 

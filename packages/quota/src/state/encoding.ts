@@ -23,7 +23,7 @@ import type { Tenant } from "./tenant.ts";
 import { Timeline } from "./timeline.ts";
 
 /** The form below. Another number is refused: a replica must not guess. */
-const STATE_FORMAT = 1;
+const STATE_FORMAT = 2;
 
 /**
  * The state as bytes: one line of JSON per object, in a fixed order of sections and of keys. Equal states give equal
@@ -262,6 +262,8 @@ const NODE = fieldsOf<NodeRow>()(
   "memoryGb",
   "agentAddress",
   "conformance",
+  "energyPrice",
+  "datasets",
   "state",
   "stateReason",
   "agent",
@@ -289,6 +291,7 @@ const ALLOCATION = fieldsOf<Omit<Allocation, "places">>()(
   "checkpoint",
   "gpuType",
   "gpusPerNode",
+  "datasets",
   "labels",
   "state",
   "statusReason",

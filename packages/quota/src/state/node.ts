@@ -16,6 +16,10 @@ export interface NodeInventory {
   readonly agentAddress: string | null;
   /** Fingerprint of its software, for the conformance term; null is not declared. */
   readonly conformance: string | null;
+  /** What an hour of it costs in energy, in a unit that all nodes share: money or grams of carbon; null is not declared. */
+  readonly energyPrice: number | null;
+  /** Names of the data sets that are in place on it or in reach of it, in order, each once. */
+  readonly datasets: readonly string[];
 }
 
 /** A machine, without what assignments change: see {@link ownerOf} and {@link versionOf}. */
@@ -41,9 +45,9 @@ export interface ComputeNode extends NodeInventory {
  */
 export function layOut(node: ComputeNode): ComputeNode {
   const { place, state, edits, gpuCount, gpuType, claim, id } = node;
-  const { group, cpuCores, memoryGb, agentAddress, conformance, stateReason, agent, lastHeartbeat } = node;
+  const { group, cpuCores, memoryGb, agentAddress, conformance, energyPrice, datasets, stateReason, agent, lastHeartbeat } = node;
   // biome-ignore format: the order is the point
-  return { place, state, edits, gpuCount, gpuType, claim, id, group, cpuCores, memoryGb, agentAddress, conformance, stateReason, agent, lastHeartbeat };
+  return { place, state, edits, gpuCount, gpuType, claim, id, group, cpuCores, memoryGb, agentAddress, conformance, energyPrice, datasets, stateReason, agent, lastHeartbeat };
 }
 
 type Owned = { readonly owners: Owners };

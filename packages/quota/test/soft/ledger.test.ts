@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { budgetCrossings } from "../../src/soft/crossings.ts";
 import { budgetStatus, DAY_MS, tenantsOfUser, tenantUsage } from "../../src/soft/ledger.ts";
-import { Scenario } from "../scenario.ts";
+import { INVENTORY, Scenario } from "../scenario.ts";
 
 const DAYS = 90;
 
@@ -26,7 +26,7 @@ test("a node of unknown GPU count counts as 1, a known 0 stays 0, and later inve
   s.ok({
     kind: "node.register",
     node: "k0000",
-    inventory: { group: "g1", gpuType: null, gpuCount: 8, cpuCores: 1, memoryGb: 1, agentAddress: null, conformance: null },
+    inventory: { ...INVENTORY, gpuCount: 8 },
     agent: "agent-1",
   });
   s.wait(1).move("a", "failed");

@@ -291,6 +291,7 @@ function requestOf(body: SubmitBody, user: string): AllocationRequest {
     checkpoint: body.checkpoint,
     gpuType: body.gpu_type ?? null,
     gpusPerNode: body.gpus_per_node ?? null,
+    datasets: body.datasets,
     labels: body.labels,
   };
 }

@@ -79,6 +79,8 @@ export const nodeHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>, 
         memoryGb: body.memory_gb,
         agentAddress: body.agent_address ?? null,
         conformance: body.conformance ?? null,
+        energyPrice: body.energy_price ?? null,
+        datasets: body.datasets,
       },
       agent: hasRole(principal, "agent") ? principal.id : null,
     });

@@ -46,6 +46,8 @@ export async function runLocally(options: LocalAgentOptions): Promise<LocalAgent
         memoryGb: 1,
         agentAddress: null,
         conformance: null,
+        energyPrice: null,
+        datasets: [],
       },
     })),
   );

@@ -34,6 +34,7 @@ export function allocationView(allocation: Allocation, burst: boolean) {
       walltime_hours: allocation.walltimeHours,
       gpu_type: allocation.gpuType,
       gpus_per_node: allocation.gpusPerNode,
+      datasets: [...allocation.datasets],
     },
     lifecycle: allocation.lifecycle,
     requeue_policy: allocation.requeuePolicy,

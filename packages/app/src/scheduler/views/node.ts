@@ -19,6 +19,8 @@ export function nodeView(state: QuotaState, principal: Principal, node: ComputeN
     cpu_cores: node.cpuCores,
     memory_gb: node.memoryGb,
     agent_address: node.agentAddress,
+    energy_price: node.energyPrice,
+    datasets: [...node.datasets],
     last_heartbeat: isoOrNull(node.lastHeartbeat),
     owner: owner === null ? null : mine(tenant) ? { allocation_id: owner, tenant } : { allocation_id: null, tenant: null },
     claim:
