@@ -31,11 +31,12 @@ export function dispatcher(list: readonly Endpoint[], hooks: Hooks): Dispatch {
   const plain = (id: string, answer: () => Payload) => bind({ id, route: UNMATCHED }, answer, undefined, hooks);
 
   return async (incoming) => {
-    const { method, target, ...rest } = incoming;
+    const { method, target, broken, ...rest } = incoming;
     let endpoint: Endpoint;
     let place: Target = { path: "", query: {} };
     let params: WireRequest["params"] = {};
     try {
+      if (broken !== undefined) throw situation("invalid_request", broken);
       place = parseTarget(target);
       const found = match(method, place.path);
       if (found.kind === "found") {

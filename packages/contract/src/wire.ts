@@ -22,13 +22,15 @@ export interface Incoming {
   /** Bytes, or a reader: then nothing is read before the caller is authenticated and authorised. */
   readonly body: Uint8Array | BodyReader;
   readonly remoteAddress: string;
+  /** Why these bytes are no request; it is refused with this text, whatever else was read of it. */
+  readonly broken?: string;
   readonly peer?: PeerCertificate;
   /** Calls back once when the connection closes before the reply is complete. */
   readonly onClose?: (callback: () => void) => void;
 }
 
 /** A request that found its route: path parameters and query are percent-decoded, not yet checked. */
-export interface WireRequest extends Omit<Incoming, "target"> {
+export interface WireRequest extends Omit<Incoming, "target" | "broken"> {
   /** Path as received, without the query. */
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;

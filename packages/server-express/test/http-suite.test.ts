@@ -8,7 +8,7 @@ describe("Express answers the shared case table", () => {
   httpSuite({
     test: (name, body) => test(name, body),
     equal: (actual, expected, message) => expect(actual, message).toEqual(expected),
-    serve: (dispatch) => serve(dispatch, { port: 0 }),
+    serve: (dispatch, options) => serve(dispatch, { port: 0, ...options }),
     exchange(port, bytes) {
       const socket = connect(port, "127.0.0.1");
       socket.write(bytes);

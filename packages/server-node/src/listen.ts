@@ -17,7 +17,8 @@ export interface Listener {
  */
 export function listener(handler: RequestListener, dispatch: Dispatch, options: ServeOptions): Listener {
   const { host = "127.0.0.1", port, tls, requestTimeout = 30_000, idleTimeout = 120_000, grace = 10_000 } = options;
-  const http = { requireHostHeader: false };
+  // Node looks for stalled requests every half minute, whatever the time-out is.
+  const http = { requireHostHeader: false, connectionsCheckingInterval: Math.ceil(requestTimeout / 10) };
   const server: Server =
     tls === undefined
       ? createServer(http)
@@ -96,27 +97,29 @@ function secureOptions(tls: TlsOptions): SecureContextOptions & { requestCert: b
   };
 }
 
+/** Status line and text by Node's error code. */
+const refusals: Readonly<Record<string, readonly [line: string, text: string]>> = {
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "the headers are larger than 16 KiB"],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "the request did not arrive in time"],
+};
+
 /** Answers bytes that are not an HTTP request in the service's error shape, then closes. */
 async function refuse(dispatch: Dispatch, error: NodeJS.ErrnoException, socket: Socket): Promise<void> {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const { headers, body } = await dispatch({
+  const [line, broken] = refusals[error.code ?? ""] ?? ["400 Bad Request", "this is not HTTP"];
+  const { status, headers, body } = await dispatch({
     method: "GET",
     target: "",
     headers: {},
     body: new Uint8Array(),
     remoteAddress: socket.remoteAddress ?? "",
+    broken,
   });
-  const status =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? "431 Request Header Fields Too Large"
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? "408 Request Timeout"
-        : "400 Bad Request";
   const bytes = body instanceof Uint8Array ? body : new Uint8Array();
   const lines = Object.entries({ ...headers, "content-length": String(bytes.length), connection: "close" });
-  const head = `HTTP/1.1 ${status}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+  const head = `HTTP/1.1 ${status === 429 ? "429 Too Many Requests" : line}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
   socket.end(Buffer.concat([Buffer.from(head, "latin1"), bytes]));
 }

@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
+import type { Dispatch } from "@seneschal/contract";
 import { httpSuite } from "@seneschal/contract/testing";
 import { describe, expect, test } from "vitest";
 import { answer, listener } from "../src/index.ts";
@@ -8,12 +9,24 @@ describe("node:http alone answers the shared case table", () => {
   httpSuite({
     test: (name, body) => test(name, body),
     equal: (actual, expected, message) => expect(actual, message).toEqual(expected),
-    serve: (dispatch) =>
-      listener((request, response) => void answer(dispatch, request, response), dispatch, { port: 0 }).listen(),
+    serve: (dispatch, options) =>
+      listener((request, response) => void answer(dispatch, request, response), dispatch, { port: 0, ...options }).listen(),
     exchange(port, bytes) {
       const socket = connect(port, "127.0.0.1");
       socket.write(bytes);
       return buffer(socket);
     },
   });
+});
+
+test("an address that sends too much that is no request is told so, in status line and body alike", async () => {
+  const headers = { "content-type": "application/json", "retry-after": "7" };
+  const dispatch: Dispatch = async () => ({ status: 429, headers, body: Buffer.from('{"error":{"code":"RATE_LIMITED"}}') });
+  const server = await listener((request, response) => void answer(dispatch, request, response), dispatch, { port: 0 }).listen();
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write("not HTTP at all\r\n\r\n");
+  const text = (await buffer(socket)).toString();
+  expect(text).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n/);
+  expect(text).toContain("retry-after: 7");
+  await server.close();
 });

@@ -10,6 +10,8 @@ export interface HttpCase {
   readonly body?: string | Uint8Array;
   /** Instead of all above: the bytes as they are. */
   readonly raw?: string;
+  /** Milliseconds that the request may take to arrive; default: the server's. */
+  readonly requestTimeout?: number;
   readonly status: number;
   /** Wire code of the error body. */
   readonly code?: string;
@@ -484,6 +486,20 @@ export const httpCases: readonly HttpCase[] = [
     raw: `GET /text HTTP/1.1\r\nhost: x\r\nx-big: ${"a".repeat(20_000)}\r\n\r\n`,
     status: 431,
     code: "BAD_REQUEST",
+  },
+  {
+    name: "a head that stops half-way",
+    raw: "GET /text HTTP/1.1\r\nhost: x\r\nx-more",
+    requestTimeout: 100,
+    status: 408,
+    reply: { error: { code: "BAD_REQUEST", message: "the request did not arrive in time", details: {} } },
+  },
+  {
+    name: "a body that stops half-way",
+    raw: "POST /widgets HTTP/1.1\r\nhost: x\r\nauthorization: Bearer good\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{",
+    requestTimeout: 100,
+    status: 408,
+    reply: { error: { code: "BAD_REQUEST", message: "the request did not arrive in time", details: {} } },
   },
   {
     name: "bytes beyond ASCII in the target",

@@ -1,4 +1,5 @@
 import type { Dispatch } from "../dispatcher.ts";
+import type { ServeOptions } from "../serve.ts";
 import { utf8Decode } from "../utf8.ts";
 import { type HttpCase, httpCases, requestBytes } from "./http-cases.ts";
 import { sampleService } from "./sample-service.ts";
@@ -8,8 +9,11 @@ export interface HttpSuiteRunner {
   test(name: string, body: () => Promise<void>): void;
   /** Deep equality; throws when it does not hold. */
   equal(actual: unknown, expected: unknown, message: string): void;
-  /** Serves on a loopback socket. */
-  serve(dispatch: Dispatch): Promise<{ readonly port: number; close(): Promise<void> }>;
+  /** Serves on a loopback socket; a request has `requestTimeout` milliseconds to arrive, where given. */
+  serve(
+    dispatch: Dispatch,
+    options: Pick<ServeOptions, "requestTimeout">,
+  ): Promise<{ readonly port: number; close(): Promise<void> }>;
   /** Sends bytes on a fresh connection and resolves with all that came back when the server closes it. */
   exchange(port: number, bytes: Uint8Array): Promise<Uint8Array>;
 }
@@ -25,7 +29,7 @@ export interface RawResponse {
 export function httpSuite({ test, equal, serve, exchange }: HttpSuiteRunner): void {
   for (const one of httpCases) {
     test(one.name, async () => {
-      const server = await serve(sampleService());
+      const server = await serve(sampleService(), one.requestTimeout === undefined ? {} : { requestTimeout: one.requestTimeout });
       try {
         check(one, parseResponse(await exchange(server.port, requestBytes(one))), equal);
       } finally {
