@@ -8,6 +8,11 @@ import { runWriteLoop } from "../store-faults/run-write-loop.ts";
 import { wholeCommits } from "../store-faults/whole-commits.ts";
 import { rounds, seed } from "../suite-runner.ts";
 
+/** `KILL_ROUNDS=200` for a long run. */
+const kills = Number(process.env["KILL_ROUNDS"] ?? rounds(4));
+/** A store is read whole after every kill: after so many a new one is begun. */
+const killsOfOneStore = 20;
+
 let path: string;
 beforeEach(async () => {
   path = await mkdtemp(join(tmpdir(), "level-crash-"));
@@ -15,10 +20,16 @@ beforeEach(async () => {
 afterEach(() => rm(path, { recursive: true, force: true }));
 
 describe("level store under faults", () => {
-  test("kill -9 in a write loop loses nothing acknowledged, tears nothing and leaves audit and changes dense", async () => {
-    const acknowledged = new Set<number>();
+  const killed = "kill -9 in a write loop loses nothing acknowledged, tears nothing and leaves audit and changes dense";
+  test(killed, { timeout: 60_000 + kills * 20_000 }, async () => {
+    let acknowledged = new Set<number>();
     let first = 1;
-    for (let round = 0; round < rounds(4); round += 1) {
+    for (let round = 0; round < kills; round += 1) {
+      if (round % killsOfOneStore === 0) {
+        await rm(path, { recursive: true });
+        acknowledged = new Set();
+        first = 1;
+      }
       const until = 50 + ((seed * 31 + round * 997) % 1500);
       let seen = 0;
       await runWriteLoop(path, first, (line, kill) => {
