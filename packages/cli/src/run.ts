@@ -42,11 +42,13 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
   try {
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage;
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCode.ok;
     code = codeOf(error);
     const told = tell(error);
-    if (context.json) host.out(JSON.stringify({ error: told }));
-    else host.err(`seneschal: ${told.message}`);
+    // Also where the command line could not be read far enough to find the option.
+    if (context.json || argv.includes("--json")) host.out(JSON.stringify({ error: told }));
+    // Commander has said what is wrong with a command line, with the help that fits.
+    else if (!(error instanceof CommanderError)) host.err(`seneschal: ${told.message}`);
   }
   return code;
 }
@@ -69,7 +71,7 @@ const unavailable = ["unreachable", "outcome_unknown", "no_quorum", "store_locke
 
 /** By the status where a server answered, else by what could not be done here. */
 function codeOf(error: unknown): ExitCode {
-  if (error instanceof RegoCompileError) return exitCode.usage;
+  if (error instanceof RegoCompileError || error instanceof CommanderError) return exitCode.usage;
   if (!isCoded(error)) return exitCode.unavailable;
   const status = error.details["status"];
   if (status === 401 || status === 403) return exitCode.refused;
@@ -80,5 +82,6 @@ function codeOf(error: unknown): ExitCode {
 function tell(error: unknown): { readonly code: string; readonly message: string; readonly details?: unknown } {
   if (isCoded(error)) return { code: error.code, message: error.message, details: error.details };
   if (error instanceof RegoCompileError) return { code: "policy_invalid", message: error.message, details: error.problems };
+  if (error instanceof CommanderError) return { code: "usage", message: error.message.replace(/^error: /, "") };
   return { code: "internal", message: error instanceof Error ? error.message : String(error) };
 }

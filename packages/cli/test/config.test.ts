@@ -1,9 +1,12 @@
+import { spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { run } from "../src/run.ts";
 import { scriptedHost } from "./scripted-host.ts";
+
+const hasBash = spawnSync("bash", ["-c", ":"]).status === 0;
 
 describe("configuration by the command line", () => {
   let cwd: string;
@@ -64,5 +67,19 @@ describe("configuration by the command line", () => {
     expect(await run(["completion", "bash"], host)).toBe(0);
     for (const word of ["ceremony", "open-share", "audit verify", "--credentials"]) expect(host.lines.join()).toContain(word);
     expect(await run(["completion", "fish"], host)).toBe(2);
+  });
+
+  it.skipIf(!hasBash)("bash completes commands, sub-commands and options, also behind an option's value", async () => {
+    const host = scriptedHost({ cwd });
+    await run(["completion", "bash"], host);
+    const complete = (...words: string[]): string[] => {
+      const list = words.map((word) => `'${word}'`).join(" ");
+      const script = `${host.lines.join("\n")}\nCOMP_WORDS=(seneschal ${list}); COMP_CWORD=${words.length}; _seneschal; echo "\${COMPREPLY[@]}"`;
+      return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim().split(" ");
+    };
+    expect(complete("cer")).toEqual(["ceremony"]);
+    expect(complete("audit", "ver")).toEqual(["verify"]);
+    expect(complete("audit", "list", "--lim")).toEqual(["--limit"]);
+    expect(complete("audit", "--json", "list", "--limit", "5", "--ty")).toEqual(["--type"]);
   });
 });

@@ -106,4 +106,31 @@ describe("commands that need no server", () => {
     expect(text).toContain("utilisation");
     expect(await readFile(join(cwd, "plot.svg"), "utf8")).toMatch(/^<svg/);
   });
+
+  const lines: readonly (readonly [string, number])[] = [
+    ["policy check authz.rego", 0],
+    ["policy check broken.rego", 1],
+    ["policy eval data.authz.allow authz.rego -i guest.json", 0],
+    ["policy explain data.authz.allow authz.rego -i guest.json", 0],
+    ["policy test authz.rego authz_test.rego", 0],
+    ["policy bench data.authz.allow authz.rego -i guest.json", 0],
+    ["classify people.csv", 0],
+    ["quota simulate load.swf", 0],
+    ["config check", 0],
+    ["config check --set no.such=1", 2],
+    ["init --data made", 0],
+    ["org create acme --set data_dir=made", 0],
+    ["completion bash", 0],
+    ["sign --message AA== --crk none.json --share none.json", 2],
+    ["no-such-command", 2],
+    ["policy eval", 2],
+    ["policy no-such-command", 2],
+  ];
+  it.each(lines)("under --json stdout is one JSON text: %s", async (line, expected) => {
+    const host = scriptedHost({ cwd });
+    expect(await run([...line.split(" "), "--json"], host), host.lines.join()).toBe(expected);
+    expect(host.lines).toHaveLength(1);
+    const value = host.json();
+    if (expected === 2) expect(value["error"]).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+  });
 });

@@ -33,11 +33,13 @@ function words(program: Command): Words {
 
 function bashScript(all: Words): string {
   const cases = Object.entries(all).map(([path, list]) => `    "${path}") words="${list.join(" ")}" ;;`);
+  const paths = Object.keys(all).filter((path) => path !== "");
   return [
     "_seneschal() {",
     '  local path="" word words=""',
     '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
-    '    case "$word" in -*) ;; *) path="${path:+$path }$word" ;; esac',
+    // What is no command is an option, its value or an argument.
+    `    case "\${path:+$path }$word" in ${paths.map((path) => `"${path}"`).join("|")}) path="\${path:+$path }$word" ;; esac`,
     "  done",
     '  case "$path" in',
     ...cases,
