@@ -2,13 +2,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { seededRandom, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
-import { connectVault, openHttpVault, type VaultAuth, vaultPki } from "@seneschal/adapters/vault";
+import { connectVault, openHttpVault, type VaultAuth } from "@seneschal/adapters/vault";
 import { startVaultEmulator, type VaultEmulator } from "@seneschal/adapters/vault/emulator";
 import { vaultSuite } from "@seneschal/core/testing";
 import { nobleCrypto, utf8 } from "@seneschal/crypto";
 import {
   certificatePem,
-  createRequest,
   createRoot,
   encodePem,
   encodePrivateKey,
@@ -16,15 +15,10 @@ import {
   localSigner,
   newPrivateKey,
   newSerial,
-  parseCertificate,
-  parseCertificates,
-  parseRevocationList,
-  requestPem,
-  verifyChain,
-  verifyRevocationList,
 } from "@seneschal/crypto/x509";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runner } from "../suite-runner.ts";
+import { pkiSuite } from "./pki-suite.ts";
 
 const clock = settableClock(Date.UTC(2026, 5, 1));
 const random = seededRandom(7);
@@ -241,74 +235,5 @@ describe("a vault that does not answer", () => {
 });
 
 describe("PKI over HTTP", () => {
-  test("an intermediate under a root signs requests within its role, revokes, lists and tidies", async () => {
-    const [top, below] = [await start(), await start()];
-    const root = connect(top);
-    const connection = connect(below);
-    const pki = vaultPki(connection);
-    await root.call("POST", "pki/root/generate/internal", { common_name: "Root", key_type: "ec", ttl: "8760h" });
-    const { data: made } = await connection.call("POST", "pki/intermediate/generate/internal", {
-      common_name: "Issuing",
-      key_type: "ec",
-    });
-    const { data: signed } = await root.call("POST", "pki/root/sign-intermediate", {
-      csr: made["csr"],
-      common_name: "Issuing",
-      ttl: "4380h",
-    });
-    const chain = `${signed["certificate"]}\n${(signed["ca_chain"] as string[]).join("\n")}\n`;
-    expect((await connection.call("POST", "pki/intermediate/set-signed", { certificate: chain })).status).toBe(200);
-    await connection.call("POST", "pki/roles/services", {
-      allowed_domains: "internal.local",
-      allow_subdomains: true,
-      organization: "acme",
-      max_ttl: "72h",
-    });
-
-    const signer = localSigner(nobleCrypto, newPrivateKey(nobleCrypto, "ed25519", random));
-    const csr = requestPem(await createRequest(signer, { subject: [{ type: "CN", value: "billing.internal.local" }] }));
-    const issued = await pki.sign("services", csr, { commonName: "billing.internal.local", ips: ["10.0.0.1"], ttlSeconds: 3600 });
-    const certificate = parseCertificate(issued.certificate);
-    expect(certificate.publicKey.spki).toEqual(signer.publicKey.spki);
-    expect(certificate.subject).toEqual([
-      { type: "O", value: "acme" },
-      { type: "CN", value: "billing.internal.local" },
-    ]);
-    const [intermediate, rootCertificate] = parseCertificates(await pki.caChain());
-    const decision = verifyChain(nobleCrypto, certificate, {
-      roots: [rootCertificate!],
-      intermediates: [intermediate!],
-      now: clock.now(),
-      purpose: "clientAuth",
-    });
-    expect(decision.valid).toBe(true);
-
-    await expect(pki.sign("services", csr, { commonName: "evil.example" })).rejects.toThrow(
-      expect.objectContaining({ code: "vault_invalid" }),
-    );
-    await expect(pki.sign("unknown", csr, { commonName: "a.internal.local" })).rejects.toThrow(
-      expect.objectContaining({ code: "vault_invalid" }),
-    );
-    await expect(pki.sign("../sys", csr, { commonName: "a.internal.local" })).rejects.toThrow(
-      expect.objectContaining({ code: "vault_invalid" }),
-    );
-    const withKey = await pki.issue("services", { commonName: "mail.internal.local" });
-    expect(withKey.privateKey).toMatch(/^-----BEGIN PRIVATE KEY-----\n[\s\S]+-----END PRIVATE KEY-----\n$/);
-
-    const at = await pki.revoke(issued.serial);
-    expect(await pki.revoke(issued.serial.replace(/:/g, "").toUpperCase())).toBe(at);
-    expect(await pki.certificate(issued.serial)).toMatchObject({ revokedAt: at });
-    expect((await pki.certificate(withKey.serial))?.revokedAt).toBeUndefined();
-    await expect(pki.revoke("01:02")).rejects.toThrow(expect.objectContaining({ code: "key_not_found" }));
-    expect(await pki.certificate("01:02")).toBeUndefined();
-    const list = parseRevocationList(await pki.revocationList());
-    expect([...list.entries.keys()]).toEqual([issued.serial]);
-    expect(verifyRevocationList(nobleCrypto, list, intermediate!)).toBe(true);
-
-    expect(await pki.serials()).toContain(issued.serial);
-    clock.advance(100 * 24 * 3_600_000);
-    await pki.tidy(3600);
-    expect(await pki.serials()).not.toContain(issued.serial);
-    await Promise.all([top.close(), below.close()]);
-  });
+  pkiSuite({ open: async () => connect(emulator), now: clock.now, advance: clock.advance });
 });

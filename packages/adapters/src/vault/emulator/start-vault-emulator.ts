@@ -22,7 +22,8 @@ export interface VaultEmulator {
 }
 
 /**
- * Starts an HTTP server that speaks the part of the Vault interface that this project uses: transit, PKI, key-value, logins, health.
+ * Starts an HTTP server that speaks the part of the Vault interface that this project uses: transit, PKI, key-value (more of
+ * them by `sys/mounts`), logins, health.
  * It is there for tests and for trying things out; its keys live in memory and die with it.
  *
  * @example
@@ -49,11 +50,43 @@ export async function startVaultEmulator(options: {
   const { crypto, random, now, tls, namespace } = options;
   const rootToken = options.rootToken ?? `root-${Buffer.from(random(9)).toString("hex")}`;
   const auth = authRoutes({ rootToken, logins: options.logins ?? {}, random, now });
-  const routes: readonly Route[] = [
+  const engines: Readonly<Record<string, (mount: string) => readonly Route[]>> = {
+    transit: (mount) => transitRoutes({ mount, crypto, random, now }),
+    kv: (mount) => kvRoutes({ mount, now }),
+    pki: (mount) => pkiRoutes({ mount, crypto, random, now }),
+  };
+  const mounts = new Map<string, readonly Route[]>();
+  const mount = (path: string, type: string): void => {
+    const engine = engines[type];
+    if (engine === undefined) throw new HttpFault(400, [`plugin not found in the catalog: ${type}`]);
+    if (mounts.has(path)) throw new HttpFault(400, [`path is already in use at ${path}/`]);
+    mounts.set(path, engine(path));
+  };
+  for (const [path, type] of [
+    ["transit", "transit"],
+    ["secret", "kv"],
+    ["pki", "pki"],
+  ] as const) {
+    mount(path, type);
+  }
+  const own: readonly Route[] = [
     ...auth.routes,
-    ...transitRoutes({ mount: "transit", crypto, random, now }),
-    ...kvRoutes({ mount: "secret", now }),
-    ...pkiRoutes({ mount: "pki", crypto, random, now }),
+    {
+      method: "POST",
+      path: "sys/mounts/:name",
+      run: ({ name, body }) => {
+        mount(name, String(body["type"]));
+        return { status: 204 };
+      },
+    },
+    {
+      method: "DELETE",
+      path: "sys/mounts/:name",
+      run: ({ name }) => {
+        mounts.delete(name);
+        return { status: 204 };
+      },
+    },
   ];
   let sealed = false;
 
@@ -71,7 +104,7 @@ export async function startVaultEmulator(options: {
     if (sealed) throw new HttpFault(503, ["Vault is sealed"]);
     if ((request.headers["x-vault-namespace"] ?? "") !== (namespace ?? "")) throw new HttpFault(404, ["no handler for route"]);
     const listing = method === "GET" && url.searchParams.get("list") === "true";
-    const found = match(routes, listing ? "LIST" : method, path);
+    const found = match([...own, ...[...mounts.values()].flat()], listing ? "LIST" : method, path);
     const token = String(request.headers["x-vault-token"] ?? request.headers.authorization?.replace(/^Bearer /, "") ?? "");
     if (found?.route.open !== true && !auth.accepts(token)) throw new HttpFault(403, ["permission denied"]);
     if (found === undefined) throw new HttpFault(404, ["no handler for route"]);
