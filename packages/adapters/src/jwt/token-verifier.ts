@@ -28,6 +28,8 @@ export interface TokenVerifierOptions {
   /** The token's audience must include one of them. */
   readonly audiences: readonly string[];
   readonly clockSkewMs: number;
+  /** How long after its issue (`iat`, which it must then have) a token is taken, whatever its `exp` says. No limit without. */
+  readonly maxAgeMs?: number;
   readonly now: () => number;
   /** Verified tokens remembered by hash; default 10,000. */
   readonly cacheSize?: number;
@@ -53,7 +55,7 @@ const REMEMBER_MS = 300_000;
  * have. What it verified is remembered by hash in a bounded, least-recently-used cache until the token expires.
  */
 export function tokenVerifier(options: TokenVerifierOptions): TokenVerifier {
-  const { keys, issuer, audiences, clockSkewMs, now, cacheSize = 10_000 } = options;
+  const { keys, issuer, audiences, clockSkewMs, maxAgeMs, now, cacheSize = 10_000 } = options;
   const remembered = new Map<string, { readonly claims: TokenClaims; readonly until: number }>();
 
   async function verifyAfresh(token: string, at: number): Promise<TokenClaims> {
@@ -64,6 +66,7 @@ export function tokenVerifier(options: TokenVerifierOptions): TokenVerifier {
       clockTolerance: clockSkewMs / 1000,
       currentDate: new Date(at),
       requiredClaims: ["sub", "iss", "aud", "exp", "org"],
+      ...(maxAgeMs === undefined ? {} : { maxTokenAge: maxAgeMs / 1000 }),
     };
     let payload: JWTPayload;
     try {
@@ -71,7 +74,9 @@ export function tokenVerifier(options: TokenVerifierOptions): TokenVerifier {
     } catch (error) {
       throw tokenRefusal(error);
     }
-    return claimsOf(payload, at + clockSkewMs);
+    const claims = claimsOf(payload, at + clockSkewMs);
+    if (maxAgeMs === undefined) return claims;
+    return { ...claims, expiresAt: Math.min(claims.expiresAt, Number(payload.iat) * 1000 + maxAgeMs) };
   }
 
   return {

@@ -61,6 +61,31 @@ describe("a token that holds", () => {
   });
 });
 
+describe("a token of an issuer whose tokens are to be short-lived", () => {
+  const fifteen = 900_000;
+  const long = { ...good, exp: SECOND + 86_400 };
+
+  test("is taken for that time after its issue and no longer, also where it is remembered", async () => {
+    const clock = settableClock(NOW);
+    const short = verifier({ maxAgeMs: fifteen, now: clock.now });
+    const token = await sign({ ...long, iat: SECOND });
+    expect(await short.verify(token)).toMatchObject({ expiresAt: NOW + fifteen });
+    clock.set(NOW + fifteen + 29_000);
+    await expect(short.verify(token)).resolves.toBeDefined();
+    clock.set(NOW + fifteen + 31_000);
+    await expect(short.verify(token)).rejects.toMatchObject({ code: "token_expired", message: "token expired" });
+    await expect(verifier({ now: clock.now }).verify(token)).resolves.toBeDefined();
+  });
+
+  test("says when it was issued, not in the future, and ends at its own end when that comes first", async () => {
+    await expect(verifier({ maxAgeMs: fifteen }).verify(await sign(long))).rejects.toMatchObject(invalid("claim iat"));
+    const early = { ...long, iat: SECOND + 60 };
+    await expect(verifier({ maxAgeMs: fifteen }).verify(await sign(early))).rejects.toMatchObject(invalid("claim iat"));
+    const brief = await verifier({ maxAgeMs: fifteen }).verify(await sign({ ...good, iat: SECOND, exp: SECOND + 60 }));
+    expect(brief.expiresAt).toBe(NOW + 60_000);
+  });
+});
+
 describe("a token that does not hold", () => {
   test.each<[string, () => Promise<string> | string, object]>([
     ["garbage", () => "garbage", invalid("format")],

@@ -88,7 +88,10 @@ describe("a login at an OpenID provider", () => {
   let rig: Rig;
   beforeAll(async () => {
     [own, stranger] = await Promise.all([startProvider(), startProvider()]);
-    const oidc = { enabled: true, issuer_url: own.issuer, client_id: CLIENT, required_scopes: ["profile"], allow_http: true };
+    const oidc = {
+      ...{ enabled: true, issuer_url: own.issuer, client_id: CLIENT, required_scopes: ["profile"], allow_http: true },
+      max_age: "15m",
+    };
     rig = await openRig({ settings: { auth: { oidc } } });
   });
   afterAll(async () => {
@@ -132,9 +135,13 @@ describe("a login at an OpenID provider", () => {
     ]);
   });
 
-  it("ends with its token", async () => {
+  it("ends a quarter of an hour after its token's issue, as configured, though the provider gave it longer", async () => {
     const token = await logIn(own.issuer, "ada@acme", "openid profile");
-    rig.clock.advance(3 * 3_600_000);
+    const { exp, iat } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+    expect(exp - iat).toBeGreaterThan(900);
+    rig.clock.advance(14 * 60_000);
+    expect((await asked(token)).status).toBe(200);
+    rig.clock.advance(2 * 60_000);
     const refused = await asked(token);
     expect([refused.status, refused.body.error.message]).toEqual([401, "token expired"]);
   });

@@ -12,10 +12,11 @@ export type ConfiguredVerifier = TokenVerifier & {
 export async function tokenVerifiers({ jwt, oidc }: AuthSettings, now: () => number): Promise<readonly ConfiguredVerifier[]> {
   const verifiers: ConfiguredVerifier[] = [];
   const clockSkewMs = jwt.clock_skew;
+  const limit = (max_age: number) => (max_age === 0 ? {} : { maxAgeMs: max_age });
   if (jwt.enabled && jwt.public_key !== undefined) {
     const keys = staticKeys(await readFile(jwt.public_key, "utf8"));
     verifiers.push({
-      ...tokenVerifier({ keys, issuer: jwt.issuer ?? "", audiences: jwt.audiences, clockSkewMs, now }),
+      ...tokenVerifier({ keys, issuer: jwt.issuer ?? "", audiences: jwt.audiences, clockSkewMs, ...limit(jwt.max_age), now }),
       method: "jwt",
     });
   }
@@ -25,7 +26,7 @@ export async function tokenVerifiers({ jwt, oidc }: AuthSettings, now: () => num
       now,
     );
     verifiers.push({
-      ...tokenVerifier({ keys, issuer: oidc.issuer_url, audiences: [oidc.client_id], clockSkewMs, now }),
+      ...tokenVerifier({ keys, issuer: oidc.issuer_url, audiences: [oidc.client_id], clockSkewMs, ...limit(oidc.max_age), now }),
       method: "oidc",
       requiredScopes: oidc.required_scopes,
     });

@@ -48,6 +48,8 @@ export const authSettings = z
         issuer: z.string().optional(),
         audiences: z.array(z.string().min(1)).default([]),
         clock_skew: duration("30s"),
+        /** How long after its issue a token is taken, whatever it says itself; `0s`: as it says. */
+        max_age: duration("0s"),
       })
       .refine((jwt) => !jwt.enabled || (jwt.public_key !== undefined && jwt.issuer !== undefined && jwt.audiences.length > 0), {
         message: "jwt needs public_key, issuer and audiences",
@@ -60,6 +62,8 @@ export const authSettings = z
         client_id: z.string().optional(),
         required_scopes: z.array(z.string().min(1)).default([]),
         jwks_refresh: duration("24h"),
+        /** As for `jwt`. */
+        max_age: duration("0s"),
         /** Accepts an issuer without TLS; for development. */
         allow_http: z.boolean().default(false),
       })
