@@ -1,12 +1,61 @@
 import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type ConnectionOptions, connect } from "node:tls";
 import { mtlsFetch } from "@seneschal/adapters/http";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { openRevocations } from "@seneschal/adapters/tls";
 import { describe, expect, it } from "vitest";
-import { openRig } from "./rig.ts";
+import { openRig, type Rig } from "./rig.ts";
+
+/** One kept-alive connection, spoken to by hand so that the test knows which session it is. */
+async function dial(rig: Rig, options: ConnectionOptions) {
+  const { certificate: cert = "", private_key: key = "" } = rig.dev.organizations["acme"]?.admins.auditor ?? {};
+  const socket = connect({ host: "localhost", port: rig.server.port, ca: rig.dev.ca, cert, key, ...options });
+  let session: Buffer | undefined;
+  socket.on("session", (ticket: Buffer) => {
+    session = ticket;
+  });
+  await once(socket, "secureConnect");
+  return {
+    socket,
+    session: () => session,
+    async status(): Promise<number> {
+      socket.write("GET /api/v1/audit?limit=1 HTTP/1.1\r\nhost: localhost\r\n\r\n");
+      let text = "";
+      for (let length = -1; length < 0 || text.length < length; ) {
+        const [chunk] = (await once(socket, "data")) as [Buffer];
+        text += chunk.toString("latin1");
+        const head = text.indexOf("\r\n\r\n");
+        if (head > 0) length = head + 4 + Number(/content-length: (\d+)/i.exec(text)?.[1]);
+      }
+      return Number(text.split(" ")[1]);
+    },
+  };
+}
+
+describe("a certificate that the gateway itself revokes", () => {
+  it.each(["TLSv1.2", "TLSv1.3"] as const)("is refused on the open connection and on a resumed session, %s", async (version) => {
+    const rig = await openRig();
+    const tls = { minVersion: version, maxVersion: version };
+    const open = await dial(rig, tls);
+    try {
+      expect(await open.status()).toBe(200);
+      const serial_number = new X509Certificate(rig.dev.organizations["acme"]?.admins.auditor.certificate ?? "").serialNumber;
+      expect((await rig.admin("acme")("POST", "/api/v1/certificates/revoke", { serial_number })).status).toBeLessThan(300);
+      expect(await open.status()).toBe(401);
+      const resumed = await dial(rig, { ...tls, session: open.session() });
+      expect(resumed.socket.isSessionReused()).toBe(true);
+      expect(await resumed.status()).toBe(401);
+      resumed.socket.destroy();
+    } finally {
+      open.socket.destroy();
+      await rig.close();
+    }
+  });
+});
 
 describe("auth.mtls.crl_url", () => {
   it("a serial on a signed list is refused on the next request of an open connection; without any list nobody is trusted", async () => {
