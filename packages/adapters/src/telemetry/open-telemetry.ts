@@ -1,3 +1,6 @@
+/** Milliseconds that a batch may take, its retries included: a collector that is down must not hold up the end of the process. */
+const exportTimeout = 3000;
+
 /** Where spans go. */
 export interface TelemetryOptions {
   /** OTLP over HTTP, with its path: `http://collector:4318/v1/traces`. */
@@ -44,7 +47,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<Telemetr
   const silent = (): void => {};
   api.diag.setLogger({ error: say, warn: say, info: silent, debug: silent, verbose: silent }, api.DiagLogLevel.WARN);
   const ratio = new sdk.TraceIdRatioBasedSampler(sampleRatio);
-  const exporter = new otlp.OTLPTraceExporter({ url: endpoint, headers: { ...headers } });
+  const exporter = new otlp.OTLPTraceExporter({ url: endpoint, headers: { ...headers }, timeoutMillis: exportTimeout });
   const provider = new sdk.TracerProvider({
     resource: resourceFromAttributes({ "service.name": "seneschal", "service.version": version }),
     sampler: new sdk.ParentBasedSampler({ root: ratio, remoteParentSampled: ratio }),
