@@ -158,6 +158,12 @@ export interface PruneAllocations extends Envelope {
   readonly allocations: readonly string[];
 }
 
+/** Notes that audit entries up to this one are archived: they leave the state. */
+export interface ArchiveAudit extends Envelope {
+  readonly kind: "audit.archive";
+  readonly through: number;
+}
+
 /** Puts the state of a backup in place of the present one. It comes in parts, in order; the last one does it. */
 export interface RestoreState extends Envelope {
   readonly kind: "state.restore";
@@ -188,6 +194,7 @@ export type Command =
   | RecordExternal
   | PruneAllocations
   | RecordDelivery
+  | ArchiveAudit
   | RestoreState;
 
 export type CommandKind = Command["kind"];

@@ -2,7 +2,7 @@ import { CodedError } from "@seneschal/core";
 import { checkEntry, decodeEntry, emptyHead, encodeEntry } from "@seneschal/core/log";
 import type { AppendResult, LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "@seneschal/core/ports";
 import { InFlight } from "../in-flight.ts";
-import { checkRead, truncated, uncovered } from "../log/check-query.ts";
+import { checkPiece, checkRead, truncated, uncovered } from "../log/check-query.ts";
 import { settleAppend } from "../log/settle-append.ts";
 import { classifyEtcdError, EtcdClient, type EtcdOptions } from "./etcd-client.ts";
 import { EtcdSnapshots } from "./etcd-snapshots.ts";
@@ -35,6 +35,7 @@ export async function openEtcdLog(options: EtcdLogOptions): Promise<ReplicatedLo
   const { prefix, quotaBytes = 2 * 1024 ** 3 } = options;
   const inFlight = new InFlight("log");
   const headKey = Buffer.from(`${prefix}/head`);
+  const pieceKey = (piece: number): Buffer => Buffer.from(`${prefix}/archive/${String(piece).padStart(16, "0")}`);
   const entryKey = (seq: number): Buffer => Buffer.from(`${prefix}/log/${String(seq).padStart(16, "0")}`);
   const logEnd = Buffer.from(`${prefix}/log0`);
   const watch = new WatchKey(client, headKey);
@@ -122,6 +123,22 @@ export async function openEtcdLog(options: EtcdLogOptions): Promise<ReplicatedLo
         const { header } = await client.persist<RangeReply>("KV.DeleteRange", range).catch(rethrow);
         // etcd frees nothing before a compaction. Another process may have compacted further: that is as good.
         await client.call("KV.Compact", { revision: header.revision }).catch(() => {});
+      }),
+    archive: (piece, bytes) =>
+      inFlight.run(async () => {
+        checkPiece(piece, bytes);
+        const key = pieceKey(piece);
+        const absent = { key, target: compareTarget.create, result: compareResult.equal, create_revision: 0 };
+        // Repeating it is safe: the second application finds the first.
+        await client
+          .persist<TxnReply>("KV.Txn", { compare: [absent], success: [{ request_put: { key, value: Buffer.from(bytes) } }] })
+          .catch(rethrow);
+      }),
+    archived: (piece) =>
+      inFlight.run(async () => {
+        checkPiece(piece);
+        const { kvs } = await client.persist<RangeReply>("KV.Range", { key: pieceKey(piece) }).catch(rethrow);
+        return kvs[0] === undefined ? undefined : new Uint8Array(kvs[0].value);
       }),
     subscribe: (_afterSeq, callback) => {
       inFlight.check();

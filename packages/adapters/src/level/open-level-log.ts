@@ -2,7 +2,7 @@ import { CodedError } from "@seneschal/core";
 import { checkEntry, decodeEntry, emptyHead, encodeEntry } from "@seneschal/core/log";
 import type { AppendResult, LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "@seneschal/core/ports";
 import { InFlight } from "../in-flight.ts";
-import { checkRead, checkSnapshotSeq, keptSnapshots, truncated, uncovered } from "../log/check-query.ts";
+import { checkPiece, checkRead, checkSnapshotSeq, keptSnapshots, truncated, uncovered } from "../log/check-query.ts";
 import { bytes } from "./layout.ts";
 import { type LevelDb, openLevel } from "./open-level.ts";
 
@@ -12,6 +12,7 @@ const places = {
   head: "m/head",
   entry: (seq: number): string => `l/${String(seq).padStart(16, "0")}`,
   snapshot: (seq: number): string => `s/${String(seq).padStart(16, "0")}`,
+  piece: (piece: number): string => `a/${String(piece).padStart(16, "0")}`,
 } as const;
 const range = { entries: { gte: bytes("l/"), lt: bytes("l0") }, snapshots: { gte: bytes("s/"), lt: bytes("s0") } };
 
@@ -146,6 +147,21 @@ export async function openLevelLog(options: { readonly path: string }): Promise<
           }
         }),
       ),
+    archive: (piece, content) =>
+      inFlight.run(() => {
+        checkPiece(piece, content);
+        const [key, copy] = [bytes(places.piece(piece)), Buffer.from(content)];
+        return write(async () => {
+          if ((await db.get(key)) !== undefined) return;
+          await written(db.batch([{ type: "put", key, value: copy, valueEncoding: "buffer" }], { sync: true }));
+        });
+      }),
+    archived: (piece) =>
+      inFlight.run(async () => {
+        checkPiece(piece);
+        const kept = await db.get<Buffer, Buffer>(bytes(places.piece(piece)), { valueEncoding: "buffer" });
+        return kept === undefined ? undefined : new Uint8Array(kept);
+      }),
     subscribe: (afterSeq, callback) => {
       inFlight.check();
       if (head.seq > afterSeq) queueMicrotask(() => callback(head.seq));

@@ -1,5 +1,5 @@
 import { CodedError } from "@seneschal/core";
-import type { LogErrorCode, LogHead } from "@seneschal/core/ports";
+import { type LogErrorCode, type LogHead, maxArchiveBytes } from "@seneschal/core/ports";
 
 /** Checks the arguments of `read`. Throws CodedError `invalid_query`. */
 export function checkRead(afterSeq: number, limit: number): void {
@@ -11,6 +11,13 @@ export function checkRead(afterSeq: number, limit: number): void {
 export function checkSnapshotSeq(seq: number, head: LogHead): void {
   if (!Number.isSafeInteger(seq) || seq < 1 || seq > head.seq)
     throw invalid(`no snapshot can be at ${seq}: the head is ${head.seq}`);
+}
+
+/** Checks what is to be archived. Throws CodedError `invalid_query`. */
+export function checkPiece(piece: number, bytes?: Uint8Array): void {
+  if (!Number.isSafeInteger(piece) || piece < 0) throw invalid("piece is no integer from 0");
+  if (bytes !== undefined && bytes.length > maxArchiveBytes)
+    throw invalid(`an archived piece holds at most ${maxArchiveBytes} bytes, not ${bytes.length}`);
 }
 
 /** The failure of a reader below the truncation. */

@@ -1,7 +1,7 @@
 import { checkEntry, decodeEntry, emptyHead, encodeEntry } from "@seneschal/core/log";
 import type { LogHead, LogSnapshot, ReplicatedLog } from "@seneschal/core/ports";
 import { InFlight } from "../in-flight.ts";
-import { checkRead, checkSnapshotSeq, keptSnapshots, truncated, uncovered } from "../log/check-query.ts";
+import { checkPiece, checkRead, checkSnapshotSeq, keptSnapshots, truncated, uncovered } from "../log/check-query.ts";
 
 /** A log in memory that any number of handles share, as processes share a real one. */
 export interface MemoryLog {
@@ -15,6 +15,7 @@ export function createMemoryLog(): MemoryLog {
   let first = 1;
   let head: LogHead = emptyHead;
   let snapshots: LogSnapshot[] = [];
+  const pieces = new Map<number, Uint8Array>();
   const wakeUps = new Set<(seq: number) => void>();
 
   const behind = (afterSeq: number, limit: number) =>
@@ -61,6 +62,16 @@ export function createMemoryLog(): MemoryLog {
           if (throughSeq < first) return;
           texts = texts.slice(throughSeq + 1 - first);
           first = throughSeq + 1;
+        }),
+      archive: (piece, bytes) =>
+        inFlight.run(async () => {
+          checkPiece(piece, bytes);
+          if (!pieces.has(piece)) pieces.set(piece, bytes.slice());
+        }),
+      archived: (piece) =>
+        inFlight.run(async () => {
+          checkPiece(piece);
+          return pieces.get(piece)?.slice();
         }),
       subscribe: (afterSeq, callback) => {
         inFlight.check();

@@ -3,7 +3,7 @@ import { checkEntry, decodeEntry, encodeEntry } from "@seneschal/core/log";
 import type { AppendResult, LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "@seneschal/core/ports";
 import type pg from "pg";
 import { InFlight } from "../in-flight.ts";
-import { checkRead, checkSnapshotSeq, keptSnapshots, truncated, uncovered } from "../log/check-query.ts";
+import { checkPiece, checkRead, checkSnapshotSeq, keptSnapshots, truncated, uncovered } from "../log/check-query.ts";
 import { type AttemptError, settleAppend } from "../log/settle-append.ts";
 import { checkServer } from "./check-server.ts";
 import { connectPostgres, type Database, isConnectionFailure, isSerialisationFailure, type PostgresOptions } from "./connect.ts";
@@ -141,6 +141,20 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Repl
           [throughSeq],
         );
       }),
+    archive: (piece, bytes) =>
+      inFlight.run(async () => {
+        checkPiece(piece, bytes);
+        await query(`insert into ${table}_archive (piece, bytes) values ($1, $2) on conflict do nothing`, [
+          piece,
+          Buffer.from(bytes),
+        ]);
+      }),
+    archived: (piece) =>
+      inFlight.run(async () => {
+        checkPiece(piece);
+        const [row] = await query<{ bytes: Buffer }>(`select bytes from ${table}_archive where piece = $1`, [piece]);
+        return row === undefined ? undefined : new Uint8Array(row.bytes);
+      }),
     subscribe: (afterSeq, callback) => {
       inFlight.check();
       return wakeUp.subscribe(callback, afterSeq);
@@ -188,7 +202,8 @@ async function createTables({ pool, namespace }: Database, table: string): Promi
         one boolean primary key default true check (one), seq bigint not null, batch_id text not null, first bigint not null
       );
       insert into ${table}_head values (true, 0, '', 1) on conflict do nothing;
-      create table if not exists ${table}_snapshots (seq bigint primary key, bytes bytea not null);`);
+      create table if not exists ${table}_snapshots (seq bigint primary key, bytes bytea not null);
+      create table if not exists ${table}_archive (piece bigint primary key, bytes bytea not null);`);
     await client.query("commit");
   } catch (error) {
     await client.query("rollback").catch(() => {});

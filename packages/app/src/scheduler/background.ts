@@ -29,6 +29,7 @@ export interface Background {
 
 const HEARTBEAT_FLUSH_MS = 10_000;
 const NOTIFY_MS = 5000;
+const ARCHIVE_MS = 60_000;
 
 /** The cycle, heartbeats, notifications, accounting, the local runner and the RPC server, as far as they are configured. */
 export function background(options: BackgroundOptions): Background {
@@ -121,6 +122,7 @@ export function background(options: BackgroundOptions): Background {
       startWebhook();
       await startRpc();
       again(HEARTBEAT_FLUSH_MS, () => heartbeats.flush(newId));
+      again(ARCHIVE_MS, async () => (leads() ? services.auditArchive.tidy(newId) : undefined));
       again(config.scheduling.cycle, async () => (leads() ? cycle.run() : undefined));
     },
     async stop() {

@@ -9,7 +9,8 @@ import { openReplicated } from "@seneschal/core/log";
 import type { Clock, ReplicatedLog } from "@seneschal/core/ports";
 import { checkWeights, type PlanOptions, PROFILES, quotaMachine, type Weights } from "@seneschal/quota";
 import { type BuiltService, defineService, openAuthorisation, type Platform, tokenVerifiers } from "../platform/index.ts";
-import { openAuditSigner } from "./audit-signer.ts";
+import { openAuditArchive } from "./audit/open-audit-archive.ts";
+import { openAuditSigner } from "./audit/open-audit-signer.ts";
 import { authenticator } from "./auth/authenticate.ts";
 import { authoriser } from "./auth/authorise.ts";
 import { background } from "./background.ts";
@@ -114,6 +115,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
     outputs,
     backups: backups === undefined ? undefined : openBackups(backups),
     signer,
+    auditArchive: openAuditArchive({ quotas, log, keep: config.storage.audit_kept }),
     clock,
     advance,
     random,

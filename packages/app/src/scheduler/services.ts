@@ -3,6 +3,7 @@ import type { Proposed } from "@seneschal/core/log";
 import type { Clock, Random, ReplicatedLog } from "@seneschal/core/ports";
 import type { Command, PlanOptions, Verdict } from "@seneschal/quota";
 import type { Health } from "../platform/index.ts";
+import type { AuditArchive } from "./audit/open-audit-archive.ts";
 import type { Backups } from "./backups.ts";
 import type { Cycle } from "./cycle/cycle.ts";
 import type { Heartbeats } from "./cycle/heartbeats.ts";
@@ -50,6 +51,7 @@ export interface SchedulerServices {
   readonly outputs: Outputs | undefined;
   readonly backups: Backups | undefined;
   readonly signer: AuditSigner;
+  readonly auditArchive: AuditArchive;
   readonly clock: Clock;
   /** Advances the clock; only with the test control. */
   readonly advance: ((ms: number) => void) | undefined;

@@ -58,6 +58,8 @@ export const schedulerSettings = z.strictObject({
       /** `postgres://...` */
       url: secret().optional(),
       backups: z.string().optional(),
+      /** So many of the newest audit entries stay in the replicated state; older ones are in the log's archive. */
+      audit_kept: z.int().min(100).default(10_000),
     })
     .prefault({}),
   /** How the processes of one log reach each other; without it each proposes for itself, which is as safe and slower. */

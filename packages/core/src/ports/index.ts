@@ -27,5 +27,14 @@ export type { Notification, Notifier } from "./notifier.ts";
 export type { CompiledPolicy, PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource } from "./policy-engine.ts";
 export type { Random } from "./random.ts";
 export type { RateCounter } from "./rate-counter.ts";
-export type { AppendResult, LogEntry, LogErrorCode, LogHead, LogSnapshot, LogStatus, ReplicatedLog } from "./replicated-log.ts";
+export {
+  type AppendResult,
+  type LogEntry,
+  type LogErrorCode,
+  type LogHead,
+  type LogSnapshot,
+  type LogStatus,
+  maxArchiveBytes,
+  type ReplicatedLog,
+} from "./replicated-log.ts";
 export type { BatchItem, TransitKeyInfo, Vault, VaultErrorCode } from "./vault.ts";

@@ -70,6 +70,9 @@ export type LogErrorCode =
   | "log_failed"
   | "log_misconfigured";
 
+/** The most that one archived piece may hold. */
+export const maxArchiveBytes = 1_000_000;
+
 /**
  * An ordered log that several processes agree on. Hard quotas and cluster state ride on it.
  *
@@ -84,6 +87,9 @@ export type LogErrorCode =
  *   from the snapshot.
  * - `loadSnapshot` gives the newest saved snapshot, whole, or `undefined`; an older one never replaces it. A snapshot
  *   beyond the head is refused (`invalid_query`).
+ * - `archive` keeps bytes for good under a number (an integer from 0): written once, a later write of that number changes
+ *   nothing and is answered ok; durable when it resolves. `archived` gives them from every handle, or `undefined`.
+ *   Truncation leaves them alone. At most {@link maxArchiveBytes} each (`invalid_query`).
  * - `subscribe` calls back at least once after an append behind `afterSeq`; it is a wake-up only: read by sequence. Where
  *   the engine knows, it says which sequence the head has reached, so that a reader who is there need not read.
  */
@@ -97,6 +103,8 @@ export interface ReplicatedLog {
   loadSnapshot(): Promise<LogSnapshot | undefined>;
   /** Drops entries up to and including `throughSeq`; refused (`snapshot_missing`) when no snapshot covers them. */
   truncate(throughSeq: number): Promise<void>;
+  archive(piece: number, bytes: Uint8Array): Promise<void>;
+  archived(piece: number): Promise<Uint8Array | undefined>;
   subscribe(afterSeq: number, callback: (seq?: number) => void): () => void;
   status(): Promise<LogStatus>;
   close(): Promise<void>;

@@ -208,6 +208,34 @@ export function replicatedLogSuite(runner: SuiteRunner, subject: LogUnderTest): 
     if (shared) await reader.close();
   });
 
+  law("an archived piece is written once, comes back whole from any handle, and outlives truncation", async (log, place) => {
+    const bytes = (from: number, length: number): Uint8Array => Uint8Array.from({ length }, (_, at) => (at * from) % 256);
+    equal(await log.archived(0), undefined);
+    await log.archive(0, bytes(7, 300_000));
+    await log.archive(3, bytes(5, 1_000_000));
+    await log.archive(0, bytes(1, 10));
+    const head = await fill(log, emptyHead, 3);
+    await log.saveSnapshot(head.seq, bytes(1, 1));
+    await log.truncate(head.seq);
+    const reader = shared ? await place.open() : log;
+    for (const [piece, expected] of [
+      [0, bytes(7, 300_000)],
+      [3, bytes(5, 1_000_000)],
+    ] as const) {
+      const found = await reader.archived(piece);
+      equal(found?.length, expected.length);
+      equal(
+        found?.every((byte, at) => byte === expected[at]),
+        true,
+      );
+    }
+    equal(await reader.archived(1), undefined);
+    await refuses(runner, "invalid_query", () => log.archive(4, bytes(1, 1_000_001)));
+    await refuses(runner, "invalid_query", () => log.archive(-1, bytes(1, 1)));
+    await refuses(runner, "invalid_query", () => log.archived(0.5));
+    if (reader !== log) await reader.close();
+  });
+
   law("subscribe wakes behind an append of any handle, also one made before", async (log, place) => {
     const writer = shared ? await place.open() : log;
     const head = await fill(writer, emptyHead, 1);
@@ -292,6 +320,8 @@ export function replicatedLogSuite(runner: SuiteRunner, subject: LogUnderTest): 
       () => log.saveSnapshot(1, new Uint8Array()),
       () => log.loadSnapshot(),
       () => log.truncate(1),
+      () => log.archive(0, new Uint8Array()),
+      () => log.archived(0),
       () => log.subscribe(0, () => {}),
       () => log.status(),
     ])
@@ -307,10 +337,11 @@ export function replicatedLogSuite(runner: SuiteRunner, subject: LogUnderTest): 
   });
 
   if (durable)
-    law("durable: entries, head, snapshot and truncation survive a reopen", async (log, place) => {
+    law("durable: entries, head, snapshot, truncation and archived pieces survive a reopen", async (log, place) => {
       const head = await fill(log, emptyHead, 8);
       await log.saveSnapshot(5, new Uint8Array([1, 2, 3]));
       await log.truncate(4);
+      await log.archive(7, new Uint8Array([4, 5]));
       await log.close();
       const again = await place.open();
       equal(
@@ -319,6 +350,7 @@ export function replicatedLogSuite(runner: SuiteRunner, subject: LogUnderTest): 
       );
       await refuses(runner, "log_truncated", () => again.read(3, { limit: 1 }));
       equal([...((await again.loadSnapshot())?.bytes ?? [])], [1, 2, 3]);
+      equal([...((await again.archived(7)) ?? [])], [4, 5]);
       equal((await again.append(head, entryAfter(head, "next"))).ok, true);
       await again.close();
     });

@@ -3,6 +3,7 @@ import type { Command } from "../command.ts";
 import { type QuotaErrorCode, type Rejection, reject } from "../errors.ts";
 import { SortedMap } from "../state/sorted-map.ts";
 import type { QuotaEvent, QuotaState, Receipt, Receipts } from "../state/state.ts";
+import { archiveAudit } from "./archive-audit.ts";
 import { assignAllocation } from "./assign.ts";
 import { recordCrossings, recordDelivery, recordExternal } from "./budget.ts";
 import { moveCommand, preemptAllocations, pruneAllocations, setReasons } from "./move.ts";
@@ -93,6 +94,8 @@ function handle(work: Work, command: Command): Handled {
       return recordDelivery(work, command);
     case "accounting.record":
       return recordExternal(work, command);
+    case "audit.archive":
+      return archiveAudit(work, command);
     case "state.restore":
       return restoreState(work, command);
     default:

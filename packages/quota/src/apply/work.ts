@@ -17,7 +17,6 @@ export interface Work {
 export type Handled = { readonly ok: true; readonly result: JsonObject } | Rejection;
 
 const EVENTS_KEPT = 10_000;
-const AUDIT_KEPT = 10_000;
 
 export function startWork(state: QuotaState, at: number): Work {
   return { draft: { ...state, at }, at, events: [] };
@@ -59,7 +58,6 @@ export function audit(
   const hash = auditHash(draft.auditHead, entry);
   draft.auditHead = hash;
   draft.audit = draft.audit.set(seqKey(entry.seq), { ...entry, hash });
-  if (draft.audit.size > AUDIT_KEPT) draft.audit = draft.audit.delete(seqKey(entry.seq - AUDIT_KEPT));
 }
 
 /** Hex SHA-256 of the previous hash, a line feed and the entry's canonical JSON. */

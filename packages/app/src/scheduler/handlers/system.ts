@@ -118,24 +118,18 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     }, request);
   },
 
-  listAudit({ quotas }, { query }) {
-    const entries = [];
-    let skip = query.offset;
-    for (const [, entry] of quotas.state().audit.reversed()) {
-      if (skip-- > 0) continue;
-      entries.push({
-        id: String(entry.seq),
-        timestamp: iso(entry.at),
-        action: entry.action,
-        user_id: entry.user,
-        resource_type: entry.resourceType,
-        resource_id: entry.resourceId,
-        details: json(entry.details),
-        hash: entry.hash,
-      });
-      if (entries.length === query.limit) break;
-    }
-    return entries;
+  async listAudit({ quotas, auditArchive }, { query }) {
+    const entries = await auditArchive.newest(quotas.state(), query.offset, query.limit);
+    return entries.map((entry) => ({
+      id: String(entry.seq),
+      timestamp: iso(entry.at),
+      action: entry.action,
+      user_id: entry.user,
+      resource_type: entry.resourceType,
+      resource_id: entry.resourceId,
+      details: json(entry.details),
+      hash: entry.hash,
+    }));
   },
 
   async auditCheckpoint({ quotas, signer }, { now }) {

@@ -1,6 +1,6 @@
 import { createPublicKey, sign } from "node:crypto";
-import { openSigningKey } from "../compose/open-signing-key.ts";
-import type { AuditSigner } from "./services.ts";
+import { openSigningKey } from "../../compose/open-signing-key.ts";
+import type { AuditSigner } from "../services.ts";
 
 /** The Ed25519 key of this process's audit checkpoints, kept in `file`. */
 export async function openAuditSigner(file?: string): Promise<AuditSigner> {
