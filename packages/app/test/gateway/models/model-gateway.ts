@@ -36,6 +36,7 @@ export interface ModelGateway {
   sweep(): Promise<void>;
   /** The process ends and another begins over the same store and vault: nothing but those is kept. */
   restart(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 const issuer = devIssuer();
@@ -65,6 +66,7 @@ async function openModelGateway(): Promise<ModelGateway> {
     return { gateway, dispatch: dispatcher(gateway.endpoints(hooks), hooks) };
   };
   let running = await boot();
+  const stop = async (): Promise<void> => running.gateway.stop?.();
   const holding =
     (token: () => string): Ask =>
     async (method, target, body) => {
@@ -82,8 +84,9 @@ async function openModelGateway(): Promise<ModelGateway> {
     as: (sub, org, ...roles) => holding(() => issuer.token({ sub, org, roles }, now())),
     holding: (token) => holding(() => token),
     sweep: () => running.gateway.sweep(now()),
+    stop,
     async restart() {
-      await running.gateway.stop?.();
+      await stop();
       running = await boot();
     },
   };
@@ -96,7 +99,10 @@ export function modelGateways(): () => Promise<{ readonly gateway: ModelGateway;
   let gateway: ModelGateway | undefined;
   let histories = 0;
   return async () => {
-    if (gateway === undefined || histories % HISTORIES === 0) gateway = await openModelGateway();
+    if (gateway === undefined || histories % HISTORIES === 0) {
+      await gateway?.stop();
+      gateway = await openModelGateway();
+    }
     histories += 1;
     return { gateway, org: `org-${histories}` };
   };
