@@ -23,6 +23,7 @@ import {
 } from "@seneschal/core/governance";
 import { serve } from "@seneschal/server-fastify";
 import type { Bench, BenchResult } from "../bench.ts";
+import { ATTACKS, curve, exponentOf } from "../growth.ts";
 
 const TEXTS = [
   "Please update the billing address with 27534 Main Street, Springfield for this card: 4111111111111111",
@@ -240,45 +241,17 @@ const http: Bench = {
   },
 };
 
-/** Texts made to keep patterns busy: starts of many shapes that never end well. */
-const ATTACKS: readonly (readonly [name: string, unit: string])[] = [
-  ["digits", "1"],
-  ["letters", "a"],
-  ["capitals", "A"],
-  ["dots", "a."],
-  ["at signs", "a@"],
-  ["long labels", `${"a".repeat(63)}.`],
-  ["colons", "1:"],
-  ["hyphens", "12-"],
-  ["card groups", "4111 1111 "],
-  ["token starts", "eyJhbGciOiJ.eyJ"],
-  ["key begins", "-----BEGIN A PRIVATE KEY-----"],
-  ["address starts", "https://a:b@a."],
-  ["passwords", "password: "],
-  ["mixed", "DE12 3456 a@b.co 1.2.3.4 +49 30 "],
-];
-
-/** How the time of all recognisers together grows from 64 KB to 1 MB of such a text: an exponent of 1 is linear. */
+/** How the time of all recognisers together grows up to 1 MB of a text that keeps them busy: an exponent of 1 is linear. */
 const growth: Bench = {
   name: "governance/growth",
   run() {
-    const spent = (text: string): number => {
-      const before = process.cpuUsage();
-      recognise(text, DEFAULT_RECOGNISERS);
-      const { user } = process.cpuUsage(before);
-      return user / 1000;
-    };
-    const small = 64 * 1024;
-    const large = 1024 * 1024;
+    const sizes = [64, 256, 1024].map((kb) => kb * 1024);
     const grown = ATTACKS.map(([name, unit]) => {
-      const at = (size: number) => unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
-      spent(at(small));
-      const less = Math.min(spent(at(small)), spent(at(small)));
-      const more = spent(at(large));
-      return { name, more, exponent: Math.log(more / less) / Math.log(large / small) };
+      const points = curve(DEFAULT_RECOGNISERS, unit, sizes);
+      return { name, most: points.at(-1)?.ms ?? 0, exponent: exponentOf(points) ?? 1 };
     });
     const steepest = grown.reduce((a, b) => (b.exponent > a.exponent ? b : a));
-    const slowest = grown.reduce((a, b) => (b.more > a.more ? b : a));
+    const slowest = grown.reduce((a, b) => (b.most > a.most ? b : a));
     return Promise.resolve([
       {
         name: `growth exponent, steepest of ${grown.length} (${steepest.name})`,
@@ -286,7 +259,7 @@ const growth: Bench = {
         unit: "",
         bar: "<= 1.2",
       },
-      { name: `1 MB, slowest (${slowest.name})`, value: slowest.more, unit: "ms" },
+      { name: `1 MB, slowest (${slowest.name})`, value: slowest.most, unit: "ms" },
     ]);
   },
 };

@@ -1,0 +1,60 @@
+/** How the time of recognisers grows with hostile texts. */
+import { type Recogniser, recognise } from "@seneschal/core/governance";
+
+/** Texts made to keep patterns busy: starts of many shapes that never end well. */
+export const ATTACKS: readonly (readonly [name: string, unit: string])[] = [
+  ["digits", "1"],
+  ["letters", "a"],
+  ["capitals", "A"],
+  ["capitals and digits", "A1"],
+  ["dots", "a."],
+  ["at signs", "a@"],
+  ["long labels", `${"a".repeat(63)}.`],
+  ["colons", "1:"],
+  ["hyphens", "12-"],
+  ["card groups", "4111 1111 "],
+  ["token starts", "eyJhbGciOiJ.eyJ"],
+  ["key begins", "-----BEGIN A PRIVATE KEY-----"],
+  ["address starts", "https://a:b@a."],
+  ["passwords", "password: "],
+  ["passports", "passport AB1234567"],
+  ["mixed", "DE12 3456 a@b.co 1.2.3.4 +49 30 "],
+];
+
+/** One text size in UTF-16 units, and the milliseconds of processor time that it took. */
+export interface Point {
+  readonly size: number;
+  readonly ms: number;
+}
+
+/** The text of a size that repeats a unit. */
+export function attack(unit: string, size: number): string {
+  return unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
+}
+
+/** Processor time of one search, the least of some runs: what other processes take does not count. */
+export function spent(recognisers: readonly Recogniser[], text: string, runs = 1): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < runs; i++) {
+    const before = process.cpuUsage();
+    recognise(text, recognisers);
+    least = Math.min(least, process.cpuUsage(before).user / 1000);
+  }
+  return least;
+}
+
+/** Times of a unit at each size, after a run that warms up. */
+export function curve(recognisers: readonly Recogniser[], unit: string, sizes: readonly number[]): Point[] {
+  spent(recognisers, attack(unit, sizes[0] ?? 0), 3);
+  return sizes.map((size) => ({ size, ms: spent(recognisers, attack(unit, size), 3) }));
+}
+
+/** Slope of the line through the points of a log-log plot (least squares): 1 is linear, 2 quadratic. Points under a millisecond tell nothing. */
+export function exponentOf(points: readonly Point[]): number | undefined {
+  const told = points.filter(({ ms }) => ms >= 1).map(({ size, ms }) => [Math.log(size), Math.log(ms)] as const);
+  if (told.length < 3) return undefined;
+  const mean = (of: (point: readonly [number, number]) => number) =>
+    told.reduce((sum, point) => sum + of(point), 0) / told.length;
+  const [x, y] = [mean((p) => p[0]), mean((p) => p[1])];
+  return mean((p) => (p[0] - x) * (p[1] - y)) / mean((p) => (p[0] - x) ** 2);
+}
