@@ -17,8 +17,10 @@ import { createReedSolomon } from "@seneschal/adapters/erasure";
 import { openLevelLog, openLevelStore } from "@seneschal/adapters/level";
 import { openLogger } from "@seneschal/adapters/logging";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
+import { openAuthorisation } from "@seneschal/app/platform";
 import { createCredentials, openStorageNode, serveS3, storageSchema } from "@seneschal/app/storage";
 import { type Bench, type BenchResult, rate } from "../bench.ts";
 import type { S3Load, S3LoadReport } from "../s3-client.ts";
@@ -87,6 +89,7 @@ async function openNode(directory: string) {
   const gateway = await serveS3({
     services: node.objects,
     credentials,
+    authorisation: await openAuthorisation({ engine: embeddedPolicyEngine(), service: "storage", source: undefined }),
     log,
     host: "127.0.0.1",
     port: 0,

@@ -14,7 +14,7 @@ import { operationHandlers } from "./admin/operation-handlers.ts";
 import type { AdminServices } from "./admin/services.ts";
 import { statusHandlers } from "./admin/status-handlers.ts";
 import type { LocalDevice } from "./cluster/join-cluster.ts";
-import { createPeerAuth } from "./grpc/authenticate-peer.ts";
+import { checkCertificates } from "./grpc/authenticate-peer.ts";
 import { dataPathSettings, type NodePorts, openNodePorts, readDataPathTls } from "./grpc/open-data-path.ts";
 import { openRevocationFile } from "./grpc/revocation-file.ts";
 import { backupSettings, openBackups } from "./jobs/open-backups.ts";
@@ -102,8 +102,8 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
     data.crl === undefined || tlsFiles === undefined
       ? undefined
       : await openRevocationFile(data.crl, { trustedCa: tlsFiles.ca, now: () => clock.now(), provider: nodeCrypto });
-  const peers = createPeerAuth({
-    ...{ context: node.context, surface: "admin", tenants: node.tenants, log, insecure: false },
+  const peers = checkCertificates({
+    ...{ context: node.context, surface: "admin", log },
     ...(revocations === undefined ? {} : { revocations }),
   });
   const auth = createAdminAuth(node.context, { tokens: config.admin.tokens, authorisation, peers });
@@ -144,13 +144,14 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
       gateway = await serveS3({
         services: node.objects,
         credentials,
+        authorisation,
         log,
         host,
         port,
         ...secured,
         connections: node.connections,
       });
-      ports = await openNodePorts({ ...data, peerAddress }, node, log, tlsFiles);
+      ports = await openNodePorts({ ...data, peerAddress }, node, authorisation, log, tlsFiles);
       node.start();
     },
     async stop() {

@@ -111,4 +111,34 @@ describe("policies/authz/storage.rego", () => {
     }
     expect(new Set(guarded(storageContract).map(({ action }) => action))).toEqual(new Set(Object.keys(table)));
   });
+
+  test("says what the table says of the data path, for every kind of certificate and own, foreign and no tenant", async () => {
+    const policy = await shipped("storage");
+    const objects = { tenant: ["own"], server: ["own", "foreign"], loopback: ["own", "foreign"] };
+    const any = ["own", "foreign", ""];
+    const dataPath: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+      "objects:read": objects,
+      "objects:write": objects,
+      "peers:use": { server: any, loopback: any },
+      "keys:use": { server: any, keyserver: any, loopback: any },
+      "cluster:maintain": { server: any, admin: any, loopback: any },
+      "storage:admin": { admin: any, loopback: any },
+      "objects:steal": {},
+      "": {},
+    };
+    const units: Readonly<Record<string, string>> = {
+      ...{ tenant: "tenant", server: "store-server", keyserver: "store-keyserver", admin: "cluster-admin" },
+      ...{ loopback: "loopback", anonymous: "" },
+    };
+    for (const [action, open] of Object.entries(dataPath)) {
+      for (const [type, unit] of Object.entries(units)) {
+        for (const org of any) {
+          const subject = { id: "x", type, org: "own", roles: [unit], scopes: [], permissions: [] };
+          const resource = { type: "", id: "", org, workspace: "" };
+          const { allowed } = await policy.decide({ subject, action, resource, context: { method: "grpc", path: "" } }, 0);
+          expect([action, type, org, allowed]).toEqual([action, type, org, open[type]?.includes(org) === true]);
+        }
+      }
+    }
+  });
 });

@@ -17,7 +17,7 @@ import { putObject } from "../../src/storage/objects/put-object.ts";
 import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
 import { storageSchema } from "../../src/storage/schema.ts";
 import { type StoreCa, storeCa } from "./grpc-rig.ts";
-import { bytesOf, collect, operator, switchableVault } from "./rig.ts";
+import { bytesOf, collect, operator, storageAuthorisation, switchableVault } from "./rig.ts";
 
 /** Several nodes in this process: one memory log and store, each node with its own devices, ports and certificate. */
 export interface ClusterRig {
@@ -51,6 +51,7 @@ export async function openCluster(
   const log = createMemoryLog();
   const store = openMemoryStore(storageSchema);
   const vault = switchableVault();
+  const authorisation = await storageAuthorisation();
   const clock = settableClock(Date.now());
   const running = new Map<string, { readonly node: StorageNode; readonly servers: readonly DataServer[] }>();
   const ports = new Map<string, readonly [number, number]>();
@@ -104,7 +105,7 @@ export async function openCluster(
         pools: [{ id: "fast", class: "ssd" }],
         ...extra,
       });
-      const common = { node, log: silent, host: "127.0.0.1", tls };
+      const common = { node, authorisation, log: silent, host: "127.0.0.1", tls };
       const servers = [await serveGrpc({ ...common, port: data }), await servePeers({ ...common, port: peer })];
       running.set(id, { node, servers });
       return node;

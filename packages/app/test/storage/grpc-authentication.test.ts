@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dataPathSettings, openNodePorts, readDataPathTls } from "../../src/storage/grpc/open-data-path.ts";
 import { storageSettings } from "../../src/storage/index.ts";
 import { type GrpcRig, openGrpcRig, refusal, storeCa } from "./grpc-rig.ts";
+import { storageAuthorisation } from "./rig.ts";
 
 const HOUR = 3_600_000;
 const admin = "seneschal.storage.v1.StorageAdminService";
@@ -176,13 +177,30 @@ test("TLS below 1.2 is refused", async () => {
   expect(code).not.toBe("accepted");
 });
 
+test("a policy in the place of the shipped one decides what certificates open", async () => {
+  const policy = 'package storage.authz\n\nallow if input.action == "objects:read"\n\nreason := "reading only"\n';
+  const own = await openGrpcRig({ policy });
+  const tenant = await own.as("CN=a,OU=tenant-alpha");
+  expect(await refusal(tenant.has(object))).toMatchObject({ message: "the bucket does not exist" });
+  expect(await refusal(tenant.createBucket("other"))).toMatchObject({ code: "TenantAccessDenied", message: "reading only" });
+  const { error } = await own.ask(await own.ca.issue("CN=root,OU=storage-admin"), admin, "ListDevices");
+  expect([error?.code, await own.failures("not_storage_admin")]).toEqual([16, 1]);
+  await own.dispose();
+});
+
 describe("configuration", () => {
   const log = openLogger({ level: "silent" });
   const settings = (grpcSettings: object, env: Record<string, string> = {}) =>
     dataPathSettings(storageSettings.parse({ grpc: { address: "127.0.0.1:0", ...grpcSettings } }).grpc, env);
   const open = async (grpcSettings: object, env?: Record<string, string>) => {
     const own = settings(grpcSettings, env);
-    return openNodePorts({ ...own, peerAddress: "127.0.0.1:0" }, grpc.rig.node, log, await readDataPathTls(own));
+    return openNodePorts(
+      { ...own, peerAddress: "127.0.0.1:0" },
+      grpc.rig.node,
+      await storageAuthorisation(),
+      log,
+      await readDataPathTls(own),
+    );
   };
 
   test("without TLS files there is no data path", async () => {

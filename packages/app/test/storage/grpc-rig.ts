@@ -7,7 +7,7 @@ import * as x509 from "@peculiar/x509";
 import { type DataServer, dataServices, type ObjectClient, openObjectClient } from "@seneschal/adapters/grpc-storage";
 import { openLogger } from "@seneschal/adapters/logging";
 import { serveGrpc } from "../../src/storage/grpc/serve-grpc.ts";
-import { openRig, type Rig, type RigOptions } from "./rig.ts";
+import { openRig, type Rig, type RigOptions, storageAuthorisation } from "./rig.ts";
 
 x509.cryptoProvider.set(webcrypto as never);
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
@@ -112,7 +112,12 @@ export interface GrpcRig {
 
 /** A node with its data path on a loopback port, mutual TLS, and a revocation list when `crl` is set. */
 export async function openGrpcRig(
-  options: RigOptions & { readonly crl?: boolean; readonly names?: readonly string[]; readonly maxObjectBytes?: number } = {},
+  options: RigOptions & {
+    readonly crl?: boolean;
+    readonly names?: readonly string[];
+    readonly maxObjectBytes?: number;
+    readonly policy?: string;
+  } = {},
 ): Promise<GrpcRig> {
   const rig = await openRig(options);
   rig.clock.set(Date.now());
@@ -122,6 +127,7 @@ export async function openGrpcRig(
   const own = await ca.issue("CN=node-1,OU=store-server", { names: options.names ?? ["localhost"] });
   const server = await serveGrpc({
     node: rig.node,
+    authorisation: await storageAuthorisation(options.policy),
     log: openLogger({ level: "silent" }),
     host: "127.0.0.1",
     port: 0,

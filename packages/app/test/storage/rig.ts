@@ -6,10 +6,12 @@ import { openDirectoryDevice } from "@seneschal/adapters/devices";
 import { openLogger } from "@seneschal/adapters/logging";
 import { createMemoryLog, openMemoryStore, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemRandom } from "@seneschal/adapters/system";
 import { CodedError } from "@seneschal/core";
 import type { BlobDevice, DocumentStore, Vault } from "@seneschal/core/ports";
 import type { SmartReading } from "@seneschal/core/storage";
+import { type Authorisation, openAuthorisation } from "../../src/platform/index.ts";
 import { openStorageNode, type StorageNode, type StorageNodeOptions } from "../../src/storage/node.ts";
 import { storageSchema } from "../../src/storage/schema.ts";
 
@@ -183,6 +185,11 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     };
   };
   return open();
+}
+
+/** The shipped policy, or another source in its place. */
+export function storageAuthorisation(source?: string): Promise<Authorisation> {
+  return openAuthorisation({ engine: embeddedPolicyEngine(), service: "storage", source });
 }
 
 export const operator = { id: "operator", source: "test" };

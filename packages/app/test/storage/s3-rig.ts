@@ -3,7 +3,7 @@ import type { S3Client } from "@aws-sdk/client-s3";
 import { openLogger } from "@seneschal/adapters/logging";
 import { type Credentials, createCredentials } from "../../src/storage/s3/credentials.ts";
 import { type S3Gateway, serveS3 } from "../../src/storage/s3/serve-s3.ts";
-import { openRig, operator, type Rig, type RigOptions } from "./rig.ts";
+import { openRig, operator, type Rig, type RigOptions, storageAuthorisation } from "./rig.ts";
 
 /** The SDK by its CommonJS door: its ES modules import without file extensions, which Node does not resolve. */
 export const sdk = createRequire(import.meta.url)("@aws-sdk/client-s3") as typeof import("@aws-sdk/client-s3");
@@ -18,7 +18,7 @@ export interface S3Rig {
 }
 
 /** A node with its S3 gateway on a loopback port, at real time so that real clients' signatures are fresh. */
-export async function openS3Rig(options?: RigOptions): Promise<S3Rig> {
+export async function openS3Rig(options?: RigOptions & { readonly policy?: string }): Promise<S3Rig> {
   const rig = await openRig(options);
   rig.clock.set(Date.now());
   const credentials = createCredentials(rig.node.context, rig.vault);
@@ -26,6 +26,7 @@ export async function openS3Rig(options?: RigOptions): Promise<S3Rig> {
   const gateway = await serveS3({
     services: rig.node.objects,
     credentials,
+    authorisation: await storageAuthorisation(options?.policy),
     log: openLogger({ level: "silent" }),
     host: "127.0.0.1",
     port: 0,

@@ -372,3 +372,13 @@ describe("pieces", () => {
       expect(() => parseXml(bad), bad).toThrow(/XML/);
   });
 });
+
+test("a policy in the place of the shipped one decides what signed requests may", async () => {
+  const policy = 'package storage.authz\n\nallow if input.action == "objects:read"\n\nreason := "reading only"\n';
+  const own = await openS3Rig({ policy });
+  const client = own.client();
+  expect((await client.send(new sdk.ListBucketsCommand({}))).Buckets ?? []).toEqual([]);
+  const refused = client.send(new sdk.CreateBucketCommand({ Bucket: "shelf" }));
+  await expect(refused).rejects.toMatchObject({ name: "AccessDenied", message: "reading only" });
+  await own.dispose();
+});

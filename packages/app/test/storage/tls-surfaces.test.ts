@@ -11,7 +11,7 @@ import { devStorageCertificates } from "../../src/compose/dev-storage-certificat
 import { serveGrpc } from "../../src/storage/grpc/serve-grpc.ts";
 import { type Certified, refusal, type StoreCa, storeCa } from "./grpc-rig.ts";
 import { type Harness, startStorage } from "./harness.ts";
-import { openRig } from "./rig.ts";
+import { openRig, storageAuthorisation } from "./rig.ts";
 
 const HOUR = 3_600_000;
 
@@ -113,7 +113,8 @@ test("development certificates open the data path by name and by address", async
   rig.clock.set(Date.now());
   const { ca, node, admin } = await devStorageCertificates("node-1", { random: systemRandom, now: Date.now() });
   const log = openLogger({ level: "silent" });
-  const server = await serveGrpc({ node: rig.node, log, host: "127.0.0.1", port: 0, tls: { ca, ...node } });
+  const authorisation = await storageAuthorisation();
+  const server = await serveGrpc({ node: rig.node, authorisation, log, host: "127.0.0.1", port: 0, tls: { ca, ...node } });
   for (const host of ["localhost", "127.0.0.1"]) {
     const address = `${host}:${server.port}`;
     const channel = openDataChannel("seneschal.storage.v1.StorageAdminService", { address, tls: { ca, ...admin } });

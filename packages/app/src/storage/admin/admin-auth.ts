@@ -4,7 +4,7 @@ import { CodedError } from "@seneschal/core";
 import { storageError } from "@seneschal/core/storage";
 import { type Authorisation, questionOf } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
-import type { PeerAuth } from "../grpc/authenticate-peer.ts";
+import type { CertificateCheck } from "../grpc/authenticate-peer.ts";
 
 const adminRoles = ["cluster-admin", "sre-on-call", "sre-incident-response"] as const;
 type AdminRole = (typeof adminRoles)[number];
@@ -50,7 +50,7 @@ export function createAdminAuth(
     readonly tokens: readonly AdminToken[];
     readonly authorisation: Authorisation;
     /** Judges client certificates. */
-    readonly peers: Pick<PeerAuth, "identify">;
+    readonly peers: Pick<CertificateCheck, "identify">;
   },
 ): AdminAuth {
   const known = tokens.map((token) => ({ ...token, hash: Buffer.from(token.sha256, "hex") }));

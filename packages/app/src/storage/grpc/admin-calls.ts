@@ -8,7 +8,7 @@ import type { PeerAuth } from "./authenticate-peer.ts";
 /** The StorageAdminService: for cluster admins only, every change in the audit log whether it succeeded or not. */
 export function adminCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
   const { context, cluster } = node;
-  const asAdmin = ({ peer }: DataCall) => auth.authenticateAs(peer, "admin");
+  const asAdmin = ({ peer }: DataCall) => auth.admit(peer, "storage:admin");
   const change = (op: string, work: (request: Message, actor: Actor) => Promise<Message>) =>
     auditedCall(context, asAdmin, op, work);
   const propose = async (command: ClusterCommand, actor: Actor): Promise<Message> => {

@@ -3,14 +3,18 @@ import type { DataPeer } from "@seneschal/adapters/grpc-storage";
 import { isCoded } from "@seneschal/core";
 import { storageError } from "@seneschal/core/storage";
 import { parseCertificate } from "@seneschal/crypto/x509";
+import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
 import type { RevocationFile } from "./revocation-file.ts";
 
-/** Who calls the data path. `anyone`: a node that was told to trust its loopback. */
+/** Who calls the data path. `loopback`: a node that was told to trust its loopback. */
 export type Caller =
   | { readonly kind: "tenant"; readonly id: string; readonly tenant: string }
-  | { readonly kind: "server" | "keyserver" | "admin" | "anyone"; readonly id: string };
+  | { readonly kind: "server" | "keyserver" | "admin" | "loopback"; readonly id: string };
+
+/** What the authorisation policy is asked about a call that is no tenant's. */
+export type DataAction = "peers:use" | "keys:use" | "cluster:maintain" | "storage:admin";
 
 /** Why a caller was refused; the label of `store_auth_failures_total`. */
 type RefusalReason =
@@ -32,32 +36,44 @@ interface CertifiedPeer {
   readonly units: readonly string[];
 }
 
-export interface PeerAuth {
+export interface CertificateCheck {
   /** Checks the certificate anew: trusted, within its time, not revoked. Throws `AuthenticationFailed`. */
   identify(peer: DataPeer): Promise<CertifiedPeer>;
-  /** The same on every call of the data path, by the one role in the organizational unit. */
-  authenticate(peer: DataPeer): Promise<Caller>;
-  /** The same, and only callers of these kinds pass. */
-  authenticateAs(peer: DataPeer, ...kinds: readonly ("admin" | "server" | "keyserver")[]): Promise<Caller>;
   /** Logs and counts a refusal; returns the error to throw. */
   refuse(reason: RefusalReason, peer: string): Error;
 }
 
-export interface PeerAuthOptions {
+export interface PeerAuth extends CertificateCheck {
+  /** The same on every call of the data path, by the one role in the organizational unit. */
+  authenticate(peer: DataPeer): Promise<Caller>;
+  /** The same, and the authorisation policy allows the action. Throws `AuthenticationFailed`: the unit is not one for it. */
+  admit(peer: DataPeer, action: DataAction): Promise<Caller>;
+  /**
+   * The tenant whose data a call is about: a tenant's own, or the one that a node of the cluster names, if the authorisation
+   * policy allows it. Throws `TenantAccessDenied`.
+   */
+  tenantOf(caller: Caller, action: "objects:read" | "objects:write", named: string): Promise<string>;
+}
+
+export interface CertificateCheckOptions {
   readonly context: StorageContext;
   /** Where callers come in, for metrics and events. */
   readonly surface: "grpc" | "admin";
-  readonly tenants: Pick<TenantKeys, "tenant">;
   readonly revocations?: RevocationFile;
   readonly log: { warn(fields: object, message: string): void };
+}
+
+export interface PeerAuthOptions extends CertificateCheckOptions {
+  readonly tenants: Pick<TenantKeys, "tenant">;
+  readonly authorisation: Authorisation;
   /** Plaintext on loopback: nobody has a certificate. */
   readonly insecure: boolean;
 }
 
 const EVENT_MS = 10_000;
 
-/** Callers by certificate (interface document 3, Authentication, 1 and 2). What is not exactly right is refused. */
-export function createPeerAuth({ context, surface, tenants, revocations, log, insecure }: PeerAuthOptions): PeerAuth {
+/** What a client certificate must be (interface document 3, Authentication, 1 and 2). What is not exactly right is refused. */
+export function checkCertificates({ context, surface, revocations, log }: CertificateCheckOptions): CertificateCheck {
   const lastEvent = new Map<string, number>();
   const place = surface === "grpc" ? "data path" : "admin interface";
 
@@ -101,8 +117,31 @@ export function createPeerAuth({ context, surface, tenants, revocations, log, in
     return identity;
   };
 
+  return { identify, refuse };
+}
+
+const UNITS: Readonly<Record<Caller["kind"], string>> = {
+  tenant: "tenant",
+  server: "store-server",
+  keyserver: "store-keyserver",
+  admin: "cluster-admin",
+  loopback: "loopback",
+};
+
+/** Callers of the data path: who they are by their certificates, what they may by the authorisation policy of the service. */
+export function createPeerAuth({ tenants, authorisation, insecure, ...options }: PeerAuthOptions): PeerAuth {
+  const { context } = options;
+  const { identify, refuse } = checkCertificates(options);
+
+  const decide = (caller: Caller, action: string, org: string) => {
+    const own = caller.kind === "tenant" ? caller.tenant : "cluster";
+    const subject = { id: caller.id, type: caller.kind, org: own, roles: [UNITS[caller.kind]], scopes: [], permissions: [] };
+    const resource = { type: action.split(":", 1)[0] ?? "", id: "", org, workspace: "" };
+    return authorisation.decide({ subject, action, resource, context: { method: "grpc", path: "" } }, context.clock.now());
+  };
+
   const authenticate: PeerAuth["authenticate"] = async (peer) => {
-    if (insecure) return { kind: "anyone", id: "insecure" };
+    if (insecure) return { kind: "loopback", id: "insecure" };
     const identity = await identify(peer);
     const no = (reason: RefusalReason) => refuse(reason, peer.address);
     const roles = identity.units.filter((unit) => /^(?:store-server|store-keyserver|storage-admin|tenant-.+)$/.test(unit));
@@ -125,28 +164,18 @@ export function createPeerAuth({ context, surface, tenants, revocations, log, in
     identify,
     authenticate,
     refuse,
-    async authenticateAs(peer, ...kinds) {
+    async admit(peer, action) {
       const caller = await authenticate(peer);
-      if (caller.kind === "anyone" || kinds.some((kind) => kind === caller.kind)) return caller;
-      throw refuse(kinds.includes("server") ? "not_store_server" : "not_storage_admin", peer.address);
+      if ((await decide(caller, action, "cluster")).allowed) return caller;
+      throw refuse(action === "storage:admin" ? "not_storage_admin" : "not_store_server", peer.address);
+    },
+    async tenantOf(caller, action, named) {
+      const tenant = named === "" && caller.kind === "tenant" ? caller.tenant : named;
+      const decision = await decide(caller, action, tenant);
+      if (!decision.allowed) throw storageError("TenantAccessDenied", decision.reason, { field: "tenant" });
+      return tenant;
     },
   };
-}
-
-/**
- * The tenant whose data a call is about: a tenant's own, or the one that a node of the cluster names. Throws
- * `TenantAccessDenied`.
- */
-export function tenantOf(caller: Caller, named: string): string {
-  if (caller.kind === "tenant") {
-    if (named !== "" && named !== caller.tenant)
-      throw storageError("TenantAccessDenied", "the certificate is another tenant's", { field: "tenant" });
-    return caller.tenant;
-  }
-  if (caller.kind === "admin" || caller.kind === "keyserver")
-    throw storageError("TenantAccessDenied", "this certificate reaches no tenant's data");
-  if (named === "") throw storageError("TenantAccessDenied", "the call must name a tenant", { field: "tenant" });
-  return named;
 }
 
 interface Identity {

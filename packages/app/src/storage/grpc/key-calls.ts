@@ -7,8 +7,8 @@ import { grpcError } from "./failure.ts";
 
 /** The KeyManagerService. */
 export function keyManagerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
-  const asServer = ({ peer }: DataCall) => auth.authenticateAs(peer, "server", "keyserver");
-  const asAdmin = ({ peer }: DataCall) => auth.authenticateAs(peer, "admin");
+  const asServer = ({ peer }: DataCall) => auth.admit(peer, "keys:use");
+  const asAdmin = ({ peer }: DataCall) => auth.admit(peer, "storage:admin");
   return {
     async CurrentEpoch(call) {
       await asServer(call);
@@ -27,7 +27,7 @@ export function keyManagerCalls(node: StorageNode, auth: PeerAuth): Readonly<Rec
 /** The TenantKeyService, for cluster admins. */
 export function tenantKeyCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
   const { context, tenants } = node;
-  const asAdmin = ({ peer }: DataCall) => auth.authenticateAs(peer, "admin");
+  const asAdmin = ({ peer }: DataCall) => auth.admit(peer, "storage:admin");
   return {
     Create: auditedCall(context, asAdmin, "create_tenant", async (request, actor) => {
       const tenant = textOf(request, "tenant");

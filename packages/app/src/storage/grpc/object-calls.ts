@@ -6,7 +6,7 @@ import { deleteObject } from "../objects/delete-object.ts";
 import { putObject } from "../objects/put-object.ts";
 import { headObject, readObject } from "../objects/read-object.ts";
 import type { ObjectServices } from "../objects/services.ts";
-import { type Caller, tenantOf } from "./authenticate-peer.ts";
+import type { Caller, PeerAuth } from "./authenticate-peer.ts";
 import { grpcError } from "./failure.ts";
 
 /** Bytes of one data message to a client; gRPC clients take 4 MiB by default. */
@@ -20,11 +20,12 @@ type Stream = (caller: Caller, call: DataCall) => AsyncIterable<Message>;
 /** The ObjectService behind its authentication. */
 export function objectCalls(
   services: ObjectServices,
+  { tenantOf }: Pick<PeerAuth, "tenantOf">,
   maxBytes = maxObjectBytes,
 ): { readonly CreateBucket: Answer; readonly Put: Answer; readonly Delete: Answer; readonly Has: Answer; readonly Get: Stream } {
   return {
     async CreateBucket(caller, { request }) {
-      const tenant = tenantOf(caller, text(request, "tenant"));
+      const tenant = await tenantOf(caller, "objects:write", text(request, "tenant"));
       return { created: await createBucket(services, tenant, text(request, "bucket"), "us-east-1") };
     },
 
@@ -38,7 +39,7 @@ export function objectCalls(
       if (size !== undefined && size > maxBytes) throw tooLarge(maxBytes);
       const object = await putObject(services, {
         ...name,
-        tenant: tenantOf(caller, name.tenant),
+        tenant: await tenantOf(caller, "objects:write", name.tenant),
         body: bodyOf(source, size, maxBytes),
         contentType: text(start, "content_type") || "application/octet-stream",
         headers: {},
@@ -50,7 +51,7 @@ export function objectCalls(
 
     async *Get(caller, { request }) {
       const name = nameOf(request["name"]);
-      const object = await headObject(services, tenantOf(caller, name.tenant), name.bucket, name.key);
+      const object = await headObject(services, await tenantOf(caller, "objects:read", name.tenant), name.bucket, name.key);
       const offset = number(request, "offset") ?? 0;
       if (offset > object.size) throw grpcError("InvalidRange", `offset is behind the ${object.size} bytes`, { field: "offset" });
       const length = number(request, "length");
@@ -62,13 +63,15 @@ export function objectCalls(
 
     async Delete(caller, { request }) {
       const name = nameOf(request);
-      return { deleted: await deleteObject(services, tenantOf(caller, name.tenant), name.bucket, name.key) };
+      return {
+        deleted: await deleteObject(services, await tenantOf(caller, "objects:write", name.tenant), name.bucket, name.key),
+      };
     },
 
     async Has(caller, { request }) {
       const name = nameOf(request);
       try {
-        const object = await headObject(services, tenantOf(caller, name.tenant), name.bucket, name.key);
+        const object = await headObject(services, await tenantOf(caller, "objects:read", name.tenant), name.bucket, name.key);
         return { present: true, info: infoOf(object) };
       } catch (error) {
         if (isCoded(error, "NotFound")) return { present: false };
@@ -79,7 +82,8 @@ export function objectCalls(
 }
 
 /** Handlers for the server: a caller is authenticated before anything of its call is read. */
-export function guarded(authenticate: (call: DataCall) => Promise<Caller>, calls: ReturnType<typeof objectCalls>) {
+export function guarded(auth: Pick<PeerAuth, "authenticate">, calls: ReturnType<typeof objectCalls>) {
+  const authenticate = ({ peer }: DataCall) => auth.authenticate(peer);
   const { Get, ...unary } = calls;
   const handlers: Record<string, DataHandler> = {
     async *Get(call) {

@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { DataServer } from "@seneschal/adapters/grpc-storage";
 import type { Logger } from "@seneschal/adapters/logging";
+import type { Authorisation } from "../../platform/index.ts";
 import type { StorageNode } from "../node.ts";
 import type { StorageConfig } from "../settings.ts";
 import { parseDataAddress } from "./data-address.ts";
@@ -58,6 +59,7 @@ export async function readDataPathTls({ ca, cert, key, crl, insecure }: DataPath
 export async function openNodePorts(
   settings: DataPathSettings & { readonly peerAddress: string },
   node: StorageNode,
+  authorisation: Authorisation,
   log: Logger,
   tls: DataPathTls | undefined,
 ): Promise<NodePorts | undefined> {
@@ -65,7 +67,7 @@ export async function openNodePorts(
   // gRPC takes several megabytes: it is loaded when it is wanted.
   const { serveGrpc, servePeers } = await import("./serve-grpc.ts");
   const { crl } = settings;
-  const common = { node, log, ...(tls === undefined ? {} : { tls }), ...(crl === undefined ? {} : { crl }) };
+  const common = { node, authorisation, log, ...(tls === undefined ? {} : { tls }), ...(crl === undefined ? {} : { crl }) };
   const data = await serveGrpc({ ...common, ...parseDataAddress(settings.address) });
   try {
     return { data, peers: await servePeers({ ...common, ...parseDataAddress(settings.peerAddress) }) };

@@ -11,7 +11,7 @@ import { grpcError } from "./failure.ts";
 export function peerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
   return {
     async Status({ peer }) {
-      await auth.authenticateAs(peer, "server");
+      await auth.admit(peer, "peers:use");
       return { ...node.report() };
     },
   };
@@ -20,8 +20,8 @@ export function peerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<st
 /** The LogService: the cluster's replicated log from outside. */
 export function logCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
   const { cluster, context } = node;
-  const asServer = ({ peer }: DataCall) => auth.authenticateAs(peer, "server");
-  const asOperator = ({ peer }: DataCall) => auth.authenticateAs(peer, "server", "admin");
+  const asServer = ({ peer }: DataCall) => auth.admit(peer, "peers:use");
+  const asOperator = ({ peer }: DataCall) => auth.admit(peer, "cluster:maintain");
   return {
     AppendDelta: auditedCall(context, asServer, "append_delta", async (request, actor) => {
       await cluster.propose(commandOf(textOf(request, "command")), actor);

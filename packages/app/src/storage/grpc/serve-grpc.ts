@@ -8,6 +8,7 @@ import {
 } from "@seneschal/adapters/grpc-storage";
 import type { Logger } from "@seneschal/adapters/logging";
 import { storageError } from "@seneschal/core/storage";
+import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { StorageNode } from "../node.ts";
 import { adminCalls } from "./admin-calls.ts";
@@ -21,6 +22,8 @@ import { openRevocationFile } from "./revocation-file.ts";
 
 export interface GrpcOptions {
   readonly node: StorageNode;
+  /** Decides what callers may do. */
+  readonly authorisation: Authorisation;
   readonly log: Logger;
   readonly host: string;
   readonly port: number;
@@ -39,13 +42,10 @@ type Services = { readonly [S in keyof DataServices]?: Calls };
 export function serveGrpc(options: GrpcOptions): Promise<DataServer> {
   const { node, maxObjectBytes } = options;
   return serve(options, "grpc", (auth) => ({
-    "seneschal.storage.v1.ObjectService": guarded(
-      (call) => auth.authenticate(call.peer),
-      objectCalls(node.objects, maxObjectBytes),
-    ),
+    "seneschal.storage.v1.ObjectService": guarded(auth, objectCalls(node.objects, auth, maxObjectBytes)),
     "seneschal.storage.v1.StorageAdminService": adminCalls(node, auth),
     "seneschal.storage.v1.TenantKeyService": tenantKeyCalls(node, auth),
-    "seneschal.storage.v1.FragmentService": fragmentCalls(node.devices, ({ peer }) => auth.authenticateAs(peer, "server")),
+    "seneschal.storage.v1.FragmentService": fragmentCalls(node.devices, ({ peer }) => auth.admit(peer, "peers:use")),
   }));
 }
 
@@ -78,6 +78,7 @@ async function serve(
     context,
     surface: "grpc",
     tenants: node.tenants,
+    authorisation: options.authorisation,
     log,
     insecure: tls === undefined,
     ...(revocations === undefined ? {} : { revocations }),

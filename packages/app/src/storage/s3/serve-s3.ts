@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Logger } from "@seneschal/adapters/logging";
 import { isCoded } from "@seneschal/core";
+import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { ObjectServices } from "../objects/services.ts";
 import { headersOf, type S3Reply } from "./call.ts";
@@ -22,6 +23,8 @@ export interface S3Gateway {
 export interface S3GatewayOptions {
   readonly services: ObjectServices;
   readonly credentials: Credentials;
+  /** Decides what callers may do. */
+  readonly authorisation: Authorisation;
   readonly log: Logger;
   readonly host: string;
   readonly port: number;
@@ -100,6 +103,7 @@ async function handle(
     const found = operationOf(method, bucket, key, queryMap, headers["x-amz-copy-source"] !== undefined);
     operation = found.name;
     checkOwner(headers, proof.tenant);
+    await checkAllowed(options.authorisation, proof.tenant, { method, operation, target: path.slice(1) }, now);
     const reply = await found.run({
       services: options.services,
       tenant: proof.tenant,
@@ -131,6 +135,25 @@ async function handle(
     context.metrics.gatewayRequests.inc({ protocol: "s3", method: operation, status: String(status) });
     context.metrics.gatewayDuration.observe({ protocol: "s3", method: operation }, seconds);
   }
+}
+
+/** Asks the authorisation policy. Throws `AccessDenied`. */
+async function checkAllowed(
+  authorisation: Authorisation,
+  tenant: string,
+  { method, operation, target }: { readonly method: string; readonly operation: string; readonly target: string },
+  now: number,
+): Promise<void> {
+  const decision = await authorisation.decide(
+    {
+      subject: { id: tenant, type: "tenant", org: tenant, roles: ["tenant"], scopes: [], permissions: [] },
+      action: method === "GET" || method === "HEAD" ? "objects:read" : "objects:write",
+      resource: { type: "objects", id: target, org: tenant, workspace: "" },
+      context: { method, path: operation },
+    },
+    now,
+  );
+  if (!decision.allowed) throw s3Error("AccessDenied", decision.reason);
 }
 
 /** A caller may insist on whose bucket it is, and on whose its source is; buckets of others are never open to it. */
