@@ -1,4 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { systemRandom } from "@seneschal/adapters/system";
+import { openMessage, sealMessage } from "@seneschal/crypto/hpke";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asPartner, federate, openSide, type Side } from "./federated.ts";
 import type { Caller } from "./rig.ts";
@@ -108,6 +111,63 @@ describe("messages", () => {
     const { body: own } = await acme.call("GET", "/api/v1/federation/globex");
     expect((await send({ recipient_id: own.id })).status).toBe(404);
     expect((await acme.call("POST", `${base}/deliver`, delivery({}))).status).toBe(403);
+  });
+
+  it("sealed by its sender it is read by its recipient and nobody on the way; what a gateway changes shows", async () => {
+    const [ada, hank] = [systemRandom(32), systemRandom(32)];
+    const envelope = {
+      ...{ sender_org_id: "acme", sender_id: "ada", recipient_org_id: "globex", recipient_id: "hank", subject: "terms" },
+    };
+    const text = "the price is forty-two million";
+    const keys = { senderSecret: ada, recipientKey: nodeCrypto.x25519PublicKey(hank) };
+    const sealed = Buffer.from(sealMessage(nodeCrypto, keys, envelope, Buffer.from(text), systemRandom)).toString("base64");
+    const { recipient_org_id, recipient_id, subject } = envelope;
+    const { body: sent } = await person(acme, "ada")("POST", base, { recipient_org_id, recipient_id, subject, body: sealed });
+    await acme.rig.gateway.deliver(acme.rig.clock.now() + 3_600_000);
+    const { body: got } = await person(globex, "hank")("GET", `${base}/${sent.id}`);
+    const open = (given: object = {}, bytes = Buffer.from(got.body, "base64")) =>
+      openMessage(
+        ...([
+          nodeCrypto,
+          { recipientSecret: hank, senderKey: nodeCrypto.x25519PublicKey(ada) },
+          { ...got, ...given },
+          bytes,
+        ] as const),
+      );
+    expect(Buffer.from(open()).toString()).toBe(text);
+    for (const changed of [
+      { subject: "other terms" },
+      { sender_id: "eve" },
+      { sender_org_id: "globex" },
+      { recipient_id: "bob" },
+    ]) {
+      expect(() => open(changed)).toThrow(expect.objectContaining({ code: "decryption_failed" }));
+    }
+    const flipped = Buffer.from(got.body, "base64");
+    flipped[40] = (flipped[40] ?? 0) ^ 1;
+    expect(() => open({}, flipped)).toThrow(expect.objectContaining({ code: "decryption_failed" }));
+    for (const { rig } of [acme, globex]) {
+      const touched = new Map((await rig.store.changes(0, 1_000_000)).map(({ coll, id }) => [`${coll}/${id}`, { coll, id }]));
+      const kept = await Promise.all([...touched.values()].map(({ coll, id }) => rig.store.get(coll, id)));
+      const audited = await rig.store.auditRead(0, 1_000_000);
+      const all = JSON.stringify([kept, audited]);
+      expect(all).toContain(sealed);
+      for (const secret of [text, Buffer.from(text).toString("base64")]) expect(all).not.toContain(secret);
+    }
+  });
+
+  it("copies and receipts go some days after the end of the message, and not before", async () => {
+    const expires_at = new Date(acme.rig.clock.now() + 3_600_000).toISOString();
+    const self = person(acme, "archivist");
+    const { body: sent } = await self("POST", base, letter({ recipient_id: "archivist", expires_at }));
+    const sweepAfter = async (ms: number) => {
+      await acme.rig.gateway.sweep(acme.rig.clock.now() + ms);
+      return (await self("GET", `${base}/${sent.id}`)).status;
+    };
+    const day = 86_400_000;
+    expect(await sweepAfter(3_600_000 + 3 * day - 1)).toBe(200);
+    expect(await sweepAfter(3_600_000 + 3 * day)).toBe(404);
+    expect((await self("GET", base)).body.total).toBe(0);
   });
 
   it("delivered to an admin's record it is the admin's", async () => {
