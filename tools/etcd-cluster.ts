@@ -40,6 +40,7 @@ export interface EtcdClusterOptions {
 }
 
 export interface EtcdCluster {
+  /** Of all members that ever were, by their place. */
   readonly endpoints: readonly string[];
   /** The place of the leader among the endpoints, once there is one. */
   leader(): Promise<number>;
@@ -51,6 +52,10 @@ export interface EtcdCluster {
   isolate(member: number): Promise<void>;
   /** Joins all members again. */
   rejoin(): void;
+  /** Adds a member and starts it; gives its place. For clusters without proxies and namespaces. */
+  add(): Promise<number>;
+  /** Takes a member out of the cluster for good and ends it. */
+  remove(member: number): Promise<void>;
   destroy(): Promise<void>;
 }
 
@@ -76,6 +81,7 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
   const proxies = options.peerProxies === true ? await Promise.all(members.map(({ peerPort }) => startPeerProxy(peerPort))) : [];
   const hostOf = (at: number): string => net?.hosts[at] ?? "127.0.0.1";
   const peerUrl = (at: number): string => `http://${hostOf(at)}:${proxies[at]?.port ?? members[at]?.peerPort}`;
+  const gone = new Set<number>();
   const processes: (ChildProcess | undefined)[] = [];
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("ETCD_")));
   const start = (at: number, state: "new" | "existing"): void => {
@@ -88,7 +94,9 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
       "listen-peer-urls": `http://${hostOf(at)}:${peerPort}`,
       "initial-advertise-peer-urls": peerUrl(at),
       "initial-cluster-token": directory,
-      "initial-cluster": members.map((member, other) => `${member.name}=${peerUrl(other)}`).join(","),
+      "initial-cluster": members
+        .flatMap((member, other) => (gone.has(other) ? [] : [`${member.name}=${peerUrl(other)}`]))
+        .join(","),
       "initial-cluster-state": state,
       "heartbeat-interval": "50",
       "election-timeout": "300",
@@ -136,11 +144,24 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
     child.kill("SIGKILL");
     await ended;
   };
-  const probe = new EtcdClient({
-    endpoints: members.map((member) => member.client),
-    tryMs: 500,
-    ...(clientTls === undefined ? {} : { tls: clientTls }),
-  });
+  const openProbe = (): EtcdClient =>
+    new EtcdClient({
+      endpoints: members.map((member) => member.client),
+      tryMs: 500,
+      ...(clientTls === undefined ? {} : { tls: clientTls }),
+    });
+  let probe = openProbe();
+  /** Asks the leader about the members, by etcd's JSON gateway. Changes are refused while members are young: insists. */
+  const membership = async (verb: string, body: object): Promise<unknown> => {
+    for (let attempt = 0; ; attempt += 1) {
+      const url = `${members[await leader()]?.client}/v3/cluster/member/${verb}`;
+      const answer = await fetch(url, { method: "POST", body: JSON.stringify(body) });
+      if (answer.ok) return answer.json();
+      if (answer.status !== 503 || attempt === 300)
+        throw new Error(`etcd: member ${verb}: ${answer.status} ${await answer.text()}`);
+      await wait(100);
+    }
+  };
   const leader = async (): Promise<number> => {
     for (let attempt = 0; attempt < 300; attempt += 1) {
       const states = await probe.callAll<{ readonly header: { readonly member_id: string }; readonly leader: string }>(
@@ -156,7 +177,9 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
   for (const at of members.keys()) start(at, "new");
   await leader();
   return {
-    endpoints: members.map((member) => member.client),
+    get endpoints() {
+      return members.map((member) => member.client);
+    },
     leader,
     kill,
     pause: (at) => void processes[at]?.kill("SIGSTOP"),
@@ -175,6 +198,29 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
     rejoin: () => {
       net?.heal();
       for (const proxy of proxies) proxy.block(() => false);
+    },
+    add: async () => {
+      const at = members.length;
+      const peerPort = await freePort();
+      await membership("add", { peerURLs: [`http://127.0.0.1:${peerPort}`] });
+      members.push({ name: `n${at + 1}`, client: `${scheme}://127.0.0.1:${await freePort()}`, peerPort });
+      start(at, "existing");
+      probe.close();
+      probe = openProbe();
+      for (let attempt = 0; attempt < 300; attempt += 1) {
+        const state = (await probe.callAll<{ readonly leader: string }>("Maintenance.Status", {}))[at];
+        if (state !== undefined && state.leader !== "0") return at;
+        await wait(50);
+      }
+      throw new Error("the new member does not join");
+    },
+    remove: async (at) => {
+      const { members: known } = (await membership("list", {})) as { readonly members: readonly { ID: string; name: string }[] };
+      const id = known.find(({ name }) => name === members[at]?.name)?.ID;
+      await membership("remove", { ID: id });
+      gone.add(at);
+      await kill(at);
+      await leader();
     },
     destroy: async () => {
       probe.close();

@@ -170,35 +170,65 @@ else
   });
 
 if (etcdInstalled())
-  describe("a partitioned etcd", () => {
-    test("the minority refuses, also to read; the majority goes on; joined again they agree", async () => {
-      const cluster = await startEtcdCluster({ peerProxies: true });
-      const logs = await Promise.all(
-        [0, 1].map(() => openEtcdLog({ endpoints: cluster.endpoints, prefix: "/partition", tryMs: 400 })),
-      );
+  test("members come and go under load, the leader too: no answer is lost, doubled or false, and a new client finds the log by the new members", async () => {
+    const cluster = await startEtcdCluster();
+    try {
+      const prefix = "/members";
+      const logs = await Promise.all([0, 1].map(() => openEtcdLog({ endpoints: cluster.endpoints, prefix, tryMs: 400 })));
       const replicas = await Promise.all(logs.map(openReplica));
       const report = await insistentLoad(replicas, 16, async (answered) => {
-        for (let round = 0; round < rounds(2); round += 1) {
+        for (let change = 0; change < 2; change += 1) {
           const before = answered();
-          await until(() => answered() > before + 300);
-          const leader = await cluster.leader();
-          await cluster.isolate(leader);
-          const cutOff = openEtcdLog({ endpoints: [cluster.endpoints[leader] as string], prefix: "/partition", totalMs: 1500 });
-          const after = answered();
-          await until(() => answered() > after + 300);
-          await expect(cutOff, "the old leader alone").rejects.toMatchObject({ code: "no_quorum" });
-          cluster.rejoin();
+          await until(() => answered() > before + 500);
+          await cluster.add();
+          const grown = answered();
+          await until(() => answered() > grown + 500);
+          await cluster.remove(await cluster.leader());
+          const shrunk = answered();
+          await until(() => answered() > shrunk + 500);
         }
-        const joined = answered();
-        await until(() => answered() > joined + 300);
       });
       await checkHistory(logs[0] as ReplicatedLog, report);
       await checkAgreement(replicas);
+      const late = await openEtcdLog({ endpoints: cluster.endpoints.slice(3), prefix });
+      expect((await late.status()).head).toEqual((await logs[0]?.status())?.head);
+      expect((await late.status()).members).toHaveLength(3);
       await Promise.all(replicas.map((replica) => replica.close()));
-      await Promise.all(logs.map((log) => log.close()));
+      await Promise.all([...logs, late].map((log) => log.close()));
+    } finally {
       await cluster.destroy();
-    });
+    }
   });
+
+describe("a partitioned etcd", () => {
+  test("the minority refuses, also to read; the majority goes on; joined again they agree", async () => {
+    const cluster = await startEtcdCluster({ peerProxies: true });
+    const logs = await Promise.all(
+      [0, 1].map(() => openEtcdLog({ endpoints: cluster.endpoints, prefix: "/partition", tryMs: 400 })),
+    );
+    const replicas = await Promise.all(logs.map(openReplica));
+    const report = await insistentLoad(replicas, 16, async (answered) => {
+      for (let round = 0; round < rounds(2); round += 1) {
+        const before = answered();
+        await until(() => answered() > before + 300);
+        const leader = await cluster.leader();
+        await cluster.isolate(leader);
+        const cutOff = openEtcdLog({ endpoints: [cluster.endpoints[leader] as string], prefix: "/partition", totalMs: 1500 });
+        const after = answered();
+        await until(() => answered() > after + 300);
+        await expect(cutOff, "the old leader alone").rejects.toMatchObject({ code: "no_quorum" });
+        cluster.rejoin();
+      }
+      const joined = answered();
+      await until(() => answered() > joined + 300);
+    });
+    await checkHistory(logs[0] as ReplicatedLog, report);
+    await checkAgreement(replicas);
+    await Promise.all(replicas.map((replica) => replica.close()));
+    await Promise.all(logs.map((log) => log.close()));
+    await cluster.destroy();
+  });
+});
 
 if (etcdInstalled())
   describe("a full etcd", () => {
