@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
-import * as opaWasm from "@open-policy-agent/opa-wasm";
+import type * as opaWasm from "@open-policy-agent/opa-wasm";
 import type { Json, JsonObject } from "@seneschal/core";
 import type { PolicyAnswer, PolicyEngine, PolicySource } from "@seneschal/core/ports";
 import { check, compileCached } from "@seneschal/rego";
@@ -29,7 +29,8 @@ export function opaWasmPolicyEngine(options: OpaWasmOptions): PolicyEngine {
       const entrypoints = own.policy.entrypoints.map((path) => path.join("/"));
       let policy: Awaited<ReturnType<typeof opaWasm.loadPolicy>>;
       try {
-        policy = await opaWasm.loadPolicy(await options.build(sources, entrypoints));
+        const { loadPolicy } = await import("@open-policy-agent/opa-wasm");
+        policy = await loadPolicy(await options.build(sources, entrypoints));
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         return { ok: false, problems: [{ code: "opa_build_error", message, file: sources[0]?.name ?? "", row: 1, col: 1 }] };

@@ -1,14 +1,7 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import {
-  type ClassifyOptions,
-  classifyFile,
-  classifyParquet,
-  type FileFormat,
-  type FileReport,
-  formatOf,
-} from "@seneschal/adapters/classify-files";
+import type { ClassifyOptions, FileFormat, FileReport } from "@seneschal/adapters/classify-files";
 import { CodedError } from "@seneschal/core";
 import { Option } from "commander";
 import type { AddCommand } from "./add-command.ts";
@@ -23,6 +16,8 @@ export const addClassify: AddCommand = (program, { host, result }) => {
     .argument("<files...>", "files")
     .addOption(new Option("--format <format>", "default: by the file's name").choices(["csv", "tsv", "jsonl", "parquet"]))
     .action(async (files: string[], options: { format?: Format }) => {
+      // Loaded here: the recognisers are a tenth of what a server has in memory, and no other command needs them.
+      const { formatOf } = await import("@seneschal/adapters/classify-files");
       const reports = [];
       for (const name of files) {
         const path = resolve(host.cwd, name);
@@ -54,6 +49,7 @@ async function classify(
   format: Format,
   onShare: (share: number, records: number) => void,
 ): Promise<FileReport> {
+  const { classifyFile, classifyParquet } = await import("@seneschal/adapters/classify-files");
   const file = await open(path).catch(() => undefined);
   if (file === undefined) throw new CodedError("file_unreadable", `${name} cannot be read`);
   try {
