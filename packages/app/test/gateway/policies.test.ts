@@ -92,6 +92,43 @@ describe("policies", () => {
     expect(audit.body.total).toBe(1);
   });
 
+  it.each([
+    ["fails", "allow := x if x := [true, false][_]"],
+    ["is over its budget", "allow if count([x | some x in numbers.range(1, 1000000); some y in numbers.range(1, 1000)]) > 0"],
+    ["is undefined", "allow if input.nothing"],
+    [
+      "nests without end",
+      `a0 := [1]\n${Array.from({ length: 40 }, (_, i) => `a${i + 1} := [a${i}, a${i}]`).join("\n")}\nallow := a40`,
+    ],
+  ])(
+    "a policy that %s denies every operation of its workspace, is audited, and leaves other workspaces alone",
+    async (_what, source) => {
+      const acme = rig.admin("acme");
+      const admitted = async (name: string): Promise<string> => {
+        const id = await workspace(name);
+        const { id: identity_id } = rig.dev.organizations["acme"]?.admins.super_admin ?? {};
+        await acme("POST", `/api/v1/workspaces/${id}/admissions`, { identity_id, identity_type: "admin" });
+        return id;
+      };
+      const id = await admitted(`failing ${_what}`);
+      const other = await admitted(`beside ${_what}`);
+      const sealed = await acme("POST", `/api/v1/workspaces/${id}/encrypt`, { plaintext: base64("x") });
+      expect(sealed.status, sealed.text).toBe(200);
+      expect((await create({ name: "failing", workspace: id, rego: rego(source, id) })).status).toBe(201);
+      const refused = [
+        await acme("POST", `/api/v1/workspaces/${id}/encrypt`, { plaintext: base64("y") }),
+        await acme("POST", `/api/v1/workspaces/${id}/decrypt`, { ciphertext: sealed.body.ciphertext }),
+      ];
+      for (const { status, body } of refused) {
+        expect([status, body.error.code]).toEqual([403, "POLICY_VIOLATION"]);
+        expect(body.error.details.deny_reason).not.toBe("");
+      }
+      const audit = await acme("GET", `/api/v1/audit?workspace=${id}&event_type=policy.violation`);
+      expect(audit.body.total).toBe(refused.length);
+      expect((await acme("POST", `/api/v1/workspaces/${other}/encrypt`, { plaintext: base64("z") })).status).toBe(200);
+    },
+  );
+
   it("a source that does not compile is refused with every place, and the old version stays in force", async () => {
     const acme = rig.admin("acme");
     const id = await workspace("versions");

@@ -47,7 +47,7 @@ function parses(read: () => unknown): boolean {
   }
 }
 
-function queryEscape(text: string): string {
+export function queryEscape(text: string): string {
   let out = "";
   for (const b of textToBytes(text)) {
     const c = String.fromCharCode(b);

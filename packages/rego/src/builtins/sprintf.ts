@@ -7,11 +7,12 @@ import { codePoints } from "./collections.ts";
 
 const MAX_WIDTH = 1_000_000;
 
-/** What Go's fmt sees: OPA passes integers, doubles, and the Rego text of everything else as a string. */
-type Arg =
+/** What Go's fmt sees: OPA passes integers, doubles, and the Rego text of everything else as a string; templates have booleans. */
+export type Arg =
   | { readonly kind: "int"; readonly value: bigint; readonly type: string }
   | { readonly kind: "float"; readonly value: number; readonly text: string }
-  | { readonly kind: "string"; readonly value: string };
+  | { readonly kind: "string"; readonly value: string }
+  | { readonly kind: "bool"; readonly value: boolean };
 
 function argument(value: Value): Arg {
   if (typeof value === "string") return { kind: "string", value };
@@ -36,7 +37,11 @@ interface Flags {
 
 /** Go's `fmt.Sprintf` over Rego values. Width and precision above 10^6 are over the budget. */
 export function sprintf(format: string, values: readonly Value[]): string {
-  const args = values.map(argument);
+  return formatArguments(format, values.map(argument));
+}
+
+/** Go's `fmt.Sprintf`. */
+export function formatArguments(format: string, args: readonly Arg[]): string {
   let out = "";
   let next = 0;
   let reordered = false;
@@ -148,17 +153,24 @@ export function sprintf(format: string, values: readonly Value[]): string {
 }
 
 function typeOf(arg: Arg): string {
-  return arg.kind === "int" ? arg.type : arg.kind === "float" ? "float64" : "string";
+  return arg.kind === "int" ? arg.type : arg.kind === "float" ? "float64" : arg.kind;
 }
 
 function plain(arg: Arg): string {
-  return arg.kind === "int" ? arg.value.toString() : arg.kind === "float" ? general(arg.value, undefined, "g", true) : arg.value;
+  return arg.kind === "float" ? floatText(arg.value) : String(arg.value);
+}
+
+/** A double as `%v` writes it. */
+export function floatText(value: number): string {
+  return general(value, undefined, "g", true);
 }
 
 function formatOne(arg: Arg, verb: string, flags: Flags): string {
   if (verb === "T") return pad(typeOf(arg), { ...flags, zero: false });
   if (arg.kind === "int") return formatInt(arg, verb, flags);
   if (arg.kind === "float") return formatFloat(arg, verb, flags);
+  if (arg.kind === "bool")
+    return verb === "t" || verb === "v" ? pad(String(arg.value), { ...flags, zero: false }) : wrong(arg, verb, flags);
   return formatString(arg, verb, flags);
 }
 

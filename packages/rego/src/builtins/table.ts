@@ -1,6 +1,7 @@
 import { BuiltinError } from "../errors.ts";
 import { termText } from "../value/format.ts";
-import { getKey, isObject, RegoSet, sortedKeys, type Value } from "../value/value.ts";
+import type { RegoSet, Value } from "../value/value.ts";
+import { awsBuiltins } from "./aws.ts";
 import type { Builtin, BuiltinTable } from "./builtin.ts";
 import { define } from "./builtin.ts";
 import { collectionBuiltins } from "./collections.ts";
@@ -11,22 +12,14 @@ import { documentBuiltins } from "./documents.ts";
 import { encodingBuiltins } from "./encoding.ts";
 import { globBuiltins } from "./glob.ts";
 import { hashBuiltins } from "./hashes.ts";
+import { checkRequest } from "./http-request.ts";
 import { schemaBuiltins } from "./json-schema.ts";
 import { miscBuiltins } from "./misc.ts";
 import { networkBuiltins } from "./network.ts";
 import { regexBuiltins } from "./regex.ts";
 import { stringBuiltins } from "./strings.ts";
+import { templateBuiltins } from "./template.ts";
 import { timeBuiltins } from "./time.ts";
-
-const HTTP_PARAMETERS: ReadonlySet<string> = new Set(
-  (
-    "method url body enable_redirect force_json_decode force_yaml_decode headers raw_body tls_use_system_certs " +
-    "tls_ca_cert tls_ca_cert_file tls_ca_cert_env_variable tls_client_cert tls_client_cert_file " +
-    "tls_client_cert_env_variable tls_client_key tls_client_key_file tls_client_key_env_variable " +
-    "tls_insecure_skip_verify tls_server_name timeout cache force_cache force_cache_duration_seconds raise_error " +
-    "caching_mode max_retry_attempts cache_ignored_headers"
-  ).split(" "),
-);
 
 /** Handled by the compiler itself, or here only to be replaced by `with`. */
 const specialBuiltins: readonly Builtin[] = [
@@ -44,16 +37,7 @@ const specialBuiltins: readonly Builtin[] = [
   }),
   define("opa.runtime", "-> {string: any}", () => ({})),
   define("http.send", "{string: any} -> {any: any}", ([request]) => {
-    const object = request as Value;
-    const keys = isObject(object) ? sortedKeys(object) : [];
-    const list = (names: readonly Value[]): string => termText(RegoSet.of(names));
-    const unknown = keys.filter((key) => typeof key !== "string" || !HTTP_PARAMETERS.has(key));
-    if (unknown.length > 0)
-      throw new BuiltinError(`operand 1 invalid request parameters(s): ${list(unknown)}`, "eval_type_error");
-    const missing = ["method", "url"].filter((key) => !isObject(object) || getKey(object, key) === undefined);
-    if (missing.length > 0) {
-      throw new BuiltinError(`operand 1 missing required request parameters(s): ${list(missing)}`, "eval_type_error");
-    }
+    checkRequest(request as Value);
     throw new BuiltinError("the engine does no I/O");
   }),
 ];
@@ -75,6 +59,7 @@ const ALL: ReadonlyMap<string, Builtin> = new Map(
     ...coreBuiltins,
     ...collectionBuiltins,
     ...stringBuiltins,
+    ...templateBuiltins,
     ...documentBuiltins,
     ...encodingBuiltins,
     ...regexBuiltins,
@@ -85,6 +70,7 @@ const ALL: ReadonlyMap<string, Builtin> = new Map(
     ...schemaBuiltins,
     ...jwtBuiltins,
     ...x509Builtins,
+    ...awsBuiltins,
     ...miscBuiltins,
   ].map((builtin) => [builtin.name, builtin]),
 );

@@ -24,6 +24,8 @@ export function readYaml(text: string): Value {
     const document = parseDocument(text, {
       version: "1.1",
       merge: true,
+      // the last of equal keys wins, as in Go
+      uniqueKeys: false,
       intAsBigInt: true,
       customTags: (tags) =>
         tags.filter(

@@ -33,6 +33,11 @@ describe("builtins", () => {
     ['indexof("😀b", "b")', 1],
     ['count(hex.decode("ff00"))', 2],
     ['hex.encode(base64.decode("/w=="))', "ff"],
+    // docs.aws.amazon.com, Signature Version 4, "get-vanilla" of the test suite
+    [
+      'providers.aws.sign_req({"method": "GET", "url": "https://example.amazonaws.com/"}, {"aws_service": "service", "aws_region": "us-east-1", "aws_access_key": "AKIDEXAMPLE", "aws_secret_access_key": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"}, 1440938160000000000).headers.Authorization',
+      "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request,SignedHeaders=host;x-amz-date,Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31",
+    ],
     ['units.parse("100m")', 0.1],
     ['yaml.unmarshal("a: yes\\nb: 0x10")', { a: true, b: 16 }],
     ['yaml.marshal({"a": [1, "1"], "b": {"c": null}})', 'a:\n- 1\n- "1"\nb:\n  c: null\n'],
