@@ -58,6 +58,29 @@ it("a seal ends with what was committed when it began, however busy the log is",
   await rig.close();
 });
 
+it("one seal covers everything, however many events came, and the log verifies", async () => {
+  const rig = await openRig();
+  const { audit } = rig.gateway.services;
+  const sealed = async (): Promise<number> => (await audit.checkpoint("acme"))?.size ?? 0;
+  const event = (at: number) => ({
+    id: `e${at}`,
+    workspace: "",
+    timestamp: "2026-01-01T00:00:00.000Z",
+    event_type: "t",
+    actor: "a",
+  });
+  for (const more of [63, 64, 65, 1023, 1024, 1025]) {
+    const before = await sealed();
+    const events = Array.from({ length: more }, (_, at) => ({ stream: "acme", event: event(at) }));
+    await rig.store.commit({ commitId: `more ${more}`, audit: events });
+    await audit.seal();
+    expect(await sealed()).toBe(before + more);
+  }
+  expect(await audit.verify("acme")).toBeUndefined();
+  expect(await audit.verifyAll()).toBeUndefined();
+  await rig.close();
+});
+
 describe("the audit log", () => {
   let rig: Rig;
   let acme: Caller;
