@@ -1,5 +1,6 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { Counter, Histogram } from "prom-client";
+import { auditEventTypes } from "./audit/event.ts";
 
 /** What the gateway counts beyond HTTP. Labels are bounded: operations and results, never ids. */
 export interface GatewayMetrics {
@@ -35,6 +36,8 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
     labelNames: ["event_type"],
     registers,
   });
+  // From zero: the first event of a type is a growth too, which an alert must see.
+  for (const event_type of auditEventTypes) events.inc({ event_type }, 0);
   const dispatches = new Counter({
     name: "gateway_federation_dispatches_total",
     help: "Tries of the outbox to partners",

@@ -23,6 +23,12 @@ describe("the gateway's metrics", () => {
     for (const name of named) expect(text, name).toContain(`# TYPE ${name.replace(/_bucket$/, "")} `);
   });
 
+  it("count every kind of event from zero, so that the first one is seen to grow", () => {
+    for (const type of ["emergency.access", "backup.create", "auth.failure"]) {
+      expect(text).toContain(`gateway_audit_events_total{event_type="${type}"} 0`);
+    }
+  });
+
   it("are fed by what happens, and carry no ids", () => {
     for (const sample of [
       /^gateway_keys_rotation_age_seconds (6[0-9]|[7-9][0-9])/m,

@@ -2,7 +2,7 @@ import type { JsonObject } from "@seneschal/core";
 import type { AuditResult } from "@seneschal/core/keys";
 
 /** Every event type that the gateway writes. */
-const auditEventTypes = [
+export const auditEventTypes = [
   "encrypt",
   "decrypt",
   "key.create",
