@@ -33,10 +33,15 @@ describe.skipIf(opa === undefined)(
       return { ok: response.ok, body: readJson(await response.text()) as { readonly result?: unknown; readonly code?: string } };
     };
 
+    /** What OPA said last, for a failure's message. */
+    let refusal: unknown;
     /** The documents of package `p` by OPA; undefined if it refuses the policy or fails. */
     const theirs = async (source: string, input: unknown): Promise<Readonly<Record<string, unknown>> | undefined> => {
-      if (!(await send("PUT", "/v1/policies/p", source)).ok) return undefined;
+      const put = await send("PUT", "/v1/policies/p", source);
+      refusal = put.body;
+      if (!put.ok) return undefined;
       const { ok, body } = await send("POST", "/v1/data/p", JSON.stringify({ input }));
+      refusal = body;
       return ok ? (body.result as Readonly<Record<string, unknown>>) : undefined;
     };
 
@@ -69,11 +74,12 @@ describe.skipIf(opa === undefined)(
         fc.asyncProperty(fc.array(calls(functions), { minLength: 50, maxLength: 50, size: "max" }), async (texts) => {
           const source = `package p\n\nid(x) := x\n\n${texts.map((call, i) => `r${i} := {"v": ${call}}`).join("\n")}\n`;
           const documents = await theirs(source, {});
+          if (documents === undefined) throw new Error(`OPA refuses or fails: ${JSON.stringify(refusal)}`);
           const policy = compile([{ name: "p.rego", source }]);
           for (const [i, call] of texts.entries()) {
             const answer = policy.evaluate(`data.p.r${i}`, {}, { exact: true });
             const value = answer.kind === "error" ? answer : answer.kind === "defined" ? answer.value : undefined;
-            expect(plain(value), call).toEqual(plain(documents?.[`r${i}`]));
+            expect(plain(value), call).toEqual(plain(documents[`r${i}`]));
           }
         }),
         { numRuns: rounds(20) },

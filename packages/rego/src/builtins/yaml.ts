@@ -68,7 +68,7 @@ function regoValue(x: unknown, depth: number): Value {
 
 /** Writes YAML in go-yaml's style: sorted keys, sequences at their parent's indent. */
 export function writeYaml(json: unknown): string {
-  return stringify(arranged(json), {
+  const text = stringify(arranged(json), {
     version: "1.1",
     indentSeq: false,
     lineWidth: 0,
@@ -77,6 +77,8 @@ export function writeYaml(json: unknown): string {
     customTags: (tags) => tags.filter((tag) => typeof tag === "string" || !/:(omap|pairs|set)$/.test(tag.tag)),
     aliasDuplicateObjects: false,
   });
+  // a text of several lines by itself is indented too
+  return typeof json === "string" && text.startsWith("|") ? text.replace(/\n(?=[^\n])/g, "\n  ") : text;
 }
 
 function arranged(x: unknown): unknown {

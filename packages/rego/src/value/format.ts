@@ -128,7 +128,8 @@ function writeJson(value: Value, out: string[], depth: number, layout: Layout | 
     emit(out, "]");
     return;
   }
-  const entries = sortedKeys(value).map((key) => [keyText(key), getKey(value, key) as Value] as const);
+  // of keys with one name, 0 and "0", the last has it
+  const entries = [...new Map(sortedKeys(value).map((key) => [keyText(key), getKey(value, key) as Value] as const))];
   if (entries.length === 0) {
     emit(out, "{}");
     return;

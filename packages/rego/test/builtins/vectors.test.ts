@@ -41,6 +41,9 @@ describe("builtins", () => {
     ['units.parse("100m")', 0.1],
     ['yaml.unmarshal("a: yes\\nb: 0x10")', { a: true, b: 16 }],
     ['yaml.marshal({"a": [1, "1"], "b": {"c": null}})', 'a:\n- 1\n- "1"\nb:\n  c: null\n'],
+    ['yaml.marshal("line\\n\\nline")', "|-\n  line\n\n  line\n"],
+    ['yaml.unmarshal("a: 1\\na: 2")', { a: 2 }],
+    ['json.marshal({0: "a", "0": "b"})', '{"0":"b"}'],
     ['json.patch({"a": [1, 2]}, [{"op": "add", "path": "/a/1", "value": 9}])', { a: [1, 9, 2] }],
     ['json.marshal("<&>")', '"\\u003c\\u0026\\u003e"'],
   ])("%s", (expression, value) => {
