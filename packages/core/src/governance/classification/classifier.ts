@@ -108,6 +108,11 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
     evidence.push(...sqlEvidence(analysis, policy, options.catalogue ?? (() => undefined), recognisers));
     // What the tree does not carry (comments, odd literals) is searched as text; shapes of plain numbers are left to the literals.
     evidence.push(...textEvidence(query, context, policy, recognisers));
+    // Words that a dialect takes for a statement without a table (`explain our revenue`) may ask for data all the same.
+    if (analysis.results.length + analysis.inputs.length + analysis.outputs.length === 0) {
+      const request = requestOf(query);
+      if (request !== undefined) evidence.push(...requestEvidence(request, policy));
+    }
   } else if (json !== undefined) {
     form = "json";
     evidence.push(...jsonEvidence(json, policy, recognisers));

@@ -42,7 +42,12 @@ export function requestOf(text: string): DataRequest | undefined {
     if (match === null || (term.unless?.test(joined) ?? false) || term.personal === true) continue;
     const before = joined.slice(0, match.index).trimEnd();
     if (OWN.test(before) && !BULK.test(before)) continue;
-    if (/\b(?:without|excluding|except|no|minus|omit|omitting|drop|dropping)(?: the| any| all)?$/.test(before)) continue;
+    if (
+      /\b(?:without|excluding|except|no|minus|omit|omitting|drop|dropping)(?: the| any| all| their| its| his| her| our)?$/.test(
+        before,
+      )
+    )
+      continue;
     // The verb `email` and the noun `email` are one word: at the start of a request it is the verb.
     if (
       term.entity === "EMAIL_ADDRESS" &&

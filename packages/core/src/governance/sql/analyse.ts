@@ -1,4 +1,4 @@
-import { AGGREGATES, MASKING, REVEALING_AGGREGATES } from "./functions.ts";
+import { AGGREGATES, MASKING, REVEALING_AGGREGATES, showsLittle } from "./functions.ts";
 import type { ColumnInput, ResultColumn, SchemaOf, SqlAnalysis, SqlLiteral, SqlOutput } from "./types.ts";
 
 type Node = Record<string, unknown>;
@@ -109,6 +109,7 @@ class Analyser {
           this.#outputs.add(this.#qualified(nameOf((target as Node)["name"] ?? target)));
         return;
       case "Unload":
+      case "ExportData":
         this.#unload(node);
         return;
       case "Explain":
@@ -118,8 +119,19 @@ class Analyser {
         this.#externalCopy(node);
         return;
       default:
-        return;
+        this.#embedded(node);
     }
+  }
+
+  /** Queries inside a statement that has no rule of its own (a cursor, a cache, a prepared statement): what they show is shown. */
+  #embedded(node: unknown): void {
+    if (typeof node !== "object" || node === null) return;
+    const body = (node as Node)["body"];
+    if (typeof body === "object" && body !== null && ["Select", "SetOperation", "Query"].some((kind) => kind in body)) {
+      this.#queryStatement(node as Node);
+      return;
+    }
+    for (const child of Object.values(node)) this.#embedded(child);
   }
 
   /** The most telling operation of all statements wins. */
@@ -673,6 +685,12 @@ class Analyser {
           return this.#literal(node, undefined);
         case "Function":
           return this.#function(body, scope);
+        case "Substring": {
+          const little = showsLittle("substring", [body["expr"], body["substring_from"], body["substring_for"]]);
+          return [body["expr"], body["substring_from"], body["substring_for"]]
+            .flatMap((part) => this.#expr(part, scope))
+            .map((input) => applied(input, false, little, false));
+        }
         case "Case":
           return this.#case(body, scope);
         case "Subquery":
@@ -724,7 +742,7 @@ class Analyser {
     const name = nameOf(fn["name"]).split(".").at(-1)?.toLowerCase() ?? "";
     const args = argumentsOf(fn["args"]);
     const inputs: ColumnInput[] = [];
-    const masking = MASKING.has(name);
+    const masking = MASKING.has(name) || showsLittle(name, args);
     const aggregate = AGGREGATES.has(name);
     for (const [i, arg] of args.entries()) {
       const found = this.#expr(arg, scope);

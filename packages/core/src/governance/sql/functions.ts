@@ -19,3 +19,13 @@ export const MASKING: ReadonlySet<string> = new Set(
    mask mask_hash mask_first_n mask_last_n mask_show_first_n mask_show_last_n redact tokenize tokenise pseudonymize pseudonymise anonymize
    anonymise encrypt aes_encrypt hmac hmac_sha256 digest crypt one_way_hash siphash64 cityhash64 standard_hash`.split(/\s+/),
 );
+
+/** Characters that may be shown of a value that counts as masked, as the last four digits of a card. */
+const SHOWN = 4;
+
+/** True for `left`, `right` and `substring` of so few characters that the value cannot be read from them. `args` are nodes of the tree. */
+export function showsLittle(name: string, args: readonly unknown[]): boolean {
+  const length = name === "left" || name === "right" ? args[1] : /^substr(?:ing)?$/.test(name) ? args[2] : undefined;
+  const digits = /^\{(?:"\w+":\{)*"Number":\["(\d{1,9})"/.exec(JSON.stringify(length) ?? "")?.[1];
+  return digits !== undefined && Number(digits) <= SHOWN;
+}

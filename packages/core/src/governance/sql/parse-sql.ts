@@ -43,10 +43,20 @@ function attempt(parser: SqlParser, text: string, dialect: string): readonly unk
   // The moving statements of Hive are read by our own rules even where the parser has a tree for them.
   if (/(?:^|;)\s*(?:EXPORT\s+TABLE|IMPORT\s|LOAD\s+DATA)/i.test(text)) return undefined;
   try {
-    return parser.parse(text, dialect);
+    return parser.parse(text, dialect).map((tree) => withQuery(parser, tree, dialect));
   } catch {
     return undefined;
   }
+}
+
+/** `UNLOAD ('select ...')` holds its query as a text: read too, so that what it shows is seen. */
+function withQuery(parser: SqlParser, tree: unknown, dialect: string): unknown {
+  const unload = (tree as { readonly Unload?: { readonly query_text?: unknown } } | null)?.Unload;
+  if (typeof unload?.query_text !== "string") return tree;
+  const [inner] = (attempt(parser, unload.query_text.replace(/''|\\'/g, "'"), dialect) ?? []) as readonly {
+    readonly Query?: unknown;
+  }[];
+  return inner?.Query === undefined ? tree : { Unload: { ...unload, query: inner.Query } };
 }
 
 function aliasOf(dialect: string): string {

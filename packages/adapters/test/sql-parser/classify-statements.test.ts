@@ -1,0 +1,56 @@
+import { createClassifier } from "@seneschal/core/governance";
+import { describe, expect, test } from "vitest";
+import { openSqlParser } from "../../src/sql-parser/index.ts";
+
+const classifier = createClassifier({ sql: await openSqlParser() });
+const read = (query: string) => {
+  const { tier, operation, form } = classifier.classify(query);
+  return [tier, operation, form];
+};
+
+describe("a query inside a statement is seen", () => {
+  test.each([
+    ["UNLOAD ('select email from users where name = ''x''') TO 's3://bucket'", "EXPORT"],
+    ["EXPORT DATA OPTIONS(uri='gs://x') AS SELECT email FROM users", "EXPORT"],
+    ["COPY (SELECT email FROM users) TO 's3://x'", "EXPORT"],
+    ["DECLARE c CURSOR FOR SELECT email FROM users", "READ"],
+    ["PREPARE p AS SELECT email FROM users", "READ"],
+    ["EXPLAIN SELECT email FROM users", "READ"],
+    ["BEGIN; SELECT email FROM users; COMMIT", "READ"],
+    ["SET search_path = crm; SELECT email FROM users", "READ"],
+    ["CREATE VIEW v AS SELECT email FROM users", "WRITE"],
+  ])("%s", (query, operation) => expect(read(query)).toEqual(["CONFIDENTIAL", operation, "sql"]));
+});
+
+describe("words that begin like a statement and are none", () => {
+  test.each([
+    ["show revenue by month", "INTERNAL"],
+    ["show all customer emails", "CONFIDENTIAL"],
+    ["export all customer emails", "CONFIDENTIAL"],
+    ["load every patient's diagnosis", "RESTRICTED"],
+  ])("%s is %s", (query, tier) => expect(read(query).slice(0, 1)).toEqual([tier]));
+
+  test("what is left out is not asked for, whoever it belongs to", () => {
+    expect(read("give me all customers without their phone numbers")[0]).toBe("INTERNAL");
+    expect(read("give me all customers with their phone numbers")[0]).toBe("CONFIDENTIAL");
+  });
+});
+
+test("a few characters of a value count as masked, more do not", () => {
+  const tier = (column: string) => read(`SELECT ${column} FROM payments`)[0];
+  const whole = tier("card_number");
+  for (const little of [
+    "right(card_number, 4)",
+    "left(card_number, 4)",
+    "substring(card_number, 1, 4)",
+    "substring(card_number from 13 for 4)",
+  ])
+    expect([little, tier(little)]).toEqual([little, "PROPRIETARY"]);
+  for (const much of [
+    "right(card_number, 12)",
+    "substring(card_number, 1)",
+    "left(card_number, n)",
+    "substring(card_number from 1 for 16)",
+  ])
+    expect([much, tier(much)]).toEqual([much, whole]);
+});
