@@ -46,6 +46,9 @@ export function openDataChannel(service: keyof DataServices, { address, tls, tim
     new Service(address, channel, {
       // Failures are decided on by the callers, who know what may be repeated.
       "grpc.enable_retries": 0,
+      // Nodes are few and near: one that comes back is found at once.
+      "grpc.initial_reconnect_backoff_ms": 100,
+      "grpc.max_reconnect_backoff_ms": 2000,
       "grpc.use_local_subchannel_pool": 1,
       "grpc.max_receive_message_length": 1 << 22,
     }) as Client & Record<string, (...args: readonly unknown[]) => unknown>;

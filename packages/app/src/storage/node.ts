@@ -185,7 +185,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       if (node !== undefined) peers.suspect(node);
     },
   });
-  const repair = createChunkRepair(context, cluster, io);
+  const repair = createChunkRepair(context, cluster, io, up);
   /** Devices of other nodes, as the cluster knows them now. */
   const attachDevices = (): void => {
     const { nodes, devices: known } = cluster.state;

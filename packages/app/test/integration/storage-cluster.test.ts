@@ -24,11 +24,16 @@ const retriable = ["ShardUnavailable", "QuorumLost", "Unavailable", "KeyManagerU
 
 /** Asks again until it is so. */
 async function until(what: string, probe: () => Promise<boolean>): Promise<void> {
+  let last: unknown;
+  const failed = (error: unknown): false => {
+    last = error;
+    return false;
+  };
   for (let tries = 0; tries < 600; tries++) {
-    if (await probe().catch(() => false)) return;
+    if (await probe().catch(failed)) return;
     await wait(100);
   }
-  throw new Error(`it never came to be: ${what}`);
+  throw new Error(`it never came to be: ${what}`, { cause: last });
 }
 
 test.skipIf(!installed)(

@@ -30,6 +30,9 @@ export interface ClusterRig {
   start(id: string): Promise<StorageNode>;
   /** The node is gone: its ports are closed, it runs nothing. */
   stop(id: string): Promise<void>;
+  /** Nobody reaches the node any more, though it runs; `mend` ends that. */
+  cut(id: string): Promise<void>;
+  mend(id: string): Promise<void>;
   /** Rounds of every running node, one after the other. */
   rounds(count?: number): Promise<void>;
   put(at: string, key: string, bytes: Uint8Array): Promise<unknown>;
@@ -38,22 +41,31 @@ export interface ClusterRig {
   places(): Promise<readonly (readonly string[])[]>;
   /** Files of the extents of a device. */
   extents(device: string): Promise<readonly string[]>;
+  /** Where a device keeps an extent. */
+  extentPath(device: string, extent: string): string;
   flip(path: string): Promise<void>;
   dispose(): Promise<void>;
 }
 
 export async function openCluster(
   ids: readonly string[],
-  { devices = 2, ...extra }: Partial<Omit<StorageNodeOptions, "devices">> & { readonly devices?: number } = {},
+  {
+    devices = 2,
+    plaintext = false,
+    ...extra
+  }: Partial<Omit<StorageNodeOptions, "devices">> & { readonly devices?: number; readonly plaintext?: boolean } = {},
 ): Promise<ClusterRig> {
   const directory = await mkdtemp(join(tmpdir(), "seneschal-cluster-"));
-  const ca = await storeCa("Cluster CA");
+  const ca = plaintext ? ({} as StoreCa) : await storeCa("Cluster CA");
   const log = createMemoryLog();
   const store = openMemoryStore(storageSchema);
   const vault = switchableVault();
   const authorisation = await storageAuthorisation();
   const clock = settableClock(Date.now());
-  const running = new Map<string, { readonly node: StorageNode; readonly servers: readonly DataServer[] }>();
+  const running = new Map<
+    string,
+    { readonly node: StorageNode; servers: readonly DataServer[]; readonly listen: () => Promise<DataServer[]> }
+  >();
   const ports = new Map<string, readonly [number, number]>();
   const capacityBytes = 64 << 20;
 
@@ -76,8 +88,8 @@ export async function openCluster(
     peerAddress: (id) => `localhost:${ports.get(id)?.[1]}`,
     async start(id) {
       const [data, peer] = await portsOf(id);
-      const own = await ca.issue(`CN=${id},OU=store-server`, { names: ["localhost"] });
-      const tls = { ca: ca.pem, cert: own.cert, key: own.key };
+      const own = plaintext ? undefined : await ca.issue(`CN=${id},OU=store-server`, { names: ["localhost"] });
+      const tls = own && { ca: ca.pem, cert: own.cert, key: own.key };
       const silent = openLogger({ level: "silent" });
       const local = await Promise.all(
         Array.from({ length: devices }, async (_, i) => ({
@@ -92,7 +104,7 @@ export async function openCluster(
         address: `${id}:9090`,
         dataAddress: `localhost:${data}`,
         peerAddress: `localhost:${peer}`,
-        peerTls: tls,
+        ...(tls && { peerTls: tls }),
         expectedNodes: ids.length,
         clusterLog: log.open(),
         store,
@@ -105,10 +117,19 @@ export async function openCluster(
         pools: [{ id: "fast", class: "ssd" }],
         ...extra,
       });
-      const common = { node, authorisation, log: silent, host: "127.0.0.1", tls };
-      const servers = [await serveGrpc({ ...common, port: data }), await servePeers({ ...common, port: peer })];
-      running.set(id, { node, servers });
+      const common = { node, authorisation, log: silent, host: "127.0.0.1", ...(tls && { tls }) };
+      const listen = async () => [await serveGrpc({ ...common, port: data }), await servePeers({ ...common, port: peer })];
+      running.set(id, { node, servers: await listen(), listen });
       return node;
+    },
+    async cut(id) {
+      const found = running.get(id);
+      await Promise.all(found?.servers.map((s) => s.close()) ?? []);
+      if (found !== undefined) found.servers = [];
+    },
+    async mend(id) {
+      const found = running.get(id);
+      if (found?.servers.length === 0) found.servers = await found.listen();
     },
     async stop(id) {
       const found = running.get(id);
@@ -138,6 +159,7 @@ export async function openCluster(
       const folder = join(directory, device, "extents");
       return (await readdir(folder)).map((n) => join(folder, n));
     },
+    extentPath: (device, extent) => join(directory, device, "extents", extent),
     async flip(path) {
       const bytes = await readFile(path);
       bytes[bytes.length >> 1]! ^= 1;
@@ -145,7 +167,8 @@ export async function openCluster(
     },
     async dispose() {
       for (const id of [...running.keys()]) await rig.stop(id);
-      await rm(directory, { recursive: true, force: true });
+      // A repair that another node asked for may still be writing.
+      await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
     },
   };
   for (const id of ids) await rig.start(id);

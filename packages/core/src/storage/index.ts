@@ -13,6 +13,7 @@ export {
   emptyCluster,
   isReadOnly,
   type NodeState,
+  nodeShare,
   type Pool,
 } from "./cluster/state.ts";
 export { type ClusterCommand, type ClusterStep, stepCluster } from "./cluster/step.ts";

@@ -1,4 +1,4 @@
-import { murmur3, placeChunk, planRebuild, rankDevices } from "@seneschal/core/storage";
+import { murmur3, nodeShare, placeChunk, planRebuild, rankDevices } from "@seneschal/core/storage";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
@@ -78,4 +78,32 @@ describe("rebuild plan", () => {
     const places = [0, 1].map((index) => ({ index, device: `d${index}`, node: "n0" }));
     expect(planRebuild("aa", places, new Set([1]), [{ id: "d0", node: "n0", weight: 1 }])).toBeUndefined();
   });
+});
+
+test("no node gets more than its share, and what finds no place is not placed", () => {
+  const all = ["n1", "n1", "n2", "n2"].map((node, i) => ({ id: `d${i}`, node, weight: 1 }));
+  expect(placeChunk("aa", all, 3, [], () => 1)).toBeUndefined();
+  expect(new Set(placeChunk("aa", all, 2, [], () => 1)?.map((c) => c.node))).toEqual(new Set(["n1", "n2"]));
+  expect(placeChunk("aa", all, 1, [{ node: "n1" }], () => 1)?.map((c) => c.node)).toEqual(["n2"]);
+  // A rebuild crowds a node no more than it was.
+  const places = [
+    { index: 0, device: "d0", node: "n1" },
+    { index: 1, device: "none-1", node: "" },
+  ];
+  expect(planRebuild("aa", places, new Set([1]), all.slice(0, 2), 1)).toBeUndefined();
+  expect(planRebuild("aa", places, new Set([1]), all.slice(0, 2), 2)).toEqual([{ index: 1, target: "d1" }]);
+  expect(planRebuild("aa", places, new Set([0]), all.slice(0, 2), 1)).toEqual([{ index: 0, target: "d1" }]);
+});
+
+test("a node's share counts nodes that do not answer, and never less than a majority of them", () => {
+  const device = (node: string) => ({ node, pool: "p", state: "Healthy" });
+  const devices = Object.fromEntries(["n1", "n2", "n3"].map((n) => [n, device(n)]));
+  const nodes = Object.fromEntries(["n1", "n2", "n3"].map((n) => [n, { id: n, state: "Active" }]));
+  const share = (state: object, answers?: (n: string) => boolean) =>
+    nodeShare(state as Parameters<typeof nodeShare>[0], { id: "p" }, 3, answers);
+  expect(share({ devices, nodes })).toBe(1);
+  expect(share({ devices, nodes }, (n) => n !== "n3")).toBe(2);
+  expect(share({ devices, nodes }, (n) => n === "n1")).toBe(2);
+  expect(share({ devices, nodes: { ...nodes, n3: { id: "n3", state: "Evicted" } } })).toBe(2);
+  expect(share({ devices: { n1: device("n1") }, nodes: {} })).toBe(3);
 });

@@ -1,6 +1,14 @@
 import { isCoded } from "@seneschal/core";
 import type { Stripe } from "@seneschal/core/storage";
-import { durabilityName, durabilityOf, placeChunk, rankDevices, storageError, stripeOf } from "@seneschal/core/storage";
+import {
+  durabilityName,
+  durabilityOf,
+  nodeShare,
+  placeChunk,
+  rankDevices,
+  storageError,
+  stripeOf,
+} from "@seneschal/core/storage";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkDoc, FragmentRecord } from "../documents.ts";
@@ -123,8 +131,10 @@ export function createFragmentIo({ context, cluster, devices, up, onSilence }: F
     async write(chunkId, pool, acknowledge, fragments) {
       const length = fragments[0]?.length ?? 0;
       const able = candidates(pool, length);
-      const count = Math.min(fragments.length, able.length);
-      const first = count < acknowledge ? undefined : placeChunk(chunkId, able, count);
+      const share = nodeShare(cluster.state, { id: pool }, fragments.length);
+      let first: ReturnType<typeof placeChunk<(typeof able)[number]>>;
+      for (let count = Math.min(fragments.length, able.length); count >= acknowledge && first === undefined; count--)
+        first = placeChunk(chunkId, able, count, [], () => share);
       if (first === undefined) {
         const found = `${able.length} devices with room, a chunk needs ${acknowledge}`;
         if (withRoom(pool, length).length >= acknowledge)
@@ -132,13 +142,25 @@ export function createFragmentIo({ context, cluster, devices, up, onSilence }: F
         throw storageError("PoolFull", `pool ${pool} has ${found}`, { pool });
       }
       let silence = false;
-      const spare = rankDevices(chunkId, able).filter((c) => !first.some((f) => f.id === c.id));
+      const chosen = first;
+      const spare = [...rankDevices(chunkId, able)].filter((c) => !chosen.some((f) => f.id === c.id));
+      const held = new Map<string, number>();
+      const hold = (node: string, change: number) => held.set(node, (held.get(node) ?? 0) + change);
+      for (const { node } of chosen) hold(node, 1);
+      /** The next device whose node may hold one more. */
+      const another = () => {
+        const at = spare.findIndex(({ node }) => (held.get(node) ?? 0) < share);
+        const [next] = at < 0 ? [] : spare.splice(at, 1);
+        if (next !== undefined) hold(next.node, 1);
+        return next;
+      };
       const written = await Promise.all(
         fragments.map(async (bytes, index): Promise<FragmentRecord | null> => {
-          for (let target = first[index]; target !== undefined; target = spare.shift()) {
+          for (let target = chosen[index]; target !== undefined; target = another()) {
             try {
               return await writeOne(chunkId, index, target.id, bytes);
             } catch (error) {
+              hold(target.node, -1);
               silence ||= isCoded(error, "device_unavailable");
               context.metrics.transportErrors.inc({ transport: "device", kind: isCoded(error) ? error.code : "write" });
             }

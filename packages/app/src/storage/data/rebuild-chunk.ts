@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   createRing,
   durabilityName,
+  nodeShare,
   planRebuild,
   type RepairRecord,
   type ScrubVerdict,
@@ -27,7 +28,15 @@ interface ChunkOutcome {
 
 export interface ChunkRepair {
   /** Reads and verifies every fragment of a chunk; with `repair`, rebuilds bad ones onto other devices and reads them back. */
-  check(chunkId: string, options: { readonly trigger: RepairTrigger; readonly repair: boolean }): Promise<ChunkOutcome>;
+  check(
+    chunkId: string,
+    options: {
+      readonly trigger: RepairTrigger;
+      readonly repair: boolean;
+      /** Also rebuilds what merely does not answer, and would be as it was when it comes back. */
+      readonly impatient?: boolean;
+    },
+  ): Promise<ChunkOutcome>;
   /** Moves fragments away from devices, rebuilding what cannot be read. */
   move(chunkId: string, leaving: (device: string) => boolean): Promise<ChunkOutcome>;
   /** Chunks being rebuilt now. */
@@ -38,7 +47,12 @@ export interface ChunkRepair {
   readonly lost: ReadonlySet<string>;
 }
 
-export function createChunkRepair(context: StorageContext, cluster: ClusterControl, io: FragmentIo): ChunkRepair {
+export function createChunkRepair(
+  context: StorageContext,
+  cluster: ClusterControl,
+  io: FragmentIo,
+  up: (node: string) => boolean,
+): ChunkRepair {
   const { store, clock, metrics } = context;
   const ring = createRing<RepairRecord>(4096);
   const locked = createKeyedLock();
@@ -56,6 +70,7 @@ export function createChunkRepair(context: StorageContext, cluster: ClusterContr
     chunkId: string,
     leaving: (device: string) => boolean,
     repair: boolean,
+    impatient: boolean,
   ): Promise<ChunkOutcome | "again"> => {
     const found = await store.get("storage_chunks", chunkId);
     if (found === undefined) {
@@ -77,7 +92,8 @@ export function createChunkRepair(context: StorageContext, cluster: ClusterContr
       return { verdict, written: 0, ...(repair ? { repair: "failed" } : {}) };
     }
     lost.delete(chunkId);
-    const moving = chunk.fragments.flatMap((f, i) => (!good[i] || (f !== null && leaving(f.device)) ? [i] : []));
+    const waits = (i: number) => !impatient && results[i]?.state === "unreachable" && !condemned(chunk.fragments[i] ?? null);
+    const moving = chunk.fragments.flatMap((f, i) => ((!good[i] && !waits(i)) || (f !== null && leaving(f.device)) ? [i] : []));
     if (moving.length === 0 || !repair) return { verdict, written: 0 };
 
     const places = chunk.fragments.map((f, index) => ({
@@ -86,10 +102,11 @@ export function createChunkRepair(context: StorageContext, cluster: ClusterContr
       node: f === null ? "" : (cluster.state.devices[f.device]?.node ?? ""),
     }));
     const able = io.candidates(chunk.pool, length).filter((c) => !leaving(c.id));
+    const share = nodeShare(cluster.state, { id: chunk.pool }, chunk.fragments.length, impatient ? up : undefined);
     // As many as the devices allow: a chunk with some redundancy back is better than none.
     let plan: ReturnType<typeof planRebuild>;
     for (let n = moving.length; n > 0 && plan === undefined; n--)
-      plan = planRebuild(chunkId, places, new Set(moving.slice(0, n)), able);
+      plan = planRebuild(chunkId, places, new Set(moving.slice(0, n)), able, share);
     if (plan === undefined) return { verdict, repair: "failed", written: 0 };
 
     const present = results.map((r) => r.bytes);
@@ -132,11 +149,16 @@ export function createChunkRepair(context: StorageContext, cluster: ClusterContr
     return { verdict, repair: plan.length === moving.length ? "repaired" : "failed", written: plan.length * length };
   };
 
-  const work = (chunkId: string, leaving: (device: string) => boolean, repair: boolean): Promise<ChunkOutcome> =>
+  const work = (
+    chunkId: string,
+    leaving: (device: string) => boolean,
+    repair: boolean,
+    impatient = false,
+  ): Promise<ChunkOutcome> =>
     limited(() =>
       locked(chunkId, async () => {
         for (let attempt = 0; attempt < 20; attempt++) {
-          const outcome = await once(chunkId, leaving, repair);
+          const outcome = await once(chunkId, leaving, repair, impatient);
           if (outcome !== "again") return outcome;
         }
         return { verdict: "Healthy", repair: "failed", written: 0 };
@@ -148,9 +170,9 @@ export function createChunkRepair(context: StorageContext, cluster: ClusterContr
     active: () => rebuilding,
     records: () => ring.items(),
     move: (chunkId, leaving) => work(chunkId, leaving, true),
-    async check(chunkId, { trigger, repair }) {
+    async check(chunkId, { trigger, repair, impatient }) {
       const started = clock.now();
-      const outcome = await work(chunkId, () => false, repair);
+      const outcome = await work(chunkId, () => false, repair, impatient);
       if (outcome.repair !== undefined) {
         metrics.repairs.inc({ trigger, outcome: outcome.repair });
         ring.push({

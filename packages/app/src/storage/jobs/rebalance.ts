@@ -1,12 +1,15 @@
 import type { JsonObject } from "@seneschal/core";
-import { placeChunk } from "@seneschal/core/storage";
+import { nodeShare, placeChunk } from "@seneschal/core/storage";
 import type { JobContext } from "../../platform/index.ts";
 import { fragmentLength } from "../data/stripes.ts";
 import { chunkPage } from "./chunk-pages.ts";
 import type { MaintenanceParts } from "./parts.ts";
 
 /** Moves fragments of a pool to the devices that placement prefers today, for example after a device was added. */
-export async function runRebalance({ context, io, repair, throttle }: MaintenanceParts, job: JobContext): Promise<JsonObject> {
+export async function runRebalance(
+  { context, cluster, io, repair, throttle }: MaintenanceParts,
+  job: JobContext,
+): Promise<JsonObject> {
   const pool = job.params["pool"] as string;
   const total = await context.store.count("storage_chunks", "by_pool", [pool]);
   const saved = job.checkpoint as {
@@ -25,7 +28,9 @@ export async function runRebalance({ context, io, repair, throttle }: Maintenanc
       if (doc.pool !== pool) continue;
       done += 1;
       const holders = new Set(doc.fragments.flatMap((f) => (f === null ? [] : [f.device])));
-      const ideal = placeChunk(id, io.candidates(pool, fragmentLength(doc.sealed, doc.data)), doc.fragments.length);
+      const share = nodeShare(cluster.state, { id: pool }, doc.fragments.length);
+      const able = io.candidates(pool, fragmentLength(doc.sealed, doc.data));
+      const ideal = placeChunk(id, able, doc.fragments.length, [], () => share);
       if (ideal === undefined || ideal.every((c) => holders.has(c.id))) continue;
       const wanted = new Set(ideal.map((c) => c.id));
       const outcome = await repair.move(id, (device) => holders.has(device) && !wanted.has(device));

@@ -44,7 +44,7 @@ export async function runScrub(parts: MaintenanceParts, job: JobContext): Promis
     );
     await Promise.all(
       wanted.map(async ({ id }) => {
-        const outcome = await repair.check(id, { trigger, repair: true });
+        const outcome = await repair.check(id, { trigger, repair: true, impatient: true });
         if (outcome.verdict === "Gone") return;
         report = countVerdict(report, outcome.verdict, outcome.repair);
         context.metrics.scrubChunks.inc({ verdict: outcome.verdict });

@@ -62,16 +62,37 @@ export function durabilityOf(
   pool: Pool,
 ): { readonly durability: Durability; readonly acknowledge: number } {
   if (pool.durability === undefined) {
-    const nodes = new Set<string>();
-    for (const device of Object.values(state.devices))
-      if (device.pool === pool.id && device.state !== "Failed" && device.state !== "Removed") nodes.add(device.node);
-    const { copies, stripe, acknowledge } = clusterDurability(nodes.size);
+    const { copies, stripe, acknowledge } = clusterDurability(nodesOf(state, pool).size);
     if (stripe !== undefined) return { durability: { kind: "ec", ...stripe }, acknowledge };
     if (copies > 1) return { durability: { kind: "replication", copies }, acknowledge };
   }
   const durability = pool.durability ?? classDurability[pool.class];
   const { data, parity } = stripeOf(durability);
   return { durability, acknowledge: data + Math.min(1, parity) };
+}
+
+/**
+ * How many fragments of one chunk a node may hold: an even share of them over the nodes of the pool. Those that do not answer
+ * count as well: a fragment that finds no place waits for its node, while two on one node would be lost together. `answers`
+ * counts only nodes that do, for what has waited long enough; at least a majority, so that no chunk gathers on one node.
+ */
+export function nodeShare(
+  state: Pick<ClusterState, "devices" | "nodes">,
+  pool: Pick<Pool, "id">,
+  fragments: number,
+  answers: (node: string) => boolean = () => true,
+): number {
+  const nodes = [...nodesOf(state, pool)].filter((n) => ["Active", "Degraded"].includes(state.nodes[n]?.state ?? "Active"));
+  const counted = Math.max(nodes.filter(answers).length, Math.floor(nodes.length / 2) + 1);
+  return Math.ceil(fragments / Math.max(1, Math.min(counted, nodes.length)));
+}
+
+/** Nodes with devices in the pool that are not given up. */
+function nodesOf(state: Pick<ClusterState, "devices">, pool: Pick<Pool, "id">): ReadonlySet<string> {
+  const nodes = new Set<string>();
+  for (const device of Object.values(state.devices))
+    if (device.pool === pool.id && device.state !== "Failed" && device.state !== "Removed") nodes.add(device.node);
+  return nodes;
 }
 
 /** True when writes to the shard are refused: the cluster or the shard is in maintenance. */

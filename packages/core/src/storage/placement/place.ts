@@ -21,7 +21,7 @@ export function rankDevices<C extends Candidate>(chunkId: string, candidates: re
 
 /**
  * Picks `count` distinct devices, spread over nodes as evenly as the candidates allow: no node gets a second fragment
- * while another could take its first. Returns `undefined` when there are fewer than `count` devices.
+ * while another could take its first, and none more than `most` allows. Returns `undefined` when fewer than `count` find a place.
  *
  * @example
  * ```ts
@@ -36,13 +36,15 @@ export function placeChunk<C extends Candidate>(
   count: number,
   /** Fragments that nodes already hold of this chunk. */
   held: readonly { readonly node: string }[] = [],
+  /** Fragments of this chunk that a node may hold. */
+  most: (node: string) => number = () => Number.POSITIVE_INFINITY,
 ): readonly C[] | undefined {
-  const left = [...rankDevices(chunkId, candidates)];
-  if (left.length < count) return undefined;
+  let left = [...rankDevices(chunkId, candidates)];
   const perNode = new Map<string, number>();
   for (const { node } of held) perNode.set(node, (perNode.get(node) ?? 0) + 1);
   const chosen: C[] = [];
   while (chosen.length < count) {
+    left = left.filter((c) => (perNode.get(c.node) ?? 0) < most(c.node));
     const least = Math.min(...left.map((c) => perNode.get(c.node) ?? 0));
     const index = left.findIndex((c) => (perNode.get(c.node) ?? 0) === least);
     const [next] = left.splice(index, 1);

@@ -16,14 +16,18 @@ export interface Rebuild {
 /**
  * Chooses new places for fragments that are bad or must leave: devices that hold no other fragment of the chunk. When
  * there are not enough foreign devices, a bad fragment goes back to its own device under a new extent, if that device
- * still takes writes. `undefined` when no plan keeps all fragments on distinct devices.
+ * still takes writes. No node gets more than its `share`, nor more than it had before. `undefined` when no plan keeps all
+ * fragments on distinct devices.
  */
 export function planRebuild(
   chunkId: string,
   places: readonly FragmentPlace[],
   moving: ReadonlySet<number>,
   candidates: readonly Candidate[],
+  /** Fragments of one chunk that a node may hold. */
+  share = Number.POSITIVE_INFINITY,
 ): readonly Rebuild[] | undefined {
+  const most = (node: string): number => Math.max(share, places.filter((p) => p.node === node).length);
   const staying = places.filter((p) => !moving.has(p.index));
   const holders = new Set(staying.map((p) => p.device));
   const own = new Set(places.filter((p) => moving.has(p.index)).map((p) => p.device));
@@ -31,7 +35,7 @@ export function planRebuild(
   const foreign = free.filter((c) => !own.has(c.id));
   const indexes = [...moving].sort((a, b) => a - b);
   const targets =
-    placeChunk(chunkId, foreign, indexes.length, staying) ?? fillUp(chunkId, foreign, free, indexes.length, staying);
+    placeChunk(chunkId, foreign, indexes.length, staying, most) ?? fillUp(chunkId, foreign, free, indexes.length, staying, most);
   return targets?.map((target, i) => ({ index: indexes[i] ?? 0, target: target.id }));
 }
 
@@ -41,14 +45,17 @@ function fillUp(
   free: readonly Candidate[],
   count: number,
   staying: readonly FragmentPlace[],
+  most: (node: string) => number,
 ): readonly Candidate[] | undefined {
-  const first = placeChunk(chunkId, foreign, Math.min(count, foreign.length), staying) ?? [];
+  let first: readonly Candidate[] | undefined;
+  for (let n = Math.min(count, foreign.length); first === undefined; n--) first = placeChunk(chunkId, foreign, n, staying, most);
   const taken = new Set(first.map((c) => c.id));
   const rest = placeChunk(
     chunkId,
     free.filter((c) => !taken.has(c.id)),
     count - first.length,
     [...staying, ...first],
+    most,
   );
   return rest === undefined ? undefined : [...first, ...rest];
 }
