@@ -7,7 +7,7 @@ import type { Json } from "@seneschal/core";
 export type Growing = Json | AsyncIterable<Growing> | Later | readonly Growing[] | GrowingObject;
 
 /** A figure that stands when everything before it was written. */
-export type Later = () => Growing | Promise<Growing>;
+type Later = () => Growing | Promise<Growing>;
 
 export interface GrowingObject {
   readonly [field: string]: Growing;

@@ -1,7 +1,7 @@
 import { type Growing, type GrowingObject, isRecord, isWhole, itemsOf } from "./growing.ts";
 
 /** What grows, as JSON text in the order of its fields; a line for each item of a list that is read meanwhile. */
-export async function* jsonText(value: Growing): AsyncGenerator<string> {
+async function* jsonText(value: Growing): AsyncGenerator<string> {
   if (isWhole(value)) yield JSON.stringify(value);
   else if (typeof value === "function") yield* jsonText(await value());
   else if (isRecord(value)) {
