@@ -87,8 +87,8 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     return plan.results;
   });
 
-  type Reading = { readonly snapshot?: ReturnType<LevelDb["snapshot"]> };
-  const readMany = async (coll: string, ids: readonly string[], reading: Reading = {}): Promise<(Stored | undefined)[]> => {
+  type Reading = { readonly snapshot: ReturnType<LevelDb["snapshot"]> };
+  const readMany = async (coll: string, ids: readonly string[], reading?: Reading): Promise<(Stored | undefined)[]> => {
     collectionOf(schema, coll);
     const audit = coll === auditCollection;
     const keys = ids.map((id) => bytes(audit ? layout.audit(auditSeq(id)) : layout.document(coll, id)));

@@ -6,10 +6,10 @@ import { Level } from "level";
 export type LevelDb = Level<Buffer, string>;
 
 /**
- * Bytes that are gathered in memory before they are sorted into a file. LevelDB's 4 MiB are full every second under load, and each
- * file costs writers and readers a merge with the ones before.
+ * Bytes that are gathered in memory before they are written as a file; LevelDB holds up to three times as much. Its own 4 MiB are full
+ * every second under load, and each file costs writers and readers a merge with the ones before.
  */
-const writeBufferSize = 16 * 1024 * 1024;
+const writeBufferSize = 8 * 1024 * 1024;
 
 /** So few keys are read faster here than by another thread, which costs five times the read. */
 const fewKeys = 16;
@@ -18,9 +18,10 @@ const fewKeys = 16;
 export async function readValues(
   db: LevelDb,
   keys: readonly Buffer[],
-  reading: { readonly snapshot?: ReturnType<LevelDb["snapshot"]> } = {},
+  reading?: { readonly snapshot: ReturnType<LevelDb["snapshot"]> },
 ): Promise<readonly (string | undefined)[]> {
-  return keys.length <= fewKeys ? keys.map((key) => db.getSync(key, reading)) : db.getMany([...keys], reading);
+  if (keys.length > fewKeys) return db.getMany([...keys], reading ?? {});
+  return keys.map((key) => (reading === undefined ? db.getSync(key) : db.getSync(key, reading)));
 }
 
 /**
