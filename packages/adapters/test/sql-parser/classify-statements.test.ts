@@ -13,6 +13,10 @@ describe("a query inside a statement is seen", () => {
     ["UNLOAD ('select email from users where name = ''x''') TO 's3://bucket'", "EXPORT"],
     ["EXPORT DATA OPTIONS(uri='gs://x') AS SELECT email FROM users", "EXPORT"],
     ["COPY (SELECT email FROM users) TO 's3://x'", "EXPORT"],
+    ["SELECT email FROM users INTO OUTFILE '/tmp/x'", "EXPORT"],
+    ["SELECT email INTO OUTFILE '/tmp/x' FROM users", "EXPORT"],
+    ["INSERT OVERWRITE DIRECTORY '/x' SELECT email FROM users", "EXPORT"],
+    ["((SELECT email FROM users))", "READ"],
     ["DECLARE c CURSOR FOR SELECT email FROM users", "READ"],
     ["PREPARE p AS SELECT email FROM users", "READ"],
     ["EXPLAIN SELECT email FROM users", "READ"],
@@ -28,12 +32,24 @@ describe("words that begin like a statement and are none", () => {
     ["show all customer emails", "CONFIDENTIAL"],
     ["export all customer emails", "CONFIDENTIAL"],
     ["load every patient's diagnosis", "RESTRICTED"],
+    ["I need a dump of the employee database", "INTERNAL"],
+    ["Get a list of names and addresses of all employees", "CONFIDENTIAL"],
+    ["hash the emails and export the customer list", "INTERNAL"],
+    ["pull SSNs for everyone in payroll", "PROPRIETARY"],
+    ["without delay and export all customer emails", "CONFIDENTIAL"],
   ])("%s is %s", (query, tier) => expect(read(query).slice(0, 1)).toEqual([tier]));
 
   test("what is left out is not asked for, whoever it belongs to", () => {
     expect(read("give me all customers without their phone numbers")[0]).toBe("INTERNAL");
     expect(read("give me all customers with their phone numbers")[0]).toBe("CONFIDENTIAL");
+    expect(read("export user list excluding emails and phones")[0]).toBe("INTERNAL");
   });
+});
+
+test("a constant is no data, whatever its column is called", () => {
+  expect(read("SELECT '***' AS ssn FROM users")[0]).toBe("CONFIDENTIAL");
+  expect(read("SELECT NULL AS email FROM users")[0]).toBe("INTERNAL");
+  expect(read("SELECT '536-22-8726' AS ssn")[0]).toBe("PROPRIETARY");
 });
 
 test("a few characters of a value count as masked, more do not", () => {

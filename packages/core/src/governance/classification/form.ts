@@ -5,7 +5,7 @@ export type QueryForm = "sql" | "json" | "csv" | "text";
 
 /** First words of statements; those that are verbs of plain language too, with what follows them in SQL. */
 const SQL_START =
-  /^\s*(?:\(\s*)?(?:select|with|insert|update|delete|merge|copy|unload|create|alter|drop|truncate|explain|from|use|replace|call|grant|describe|declare|prepare|cache|begin|set|values|table|analyze|pragma|attach|start\s+transaction|show\s+(?:full\s+|extended\s+)?(?:tables|databases|schemas|columns|fields|create|views|functions|procedure|grants|index(?:es)?|keys|partitions|variables|status|processlist|catalogs|roles|users\s*;?\s*$)|export\s+(?:table|data)|import\s+(?:external\s+)?(?:table|from|foreign)|load\s+data)\b/i;
+  /^\s*(?:\(\s{0,9}){0,9}(?:select|with|insert|update|delete|merge|copy|unload|create|alter|drop|truncate|explain|from|use|replace|call|grant|describe|declare|prepare|cache|begin|set|values|table|analyze|pragma|attach|start\s+transaction|show\s+(?:full\s+|extended\s+)?(?:tables|databases|schemas|columns|fields|create|views|functions|procedure|grants|index(?:es)?|keys|partitions|variables|status|processlist|catalogs|roles|users\s*;?\s*$)|export\s+(?:table|data)|import\s+(?:external\s+)?(?:table|from|foreign)|load\s+data)\b/i;
 
 /** True when the text begins like SQL; whether it is, the parser says. */
 export function beginsLikeSql(text: string): boolean {

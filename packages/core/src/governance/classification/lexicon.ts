@@ -267,6 +267,7 @@ const BUSINESS = new Set(
 /** The words of a name: snake_case, camelCase and blanks apart, lower case, singular. */
 export function wordsOf(text: string): string[] {
   return text
+    .replace(/\b([A-Z]{2,})s\b/g, "$1")
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2")
     .toLowerCase()

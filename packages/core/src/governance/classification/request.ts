@@ -1,4 +1,4 @@
-import { LEXICON, type LexiconTerm, namesBusiness, wordsOf } from "./lexicon.ts";
+import { isAboutPeople, LEXICON, type LexiconTerm, namesBusiness, wordsOf } from "./lexicon.ts";
 
 /** What a sentence asks for. */
 export interface DataRequest {
@@ -22,6 +22,15 @@ const AGGREGATE =
   /\b(?:how many|count|average|avg|mean|median|number of|total|sum of|trend|percentage|percent|share of|distribution|breakdown|histogram|statistics|rate of|per (?:month|week|day|year|region|country))\b/;
 const MASKED =
   /\b(?:mask|masked|masking|hashed|hash|anonymized|anonymised|anonymous|pseudonymized|pseudonymised|redacted|tokenized|tokenised|encrypted|obfuscated|de identified|deidentified|blinded)\b/;
+/** Words that only a request about people makes personal. */
+const OF_PEOPLE: readonly LexiconTerm[] = [
+  { entity: "PERSON", term: "name", match: /\bname\b/ },
+  { entity: "STREET_ADDRESS", term: "address", match: /(?<!\b(?:mail|ip|mac|web|wallet|network) )\baddress\b/ },
+];
+/** Verbs of moving data that are little else: also behind other words. */
+const MOVES = /^(?:export|download|dump|extract|unload)$/;
+const LEFT_OUT =
+  /\b(?:without|excluding|except|no|minus|omit|omitting|drop|dropping)(?: (?:the|any|all|their|its|his|her|our))?(?:(?: \w{1,30}){1,2} (?:and|or)(?: (?:the|any|all|their|its|his|her|our))?)?$/;
 const OWN = /\b(?:my|your|our|a|an|this|that|his|her|new|me|i|which)(?: [a-z]+)?$/;
 
 /**
@@ -37,17 +46,12 @@ export function requestOf(text: string): DataRequest | undefined {
   if (operation === undefined && !aggregate && !phrase) return undefined;
   const masked = MASKED.test(joined);
   const objects: { term: LexiconTerm; masked: boolean }[] = [];
-  for (const term of LEXICON) {
+  for (const term of isAboutPeople(joined) ? [...LEXICON, ...OF_PEOPLE] : LEXICON) {
     const match = term.match.exec(joined);
     if (match === null || (term.unless?.test(joined) ?? false) || term.personal === true) continue;
     const before = joined.slice(0, match.index).trimEnd();
     if (OWN.test(before) && !BULK.test(before)) continue;
-    if (
-      /\b(?:without|excluding|except|no|minus|omit|omitting|drop|dropping)(?: the| any| all| their| its| his| her| our)?$/.test(
-        before,
-      )
-    )
-      continue;
+    if (LEFT_OUT.test(before)) continue;
     // The verb `email` and the noun `email` are one word: at the start of a request it is the verb.
     if (
       term.entity === "EMAIL_ADDRESS" &&
@@ -79,15 +83,15 @@ export function requestOf(text: string): DataRequest | undefined {
 /** The first word that is a verb of data work, at the start or behind a polite opening. */
 function operationOf(words: readonly string[]): DataRequest["operation"] | undefined {
   const opening =
-    /^(?:please|can|could|would|you|i|we|want|need|to|like|let|us|me|kindly|help|just|now|then|and|how|do|must|should|for|hi|hello)$/;
+    /^(?:please|can|could|would|you|i|we|want|need|to|like|let|us|me|kindly|help|just|now|then|and|how|do|must|should|for|hi|hello|a|an|the|some|also)$/;
   for (const word of words.slice(0, 12)) {
     if (EXPORTS.test(word)) return "EXPORT";
     if (DELETES.test(word)) return "DELETE";
     if (WRITES.test(word)) return "WRITE";
     if (READS.test(word)) return "READ";
-    if (!opening.test(word)) return undefined;
+    if (!opening.test(word)) break;
   }
-  return undefined;
+  return words.slice(0, 30).some((word) => MOVES.test(word)) ? "EXPORT" : undefined;
 }
 
 function plural(text: string): boolean {

@@ -16,7 +16,7 @@ export interface KnownResource {
 export type Catalogue = (table: string) => KnownResource | undefined;
 
 /** Why a use of a column counts less than showing it. */
-type Weakening = "masked" | "aggregated" | "only filtered by";
+type Weakening = "masked" | "aggregated" | "only filtered by" | "a constant";
 
 /**
  * Evidence of a query: projected columns by name and catalogue, columns that only filter one tier lower, aggregates and masked columns lower but never
@@ -38,8 +38,8 @@ export function sqlEvidence(
         const weak: Weakening | undefined = input.masking ? "masked" : isFigure(input) ? "aggregated" : undefined;
         push(found, columnEvidence(input.table, input.field, policy, catalogue, weak));
       }
-      // A column of no known table (a constant, a function of nothing) still has a telling name.
-      if (column.inputs.length === 0) push(found, columnEvidence("", column.name, policy, catalogue, undefined));
+      // A column of no table (a constant, a function of nothing) still has a telling name.
+      if (column.inputs.length === 0) push(found, columnEvidence("", column.name, policy, catalogue, "a constant"));
     }
     for (const table of result.stars) found.push(...starEvidence(table, policy, catalogue));
   }

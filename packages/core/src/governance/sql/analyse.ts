@@ -110,6 +110,7 @@ class Analyser {
         return;
       case "Unload":
       case "ExportData":
+      case "Directory":
         this.#unload(node);
         return;
       case "Explain":
@@ -334,7 +335,7 @@ class Analyser {
 
   #unload(node: Node): void {
     this.#does("EXPORT");
-    const query = node["query"] as Node | undefined | null;
+    const query = (node["query"] ?? node["source"]) as Node | undefined | null;
     if (query === undefined || query === null) return;
     const result = this.#query(query, EMPTY_SCOPE());
     this.#results.push({ columns: result.columns, stars: result.open, dataset: unique(result.dataset) });

@@ -32,6 +32,11 @@ function one(parser: SqlParser, text: string, first: string): readonly unknown[]
     const read = attempt(parser, text, dialect);
     if (read !== undefined) return read;
   }
+  const plain = text.replace(/\binto\s{1,9}(?:outfile|dumpfile)\s{1,9}(?:'[^']{0,4096}'|"[^"]{0,4096}")/i, " ");
+  if (plain !== text) {
+    const [inner] = (attempt(parser, plain, "mysql") ?? []) as readonly { readonly Query?: unknown }[];
+    if (inner?.Query !== undefined) return [{ Unload: { query: inner.Query } }];
+  }
   const rewritten = rewriteHive(text);
   if (rewritten === undefined) return undefined;
   if ("trees" in rewritten) return rewritten.trees;
