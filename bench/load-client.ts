@@ -1,17 +1,19 @@
 /**
- * A process that calls over kept-alive TLS connections and reports how many calls were answered per second, and how long they
+ * A process that calls over kept-alive connections, with TLS where it is given certificates, and reports how many calls were answered per second, and how long they
  * took. Without a rate every connection always has a call in flight. With one, calls begin by a clock that ticks every millisecond,
  * whether or not the ones before were answered; a call that finds no free connection waits for one, and its time runs: what
  * waits for a slow answer is not forgiven. Only this process's own lateness, a tick that came late, is not the server's; how
  * late ticks were is reported. It speaks HTTP/1.1 itself, because a client library costs as much as the server that is measured.
  */
+import { connect as connectPlainly } from "node:net";
 import { connect } from "node:tls";
 
 export interface Load {
   readonly port: number;
-  readonly ca: string;
-  readonly cert: string;
-  readonly key: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly path: string;
   readonly method: string;
   /** `{n}` in it is replaced by a number that no other call has. */
@@ -45,6 +47,7 @@ let last = "";
 
 function requestOf(body: string | undefined): Buffer {
   const lines = [`${load.method} ${load.path} HTTP/1.1`, `host: localhost:${load.port}`];
+  for (const [name, value] of Object.entries(load.headers ?? {})) lines.push(`${name}: ${value}`);
   if (body !== undefined) lines.push("content-type: application/json", `content-length: ${Buffer.byteLength(body)}`);
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body ?? ""}`);
 }
@@ -56,7 +59,10 @@ function nextRequest(): Buffer {
 function open(): Promise<Exchange> {
   const { port, ca, cert, key } = load;
   return new Promise((resolveOpen, rejectOpen) => {
-    const socket = connect({ host: "localhost", servername: "localhost", port, ca, cert, key });
+    const socket =
+      ca === undefined
+        ? connectPlainly({ host: "127.0.0.1", port })
+        : connect({ host: "localhost", servername: "localhost", port, ca, cert, key });
     let waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined;
     let head: Buffer = Buffer.alloc(0);
     let pieces: Buffer[] = [];
@@ -96,7 +102,7 @@ function open(): Promise<Exchange> {
       .on("data", take)
       .on("error", fail)
       .once("close", () => fail(new Error("the server closed a connection")))
-      .once("secureConnect", () =>
+      .once(ca === undefined ? "connect" : "secureConnect", () =>
         resolveOpen(
           (request) =>
             new Promise((resolve, reject) => {
