@@ -74,6 +74,8 @@ describe.skipIf(opa === undefined)(
         fc.asyncProperty(fc.array(calls(functions), { minLength: 50, maxLength: 50, size: "max" }), async (texts) => {
           const source = `package p\n\nid(x) := x\n\n${texts.map((call, i) => `r${i} := {"v": ${call}}`).join("\n")}\n`;
           const documents = await theirs(source, {});
+          // OPA makes a number of "007" and cannot write it
+          if ((refusal as { readonly code?: string }).code === "internal_error") return;
           if (documents === undefined) throw new Error(`OPA refuses or fails: ${JSON.stringify(refusal)}`);
           const policy = compile([{ name: "p.rego", source }]);
           for (const [i, call] of texts.entries()) {

@@ -1,5 +1,5 @@
 import { BuiltinError } from "../errors.ts";
-import { allocate, allowBits, charge, tick } from "../value/meter.ts";
+import { allocate, allowBits, allowDigits, charge, tick } from "../value/meter.ts";
 import { add, multiply, type Num, parseNumber } from "../value/number.ts";
 import {
   compare,
@@ -107,6 +107,7 @@ function extreme(name: string, better: (order: number) => boolean): Builtin {
     let best: Value | undefined;
     const list = items(x as Value);
     // OPA's minimum of a set passes over null
+    charge(list.length >> 2);
     const from = name === "min" && x instanceof RegoSet && list.length > 1 && list[0] === null ? 1 : 0;
     for (const item of list.slice(from)) if (best === undefined || better(compare(item, best))) best = item;
     return best;
@@ -288,6 +289,7 @@ export const collectionBuiltins: readonly Builtin[] = [
     if (typeof x !== "string") return x as Value;
     if (/^[+-]*(inf|infinity|nan)$/i.test(x)) throw operandError(1, x, "valid number string");
     if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(x) || x.startsWith("+")) throw new BuiltinError("invalid syntax");
+    allowDigits(x.length);
     const number = parseNumber(x);
     if (number === undefined) throw new BuiltinError("invalid syntax");
     return number;

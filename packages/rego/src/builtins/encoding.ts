@@ -1,7 +1,7 @@
 import { BuiltinError } from "../errors.ts";
 import { jsonText, keyText } from "../value/format.ts";
 import { readJson, toJson } from "../value/json.ts";
-import { allocate, allocateText, charge } from "../value/meter.ts";
+import { allocate, allocateText, allowDigits, charge } from "../value/meter.ts";
 import { getKey, isArray, isObject, RegoObject, RegoSet, sortedKeys, type Value } from "../value/value.ts";
 import { type Builtin, define } from "./builtin.ts";
 import { base64, bytesToText, fromBase64, fromBase64Url, hex, textToBytes } from "./bytes.ts";
@@ -29,6 +29,7 @@ function decoder(name: string, what: string, decode: (text: string) => Uint8Arra
 export function unmarshal(text: string): Value {
   charge(text.length >> 3);
   allocate(text.length >> 3);
+  for (const [digits] of text.matchAll(/\d{1000,}/g)) allowDigits(digits.length);
   try {
     return readJson(text);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { BuiltinError } from "../errors.ts";
+import { allowDigits } from "../value/meter.ts";
 import {
   Decimal,
   decimalOf,
@@ -30,6 +31,7 @@ function splitUnit(text: string): readonly [string, string] {
 
 function amount(number: string, name: string): Num {
   if (number === "") throw new BuiltinError(`${name}: no ${name === "units.parse" ? "amount" : "byte amount"} provided`);
+  allowDigits(number.length);
   const value = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(number) ? parseNumber(number.replace(/^\+/, "")) : undefined;
   if (value === undefined) {
     throw new BuiltinError(`${name}: could not parse ${name === "units.parse" ? "amount" : "byte amount"} to a number`);

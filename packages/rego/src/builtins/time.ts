@@ -1,5 +1,5 @@
 import { BuiltinError } from "../errors.ts";
-import { allocateText } from "../value/meter.ts";
+import { allocateText, charge } from "../value/meter.ts";
 import { fromBigInt, isInteger, type Num, toBigInt } from "../value/number.ts";
 import { isArray, isNumber, type Value } from "../value/value.ts";
 import { type Builtin, define, operandError } from "./builtin.ts";
@@ -167,6 +167,7 @@ export const timeBuiltins: readonly Builtin[] = [
   define("time.now_ns", "-> number", (_args, context) => fromBigInt(context.now)),
   define("time.parse_ns", "string, string -> number", ([layout, value]) => {
     const text = layout as string;
+    charge((text.length + (value as string).length) >> 1);
     return result(parseTime(Object.hasOwn(LAYOUTS, text) ? (LAYOUTS[text] as string) : text, value as string));
   }),
   define("time.parse_rfc3339_ns", "string -> number", ([value]) =>

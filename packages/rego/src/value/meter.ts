@@ -113,6 +113,12 @@ export function allowBits(bits: number): void {
   if (bits > 64) charge(bits >> 5);
 }
 
+/** Refuses a number's text that stands for more than the allowed bits before it is read. */
+export function allowDigits(length: number): void {
+  charge(length >> 4);
+  allowBits(length * 3);
+}
+
 /** The budgets of the running evaluation. */
 export function budgets(): Budgets {
   return meter.budgets;

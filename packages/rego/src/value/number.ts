@@ -51,6 +51,9 @@ export function fromDecimal(mantissa: bigint, exponent: number): Num | undefined
   return new Decimal(m, e);
 }
 
+/** As many as 65,536 bits have, and some more: reading takes time that grows faster than the text. */
+const MAX_DIGITS = 20_000;
+
 const NUMBER = /^(-?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 
 /** Reads a JSON-like number text (`.5` too). Undefined: not a number, or too big. */
@@ -63,8 +66,12 @@ export function parseNumber(text: string): Num | undefined {
   if (match === null) return undefined;
   const [, sign = "", whole = "", fraction = "", power = "0"] = match;
   if (whole === "" && fraction === "") return undefined;
-  if (power.length > 8) return /^[-+]?0*$/.test(whole + fraction) ? 0 : undefined;
-  return fromDecimal(BigInt(`${sign}${whole}${fraction}`.replace(/^-$/, "0")), Number(power) - fraction.length);
+  const digits = whole + fraction;
+  let end = digits.length;
+  while (end > 0 && digits.charCodeAt(end - 1) === 0x30) end--;
+  if (end === 0) return 0;
+  if (power.length > 8 || end > MAX_DIGITS) return undefined;
+  return fromDecimal(BigInt(sign + digits.slice(0, end)), Number(power) - fraction.length + digits.length - end);
 }
 
 /** Mantissa and decimal exponent of a double's shortest decimal, without trailing zeros in fractions. */
