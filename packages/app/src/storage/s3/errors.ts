@@ -46,6 +46,49 @@ const s3Codes = {
 
 export type S3Code = keyof typeof s3Codes;
 
+/**
+ * What S3 says under codes that have one meaning (Amazon S3 API reference, Error responses): clients and their tests read it.
+ * What this gateway knows beyond that goes beside it.
+ */
+const documented: Readonly<Record<string, string>> = {
+  BucketAlreadyExists:
+    "The requested bucket name is not available. The bucket name can not be an existing collection, and the bucket namespace is shared by all users of the system. Please select a different name and try again.",
+  BucketNotEmpty: "The bucket you tried to delete is not empty.",
+  EntityTooLarge: "Your proposed upload exceeds the maximum allowed object size.",
+  EntityTooSmall: "Your proposed upload is smaller than the minimum allowed size",
+  IncompleteBody: "You did not provide the number of bytes specified by the Content-Length HTTP header",
+  InternalError: "We encountered an internal error, please try again.",
+  InvalidAccessKeyId: "The AWS Access Key Id you provided does not exist in our records.",
+  InvalidBucketName: "The specified bucket is not valid.",
+  InvalidDigest: "The Content-Md5 you specified is not valid.",
+  InvalidPart:
+    "One or more of the specified parts could not be found.  The part may not have been uploaded, or the specified entity tag may not match the part's entity tag.",
+  InvalidPartNumber: "The requested partnumber is not satisfiable.",
+  InvalidPartOrder: "The list of parts was not in ascending order. Parts must be ordered by part number.",
+  InvalidRange: "The requested range is not satisfiable",
+  InvalidStorageClass: "The storage class you specified is not valid",
+  InvalidURI: "The specified URI couldn't be parsed.",
+  KeyTooLongError: "Your key is too long.",
+  MalformedXML: "The XML you provided was not well-formed or did not validate against our published schema.",
+  MetadataTooLarge: "Your metadata headers exceed the maximum allowed metadata size",
+  MethodNotAllowed: "The specified method is not allowed against this resource.",
+  MissingContentLength: "You must provide the Content-Length HTTP header.",
+  NoSuchBucket: "The specified bucket does not exist.",
+  NoSuchBucketPolicy: "The bucket policy does not exist.",
+  NoSuchCORSConfiguration: "The CORS configuration does not exist",
+  NoSuchKey: "The specified key does not exist.",
+  NoSuchLifecycleConfiguration: "The lifecycle configuration does not exist",
+  NoSuchTagSet: "The TagSet does not exist.",
+  NoSuchUpload:
+    "The specified multipart upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.",
+  NotImplemented: "A header you provided implies functionality that is not implemented.",
+  PreconditionFailed: "At least one of the pre-conditions you specified did not hold.",
+  RequestTimeTooSkewed: "The difference between the request time and the current time is too large.",
+  SignatureDoesNotMatch:
+    "The request signature we calculated does not match the signature you provided. Check your key and signing method.",
+  XAmzContentSHA256Mismatch: "The provided 'x-amz-content-sha256' header does not match what was computed.",
+};
+
 /** A failure under its S3 name. */
 export function s3Error(code: S3Code, message: string, details: Readonly<Record<string, unknown>> = {}): CodedError<S3Code> {
   return new CodedError(code, message, details);
@@ -56,6 +99,8 @@ export interface S3Failure {
   readonly status: number;
   readonly code: string;
   readonly message: string;
+  /** What is known beyond what the code says. */
+  readonly detail?: string;
   readonly retryAfter?: number;
   readonly ours: boolean;
 }
@@ -64,15 +109,21 @@ export interface S3Failure {
 export function s3Failure(error: unknown): S3Failure {
   if (isCoded(error) && Object.hasOwn(s3Codes, error.code)) {
     const status = s3Codes[error.code as S3Code];
-    return { status, code: error.code, message: error.message, ours: status === 500 };
+    return { status, code: error.code, ...wording(error.code, error.message), ours: status === 500 };
   }
   const kind = storageErrorKind(error);
   if (kind?.s3 !== undefined && error instanceof Error)
     return {
       ...kind.s3,
-      message: kind.s3.status === 500 ? "the object cannot be read" : error.message,
+      ...(kind.s3.status === 500 ? { message: "the object cannot be read" } : wording(kind.s3.code, error.message)),
       ours: kind.s3.status >= 500,
       ...(kind.retryAfter === undefined ? {} : { retryAfter: kind.retryAfter }),
     };
-  return { status: 500, code: "InternalError", message: "internal error", ours: true };
+  return { status: 500, code: "InternalError", ...wording("InternalError"), ours: true };
+}
+
+function wording(code: string, own?: string): Pick<S3Failure, "message" | "detail"> {
+  const message = documented[code];
+  if (message === undefined) return { message: own ?? code };
+  return own === undefined || own === message ? { message } : { message, detail: own };
 }

@@ -52,7 +52,8 @@ function partRange(call: S3Call, object: ObjectDoc): { readonly range?: ByteRang
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < 1 || number > partLimits.maxNumber)
     throw s3Error("InvalidArgument", `partNumber must be a number from 1 to ${partLimits.maxNumber}`);
-  if (call.headers["range"] !== undefined) throw s3Error("InvalidRequest", "a range and a part number exclude each other");
+  if (call.headers["range"] !== undefined)
+    throw s3Error("InvalidRequest", "Cannot specify both Range header and partNumber query parameter");
   const sizes = object.body.kind === "parts" ? object.body.parts.map((p) => p.size) : [object.size];
   const size = sizes[number - 1];
   if (size === undefined) throw s3Error("InvalidPartNumber", "the object has fewer parts");
@@ -131,7 +132,10 @@ export async function copyObject(call: S3Call): Promise<S3Reply> {
   if (directive !== "COPY" && directive !== "REPLACE")
     throw s3Error("InvalidArgument", "x-amz-metadata-directive must be COPY or REPLACE");
   if (directive === "COPY" && source.bucket === call.bucket && source.key === call.key)
-    throw s3Error("InvalidRequest", "copying an object onto itself needs x-amz-metadata-directive: REPLACE");
+    throw s3Error(
+      "InvalidRequest",
+      "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
+    );
   const described = describeObject(call.headers);
   const checksum = Object.fromEntries(Object.entries(source.headers).filter(([name]) => name.startsWith("x-amz-checksum-")));
   const object = await putObject(call.services, {

@@ -41,7 +41,8 @@ export function requestBody(source: AsyncIterable<Uint8Array>, headers: Headers,
 /** One checksum at most, of a known algorithm, whose value has that algorithm's length. */
 function checkDeclaredChecksums(headers: Headers): void {
   const declared = Object.keys(headers).filter((name) => isChecksumHeader(name));
-  if (declared.length > 1) throw s3Error("InvalidRequest", "expecting a single x-amz-checksum- header");
+  if (declared.length > 1)
+    throw s3Error("InvalidRequest", "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.");
   const [name] = declared;
   if (name === undefined) return;
   const wanted = headers["x-amz-sdk-checksum-algorithm"]?.toLowerCase();
@@ -51,7 +52,7 @@ function checkDeclaredChecksums(headers: Headers): void {
   const bytes = Buffer.from(value, "base64");
   const empty = checksums[name.slice("x-amz-checksum-".length)]?.().digest() ?? "";
   if (bytes.toString("base64") !== value || value.length !== empty.length)
-    throw s3Error("InvalidRequest", `the value of ${name} is not a checksum in base64`);
+    throw s3Error("InvalidRequest", `Value for ${name} header is invalid.`);
 }
 
 async function* verify(
@@ -85,11 +86,15 @@ async function* verify(
   if (signed !== undefined && !equalText(signed.digest("hex"), proof.payloadHash))
     throw s3Error("XAmzContentSHA256Mismatch", "the payload is not the one that was signed");
   if (md5 !== undefined && md5.digest("base64") !== headers["content-md5"])
-    throw s3Error("BadDigest", "the payload does not fit Content-MD5");
+    throw s3Error("BadDigest", "The Content-MD5 you specified did not match what we received.");
   for (const [name, checksum] of running) {
     const expected = trailers[name] ?? headers[name];
     const actual = checksum.digest();
-    if (expected !== actual) throw s3Error("BadDigest", `the payload does not fit ${name}`);
+    if (expected !== actual)
+      throw s3Error(
+        "BadDigest",
+        `The ${name.slice("x-amz-checksum-".length).toUpperCase()} you specified did not match the calculated checksum.`,
+      );
     verified[name] = actual;
   }
 }

@@ -242,7 +242,11 @@ function sendFailure(
   const resource = facts.target.split("?")[0] ?? "/";
   const xml = xmlDocument(
     "Error",
-    { Code: failed.code, Message: failed.message, Resource: resource, RequestId: facts.requestId },
+    {
+      ...{ Code: failed.code, Message: failed.message },
+      ...(failed.detail !== undefined && { Detail: failed.detail }),
+      ...{ Resource: resource, RequestId: facts.requestId },
+    },
     false,
   );
   response.setHeader("content-type", "application/xml");

@@ -101,7 +101,8 @@ function headerClaim(headers: SignedRequest["headers"]): Claim {
   if (fields === null)
     throw s3Error("AuthorizationHeaderMalformed", "expected AWS4-HMAC-SHA256 Credential, SignedHeaders, Signature");
   const payloadHash = headers["x-amz-content-sha256"];
-  if (payloadHash === undefined) throw s3Error("InvalidRequest", "x-amz-content-sha256 is missing");
+  if (payloadHash === undefined)
+    throw s3Error("InvalidRequest", "Missing required header for this request: x-amz-content-sha256");
   const date = headers["x-amz-date"];
   const amzDate = date ?? toAmzDate(Date.parse(headers["date"] ?? ""));
   return {
@@ -126,7 +127,7 @@ function presignedClaim(query: readonly (readonly [string, string])[], now: numb
   if (!Number.isInteger(expires) || expires < 1 || expires > maxExpires)
     throw s3Error("AuthorizationQueryParametersError", "X-Amz-Expires must be 1 to 604800 seconds");
   const amzDate = once("X-Amz-Date");
-  if (now > (parseAmzDate(amzDate) ?? 0) + expires * 1000) throw s3Error("AccessDenied", "the presigned request has expired");
+  if (now > (parseAmzDate(amzDate) ?? 0) + expires * 1000) throw s3Error("AccessDenied", "Request has expired.");
   const hashes = query.filter(([n]) => n === "X-Amz-Content-Sha256").map(([, v]) => v);
   return {
     credential: once("X-Amz-Credential"),
