@@ -43,15 +43,15 @@ export function spent(recognisers: readonly Recogniser[], text: string, runs = 1
   return least;
 }
 
-/** Times of a unit at each size, after a run that warms up. */
+/** Times of a unit at each size, after a run of the largest that warms up: code that is compiled on the way would bend the curve. */
 export function curve(recognisers: readonly Recogniser[], unit: string, sizes: readonly number[]): Point[] {
-  spent(recognisers, attack(unit, sizes[0] ?? 0), 3);
+  spent(recognisers, attack(unit, sizes.at(-1) ?? 0));
   return sizes.map((size) => ({ size, ms: spent(recognisers, attack(unit, size), 3) }));
 }
 
-/** Slope of the line through the points of a log-log plot (least squares): 1 is linear, 2 quadratic. Points under a millisecond tell nothing. */
+/** Slope of the line through the points of a log-log plot (least squares): 1 is linear, 2 quadratic. Points under two milliseconds tell nothing. */
 export function exponentOf(points: readonly Point[]): number | undefined {
-  const told = points.filter(({ ms }) => ms >= 1).map(({ size, ms }) => [Math.log(size), Math.log(ms)] as const);
+  const told = points.filter(({ ms }) => ms >= 2).map(({ size, ms }) => [Math.log(size), Math.log(ms)] as const);
   if (told.length < 3) return undefined;
   const mean = (of: (point: readonly [number, number]) => number) =>
     told.reduce((sum, point) => sum + of(point), 0) / told.length;

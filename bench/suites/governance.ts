@@ -214,22 +214,26 @@ const http: Bench = {
         version: "bench",
       },
     );
-    const client = fork(new URL("../paced-client.ts", import.meta.url).pathname);
-    const measured = new Promise<{ perSecond: number; p50: number; p99: number }>((resolve, reject) => {
-      client.once("message", (message) => resolve(message as { perSecond: number; p50: number; p99: number }));
-      client.once("exit", () => reject(new Error("the client ended")));
-    });
-    client.send({
-      port: Number(new URL(service.url).port),
-      path: "/api/v1/classify",
-      bodies: TEXTS.map((query) => JSON.stringify({ query, context: { user_id: "ada", department: "sales" } })),
-      headers: { authorization: `Bearer ${key}` },
-      perSecond: 2000,
-      milliseconds: 6000,
-    });
+    /** Another process calls: `perSecond` by the clock for so long. */
+    const load = (perSecond: number, milliseconds: number) =>
+      new Promise<{ perSecond: number; p50: number; p99: number }>((resolve, reject) => {
+        const client = fork(new URL("../paced-client.ts", import.meta.url).pathname);
+        client.once("message", (message) => resolve(message as { perSecond: number; p50: number; p99: number }));
+        client.once("exit", () => reject(new Error("the client ended")));
+        client.send({
+          port: Number(new URL(service.url).port),
+          path: "/api/v1/classify",
+          bodies: TEXTS.map((query) => JSON.stringify({ query, context: { user_id: "ada", department: "sales" } })),
+          headers: { authorization: `Bearer ${key}` },
+          ...{ perSecond, milliseconds },
+        });
+      });
     try {
-      const { perSecond, p50, p99 } = await measured;
+      // All due at once: answered as fast as the service can.
+      const most = await load(100_000, 150);
+      const { perSecond, p50, p99 } = await load(2000, 6000);
       return [
+        { name: "classify over HTTP, at most", value: most.perSecond, unit: "/s" },
         { name: "classify over HTTP, asked 2,000/s", value: perSecond, unit: "/s", bar: ">= 1,980" },
         { name: "classify over HTTP at 2,000/s, p50", value: p50, unit: "ms" },
         { name: "classify over HTTP at 2,000/s, p99", value: p99, unit: "ms", bar: "<= 8" },
