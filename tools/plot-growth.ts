@@ -22,13 +22,13 @@ const kinds = new Map(DEFAULT_RECOGNISERS.map((r) => [`${r.entity}${r.country ==
 for (const [kind, recogniser] of kinds) {
   // Alone and under a hint at its context, so that none is left out for want of a word.
   const alone = [{ ...recogniser, onlyKnown: false }];
-  const slow = ATTACKS.filter(([, unit]) => spent(alone, attack(unit, KB * KB)) >= 5);
+  const slow = ATTACKS.filter(([, unit]) => spent(alone, attack(unit, KB * KB)) >= 8);
   const grown = slow.map(([name, unit]) => ({ name, points: curve(alone, unit, SIZES.slice(-4)) }));
   const told = grown.flatMap(({ name, points }) => {
     const exponent = exponentOf(points);
     return exponent === undefined ? [] : [{ name, exponent, ms: points.at(-1)?.ms ?? 0 }];
   });
-  const worst = told.reduce((a, b) => (b.exponent > a.exponent ? b : a), { name: "no text over 5 ms", exponent: 1, ms: 0 });
+  const worst = told.reduce((a, b) => (b.exponent > a.exponent ? b : a), { name: "no text over 8 ms", exponent: 1, ms: 0 });
   if (worst.exponent > STEEPEST) steep++;
   console.log(`${kind.padEnd(32)} exponent ${worst.exponent.toFixed(2)}, 1 MB ${worst.ms.toFixed(0)} ms (${worst.name})`);
 }
