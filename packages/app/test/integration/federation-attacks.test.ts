@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { type IdentityFetch, mtlsFetch } from "@seneschal/adapters/http";
@@ -14,6 +15,9 @@ const deliver = "/api/v1/messages/deliver";
 const body64 = Buffer.from("sealed").toString("base64");
 const soon = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 120_000, interval: 100 });
 
+/** How the attacker's gateway answers. */
+type Lie = (request: IncomingMessage, response: ServerResponse) => void;
+
 /** What a gateway said. */
 interface Said {
   readonly status: number;
@@ -27,7 +31,7 @@ describe("an attacker who is a federated partner of two gateways in processes of
   /** The attacker's gateway, keys and all, and the address at which acme believes it to be. */
   let mallory: Side;
   let front: Server;
-  let lie: Parameters<Server["on"]>[1] = () => undefined;
+  let lie: Lie = () => undefined;
   const open: IdentityFetch[] = [];
   beforeAll(async () => {
     const [a, b] = [await freePort(), await freePort()];
@@ -129,7 +133,7 @@ describe("an attacker who is a federated partner of two gateways in processes of
     expect(told(await here("POST", deliver, letter({ expires_at: new Date(Date.now() - 1000).toISOString() })))[0]).toBe(400);
   });
 
-  it.each<[string, string, typeof lie]>([
+  it.each<[string, string, Lie]>([
     [
       "says it is another organisation",
       "not of the partner's organisation",
@@ -150,7 +154,7 @@ describe("an attacker who is a federated partner of two gateways in processes of
     expect(other.status).toBe(200);
   });
 
-  function drip(response: Parameters<Parameters<typeof createServer>[1] & object>[1]): void {
+  function drip(response: ServerResponse): void {
     response.writeHead(200, { "content-type": "application/json" });
     const timer = setInterval(() => response.write(" "), 100);
     response.on("close", () => clearInterval(timer));
