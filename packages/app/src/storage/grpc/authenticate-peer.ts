@@ -14,7 +14,7 @@ export type Caller =
   | { readonly kind: "server" | "keyserver" | "admin" | "loopback"; readonly id: string };
 
 /** What the authorisation policy is asked about a call that is no tenant's. */
-export type DataAction = "peers:use" | "keys:use" | "cluster:maintain" | "storage:admin";
+type DataAction = "peers:use" | "keys:use" | "cluster:maintain" | "storage:admin";
 
 /** Why a caller was refused; the label of `store_auth_failures_total`. */
 type RefusalReason =
