@@ -58,7 +58,7 @@ export async function readView(
 }
 
 /** An index entry that a plan writes, or, without `id`, deletes. */
-export interface EntryChange {
+interface EntryChange {
   /** The place of the index. */
   readonly index: string;
   /** The rest of the entry's place. */

@@ -23,7 +23,7 @@ export interface PreparedPut {
 }
 
 /** An audit event, serialised, with the index keys that do not need its numbers. */
-export interface PreparedAudit {
+interface PreparedAudit {
   readonly stream: string;
   readonly text: string;
   readonly keys: IndexKeys;
