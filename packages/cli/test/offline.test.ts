@@ -118,8 +118,8 @@ describe("commands that need no server", () => {
     ["quota simulate load.swf", 0],
     ["config check", 0],
     ["config check --set no.such=1", 2],
-    ["init --data made", 0],
-    ["org create acme --set data_dir=made", 0],
+    ["init --data {cwd}/made", 0],
+    ["org create acme --set data_dir={cwd}/made", 0],
     ["completion bash", 0],
     ["sign --message AA== --crk none.json --share none.json", 2],
     ["no-such-command", 2],
@@ -128,7 +128,7 @@ describe("commands that need no server", () => {
   ];
   it.each(lines)("under --json stdout is one JSON text: %s", async (line, expected) => {
     const host = scriptedHost({ cwd });
-    expect(await run([...line.split(" "), "--json"], host), host.lines.join()).toBe(expected);
+    expect(await run([...line.replace("{cwd}", cwd).split(" "), "--json"], host), host.lines.join()).toBe(expected);
     expect(host.lines).toHaveLength(1);
     const value = host.json();
     if (expected === 2) expect(value["error"]).toMatchObject({ code: expect.any(String), message: expect.any(String) });
