@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../json.ts";
-import { canonicalJson } from "./entry.ts";
+import { canonicalJson } from "./canonical-json.ts";
 
 /** A command as it travels: a copy that shares nothing with its source, and the canonical JSON of it. */
 export interface Detached {

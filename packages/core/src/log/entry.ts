@@ -1,6 +1,7 @@
 import { CodedError } from "../errors.ts";
-import type { Json, JsonObject } from "../json.ts";
+import type { JsonObject } from "../json.ts";
 import type { LogEntry, LogErrorCode, LogHead } from "../ports/replicated-log.ts";
+import { canonicalJson } from "./canonical-json.ts";
 import type { Detached } from "./detach.ts";
 
 /** The version of entries that this code writes and understands. */
@@ -71,20 +72,4 @@ export function checkEntry(expectHead: LogHead, entry: LogEntry): void {
       "invalid_entry",
       `entry ${entry.seq} "${entry.batchId}" does not continue head ${expectHead.seq} "${expectHead.batchId}"`,
     );
-}
-
-/** JSON with sorted keys and no white space; members that are undefined are left out. */
-export function canonicalJson(value: Json): string {
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
-  if (Array.isArray(value))
-    return value.some((item) => typeof item === "object" && item !== null)
-      ? `[${value.map(canonicalJson).join(",")}]`
-      : JSON.stringify(value);
-  const object = value as JsonObject;
-  let text = "";
-  for (const key of Object.keys(object).sort()) {
-    const member = object[key];
-    if (member !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(member)}`;
-  }
-  return `{${text}}`;
 }

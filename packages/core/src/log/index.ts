@@ -1,4 +1,5 @@
-export { canonicalJson, checkEntry, decodeEntry, emptyHead, encodeEntry, entryVersion, type Sha256 } from "./entry.ts";
+export { canonicalJson } from "./canonical-json.ts";
+export { checkEntry, decodeEntry, emptyHead, encodeEntry, entryVersion, type Sha256 } from "./entry.ts";
 export type { Machine } from "./machine.ts";
 export {
   maxBatch,

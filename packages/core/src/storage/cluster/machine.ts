@@ -1,6 +1,6 @@
 import type { Json } from "../../json.ts";
 import { decodeAsciiJson, encodeAsciiJson } from "../../log/ascii-json.ts";
-import { canonicalJson } from "../../log/entry.ts";
+import { canonicalJson } from "../../log/canonical-json.ts";
 import type { Machine } from "../../log/machine.ts";
 import type { DeviceTransition } from "../device/step.ts";
 import { murmur3 } from "../placement/murmur3.ts";
