@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 const [openFile, syncFile, closeFile] = [promisify(open), promisify(fsync), promisify(close)];
 
 /** Makes the names in a directory durable. */
-export interface DirectorySync {
+interface DirectorySync {
   /** Resolves when every change of the directory made before this call is durable. Throws what the file system throws. */
   sync(): Promise<void>;
   /** Resolves when no sync is running or due. */

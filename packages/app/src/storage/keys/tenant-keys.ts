@@ -7,7 +7,7 @@ import { within } from "../within.ts";
 import { type Breaker, createBreaker } from "./breaker.ts";
 
 /** What a tenant's chunks are named and wrapped with. */
-export interface TenantKey {
+interface TenantKey {
   readonly kek: Uint8Array;
   /** Its chunks are shared with other tenants that hold equal ones. */
   readonly dedup: boolean;
@@ -17,7 +17,7 @@ export interface TenantKey {
  * The tenants' key-encryption keys (KEKs). A KEK is 32 random bytes sealed by the tenant's own key service; it is
  * cached for its TTL (+-10 %), then the service must open it again. Destroying the service's key shreds the tenant.
  */
-export interface TenantKeys {
+interface TenantKeys {
   create(tenant: string, options: { readonly dedup: boolean }, actor: Actor): Promise<void>;
   tenant(tenant: string): Promise<TenantDoc>;
   list(): Promise<readonly TenantDoc[]>;
@@ -35,7 +35,7 @@ export interface TenantKeys {
   unreachable(): readonly string[];
 }
 
-export interface TenantKeyOptions {
+interface TenantKeyOptions {
   /** The tenant's key service. */
   readonly vaultFor: (tenant: string) => Vault;
   /** Tells every node to purge the tenant's key; does not wait for them. */
