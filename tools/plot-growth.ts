@@ -48,6 +48,7 @@ function draw(curves: readonly { readonly name: string; readonly points: readonl
   const linear = SIZES.map((size) => ({ size, ms: size / first }));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="11">`,
+    "<title>Time of all recognisers over the size of hostile texts</title>",
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
     ...grid.map((ms) => `<path d="M${left} ${y(ms)}H500" stroke="#ddd"/><text x="4" y="${y(ms) + 4}">${ms} ms</text>`),
     ...SIZES.map((size) => `<text x="${x(size) - 14}" y="${bottom + 18}">${size / KB} KB</text>`),

@@ -87,7 +87,7 @@ describe("every route of the contract keeps the conventions", () => {
       const call = (text: string) =>
         acme(route.method, pathOf(route.path, targets), route.body === undefined ? undefined : text, key);
       const first = await call(body);
-    if (first.status >= 500) expect(first.status, first.text).toBe(503);
+      if (first.status >= 500) expect(first.status, first.text).toBe(503);
       const head = (await rig.store.changes(0, 1_000_000)).at(-1)?.seq ?? 0;
       const second = await call(body);
       // What authorisation refuses is refused anew: it never reached the work.

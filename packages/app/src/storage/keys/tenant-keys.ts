@@ -17,7 +17,7 @@ interface TenantKey {
  * The tenants' key-encryption keys (KEKs). A KEK is 32 random bytes sealed by the tenant's own key service; it is
  * cached for its TTL (+-10 %), then the service must open it again. Destroying the service's key shreds the tenant.
  */
-interface TenantKeys {
+export interface TenantKeys {
   create(tenant: string, options: { readonly dedup: boolean }, actor: Actor): Promise<void>;
   tenant(tenant: string): Promise<TenantDoc>;
   list(): Promise<readonly TenantDoc[]>;
