@@ -1,2 +1,2 @@
 export { parseSmartctl } from "./parse-smartctl.ts";
-export { readSmartFile } from "./read-smart-file.ts";
+export { readSmartFile, smartReadingOf } from "./read-smart-file.ts";

@@ -34,11 +34,11 @@ export async function readSmartFile(path: string): Promise<SmartReading | undefi
   if (typeof value === "object" && value !== null && "smartctl" in value) return parseSmartctl(value);
   const parsed = plain.safeParse(value);
   if (!parsed.success) throw new CodedError("smart_invalid", `SMART file: ${z.prettifyError(parsed.error)}`);
-  return toReading(parsed.data);
+  return smartReadingOf(parsed.data);
 }
 
-/** The wire form of a reading as a reading; absent stays absent. */
-function toReading(wire: z.output<typeof plain>): SmartReading {
+/** A reading from its wire form, `wear_percent` and the other three; absent stays absent. */
+export function smartReadingOf(wire: z.output<typeof plain>): SmartReading {
   return {
     ...(wire.wear_percent === undefined ? {} : { wearPercent: wire.wear_percent }),
     ...(wire.bad_sectors === undefined ? {} : { badSectors: wire.bad_sectors }),

@@ -22,8 +22,10 @@ import { openStorageNode, type StorageNode } from "./node.ts";
 import { createCredentials } from "./s3/credentials.ts";
 import { type S3Gateway, type S3GatewayOptions, serveS3 } from "./s3/serve-s3.ts";
 import type { StorageConfig } from "./settings.ts";
+import { shardStore } from "./shard-store.ts";
 import { dashboardHandlers } from "./ui/dashboard-handlers.ts";
 import { openDashboardAssets } from "./ui/open-dashboard-assets.ts";
+import { simulateSmart } from "./watch/simulate-smart.ts";
 
 /** A storage node with its admin interface, as the platform starts it. */
 export interface Storage extends BuiltService {
@@ -58,6 +60,10 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
   const tlsFiles = await readDataPathTls(data);
   if (config.cluster.kind === "etcd" && tlsFiles === undefined && !data.insecure)
     throw new TypeError("nodes that agree over etcd reach each other by mutual TLS: set storage.grpc.ca, cert and key");
+  const knobs = process.env["STORE_ENABLE_TEST_KNOBS"];
+  const simulation = (knobs === undefined ? config.test_knobs : knobs === "1")
+    ? simulateSmart(shardStore(parts.store))
+    : undefined;
   const node = await openStorageNode({
     nodeId,
     address: `${config.server.host}:${config.server.port}`,
@@ -83,6 +89,8 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
       ...(durability === undefined ? {} : { durability: durabilityOf(durability) }),
     })),
     readSmart: async (device) => {
+      const simulated = await simulation?.read(device);
+      if (simulated !== undefined) return simulated;
       const directory = directories.get(device);
       return directory === undefined ? undefined : readSmartFile(join(directory, "smart.json"));
     },
@@ -109,7 +117,7 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
   const auth = createAdminAuth(node.context, { tokens: config.admin.tokens, authorisation, peers });
   const credentials = createCredentials(node.context, parts.vault);
   const tls = config.server.tls_cert !== undefined;
-  const admin: AdminServices = { node, auth, credentials, assets: await openDashboardAssets(), tls };
+  const admin: AdminServices = { node, auth, credentials, assets: await openDashboardAssets(), tls, simulation };
   let gateway: S3Gateway | undefined;
   let ports: NodePorts | undefined;
   return {

@@ -39,6 +39,7 @@ export const storageSchema: StoreSchema = {
     storage_staged: { indexes: { by_time: { key: (d) => [number(d["at"])] }, by_stage: { key: (d) => [text(d["stage"])] } } },
     storage_trash: { indexes: { by_due: { key: (d) => [number(d["due"])] } } },
     storage_orphans: { indexes: { by_device: { key: (d) => [text(d["device"])] } } },
+    storage_simulated_smart: { indexes: {} },
     storage_counters: { indexes: {} },
     ...jobCollections,
   },

@@ -100,6 +100,8 @@ export const storageSettings = z.strictObject({
       cleanup_interval: duration("24h"),
     })
     .prefault({}),
+  /** Simulated SMART readings over the admin interface: never in production. */
+  test_knobs: z.boolean().default(false),
   kek_ttl: duration("60s").refine((ms) => ms >= 5000 && ms <= 300_000, "expected 5s to 300s"),
   meta_soft_limit_pct: z.int().min(1).max(99).default(50),
   meta_hard_limit_pct: z.int().min(1).max(99).default(75),

@@ -199,6 +199,14 @@ export const repair = z
   })
   .meta({ id: "StorageRepair" });
 
+/** A device's own health data; an absent value was not reported. NVMe wear may exceed 100. */
+export const smartReading = z.strictObject({
+  wear_percent: z.number().min(0).max(255).optional(),
+  bad_sectors: z.int().min(0).optional(),
+  temperature_celsius: z.number().min(-50).max(200).optional(),
+  uncorrectable_reads: z.int().min(0).optional(),
+});
+
 const tuningNames = Object.keys(tuningTable) as (keyof typeof tuningTable)[];
 
 export const tuning = z

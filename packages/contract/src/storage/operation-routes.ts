@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Contract } from "../route.ts";
-import { accepted, backup, device, id, job, pool, tuning, tuningChange } from "./nouns.ts";
+import { accepted, backup, device, id, job, pool, smartReading, tuning, tuningChange } from "./nouns.ts";
 
 const post = {
   method: "POST",
@@ -110,6 +110,16 @@ export const operationRoutes = {
     summary: "Forgets a device in the state Removed",
     params: z.object({ device_id: id }),
     reply: z.object({ status: z.literal("ok"), message: z.string() }),
+  },
+  simulateSmart: {
+    ...admin,
+    ...extension,
+    method: "PUT",
+    path: "/ui/api/ops/devices/:device_id/smart",
+    summary: "Simulates a device's SMART reading; without any value the device speaks for itself again. Needs storage.test_knobs",
+    params: z.object({ device_id: id }),
+    body: smartReading,
+    reply: z.object({ status: z.literal("ok"), message: z.string(), device_id: z.string(), simulated: smartReading.nullable() }),
   },
   rebalancePool: {
     ...admin,

@@ -1,6 +1,7 @@
 import type { Assets } from "@seneschal/adapters/assets";
 import type { StorageNode } from "../node.ts";
 import type { Credentials } from "../s3/credentials.ts";
+import type { SmartSimulation } from "../watch/simulate-smart.ts";
 import type { AdminAuth } from "./admin-auth.ts";
 
 /** What the admin handlers work with. */
@@ -11,4 +12,6 @@ export interface AdminServices {
   readonly assets: Assets;
   /** Cookies are marked Secure. */
   readonly tls: boolean;
+  /** Present where `storage.test_knobs` is on. */
+  readonly simulation: SmartSimulation | undefined;
 }

@@ -182,25 +182,30 @@ export function createMonitor(parts: MonitorParts): Monitor {
 
   const watchSmart = async (id: string): Promise<void> => {
     const device = cluster.state.devices[id];
-    let reading: SmartReading | undefined;
+    let found: SmartReading | undefined;
     try {
-      reading = await parts.readSmart(id);
+      found = await parts.readSmart(id);
     } catch (error) {
       if (edges.observe(`smart/${id}`, "unreadable") !== undefined)
         context.emit("warning", "device", "SMART data cannot be read", { device: id, error: (error as Error).message });
       return;
     }
     edges.observe(`smart/${id}`, "read");
-    if (reading === undefined || device === undefined) return;
+    if (device === undefined || (found === undefined && !readings.has(id))) return;
+    const reading = found ?? {};
+    if (!readings.has(id)) edges.observe(`flags/${id}`, "");
     readings.set(id, reading);
     const verdict = smartVerdict(device.class, reading);
     verdicts.set(id, verdict);
-    if (reading.wearPercent !== undefined) metrics.deviceWear.set({ device: id }, reading.wearPercent);
-    if (reading.badSectors !== undefined) metrics.deviceBadSectors.set({ device: id }, reading.badSectors);
-    if (reading.temperatureCelsius !== undefined) metrics.deviceTemperature.set({ device: id }, reading.temperatureCelsius);
+    for (const [gauge, value] of [
+      [metrics.deviceWear, reading.wearPercent],
+      [metrics.deviceBadSectors, reading.badSectors],
+      [metrics.deviceTemperature, reading.temperatureCelsius],
+    ] as const)
+      if (value === undefined) gauge.remove({ device: id });
+      else gauge.set({ device: id }, value);
     const flags = verdict.flags.join(",");
-    const before = edges.observe(`flags/${id}`, flags);
-    if (before !== undefined || (flags !== "" && history.query(24, context.clock.now()).length === 0))
+    if (edges.observe(`flags/${id}`, flags) !== undefined)
       context.emit(
         flags === "" ? "info" : "warning",
         "device",
