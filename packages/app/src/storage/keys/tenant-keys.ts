@@ -1,10 +1,10 @@
+import { type Breaker, openBreaker } from "@seneschal/adapters/http";
 import { isCoded } from "@seneschal/core";
 import type { Vault } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
 import { type Actor, commit, type StorageContext } from "../context.ts";
 import type { TenantDoc } from "../documents.ts";
 import { within } from "../within.ts";
-import { type Breaker, createBreaker } from "./breaker.ts";
 
 /** What a tenant's chunks are named and wrapped with. */
 interface TenantKey {
@@ -54,9 +54,12 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
   const away = new Set<string>();
 
   const breakerOf = (tenant: string): Breaker => {
-    const known = breakers.get(tenant) ?? createBreaker(context.clock);
-    breakers.set(tenant, known);
-    return known;
+    const known = breakers.get(tenant);
+    if (known !== undefined) return known;
+    const refuse = () => storageError("TenantKmsUnreachable", "the tenant's key service does not answer", { tenant });
+    const fresh = openBreaker({ failures: 5, probeMs: 30_000, now: () => context.clock.now(), refuse });
+    breakers.set(tenant, fresh);
+    return fresh;
   };
 
   const note = (tenant: string, answered: boolean): void => {
@@ -69,22 +72,20 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
   };
 
   const ask = async <T>(tenant: string, work: (vault: Vault) => Promise<T>): Promise<T> => {
-    const breaker = breakerOf(tenant);
-    if (!breaker.admit()) throw storageError("TenantKmsUnreachable", "the tenant's key service does not answer", { tenant });
-    try {
-      const value = await within(timeoutMs, "the tenant's key service", work(options.vaultFor(tenant)));
-      breaker.succeeded();
-      note(tenant, true);
-      return value;
-    } catch (error) {
-      if (isCoded(error, "key_not_found", "decryption_failed")) {
-        breaker.succeeded();
-        throw storageError("TenantKmsLost", "the tenant's key service no longer holds the key", { tenant }, error);
+    const answer = await breakerOf(tenant).run(async () => {
+      try {
+        return { value: await within(timeoutMs, "the tenant's key service", work(options.vaultFor(tenant))) };
+      } catch (error) {
+        // A definite answer is contact.
+        if (isCoded(error, "key_not_found", "decryption_failed")) return { lost: error };
+        note(tenant, false);
+        throw storageError("TenantKmsUnreachable", "the tenant's key service does not answer", { tenant }, error);
       }
-      breaker.failed();
-      note(tenant, false);
-      throw storageError("TenantKmsUnreachable", "the tenant's key service does not answer", { tenant }, error);
-    }
+    });
+    if ("lost" in answer)
+      throw storageError("TenantKmsLost", "the tenant's key service no longer holds the key", { tenant }, answer.lost);
+    note(tenant, true);
+    return answer.value;
   };
 
   const read = async (tenant: string): Promise<TenantDoc> => {
