@@ -392,10 +392,13 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
   /** What one node does for the cluster. */
   const coordinate = async (): Promise<void> => {
     const now = clock.now();
-    // Not while a backup reads, on whichever node it does.
-    if (now - lastGc >= cluster.state.tuning.gc_interval_s * 1000 && (await running("backup", () => true)) === undefined) {
+    if (now - lastGc >= cluster.state.tuning.gc_interval_s * 1000) {
+      const before = lastGc;
       lastGc = now;
-      await collectGarbage(parts);
+      await collectGarbage(parts).catch((error: unknown) => {
+        if (!isCoded(error, "backup_running")) throw error;
+        lastGc = before;
+      });
     }
     const away = Object.values(cluster.state.nodes).filter((n) => n.state !== "Evicted" && !up(n.id));
     for (const node of absences(
@@ -485,6 +488,9 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     async collectGarbage(actor) {
       const same = await running("gc", () => true);
       if (same !== undefined) throw storageError("AlreadyExists", "a collection runs", { job_id: same.id });
+      const backup = await running("backup", () => true);
+      if (backup !== undefined)
+        throw storageError("AlreadyExists", "a backup runs: collect garbage once it is over", { job_id: backup.id });
       return submit("gc", {}, actor);
     },
     async removeDevice(device, actor) {

@@ -58,7 +58,7 @@ export async function openCluster(
   const directory = await mkdtemp(join(tmpdir(), "seneschal-cluster-"));
   const ca = plaintext ? ({} as StoreCa) : await storeCa("Cluster CA");
   const log = createMemoryLog();
-  const store = openMemoryStore(storageSchema);
+  const store = extra.store ?? openMemoryStore(storageSchema);
   const vault = switchableVault();
   const authorisation = await storageAuthorisation();
   const clock = settableClock(Date.now());

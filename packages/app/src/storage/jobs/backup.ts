@@ -8,6 +8,7 @@ import { type BackupFacts, expireBackups, verifyBackup } from "./backup-manifest
 import { newBackupSeal } from "./backup-seal.ts";
 import { chunkPage } from "./chunk-pages.ts";
 import type { MaintenanceParts } from "./parts.ts";
+import { holdGarbage } from "./snapshot-fence.ts";
 
 /** Collections of a backup with an index that lists all of each. Objects before chunks: see {@link runBackup}. */
 const backupCollections = {
@@ -33,6 +34,7 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
   const includeData = job.params["include_data"] === true;
   const id = snapshotId(job.job);
   const started = context.clock.now();
+  await holdGarbage(context.store, job.job);
   const seal = newBackupSeal(context, parts.vault, id);
   const tar = pack();
   try {

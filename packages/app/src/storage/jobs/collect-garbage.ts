@@ -1,10 +1,10 @@
 import type { Put } from "@seneschal/core/ports";
-import { commit } from "../context.ts";
 import { fragmentLength } from "../data/stripes.ts";
 import type { ChunkDoc, ChunkRef, PartDoc } from "../documents.ts";
 import { dropParts } from "../objects/multipart.ts";
 import { unstage } from "../objects/store-body.ts";
 import type { MaintenanceParts } from "./parts.ts";
+import { type FencedCommit, fenceGarbage } from "./snapshot-fence.ts";
 
 const stagedMs = 24 * 3_600_000;
 
@@ -18,11 +18,14 @@ export interface GarbageReport {
 /**
  * One garbage collection: gives back the references of deleted objects, then deletes chunks that nothing refers to.
  * A chunk's record goes first, conditionally, so that a writer who takes a reference meanwhile keeps the chunk; extents
- * go after it and are never named again.
+ * go after it and are never named again. Nothing that a backup may yet read is deleted, on whichever node it runs.
+ *
+ * @throws CodedError `backup_running` when one reads or begins; what was collected until then stays collected.
  */
 export async function collectGarbage(parts: MaintenanceParts, signal?: AbortSignal): Promise<GarbageReport> {
   const { context, io } = parts;
   const { store, clock, metrics } = context;
+  const commit = await fenceGarbage(store);
   for (;;) {
     const page = await store.list("storage_staged", "by_time", [], { to: [clock.now() - stagedMs], limit: 100 });
     for (const { id } of page.items) await unstage({ context, id });
@@ -33,7 +36,7 @@ export async function collectGarbage(parts: MaintenanceParts, signal?: AbortSign
     const page = await store.list("storage_trash", "by_due", [], { to: [clock.now()], limit: 100 });
     for (const { id, doc } of page.items) {
       signal?.throwIfAborted();
-      await emptyTrash(parts, id, doc["body"] as unknown as TrashBody);
+      await emptyTrash(parts, commit, id, doc["body"] as unknown as TrashBody);
       trash += 1;
     }
     if (page.items.length === 0) break;
@@ -44,7 +47,7 @@ export async function collectGarbage(parts: MaintenanceParts, signal?: AbortSign
     const page = await store.list("storage_chunks", "unreferenced", [], { limit: 100 });
     for (const { id, doc, version } of page.items) {
       signal?.throwIfAborted();
-      const result = await commit(store, { dels: [{ coll: "storage_chunks", id, ifVersion: version }] });
+      const result = await commit({ dels: [{ coll: "storage_chunks", id, ifVersion: version }] });
       if (!result.ok) continue;
       const chunk = doc as ChunkDoc;
       await Promise.all(chunk.fragments.map(io.drop));
@@ -64,19 +67,25 @@ type TrashBody =
   | { readonly kind: "parts"; readonly parts: readonly { readonly id: string }[] }
   | { readonly kind: "upload"; readonly upload: string };
 
-async function emptyTrash(parts: MaintenanceParts, id: string, body: TrashBody): Promise<void> {
+async function emptyTrash(parts: MaintenanceParts, commit: FencedCommit, id: string, body: TrashBody): Promise<void> {
   if (body.kind === "upload") await dropParts(parts.objects, body.upload);
   if (body.kind === "parts") {
     for (const part of body.parts) {
       const found = await parts.context.store.get("storage_parts", part.id);
-      if (found !== undefined) await release(parts, (found.doc as PartDoc).chunks, "storage_parts", part.id);
+      if (found !== undefined) await release(parts, commit, (found.doc as PartDoc).chunks, "storage_parts", part.id);
     }
   }
-  await release(parts, body.kind === "chunks" ? body.chunks : [], "storage_trash", id);
+  await release(parts, commit, body.kind === "chunks" ? body.chunks : [], "storage_trash", id);
 }
 
 /** Drops one reference per mention and the record that held them, in one commit: never twice, never half. */
-async function release({ context }: MaintenanceParts, refs: readonly ChunkRef[], coll: string, id: string): Promise<void> {
+async function release(
+  { context }: MaintenanceParts,
+  commit: FencedCommit,
+  refs: readonly ChunkRef[],
+  coll: string,
+  id: string,
+): Promise<void> {
   const mentions = new Map<string, number>();
   for (const ref of refs) mentions.set(ref.id, (mentions.get(ref.id) ?? 0) + 1);
   const ids = [...mentions.keys()];
@@ -90,7 +99,7 @@ async function release({ context }: MaintenanceParts, refs: readonly ChunkRef[],
       const refsLeft = Math.max(0, doc.refs - (mentions.get(chunk.id) ?? 0));
       return [{ coll: "storage_chunks", id: chunk.id, doc: { ...doc, refs: refsLeft }, ifVersion: chunk.version }];
     });
-    const result = await commit(context.store, { puts, dels: [{ coll, id, ifVersion: record.version }] });
+    const result = await commit({ puts, dels: [{ coll, id, ifVersion: record.version }] });
     if (result.ok) return;
   }
 }
