@@ -1,4 +1,10 @@
-export { type EmbeddedVault, openEmbeddedVault, vaultCollections } from "./open-embedded-vault.ts";
+export {
+  type EmbeddedVault,
+  type ExportedKeys,
+  openEmbeddedVault,
+  type PortableKeys,
+  vaultCollections,
+} from "./open-embedded-vault.ts";
 export { openHttpVault } from "./open-http-vault.ts";
 export {
   connectVault,

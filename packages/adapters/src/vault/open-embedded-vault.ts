@@ -11,7 +11,8 @@ import type {
 import { base64, fromBase64, fromUtf8, utf8 } from "@seneschal/crypto";
 import { addVersion, configure, decryptWith, encryptWith, infoOf, newTransitKey, type TransitKey, trim } from "./transit-key.ts";
 import { assertKeyName, vaultError } from "./vault-error.ts";
-import { type Unseal, unsealRootKey } from "./vault-seal.ts";
+import { openExport, sealExport } from "./vault-export.ts";
+import { sealedRootKey, type Unseal, unsealRootKey } from "./vault-seal.ts";
 
 const KEYS = "vault_keys";
 const ATTEMPTS = 50;
@@ -22,8 +23,26 @@ export const vaultCollections: Collections = {
   vault_keys: { indexes: { name: { key: (doc) => [String(doc["name"])] } } },
 };
 
-/** An embedded vault: {@link Vault}, and a way to forget the root key. */
-export interface EmbeddedVault extends Vault {
+/** Keys that travel to another vault with the same unseal key, for disaster recovery. */
+export interface PortableKeys {
+  /** The keys whose names begin so, as text that opens only with the unseal key; names are sealed too. */
+  exportKeys(prefix: string): Promise<string>;
+  /**
+   * Opens such text; this vault is as it was until `adopt`. Throws `vault_unavailable` when it is damaged or was made under another
+   * unseal key.
+   */
+  openExport(text: string): Promise<ExportedKeys>;
+}
+
+/** What an export holds. */
+export interface ExportedKeys {
+  readonly decrypt: Vault["decrypt"];
+  /** Takes the keys into this vault. A key here with every version of the one that arrives stays; any other gives way to it. */
+  adopt(): Promise<void>;
+}
+
+/** An embedded vault: {@link Vault}, keys that can be carried away sealed, and a way to forget the root key. */
+export interface EmbeddedVault extends Vault, PortableKeys {
   /** Erases the root key from memory; every call is `vault_unavailable` from then on. The store stays the caller's. */
   seal(): void;
 }
@@ -121,6 +140,27 @@ export async function openEmbeddedVault(options: {
 
   const commitId = (): string => `vault-${Buffer.from(random(16)).toString("hex")}`;
 
+  const listKeys = async (): Promise<string[]> => {
+    rootKey();
+    const names: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await guarded(() => store.list(KEYS, "name", [], { limit: 500, ...(cursor === undefined ? {} : { cursor }) }));
+      names.push(...page.items.map((item) => item.id));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return names.sort();
+  };
+
+  const adopt = async (key: TransitKey): Promise<void> => {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const held = await find(key.name);
+      if (held !== undefined && Object.entries(key.versions).every(([v, { key }]) => held.key.versions[v]?.key === key)) return;
+      if (await put(key, held?.version ?? 0)) return;
+    }
+    throw vaultError("vault_unavailable", "the key is being changed by too many at once", { key: key.name });
+  };
+
   /** Changes a key from its current version on; a lost race starts over from the winner's state. */
   const change = async (name: string, next: (key: TransitKey) => TransitKey): Promise<TransitKey> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -140,19 +180,7 @@ export async function openEmbeddedVault(options: {
       const held = await find(name);
       return held && infoOf(held.key);
     },
-    async listKeys() {
-      rootKey();
-      const names: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await guarded(() =>
-          store.list(KEYS, "name", [], { limit: 500, ...(cursor === undefined ? {} : { cursor }) }),
-        );
-        names.push(...page.items.map((item) => item.id));
-        cursor = page.cursor;
-      } while (cursor !== undefined);
-      return names.sort();
-    },
+    listKeys,
     rotateKey: async (name) => (await change(name, (key) => addVersion(key, random, clock.now()))).latestVersion,
     async configureKey(name, config) {
       await change(name, (key) => configure(key, config));
@@ -196,6 +224,31 @@ export async function openEmbeddedVault(options: {
       return items.map(({ ciphertext, aad }) =>
         attempt(() => decryptWith(crypto, key, ciphertext, aad === undefined ? {} : { aad })),
       );
+    },
+    async exportKeys(prefix) {
+      const names = (await listKeys()).filter((name) => name.startsWith(prefix));
+      const held = await Promise.all(names.map(find));
+      const seal = await guarded(() => sealedRootKey(store));
+      return sealExport(
+        crypto,
+        random,
+        { key: rootKey(), seal },
+        held.flatMap((h) => h?.key ?? []),
+      );
+    },
+    async openExport(text) {
+      rootKey();
+      const keys = await openExport(crypto, options.unseal, text);
+      return {
+        async decrypt(name, ciphertext, aad) {
+          const key = keys.find((k) => k.name === name);
+          if (key === undefined) throw vaultError("key_not_found", "no such key", { key: name });
+          return decryptWith(crypto, key, ciphertext, aad === undefined ? {} : { aad });
+        },
+        async adopt() {
+          for (const key of keys) await adopt(key);
+        },
+      };
     },
     health: async () => ({ sealed: root === undefined, initialized: true, version: "embedded" }),
     seal() {

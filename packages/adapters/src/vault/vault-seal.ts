@@ -12,6 +12,13 @@ const COLLECTION = "vault_seal";
 const ID = "root";
 const AAD = utf8("seneschal/vault-root/v1");
 
+/** The root key of the vault in this store as the unseal key seals it. */
+export async function sealedRootKey(store: DocumentStore): Promise<JsonObject> {
+  const stored = await store.get(COLLECTION, ID);
+  if (stored === undefined) throw vaultError("vault_unavailable", "the vault's seal is gone");
+  return stored.doc;
+}
+
 /**
  * Gives the root key of the vault in this store, making and sealing a new one on the first use. The root key is stored
  * only sealed (AES-256-GCM) under the unseal key. Throws `vault_unavailable` when the unseal key is not the right one.
@@ -23,7 +30,7 @@ export async function unsealRootKey(
   unseal: Unseal,
 ): Promise<Uint8Array> {
   const existing = await store.get(COLLECTION, ID);
-  if (existing !== undefined) return open(crypto, unseal, existing.doc);
+  if (existing !== undefined) return openSeal(crypto, unseal, existing.doc);
   const root = random(32);
   const doc = await seal(crypto, random, unseal, root);
   const commitId = `vault-init-${Buffer.from(random(16)).toString("hex")}`;
@@ -31,9 +38,7 @@ export async function unsealRootKey(
   if (result.ok) return root;
   // Another process was first: its root key is the vault's.
   root.fill(0);
-  const winner = await store.get(COLLECTION, ID);
-  if (winner === undefined) throw vaultError("vault_unavailable", "the vault's seal is gone");
-  return open(crypto, unseal, winner.doc);
+  return openSeal(crypto, unseal, await sealedRootKey(store));
 }
 
 async function seal(crypto: CryptoProvider, random: Random, unseal: Unseal, root: Uint8Array): Promise<JsonObject> {
@@ -47,7 +52,8 @@ async function seal(crypto: CryptoProvider, random: Random, unseal: Unseal, root
   return { kind: unseal.kind, salt: base64(salt), kdf, nonce: base64(nonce), sealed };
 }
 
-async function open(crypto: CryptoProvider, unseal: Unseal, doc: JsonObject): Promise<Uint8Array> {
+/** The root key out of its sealed document. Throws `vault_unavailable` when the unseal key is not the right one. */
+export async function openSeal(crypto: CryptoProvider, unseal: Unseal, doc: JsonObject): Promise<Uint8Array> {
   if (doc["kind"] !== unseal.kind) {
     throw vaultError("vault_unavailable", `the vault is sealed with a ${String(doc["kind"])}, not with a ${unseal.kind}`);
   }

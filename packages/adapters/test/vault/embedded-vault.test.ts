@@ -96,3 +96,56 @@ test("a store that fails makes the vault unavailable, never empty", async () => 
   await expect(vault.keyInfo("k")).rejects.toThrow(unavailable);
   await expect(vault.rotateKey("k")).rejects.toThrow(unavailable);
 });
+
+describe("keys that travel", () => {
+  const holding = async (store = newStore()) => {
+    const vault = await open(store);
+    for (const name of ["storage-masters", "storage-tenant-acme", "other"]) await vault.createKey(name);
+    return vault;
+  };
+
+  test("open in a clean vault with the same unseal key, every version of them, and no others", async () => {
+    const vault = await holding();
+    const old = await vault.encrypt("storage-masters", utf8("one"));
+    await vault.rotateKey("storage-masters");
+    const fresh = await vault.encrypt("storage-masters", utf8("two"));
+    const text = await vault.exportKeys("storage-");
+    for (const word of ["storage", "acme"]) expect(Buffer.from(text, "base64").includes(word)).toBe(false);
+
+    const clean = await open(newStore());
+    const keys = await clean.openExport(text);
+    expect(await keys.decrypt("storage-masters", old)).toEqual(utf8("one"));
+    expect(await clean.listKeys()).toEqual([]);
+    await keys.adopt();
+    expect(await clean.listKeys()).toEqual(["storage-masters", "storage-tenant-acme"]);
+    expect(await clean.decrypt("storage-masters", old)).toEqual(utf8("one"));
+    expect(await clean.decrypt("storage-masters", fresh)).toEqual(utf8("two"));
+    await expect(keys.decrypt("other", old)).rejects.toThrow(expect.objectContaining({ code: "key_not_found" }));
+  });
+
+  test("do not open under another unseal key, nor when a byte of them was changed", async () => {
+    const text = await (await holding()).exportKeys("storage-");
+    const stranger = await open(newStore(), { kind: "key", key: seededRandom(2)(32) });
+    await expect(stranger.openExport(text)).rejects.toThrow(unavailable);
+    const clean = await open(newStore());
+    for (const bad of ["", "AAAA", text.slice(0, -8), text.replace(/.(?=.{40}$)/, (c) => (c === "A" ? "B" : "A"))])
+      await expect(clean.openExport(bad)).rejects.toThrow(unavailable);
+    clean.seal();
+    await expect(clean.openExport(text)).rejects.toThrow(unavailable);
+  });
+
+  test("leave a key that has gone on since alone, and replace one that is another", async () => {
+    const vault = await holding();
+    const old = await vault.encrypt("storage-masters", utf8("old"));
+    const text = await vault.exportKeys("storage-");
+    await vault.rotateKey("storage-masters");
+    const newer = await vault.encrypt("storage-masters", utf8("newer"));
+    await (await vault.openExport(text)).adopt();
+    expect(await vault.decrypt("storage-masters", newer)).toEqual(utf8("newer"));
+
+    const other = await holding();
+    await expect(other.decrypt("storage-masters", old)).rejects.toThrow(expect.objectContaining({ code: "decryption_failed" }));
+    await (await other.openExport(text)).adopt();
+    expect(await other.decrypt("storage-masters", old)).toEqual(utf8("old"));
+  });
+});

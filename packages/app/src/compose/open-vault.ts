@@ -1,6 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { spanned } from "@seneschal/adapters/telemetry";
-import { connectVault, openEmbeddedVault, openHttpVault, type Unseal, type VaultAuth } from "@seneschal/adapters/vault";
+import {
+  connectVault,
+  openEmbeddedVault,
+  openHttpVault,
+  type PortableKeys,
+  type Unseal,
+  type VaultAuth,
+} from "@seneschal/adapters/vault";
 import { CodedError } from "@seneschal/core";
 import type { Clock, CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
 import type { VaultSettings } from "./storage-settings.ts";
@@ -13,8 +20,8 @@ export async function openVault(
   settings: VaultSettings,
   fallbackKeyFile: string,
   parts: { readonly store: DocumentStore; readonly crypto: CryptoProvider; readonly clock: Clock; readonly random: Random },
-): Promise<Vault> {
-  const vault =
+): Promise<Vault & Partial<PortableKeys>> {
+  const vault: Vault & Partial<PortableKeys> =
     settings.kind === "http"
       ? await openServer(settings, parts.clock)
       : await openEmbeddedVault({ ...parts, unseal: await unsealOf(settings, fallbackKeyFile) });

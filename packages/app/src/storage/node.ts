@@ -1,6 +1,7 @@
 import { statfs } from "node:fs/promises";
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import { newId, sha256 } from "@seneschal/adapters/log";
+import type { PortableKeys } from "@seneschal/adapters/vault";
 import { isCoded, type JsonObject } from "@seneschal/core";
 import type { Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault } from "@seneschal/core/ports";
 import {
@@ -35,7 +36,7 @@ import { runEvacuation } from "./jobs/evacuate.ts";
 import type { MaintenanceParts } from "./jobs/parts.ts";
 import { runRebalance } from "./jobs/rebalance.ts";
 import { repairUnderReplicated } from "./jobs/repair-under-replicated.ts";
-import { runRestore } from "./jobs/restore.ts";
+import { openBackupKeys, runRestore } from "./jobs/restore.ts";
 import { runScrub } from "./jobs/scrub.ts";
 import { createThrottle } from "./jobs/throttle.ts";
 import { createKeyManager, type KeyManager } from "./keys/key-manager.ts";
@@ -65,7 +66,7 @@ export interface StorageNodeOptions extends Membership {
   readonly crypto: CryptoProvider;
   readonly log: Parameters<typeof openJobs>[0]["log"];
   /** Seals the master keys. */
-  readonly vault: Vault;
+  readonly vault: Vault & Partial<PortableKeys>;
   /** A tenant's key service; default the node's own vault. */
   readonly vaultFor?: (tenant: string) => Vault;
   readonly kekTtlSeconds?: number;
@@ -466,7 +467,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       const snapshot = params["snapshot_id"] as string;
       const target = targetOf(parts, params);
       if (!(await target.list()).includes(snapshot)) throw unknown("snapshot", snapshot);
-      await readManifest(target, snapshot);
+      await openBackupKeys(parts, await readManifest(target, snapshot));
       return submit("restore", { ...params, pool_id }, actor);
     },
     evacuate: (device, actor) => evacuateWith(device, actor, "operator", `asked by ${actor.id}`),

@@ -4,6 +4,7 @@ import { openDirectoryDevice } from "@seneschal/adapters/devices";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { readSmartFile } from "@seneschal/adapters/smart";
+import type { PortableKeys } from "@seneschal/adapters/vault";
 import { endpoints } from "@seneschal/contract";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
 import type { DocumentStore, ReplicatedLog, Vault } from "@seneschal/core/ports";
@@ -42,7 +43,7 @@ export interface StorageParts {
   readonly store: DocumentStore;
   /** Closed with the service. */
   readonly clusterLog: ReplicatedLog;
-  readonly vault: Vault;
+  readonly vault: Vault & Partial<PortableKeys>;
   readonly vaultFor?: (tenant: string) => Vault;
   readonly directory: string;
 }

@@ -40,6 +40,7 @@ export const storageHttpErrors: ErrorTable = errorTable(storageCodes, {
   EvacuationRefused: "FAILED_PRECONDITION",
   BackupNotConfigured: "BACKUP_NOT_CONFIGURED",
   backup_corrupt: "BACKUP_CORRUPT",
+  backup_keys_missing: "FAILED_PRECONDITION",
   restore_not_empty: "CONFLICT",
   AuthenticationFailed: "AUTHENTICATION_REQUIRED",
   ClusterAdminAccessDenied: "FORBIDDEN",

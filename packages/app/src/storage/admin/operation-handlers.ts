@@ -63,7 +63,7 @@ export const operationHandlers: Pick<Handlers<StorageContract, AdminServices>, O
     }),
   async listBackups({ node }, { query }) {
     const found = await listBackups(targetOf(node.parts, { ...(query.destination && { destination: query.destination }) }));
-    return found.map(({ format: _format, files: _files, key: _key, ...facts }) => facts);
+    return found.map(({ format: _format, files: _files, key: _key, vault: _vault, ...facts }) => facts);
   },
   restoreBackup: (services, input) =>
     audited(services, "restore", input, async (actor) => {

@@ -14,6 +14,8 @@ const facts = z.strictObject({
   chunk_count: z.int(),
   object_count: z.int(),
   include_data: z.boolean(),
+  /** The vault's keys as it exports them, where it can: sealed under its unseal key. */
+  vault: z.string().exactOptional(),
   files: z.record(z.string(), z.strictObject({ bytes: z.int(), sha256: z.string() })),
 });
 

@@ -22,6 +22,9 @@ const backupCollections = {
   storage_chunks: "by_id",
 } as const;
 
+/** What every key of a storage node in its vault begins with. */
+const vaultPrefix = "storage-";
+
 /**
  * Streams a snapshot to a target: `manifest.json`, and `snapshot.tar` with pages of documents under `meta/`, sealed, and
  * the chunks as they are under `data/`. Garbage collection waits meanwhile, so every chunk that a listed object refers to
@@ -35,7 +38,7 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
   const id = snapshotId(job.job);
   const started = context.clock.now();
   await holdGarbage(context.store, job.job);
-  const seal = newBackupSeal(context, parts.vault, id);
+  const seal = await newBackupSeal(context, parts.vault, id);
   const tar = pack();
   try {
     let metadata = 0;
@@ -99,6 +102,8 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
       })(),
     );
     await filled;
+    // Last: every key that something listed is sealed by exists by now.
+    const vault = await parts.vault.exportKeys?.(vaultPrefix);
     const facts: BackupFacts = {
       format: "seneschal-backup/1",
       snapshot_id: id,
@@ -110,6 +115,7 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
       chunk_count: chunks,
       object_count: objects,
       include_data: includeData,
+      ...(vault === undefined ? {} : { vault }),
       files: { "snapshot.tar": { bytes: size, sha256: digest.digest("hex") } },
     };
     await target.write(id, "manifest.json", once(JSON.stringify({ ...facts, key: await seal.wrap(facts) }, null, 2)));

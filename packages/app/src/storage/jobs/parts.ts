@@ -1,4 +1,5 @@
 import type { BackupTarget } from "@seneschal/adapters/backups";
+import type { PortableKeys } from "@seneschal/adapters/vault";
 import type { Vault } from "@seneschal/core/ports";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
@@ -20,8 +21,8 @@ export interface MaintenanceParts {
   /** Bounds moved bytes by `rebalance_rate_mb_s`. */
   readonly throttle: Throttle;
   readonly keys: KeyManager;
-  /** Seals the keys of backups. */
-  readonly vault: Vault;
+  /** Seals the keys of backups; one whose keys are portable goes into them, sealed. */
+  readonly vault: Vault & Partial<PortableKeys>;
   /** Where backups go, by name; the first unless a job says otherwise. */
   readonly backups: Readonly<Record<string, BackupTarget>>;
 }

@@ -16,18 +16,19 @@ const marker = "restore";
 /**
  * Restores a backup into an empty cluster: verified first, then metadata, then (when the backup holds data) every chunk
  * is coded anew onto the devices of `pool_id`. References are counted from what was restored. The cluster takes no writes
- * meanwhile. Repeatable: a restore that was interrupted or cancelled goes on with the same snapshot, and no other. The
- * vault that sealed the keys must be the one in use.
+ * meanwhile. Repeatable: a restore that was interrupted or cancelled goes on with the same snapshot, and no other. Keys that
+ * the backup carries are taken into the vault.
  *
- * @throws CodedError `backup_corrupt`, `restore_not_empty`, `KeyManagerUnavailable`.
+ * @throws CodedError `backup_corrupt`, `backup_keys_missing`, `restore_not_empty`, `KeyManagerUnavailable`.
  */
 export async function runRestore(parts: MaintenanceParts, job: JobContext): Promise<JsonObject> {
   const { context } = parts;
   const target = targetOf(parts, job.params);
   const id = job.params["snapshot_id"] as string;
   const manifest = await verifyBackup(target, id);
-  const seal = await openBackupSeal(context, parts.vault, id, factsOf(manifest), manifest.key);
+  const { seal, adopt } = await openBackupKeys(parts, manifest);
   const wasReadOnly = await claim(parts, id);
+  await adopt();
   try {
     return await restore(parts, job, { target, manifest, seal, wasReadOnly });
   } catch (error) {
@@ -35,6 +36,31 @@ export async function runRestore(parts: MaintenanceParts, job: JobContext): Prom
       context.emit("error", "admin", "restore failed: the cluster stays read-only until it is repeated", { snapshot: id });
     throw error;
   }
+}
+
+/**
+ * What opens a backup: the keys that it carries, else the vault in use. Nothing is changed until `adopt`.
+ *
+ * @throws CodedError `backup_keys_missing` when neither has them, `backup_corrupt`, `KeyManagerUnavailable`.
+ */
+export async function openBackupKeys(
+  { context, vault }: Pick<MaintenanceParts, "context" | "vault">,
+  manifest: BackupManifest,
+): Promise<{ readonly seal: BackupSeal; adopt(): Promise<void> }> {
+  const id = manifest.snapshot_id;
+  const carried =
+    manifest.vault === undefined
+      ? undefined
+      : await vault.openExport?.(manifest.vault).catch((error: unknown) => {
+          throw new CodedError(
+            "backup_keys_missing",
+            `the keys in backup ${id} do not open: this vault has another unseal key`,
+            {},
+            error,
+          );
+        });
+  const seal = await openBackupSeal(context, carried ?? vault, id, factsOf(manifest), manifest.key);
+  return { seal, adopt: async () => carried?.adopt() };
 }
 
 interface Restore {

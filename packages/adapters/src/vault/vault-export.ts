@@ -1,0 +1,36 @@
+import type { JsonObject } from "@seneschal/core";
+import type { CryptoProvider, Random } from "@seneschal/core/ports";
+import { base64, fromBase64, fromUtf8, utf8 } from "@seneschal/crypto";
+import type { TransitKey } from "./transit-key.ts";
+import { vaultError } from "./vault-error.ts";
+import { openSeal, type Unseal } from "./vault-seal.ts";
+
+const AAD = utf8("seneschal/vault-export/v1");
+
+/** Keys as text: sealed under a vault's root key, beside the root key as its unseal key seals it. Names are inside. */
+export function sealExport(
+  crypto: CryptoProvider,
+  random: Random,
+  root: { readonly key: Uint8Array; readonly seal: JsonObject },
+  keys: readonly TransitKey[],
+): string {
+  const nonce = random(12);
+  const text = utf8(JSON.stringify(keys));
+  const sealed = base64(Buffer.concat([nonce, crypto.seal(root.key, nonce, text, AAD)]));
+  text.fill(0);
+  return base64(utf8(JSON.stringify({ seal: root.seal, sealed })));
+}
+
+/** Opens {@link sealExport}. Throws `vault_unavailable` unless it is whole and was made under this unseal key. */
+export async function openExport(crypto: CryptoProvider, unseal: Unseal, text: string): Promise<readonly TransitKey[]> {
+  try {
+    const { seal, sealed } = JSON.parse(fromUtf8(fromBase64(text))) as { readonly seal: JsonObject; readonly sealed: string };
+    const root = await openSeal(crypto, unseal, seal);
+    const bytes = fromBase64(sealed);
+    const plain = crypto.open(root, bytes.subarray(0, 12), bytes.subarray(12), AAD);
+    root.fill(0);
+    return JSON.parse(fromUtf8(plain)) as readonly TransitKey[];
+  } catch (cause) {
+    throw vaultError("vault_unavailable", "the exported keys do not open with this vault's unseal key", {}, cause);
+  }
+}
