@@ -404,7 +404,7 @@ export const suites: readonly ConformanceSuite[] = [
   group("x509-keys", 1),
   group("json-schema", 1),
   group("aws", 0.92),
-  group("graphql", 0),
+  group("graphql", 1),
   group("metadata", 0.7),
   group("dns", 0),
   oracleExpressions,

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findOpa } from "../policy/find-opa.ts";
 import { calls, comparable, type Declaration } from "../policy/generate-calls.ts";
+import { graphqlCalls } from "../policy/generate-graphql.ts";
 import { policies } from "../policy/generate-policies.ts";
 import { startOpa } from "../policy/start-opa.ts";
 import { rounds } from "../suite-runner.ts";
@@ -76,6 +77,24 @@ describe.skipIf(opa === undefined)(
           const documents = await theirs(source, {});
           // OPA makes a number of "007" and cannot write it
           if ((refusal as { readonly code?: string }).code === "internal_error") return;
+          if (documents === undefined) throw new Error(`OPA refuses or fails: ${JSON.stringify(refusal)}`);
+          const policy = compile([{ name: "p.rego", source }]);
+          for (const [i, call] of texts.entries()) {
+            const answer = policy.evaluate(`data.p.r${i}`, {}, { exact: true });
+            const value = answer.kind === "error" ? answer : answer.kind === "defined" ? answer.value : undefined;
+            expect(plain(value), call).toEqual(plain(documents[`r${i}`]));
+          }
+        }),
+        { numRuns: rounds(20) },
+      );
+    });
+
+    test("graphql documents have the same trees, and are valid, in both", async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(graphqlCalls(), { minLength: 10, maxLength: 10, size: "max" }), async (calls) => {
+          const texts = calls.flat();
+          const source = `package p\n\n${texts.map((call, i) => `r${i} := ${call}`).join("\n")}\n`;
+          const documents = await theirs(source, {});
           if (documents === undefined) throw new Error(`OPA refuses or fails: ${JSON.stringify(refusal)}`);
           const policy = compile([{ name: "p.rego", source }]);
           for (const [i, call] of texts.entries()) {

@@ -11,6 +11,7 @@ import { x509Builtins } from "./crypto/x509.ts";
 import { documentBuiltins } from "./documents.ts";
 import { encodingBuiltins } from "./encoding.ts";
 import { globBuiltins } from "./glob.ts";
+import { graphqlBuiltins } from "./graphql.ts";
 import { hashBuiltins } from "./hashes.ts";
 import { checkRequest } from "./http-request.ts";
 import { schemaBuiltins } from "./json-schema.ts";
@@ -68,6 +69,7 @@ const ALL: ReadonlyMap<string, Builtin> = new Map(
     ...networkBuiltins,
     ...hashBuiltins,
     ...schemaBuiltins,
+    ...graphqlBuiltins,
     ...jwtBuiltins,
     ...x509Builtins,
     ...awsBuiltins,
