@@ -1,14 +1,14 @@
 import fc from "fast-check";
 
 const QUERIES = [
-  '# c\nquery Q ( $v : Int = 3 , $w : [ In ! ] @ d ) @ d { a ( x : $v ) b : node ( in : { n : 1 , l : [ "s" , """t""" ] , k : SITH } ) { id ... on Leaf { size } ... F @ skip ( if : true ) ... { id } } } fragment F on Node { id }',
+  "# c\nquery Q ( $v : Int = 3 @ d , $w : [ String ! ] = [ ] ) @ d { a ( x : $v ) b : node ( in : { n : 1 , l : $w , k : SITH } ) { id ... on Leaf { size } ... F @ skip ( if : true ) ... { id } } } fragment F on Node { id }",
   "{ a aa : a node { __typename id } # end\n any { ... on Leaf { id size } } __schema { types { name } } }",
   "mutation M { set ( kind : JEDI , ratio : 1.5e3 , on : true , none : null ) } # over",
-  "subscription { ticks } query { a }",
+  'subscription S { ticks } query A { a ( x : -1 ) n : node ( in : { n : 1 , l : [ "s" , """t""" ] } ) { id } }',
 ];
 const SCHEMAS = [
   '# c\n"d" schema @ d { query : Query mutation : M subscription : S } type Query { "f" a ( x : Int = 1 ) : Int node ( in : In ) : Node ! any : Any } # i\ninterface Node { id : ID ! } type Leaf implements Node & Sized { id : ID ! size : Int ! } interface Sized { size : Int } union Any = | Leaf input In { n : Int ! l : [ String ! ] k : Kind = JEDI # end\n} enum Kind { JEDI @ deprecated SITH }',
-  'type M { set ( kind : Kind , ratio : Float , on : Boolean , none : Int ) : Boolean } type S { ticks : Int } directive @ d ( n : Int = 1 ) repeatable on QUERY | SCHEMA | VARIABLE_DEFINITION | OBJECT scalar Date @ specifiedBy ( url : "u" ) extend type Query @ d { more : [ Date ! ] ! } extend union Any @ d = Leaf',
+  'type M { set ( kind : Kind , ratio : Float , on : Boolean , none : Int ) : Boolean } type S { ticks : Int } directive @ d ( n : Int = 1 ) repeatable on QUERY | SCHEMA | VARIABLE_DEFINITION | OBJECT scalar Date @ specifiedBy ( url : "u" ) extend type Query @ d { more : [ Date ! ] ! } extend union Any = Leaf2 type Leaf2 { x : Int }',
 ];
 
 /** A document with some of its tokens left out, doubled or exchanged for others of it. */
