@@ -1,6 +1,5 @@
 export {
   type EmbeddedVault,
-  type ExportedKeys,
   openEmbeddedVault,
   type PortableKeys,
   vaultCollections,

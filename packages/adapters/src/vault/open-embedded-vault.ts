@@ -35,7 +35,7 @@ export interface PortableKeys {
 }
 
 /** What an export holds. */
-export interface ExportedKeys {
+interface ExportedKeys {
   readonly decrypt: Vault["decrypt"];
   /** Takes the keys into this vault. A key here with every version of the one that arrives stays; any other gives way to it. */
   adopt(): Promise<void>;

@@ -1,3 +1,5 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import type { DocumentStore } from "@seneschal/core/ports";
@@ -6,6 +8,7 @@ import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { storageSchema } from "../../src/storage/schema.ts";
 import { type ClusterRig, openCluster } from "./cluster-rig.ts";
+import { servers, startStorage } from "./harness.ts";
 import { collect, operator, pattern } from "./rig.ts";
 
 /** A store that lets a test step in right before a listing. */
@@ -39,8 +42,8 @@ function memoryTarget(): BackupTarget {
 }
 
 const running = { code: "backup_running" };
+
 let rig: ClusterRig;
-afterEach(() => rig.dispose());
 
 /** Two nodes on one store, an object of one chunk; `during` runs once the backup has listed objects and not yet chunks. */
 async function backUp(during: () => Promise<unknown>, early?: (before: ReturnType<typeof interruptible>["before"]) => void) {
@@ -58,6 +61,8 @@ const runs = async (id: string) => (await rig.node(id).metrics.gcRuns.get()).val
 const whole = { state: "succeeded", result: { chunk_count: 1 } };
 
 describe("while a backup reads on one node", () => {
+  afterEach(() => rig.dispose());
+
   test("no collection begins on any node: not the periodic one, not one by hand; afterwards both do", async () => {
     const made = await backUp(async () => {
       await drop();
@@ -106,3 +111,41 @@ describe("while a backup reads on one node", () => {
     expect(made).toMatchObject(whole);
   });
 });
+
+test.each(servers)(
+  "over HTTP on %s a collection is 409 with the backup's job while it runs, and taken after it",
+  async (_, serve) => {
+    let arrived: (reply: ServerResponse) => void = () => undefined;
+    const asked = new Promise<ServerResponse>((resolve) => {
+      arrived = resolve;
+    });
+    // Where the backup goes: it takes its time, and then refuses.
+    const destination = createServer((request, reply) => {
+      request.resume();
+      arrived(reply);
+    });
+    await new Promise<void>((resolve) => void destination.listen(0, "127.0.0.1", resolve));
+    const endpoint = `http://127.0.0.1:${(destination.address() as AddressInfo).port}`;
+    const h = await startStorage(serve, { backup: { s3: { endpoint, bucket: "b", access_key: "a", secret_key: "s" } } });
+    try {
+      const { job_id } = (await h.call("root", "POST", "/ui/api/ops/backup")).body;
+      const reply = await asked;
+      expect(await h.call("root", "POST", "/ui/api/ops/gc")).toMatchObject({
+        status: 409,
+        body: { error: { code: "CONFLICT", message: expect.stringContaining("backup"), details: { job_id } } },
+      });
+      destination.removeAllListeners("request").on("request", (request, next: ServerResponse) => {
+        request.resume();
+        next.writeHead(403).end();
+      });
+      reply.writeHead(403).end();
+      await h.storage.node.jobs.drain();
+      expect((await h.call("root", "GET", `/ui/api/jobs/${job_id}`)).body.state).toBe("failed");
+      expect((await h.call("root", "POST", "/ui/api/ops/gc")).status).toBe(200);
+    } finally {
+      destination.closeAllConnections();
+      destination.close();
+      await h.stop();
+    }
+  },
+);

@@ -16,7 +16,7 @@ export interface BackupSeal {
 }
 
 /** The seal of a backup in the making. */
-export interface NewBackupSeal extends BackupSeal {
+interface NewBackupSeal extends BackupSeal {
   /** The data key as the vault seals it, bound to all that the manifest says. Throws `KeyManagerUnavailable`. */
   wrap(manifest: Json): Promise<string>;
 }
