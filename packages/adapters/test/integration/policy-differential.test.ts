@@ -90,12 +90,19 @@ describe.skipIf(opa === undefined)(
     });
 
     test("graphql documents have the same trees, and are valid, in both", async () => {
+      let compared = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(graphqlCalls(), { minLength: 10, maxLength: 10, size: "max" }), async (calls) => {
           const texts = calls.flat();
           const source = `package p\n\n${texts.map((call, i) => `r${i} := ${call}`).join("\n")}\n`;
-          const documents = await theirs(source, {});
+          // OPA's library panics on a few, and its server closes the connection
+          const documents = await theirs(source, {}).catch((error: unknown) => {
+            if (error instanceof TypeError) return "panic" as const;
+            throw error;
+          });
+          if (documents === "panic") return;
           if (documents === undefined) throw new Error(`OPA refuses or fails: ${JSON.stringify(refusal)}`);
+          compared += 1;
           const policy = compile([{ name: "p.rego", source }]);
           for (const [i, call] of texts.entries()) {
             const answer = policy.evaluate(`data.p.r${i}`, {}, { exact: true });
@@ -105,6 +112,7 @@ describe.skipIf(opa === undefined)(
         }),
         { numRuns: rounds(20) },
       );
+      expect(compared).toBeGreaterThan(rounds(20) / 2);
     });
   },
 );
