@@ -1,8 +1,11 @@
+import { openMemoryStore } from "@seneschal/adapters/memory";
 import { afterEach, describe, expect, test } from "vitest";
+import { storageSchema } from "../../src/storage/schema.ts";
+import { simulateSmart } from "../../src/storage/watch/simulate-smart.ts";
+import { openCluster } from "./cluster-rig.ts";
 import { type Harness, servers, startStorage } from "./harness.ts";
 
 let h: Harness;
-afterEach(() => h.stop());
 
 const smart = (device: string, body: unknown, who: "root" | "incident" | "oncall" = "root") =>
   h.call(who, "PUT", `/ui/api/ops/devices/${device}/smart`, body);
@@ -12,6 +15,8 @@ const messages = async () =>
   (await h.call(undefined, "GET", "/ui/api/events?category=device")).body.map((e: { message: string }) => e.message);
 
 describe.each(servers)("simulated SMART readings on %s", (_, serve) => {
+  afterEach(() => h.stop());
+
   test("are refused while the knob is off, to whoever asks, and nothing changes", async () => {
     h = await startStorage(serve);
     expect((await smart("d0", { wear_percent: 95 })).body.error).toMatchObject({
@@ -79,4 +84,20 @@ describe.each(servers)("simulated SMART readings on %s", (_, serve) => {
       }),
     );
   });
+});
+
+test("any node takes a simulated reading, the device's own node acts on it, and all see what came of it", async () => {
+  const store = openMemoryStore(storageSchema);
+  const rig = await openCluster(["n1", "n2"], { store, plaintext: true, readSmart: simulateSmart(store).read });
+  try {
+    const states = () => ["n1", "n2"].map((id) => rig.node(id).cluster.state.devices["n2-d0"]?.state);
+    await simulateSmart(store).set("n2-d0", { wearPercent: 91 });
+    await rig.node("n1").tick();
+    expect(states()).toEqual(["Healthy", "Healthy"]);
+    await rig.node("n2").tick();
+    await rig.node("n1").tick();
+    expect(states()).toEqual(["Evacuating", "Evacuating"]);
+  } finally {
+    await rig.dispose();
+  }
 });
