@@ -1,4 +1,4 @@
-import { parseCertificates, parseSerial, serialText } from "@seneschal/crypto/x509";
+import { parseCertificates, parseRequest, parseSerial, serialText } from "@seneschal/crypto/x509";
 import { demandSuccess, type VaultAnswer, type VaultConnection } from "./vault-connection.ts";
 import { vaultError } from "./vault-error.ts";
 
@@ -23,7 +23,11 @@ export interface VaultCertificateWish {
 
 /** The PKI engine of a Vault or OpenBao server. */
 export interface VaultPki {
-  /** Signs a PEM request under a role. Throws `vault_invalid` with the server's reason when the role does not allow it. */
+  /**
+   * Signs a PEM request under a role. A role takes the common name from the request, not from the wish, unless it says otherwise
+   * (`use_csr_common_name`), so a request that names another than the wish is not sent at all. For its other names to come from the
+   * wish a role needs `use_csr_sans=false`. Throws `vault_invalid`: two names, or what the server says that the role does not allow.
+   */
   sign(role: string, csr: string, wish: VaultCertificateWish): Promise<IssuedByVault>;
   /** Makes key and certificate on the server; the key comes back once. */
   issue(role: string, wish: VaultCertificateWish): Promise<IssuedByVault & { readonly privateKey: string }>;
@@ -57,7 +61,10 @@ export function vaultPki(connection: VaultConnection, mount = "pki"): VaultPki {
   };
 
   return {
-    sign: async (role, csr, wish) => issuedOf(await make(`sign/${segment(role)}`, { csr, ...wishBody(wish) })),
+    async sign(role, csr, wish) {
+      assertNames(csr, wish.commonName);
+      return issuedOf(await make(`sign/${segment(role)}`, { csr, ...wishBody(wish) }));
+    },
     async issue(role, wish) {
       const answer = await make(`issue/${segment(role)}`, wishBody(wish));
       return { ...issuedOf(answer), privateKey: pem(answer.data["private_key"]) };
@@ -87,6 +94,12 @@ export function vaultPki(connection: VaultConnection, mount = "pki"): VaultPki {
       await make("tidy", { tidy_cert_store: true, tidy_revoked_certs: true, safety_buffer: `${safetyBufferSeconds}s` });
     },
   };
+}
+
+function assertNames(csr: string, commonName: string): void {
+  const named = parseRequest(csr).subject.filter(({ type }) => type === "CN");
+  if (named.some(({ value }) => value !== commonName))
+    throw vaultError("vault_invalid", "the request names another than the wish", { reason: "common_name" });
 }
 
 function issuedOf({ data }: VaultAnswer): IssuedByVault {

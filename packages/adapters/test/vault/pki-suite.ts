@@ -49,7 +49,8 @@ export function pkiSuite(server: {
       nobleCrypto,
       newPrivateKey(nobleCrypto, "ed25519", (length) => new Uint8Array(randomBytes(length))),
     );
-    const csr = requestPem(await createRequest(signer, { subject: [{ type: "CN", value: "billing.internal.local" }] }));
+    const requestOf = async (value: string) => requestPem(await createRequest(signer, { subject: [{ type: "CN", value }] }));
+    const csr = await requestOf("billing.internal.local");
     const wish = { commonName: "billing.internal.local", ips: ["10.0.0.1"], ttlSeconds: 3600 };
     const issued = await pki.sign("services", csr, wish);
     const certificate = parseCertificate(issued.certificate);
@@ -65,9 +66,11 @@ export function pkiSuite(server: {
     });
     expect(decision.valid).toBe(true);
 
-    await expect(pki.sign("services", csr, { commonName: "evil.example" })).rejects.toThrow(code("vault_invalid"));
-    await expect(pki.sign("unknown", csr, { commonName: "a.internal.local" })).rejects.toThrow(code("vault_invalid"));
-    await expect(pki.sign("../sys", csr, { commonName: "a.internal.local" })).rejects.toThrow(code("vault_invalid"));
+    const evil = { commonName: "evil.example" };
+    await expect(pki.sign("services", csr, evil)).rejects.toThrow("the request names another than the wish");
+    await expect(pki.sign("services", await requestOf("evil.example"), evil)).rejects.toThrow(code("vault_invalid"));
+    await expect(pki.sign("unknown", csr, wish)).rejects.toThrow(code("vault_invalid"));
+    await expect(pki.sign("../sys", csr, wish)).rejects.toThrow(code("vault_invalid"));
     await post(`${below}/roles/servers`, { allowed_domains: "internal.local", allow_subdomains: true, key_type: "ec" });
     const withKey = await pki.issue("servers", { commonName: "mail.internal.local" });
     expect(withKey.privateKey).toMatch(/^-----BEGIN (EC )?PRIVATE KEY-----\n[\s\S]+-----END (EC )?PRIVATE KEY-----\n$/);
