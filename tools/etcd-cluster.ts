@@ -151,14 +151,18 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
       ...(clientTls === undefined ? {} : { tls: clientTls }),
     });
   let probe = openProbe();
-  /** Asks the leader about the members, by etcd's JSON gateway. Changes are refused while members are young: insists. */
+  /**
+   * Asks the leader about the members, by etcd's JSON gateway. Changes are refused while members are young: insists. A change that was
+   * answered by 503 may have happened all the same: then its repetition is told that it has (ALREADY_EXISTS, NOT_FOUND).
+   */
   const membership = async (verb: string, body: object): Promise<unknown> => {
     for (let attempt = 0; ; attempt += 1) {
       const url = `${members[await leader()]?.client}/v3/cluster/member/${verb}`;
       const answer = await fetch(url, { method: "POST", body: JSON.stringify(body) });
       if (answer.ok) return answer.json();
-      if (answer.status !== 503 || attempt === 300)
-        throw new Error(`etcd: member ${verb}: ${answer.status} ${await answer.text()}`);
+      const text = await answer.text();
+      if (attempt > 0 && /member not found|Peer URLs already exists/i.test(text)) return undefined;
+      if (answer.status !== 503 || attempt === 300) throw new Error(`etcd: member ${verb}: ${answer.status} ${text}`);
       await wait(100);
     }
   };
