@@ -19,6 +19,16 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
 }
 
+/** Rule `r`i of `source`, which is written as `calls[i]`, has the value that OPA's document of the package has. */
+function expectEachEqual(source: string, calls: readonly string[], documents: Readonly<Record<string, unknown>>): void {
+  const policy = compile([{ name: "p.rego", source }]);
+  for (const [i, call] of calls.entries()) {
+    const answer = policy.evaluate(`data.p.r${i}`, {}, { exact: true });
+    const value = answer.kind === "error" ? answer : answer.kind === "defined" ? answer.value : undefined;
+    expect(plain(value), call).toEqual(plain(documents[`r${i}`]));
+  }
+}
+
 describe.skipIf(opa === undefined)(
   `the embedded engine beside ${opa ?? "a real OPA (none is installed: tools/install-opa.sh)"}`,
   () => {
@@ -78,12 +88,7 @@ describe.skipIf(opa === undefined)(
           // OPA makes a number of "007" and cannot write it
           if ((refusal as { readonly code?: string }).code === "internal_error") return;
           if (documents === undefined) throw new Error(`OPA refuses or fails: ${JSON.stringify(refusal)}`);
-          const policy = compile([{ name: "p.rego", source }]);
-          for (const [i, call] of texts.entries()) {
-            const answer = policy.evaluate(`data.p.r${i}`, {}, { exact: true });
-            const value = answer.kind === "error" ? answer : answer.kind === "defined" ? answer.value : undefined;
-            expect(plain(value), call).toEqual(plain(documents[`r${i}`]));
-          }
+          expectEachEqual(source, texts, documents);
         }),
         { numRuns: rounds(20) },
       );
@@ -103,12 +108,7 @@ describe.skipIf(opa === undefined)(
           if (documents === "panic") return;
           if (documents === undefined) throw new Error(`OPA refuses or fails: ${JSON.stringify(refusal)}`);
           compared += 1;
-          const policy = compile([{ name: "p.rego", source }]);
-          for (const [i, call] of texts.entries()) {
-            const answer = policy.evaluate(`data.p.r${i}`, {}, { exact: true });
-            const value = answer.kind === "error" ? answer : answer.kind === "defined" ? answer.value : undefined;
-            expect(plain(value), call).toEqual(plain(documents[`r${i}`]));
-          }
+          expectEachEqual(source, texts, documents);
         }),
         { numRuns: rounds(20) },
       );

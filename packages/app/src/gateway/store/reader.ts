@@ -1,4 +1,4 @@
-import type { DocumentStore, IndexValue, ListOptions } from "@seneschal/core/ports";
+import type { DocumentStore, IndexValue, ListOptions, Stored } from "@seneschal/core/ports";
 import type { Collection } from "./collection.ts";
 
 export interface PageRequest {
@@ -41,10 +41,9 @@ export function reader(store: DocumentStore): Reader {
       from: Collection<T>,
       index: string,
       prefix: readonly IndexValue[],
-      options: Partial<ListOptions> = {},
+      options?: Partial<ListOptions>,
     ) {
-      const { items } = await store.list(from.name, index, prefix, { limit: 1000, ...options });
-      return items.map((item) => item.doc as unknown as T);
+      return documents(await listStored(store, from, index, prefix, options));
     },
     async page<T extends object>(
       from: Collection<T>,
@@ -56,8 +55,25 @@ export function reader(store: DocumentStore): Reader {
         store.list(from.name, index, prefix, { limit, offset, reverse: true }),
         store.count(from.name, index, prefix),
       ]);
-      return { items: items.map((item) => item.doc as unknown as T), total };
+      return { items: documents(items), total };
     },
     count: (from, index, prefix) => store.count(from.name, index, prefix),
   };
+}
+
+/** Up to a thousand documents in index order, with their versions. */
+export async function listStored(
+  store: DocumentStore,
+  from: Collection<object>,
+  index: string,
+  prefix: readonly IndexValue[],
+  options: Partial<ListOptions> = {},
+): Promise<readonly Stored[]> {
+  const { items } = await store.list(from.name, index, prefix, { limit: 1000, ...options });
+  return items;
+}
+
+/** What was stored, as the collection's type. */
+export function documents<T extends object>(stored: readonly Stored[]): readonly T[] {
+  return stored.map((item) => item.doc as unknown as T);
 }

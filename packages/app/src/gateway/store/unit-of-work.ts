@@ -11,7 +11,7 @@ import type {
   Stored,
 } from "@seneschal/core/ports";
 import type { Collection } from "./collection.ts";
-import { type Reader, reader } from "./reader.ts";
+import { documents, listStored, type Reader, reader } from "./reader.ts";
 
 /**
  * A transaction in the making: reads are guarded, writes and audit events wait for the one commit at its end. A document that
@@ -117,14 +117,14 @@ function openUnit(store: DocumentStore) {
       from: Collection<T>,
       index: string,
       prefix: readonly IndexValue[],
-      options: Partial<ListOptions> = {},
+      options?: Partial<ListOptions>,
     ) {
-      const { items } = await store.list(from.name, index, prefix, { limit: 1000, ...options });
+      const items = await listStored(store, from, index, prefix, options);
       for (const { id, version } of items) {
         const key = `${from.name}/${id}`;
         if (!listed.has(key)) listed.set(key, version);
       }
-      return items.map((item) => item.doc as unknown as T);
+      return documents<T>(items);
     },
     insert(into, id, doc) {
       stage(into as Collection<object>, { coll: into.name, id, doc, ifVersion: 0 });
