@@ -4,7 +4,8 @@
  */
 export interface LabelException {
   readonly validator: string;
-  readonly locale: string;
+  /** Of the group; absent: of the group without a locale. */
+  readonly locale?: string;
   readonly label: "valid" | "invalid";
   readonly rule: string;
   readonly covers: (value: string) => boolean;
@@ -22,7 +23,7 @@ const isDate = (year: number, month: number, day: number) => {
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 };
 
-export const LABEL_EXCEPTIONS: readonly LabelException[] = [
+const LABEL_EXCEPTIONS: readonly LabelException[] = [
   {
     validator: "isIdentityCard",
     locale: "PL",
@@ -36,27 +37,6 @@ export const LABEL_EXCEPTIONS: readonly LabelException[] = [
     label: "valid",
     rule: "the day of the year ends with 366, with 866 for women",
     covers: (v) => Number(v.slice(2, 5)) % 500 > 366,
-  },
-  {
-    validator: "isIdentityCard",
-    locale: "ES",
-    label: "invalid",
-    rule: "seven digits and their letter are a NIF whose leading zero was left out, as the recogniser cases count it",
-    covers: (v) => /^\d{7}[A-Z]$/.test(v),
-  },
-  {
-    validator: "isTaxID",
-    locale: "es-ES",
-    label: "valid",
-    rule: "fewer than seven digits and a letter: leading zeros left out leave no shape to search for",
-    covers: (v) => /^\d{1,6}[A-Z]$/.test(v),
-  },
-  {
-    validator: "isTaxID",
-    locale: "de-AT",
-    label: "valid",
-    rule: "no office writes two hyphens",
-    covers: (v) => v.includes("--"),
   },
   {
     validator: "isTaxID",
@@ -81,20 +61,6 @@ export const LABEL_EXCEPTIONS: readonly LabelException[] = [
   },
   {
     validator: "isTaxID",
-    locale: "en-GB",
-    label: "valid",
-    rule: "a NINO without its suffix is none to the recogniser cases",
-    covers: (v) => /^[A-Z]{2}\d{6} *$/.test(v),
-  },
-  {
-    validator: "isTaxID",
-    locale: "it-IT",
-    label: "invalid",
-    rule: "only the check letter fails: the recogniser cases keep such a code as a weak finding",
-    covers: (v) => /^[A-Z]{6}[\dL-V]{2}[A-T][\dL-V]{2}[A-Z][\dL-V]{3}[A-Z]$/.test(v),
-  },
-  {
-    validator: "isTaxID",
     locale: "sk-SK",
     label: "valid",
     rule: "11 divides every ten-digit birth number and DIČ",
@@ -116,16 +82,43 @@ export const LABEL_EXCEPTIONS: readonly LabelException[] = [
   },
   {
     validator: "isVAT",
-    locale: "CH",
-    label: "invalid",
-    rule: "only the check digit fails: a number behind its prefix stays a weak finding",
-    covers: (v) => /^CHE-\d{3}\.\d{3}\.\d{3} /.test(v),
+    locale: "BG",
+    label: "valid",
+    rule: "the ninth digit of an ЕИК checks the other eight (weights 1 to 8, then 3 to 10, modulo 11)",
+    covers: (v) => {
+      const first = dot(v, [1, 2, 3, 4, 5, 6, 7, 8]) % 11;
+      return /^BG\d{9}$/.test(v) && (first < 10 ? first : (dot(v, [3, 4, 5, 6, 7, 8, 9, 10]) % 11) % 10) !== digits(v)[8];
+    },
+  },
+  {
+    validator: "isVAT",
+    locale: "FR",
+    label: "valid",
+    rule: "a SIREN ends in its Luhn digit",
+    covers: (v) => luhnSum(v.slice(-9)) % 10 !== 0,
   },
   {
     validator: "isVAT",
     locale: "GB",
-    label: "invalid",
-    rule: "only the check digits fail: a number behind its prefix stays a weak finding",
-    covers: (v) => /^GB\d{3} \d{4} \d{2}$/.test(v),
+    label: "valid",
+    rule: "the last two of nine digits check the other seven modulo 97, since 2010 also less 55 (HMRC)",
+    covers: (v) =>
+      digits(v).length >= 9 && ![0, 42].includes((dot(v, [8, 7, 6, 5, 4, 3, 2]) + Number(digits(v).slice(7, 9).join(""))) % 97),
+  },
+  {
+    validator: "isURL",
+    label: "valid",
+    rule: "compatibility forms (NFKC) of letters are those letters: the same list calls javascript:alert(1)@... invalid in ASCII",
+    covers: (v) => v.normalize("NFKC") !== v && v.normalize("NFKC").startsWith("javascript:"),
   },
 ];
+
+/** The exception that tells why a sample is not judged, if one does. */
+export function exceptionFor(
+  validator: string,
+  locale: unknown,
+  label: "valid" | "invalid",
+  value: string,
+): LabelException | undefined {
+  return LABEL_EXCEPTIONS.find((e) => e.validator === validator && e.locale === locale && e.label === label && e.covers(value));
+}

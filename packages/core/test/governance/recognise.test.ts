@@ -49,6 +49,39 @@ describe("recognition", () => {
 
   test("look-alike letters do not hide an address", () => expect(entities("mail аda@exаmple.org")).toContain("EMAIL_ADDRESS"));
 
+  test("a whole run of look-alikes in a disguised word is folded, a foreign host keeps its script", () => {
+    expect(entities("mail ada@example.сом")).toContain("EMAIL_ADDRESS");
+    expect(recognise("siehe http://кулік.укр bitte", DEFAULT_RECOGNISERS)).toMatchObject([{ entity: "URL", start: 6, end: 22 }]);
+  });
+
+  test.each(["http://example.com/Rosie's_(Place),", "http://example.com:", "https://example.com/a?b=c!"])(
+    "%s alone in its field is the whole address",
+    (url) => {
+      expect(recognise(url, DEFAULT_RECOGNISERS)).toMatchObject([{ entity: "URL", start: 0, end: url.length }]);
+    },
+  );
+
+  test("punctuation of the sentence does not belong to the address", () => {
+    expect(recognise("see http://example.com/a.", DEFAULT_RECOGNISERS)).toMatchObject([{ entity: "URL", start: 4, end: 24 }]);
+  });
+
+  test.each([
+    ["phone 55 (17) 96332-2155", "a country code without plus"],
+    ["call 372 512 34 567", "a country code without plus"],
+    ["phone: +229 20215789", "a plan that has grown since"],
+    ["call +52 1 965 4789321", "a plan that has shrunk since"],
+    ["mobile 10-1234-5678", "a trunk zero left out"],
+  ])("%s: %s is a telephone number beside its word", (text) => expect(entities(text)).toContain("PHONE_NUMBER"));
+
+  test.each(["result 55 (17) 96332-2155", "delta +22920215789", "code 10-1234-5678"])("%s: without the word it is none", (text) =>
+    expect(entities(text)).not.toContain("PHONE_NUMBER"),
+  );
+
+  test("a national insurance number may lack its suffix, beside its name only", () => {
+    expect(entities("national insurance number AA 12 34 56")).toContain("UK_NINO");
+    expect(entities("part AA 12 34 56")).not.toContain("UK_NINO");
+  });
+
   test("findings are in order, apart, inside the text, and their offsets are those of the original", () => {
     fc.assert(
       fc.property(

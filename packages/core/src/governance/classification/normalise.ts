@@ -26,9 +26,25 @@ const HOMOGLYPHS: Readonly<Record<string, string>> = Object.fromEntries(
     ["ХхΧ", "X"],
     ["УуΥ", "Y"],
     ["ΖＺ", "Z"],
+    ["α", "a"],
+    ["ԁ", "d"],
+    ["һ", "h"],
+    ["ι", "i"],
+    ["κ", "k"],
+    ["ӏ", "l"],
+    ["ρ", "p"],
+    ["υ", "u"],
+    ["ν", "v"],
+    ["χ", "x"],
+    ["γ", "y"],
   ].flatMap(([from, to]) => [...(from ?? "")].map((c) => [c, to ?? ""] as const)),
 );
+const MIXED = /[0-9A-Za-z@]/;
+/** Letters and digits that stand together, and what stands between them. */
+const RUN = /[\p{L}\p{N}\p{M}\p{Default_Ignorable_Code_Point}]+|[^\p{L}\p{N}\p{M}\p{Default_Ignorable_Code_Point}]+/gu;
 const LOWER: ReadonlySet<string> = new Set("асеіјорѕхуο");
+/** A Cyrillic or Greek letter that no Latin one looks like: its word is not disguised. */
+const FOREIGN = new RegExp(`(?![${Object.keys(HOMOGLYPHS).join("")}])[\\p{Script=Cyrillic}\\p{Script=Greek}]`, "u");
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 const DIGIT = /\p{Nd}/u;
 const DASHES = /[\u2010-\u2013\u2212\u2043\ufe63\uff0d]/;
@@ -40,7 +56,8 @@ const ASCII = /^[\x00-\x7f]*$/;
 /**
  * Folds a text so that evasion by look-alikes fails: compatibility forms (NFKC per character), invisible characters removed, runs of blanks to one,
  * dashes and digits of all scripts to ASCII, Cyrillic and Greek look-alikes to Latin inside words that also hold ASCII letters or
- * digits (so that Russian or Greek words stay themselves).
+ * digits (so that Russian or Greek words stay themselves). A run of foreign letters alone (`http://кулік.укр`) is folded only where all foreign letters of its
+ * word are look-alikes, as they are in a disguise (`example.сом`).
  */
 export function normalise(text: string): Normalised {
   if (ASCII.test(text) && !text.includes("  ")) return { text, start: (i) => i, end: (i) => i };
@@ -48,19 +65,22 @@ export function normalise(text: string): Normalised {
   const starts: number[] = [];
   const ends: number[] = [];
   for (const word of words(text)) {
-    const mixed = /[0-9A-Za-z@]/.test(word.text);
-    let at = word.start;
-    for (const c of word.text) {
-      const from = at;
-      at += c.length;
-      if (INVISIBLE.test(c)) continue;
-      const folded = LONG_DASHES.test(c) ? longDash(out.at(-1), text[at]) : foldOne(c, mixed);
-      if (folded === " " && out.at(-1) === " ") continue;
-      // By UTF-16 units, as the text is indexed: an astral character is two of them.
-      for (let unit = 0; unit < folded.length; unit++) {
-        out.push(folded[unit] ?? "");
-        starts.push(from);
-        ends.push(at);
+    const disguised = MIXED.test(word.text) && !FOREIGN.test(word.text);
+    for (const run of word.text.matchAll(RUN)) {
+      const mixed = disguised || MIXED.test(run[0]);
+      let at = word.start + run.index;
+      for (const c of run[0]) {
+        const from = at;
+        at += c.length;
+        if (INVISIBLE.test(c)) continue;
+        const folded = LONG_DASHES.test(c) ? longDash(out.at(-1), text[at]) : foldOne(c, mixed);
+        if (folded === " " && out.at(-1) === " ") continue;
+        // By UTF-16 units, as the text is indexed: an astral character is two of them.
+        for (let unit = 0; unit < folded.length; unit++) {
+          out.push(folded[unit] ?? "");
+          starts.push(from);
+          ends.push(at);
+        }
       }
     }
   }

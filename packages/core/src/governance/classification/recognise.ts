@@ -70,7 +70,7 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
       pattern.regex.lastIndex = 0;
       let count = 0;
       for (let match = pattern.regex.exec(folded.text); match !== null; match = pattern.regex.exec(folded.text)) {
-        const value = recogniser.fit?.(match[0]) ?? trimmed(match[0]);
+        const value = recogniser.fit?.(match[0], match[0].length === folded.text.length) ?? trimmed(match[0]);
         if (value === "") {
           pattern.regex.lastIndex++;
           continue;

@@ -26,8 +26,8 @@ export interface Recogniser {
   readonly country?: string;
   readonly languages?: readonly string[];
   readonly patterns: readonly Pattern[];
-  /** Cuts a match that reached too far; the result is a prefix of it. */
-  readonly fit?: (match: string) => string;
+  /** Cuts a match that reached too far; the result is a prefix of it. `alone`: there is nothing but the match in the text. */
+  readonly fit?: (match: string, alone: boolean) => string;
   readonly validate?: (match: string) => Verdict;
   /** Words that make a match more likely, lower case. From four letters on they also count inside longer words. */
   readonly context: readonly string[];

@@ -8,6 +8,9 @@ import { isIpv6 } from "./ip.ts";
 
 const URL_WORDS = ["url", "website", "link", "web", "site", "domain", "page"];
 
+const SCHEME_AND_HOST =
+  "(?:https?|ftps?):\\/\\/(?:[\\w.~-]{0,63}(?::[^\\s@/:]{0,63})?@)?(?:[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]{0,61}[\\p{L}\\p{N}])?\\.){1,100}[\\p{L}][\\p{L}\\p{N}-]{0,61}[\\p{L}\\p{N}]";
+
 /** Entities of no country: mail, cards, accounts, addresses of machines, web addresses, wallets. */
 export const generic: readonly Recogniser[] = [
   {
@@ -101,8 +104,13 @@ export const generic: readonly Recogniser[] = [
     patterns: [
       {
         name: "with scheme",
-        regex:
-          /(?<![A-Za-z\d])(?:https?|ftps?):\/\/(?:[\w.~-]{0,63}(?::[^\s@/:]{0,63})?@)?(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,100}[\p{L}][\p{L}\p{N}-]{0,61}[\p{L}\p{N}](?::\d{1,5})?(?:[/?#][^\s"'<>`]{0,2048})?/giu,
+        regex: new RegExp(`(?<![A-Za-z\\d])${SCHEME_AND_HOST}(?::\\d{1,5})?(?:[/?#][^\\s"'<>\`]{0,2048})?`, "giu"),
+        score: 0.6,
+      },
+      {
+        // RFC 3986 has apostrophes in paths and empty ports; a sentence around the address would have its own.
+        name: "alone in its field",
+        regex: new RegExp(`^${SCHEME_AND_HOST}(?::\\d{0,5})?(?:[/?#][^\\s"<>\`]{0,2048})?$`, "giu"),
         score: 0.6,
       },
       {
@@ -200,8 +208,8 @@ function fitIban(match: string): string {
 }
 
 /** Punctuation of the sentence around a web address does not belong to it, nor does a bracket that was opened before it. */
-function fitUrl(match: string): string {
-  if (/^["']/.test(match)) return match;
+function fitUrl(match: string, alone: boolean): string {
+  if (alone || /^["']/.test(match)) return match;
   let end = match.length;
   for (; end > 0; end--) {
     const last = match[end - 1] ?? "";

@@ -76,7 +76,10 @@ export const phones: readonly Recogniser[] = [
       { name: "ten digits", regex: shape("[2-9]\\d{2}[2-9]\\d{6}"), score: 0.25 },
       { name: "trunk zero, digits", regex: shape("0[1-9]\\d{7,9}"), score: 0.25 },
       { name: "two groups", regex: shape("[2-9]\\d{2} \\d{7}"), score: 0.25 },
-      { name: "digits", regex: shape(`\\d{6,14}${alone}`), score: 0 },
+      { name: "three groups of three from one", regex: shape("1\\d{2} \\d{3} \\d{3}"), score: 0.1 },
+      { name: "two-four-four", regex: shape("[1-9]\\d[ -]\\d{4}[ -]\\d{4}"), score: 0.2 },
+      { name: "trunk zero, short", regex: shape("0[1-9]\\d{0,2}[ -]\\d{3,4}"), score: 0.1 },
+      { name: "digits", regex: shape(`\\d{6,15}${alone}`), score: 0 },
     ],
     validate: (match) => {
       const number = match.replace(/(?:x|ext|#).*$/i, "");
@@ -92,6 +95,39 @@ export const phones: readonly Recogniser[] = [
     context,
     digits: 7,
     prior: 0.5,
+  },
+  {
+    entity: "PHONE_NUMBER",
+    patterns: [
+      {
+        name: "country code without plus",
+        regex: shape("[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)|\\d{1,9})(?:[ .-]\\d{2,10}){1,4}"),
+        score: 0.1,
+      },
+    ],
+    validate: (match) => (internationalNumber(match)?.isPossible() === true ? undefined : false),
+    context,
+    digits: 9,
+    prior: 0.4,
+  },
+  {
+    // Plans change: numbers of an earlier or a later one keep their country code, of at most fifteen digits in all (E.164).
+    entity: "PHONE_NUMBER",
+    patterns: [
+      {
+        name: "country code, length outside today's plan",
+        regex: /(?<![\w+])\+[1-9]\d{0,2}(?:[ .-]?\(?\d{1,14}\)?){1,6}(?!\w)(?!-\d)/g,
+        score: 0.1,
+      },
+    ],
+    validate: (match) => {
+      const length = digitsOf(match).length;
+      return length >= 9 && length <= 15 && internationalNumber(match) !== undefined ? undefined : false;
+    },
+    context,
+    digits: 9,
+    needs: "+",
+    prior: 0.4,
   },
   {
     entity: "PH_MOBILE_NUMBER",
@@ -132,6 +168,11 @@ export const phones: readonly Recogniser[] = [
     prior: 0.55,
   },
 ];
+
+/** The number that begins with a country code, whatever is written before it. */
+function internationalNumber(match: string) {
+  return parsePhoneNumberFromString(`+${digitsOf(match.replace(/(?:x|ext|#).*$/i, ""))}`);
+}
 
 /** The numbering plan confirms an international form; of a national form it decides nothing. */
 function confirmed(match: string): boolean | undefined {

@@ -25,6 +25,13 @@ export const uk: readonly Recogniser[] = [
           /(?<![A-Za-z\d-])(?!BG|GB|KN|NK|NT|TN|ZZ|FQ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D](?![A-Za-z\d-])/gi,
         score: 0.5,
       },
+      {
+        // Employers' forms may leave the suffix out.
+        name: "prefix, digits",
+        regex:
+          /(?<![A-Za-z\d-])(?!BG|GB|KN|NK|NT|TN|ZZ|FQ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2}(?! ?[A-Za-z\d-])/gi,
+        score: 0.1,
+      },
     ],
     context: ["national insurance", "ni number", "nino"],
     digits: 6,
