@@ -206,7 +206,7 @@ const counters = (limit: number): Machine<State, Command, boolean> => ({
     const next = (state[tenant] ?? 0) + amount;
     return next > limit ? { state, result: false } : { state: { ...state, [tenant]: next }, result: true };
   },
-  encode: (state) => Buffer.from(JSON.stringify(state)),
+  encode: (state) => [Buffer.from(JSON.stringify(state))],
   decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()) as State,
   hash: (state) => sha256(JSON.stringify(Object.entries(state).sort())),
 });

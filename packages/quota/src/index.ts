@@ -28,7 +28,7 @@ export {
   isTerminal,
   TRANSITIONS,
 } from "./state/allocation.ts";
-export { decodeState, encodeState, stateHash } from "./state/encoding.ts";
+export { decodeState, encodePieces, encodeState, stateHash } from "./state/encoding.ts";
 export { holdingOf } from "./state/holdings.ts";
 export { type ComputeNode, NODE_STATES, type NodeInventory, type NodeState, ownerOf, stateOf, versionOf } from "./state/node.ts";
 export { SortedMap } from "./state/sorted-map.ts";

@@ -3,7 +3,7 @@ import type { Machine } from "@seneschal/core/log";
 import { apply } from "./apply/apply.ts";
 import type { Command } from "./command.ts";
 import type { Rejection } from "./errors.ts";
-import { decodeState, encodeState, stateHash } from "./state/encoding.ts";
+import { decodeState, encodePieces, stateHash } from "./state/encoding.ts";
 import { emptyState, type QuotaEvent, type QuotaState } from "./state/state.ts";
 
 /** What the proposer of a command is told. */
@@ -23,7 +23,7 @@ export const quotaMachine: Machine<QuotaState, Command, Verdict> = {
     const { repeat, result, events } = outcome;
     return { state: outcome.state, result: { ok: true, repeat, result, events } };
   },
-  encode: encodeState,
+  encode: encodePieces,
   decode: decodeState,
   hash: stateHash,
 };

@@ -1,6 +1,9 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import fc from "fast-check";
+import { encodeState } from "../src/state/encoding.ts";
 import type { Draft } from "./scenario.ts";
-import { INVENTORY, REQUEST } from "./scenario.ts";
+import { INVENTORY, REQUEST, Scenario } from "./scenario.ts";
 
 const TENANTS = ["org", "red", "blue", "solo"] as const;
 const NODES = ["n0", "n1", "n2", "n3", "n4", "n5"] as const;
@@ -38,9 +41,25 @@ const request = fc
     gpuType: fc.option(fc.constant("a100"), { freq: 4 }),
   })
   .map((given) => ({ ...REQUEST, ...given }));
-const version = fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined, freq: 2 });
+const version = fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined, freq: 1 });
 
 const parents: Readonly<Record<string, string>> = { red: "org", blue: "org" };
+
+const metric = fc.constantFrom("gpu_hours" as const, "node_hours" as const);
+const hours = fc.option(fc.integer({ min: -3, max: 20 }));
+
+/** A backup of the same names, older than any history, with work in it: what is restored now and then. */
+function backup(): { readonly hash: string; readonly halves: readonly [string, string] } {
+  const s = new Scenario();
+  s.at = 1000;
+  s.tenant("org", { maxNodes: 4 }).tenant("red", { maxNodes: 2, borrowingLimit: 1, lendingLimit: 1 }, "org");
+  for (const node of ["n0", "n1"]) s.ok({ kind: "node.register", node, inventory: INVENTORY, agent: "agent-1" });
+  s.submit("a0", { tenant: "red", requeuePolicy: "always" }).assign("a0", "n0").submit("a1", { tenant: "org" });
+  const bytes = encodeState(s.state);
+  const text = new TextDecoder().decode(bytes);
+  return { hash: bytesToHex(sha256(bytes)), halves: [text.slice(0, 500), text.slice(500)] };
+}
+const { hash: backupHash, halves } = backup();
 
 /** Any command over a few tenants, nodes and allocations: most are refused, which is the point. */
 export const anyCommand: fc.Arbitrary<Draft> = fc.oneof(
@@ -139,14 +158,77 @@ export const anyCommand: fc.Arbitrary<Draft> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc
+      .record({ tenant, metric, level: fc.constantFrom("none" as const, "warning" as const, "exhausted" as const) })
+      .map((crossing) => ({
+        kind: "budget.record" as const,
+        crossings: [{ ...crossing, used: 1, budget: 1, fraction: 1, periodStart: 0, periodEnd: 1, source: "ledger" as const }],
+      })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({ tenant, remaining: fc.option(fc.record({ gpuHours: hours, nodeHours: hours })) })
+      .map((answer) => ({ kind: "accounting.record" as const, answers: [answer] })),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("event.delivered" as const), through: fc.nat(60) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("audit.archive" as const), through: fc.nat(60) }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(0, 1).map((part) => ({
+      kind: "state.restore" as const,
+      backup: backupHash,
+      part,
+      parts: 2,
+      text: halves[part] as string,
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
       .record({ allocation })
       .map(({ allocation }) => ({ kind: "allocation.prune" as const, allocations: [allocation] })),
   },
 );
 
+const roomy = fc.record({
+  maxNodes: fc.integer({ min: 2, max: 8 }),
+  maxConcurrentAllocations: fc.option(fc.integer({ min: 2, max: 6 })),
+  borrowingLimit: small,
+  lendingLimit: fc.option(small),
+});
+
+/** What makes that more than refusals can follow: tenants with room, nodes, a pool, work in the queue. */
+const beginning: fc.Arbitrary<readonly Draft[]> = fc.tuple(
+  ...TENANTS.map((tenant) =>
+    roomy.map((settings) => ({
+      kind: "tenant.create" as const,
+      tenant,
+      settings: tenant === "org" ? { ...settings, maxNodes: 10 } : settings,
+      ...(parents[tenant] === undefined ? {} : { parent: parents[tenant] as string }),
+    })),
+  ),
+  small.map((sensitivePoolSize) => ({ kind: "system.update" as const, sensitivePoolSize })),
+  ...NODES.map((node) =>
+    fc.option(small).map((gpuCount) => ({
+      kind: "node.register" as const,
+      node,
+      inventory: { ...INVENTORY, gpuType: "a100", gpuCount },
+      agent: "agent-1",
+    })),
+  ),
+  ...ALLOCATIONS.slice(0, 5).map((allocation) =>
+    request.map((request) => ({ kind: "allocation.submit" as const, allocation, request })),
+  ),
+);
+
 /** A history: commands, the time that passes before each, and from which earlier id one may be a repeat. */
 export const anyHistory = (maxLength: number) =>
-  fc.array(fc.record({ command: anyCommand, gap: fc.constantFrom(0, 0, 1, 60_000, 3_600_000), id: fc.nat(400) }), {
-    maxLength,
-    size: "max",
-  });
+  fc
+    .tuple(
+      fc.oneof({ weight: 1, arbitrary: fc.constant([]) }, { weight: 5, arbitrary: beginning }),
+      fc.array(fc.record({ command: anyCommand, gap: fc.constantFrom(0, 0, 1, 60_000, 3_600_000), id: fc.nat(400) }), {
+        maxLength,
+        size: "max",
+      }),
+    )
+    .map(([begins, follows]) => [...begins.map((command, i) => ({ command, gap: 0, id: 1000 + i })), ...follows]);

@@ -1,2 +1,3 @@
+export { nextTurn } from "./next-turn.ts";
 export { systemClock } from "./system-clock.ts";
 export { systemRandom } from "./system-random.ts";

@@ -32,7 +32,7 @@ export const bareAllotment: Machine<AllotmentState, AllotmentCommand, Json> = {
         throw new Error(`unknown command ${JSON.stringify(command satisfies never)}`);
     }
   },
-  encode: (state) => Buffer.from(JSON.stringify(state)),
+  encode: (state) => [Buffer.from(JSON.stringify(state))],
   decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()) as AllotmentState,
   hash: (state) =>
     createHash("sha256")

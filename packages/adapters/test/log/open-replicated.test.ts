@@ -370,6 +370,43 @@ describe("a replicated state machine", () => {
     }
   });
 
+  test("a snapshot that is encoded while commands go on holds the state at its own sequence, and nothing of theirs", async () => {
+    const shared = createMemoryLog();
+    const inPieces: typeof allotment = {
+      ...allotment,
+      *encode(state) {
+        const bytes = Buffer.concat([...allotment.encode(state)]);
+        for (let at = 0; at < bytes.length; at += 10) yield bytes.subarray(at, at + 10);
+      },
+    };
+    let asked = 0;
+    const replica = await open(shared.open(), {
+      machine: inPieces,
+      pause: async () => {
+        asked += 1;
+        await replica.propose([take(`p${asked}`, `t${asked}`, 1)]);
+      },
+    });
+    await replica.propose([take("c1", "t", 1), take("c2", "u", 2)]);
+    const then = allotment.hash(replica.state());
+    await replica.snapshot();
+    expect(asked).toBeGreaterThan(5);
+    const snapshot = await shared.open().loadSnapshot();
+    expect(snapshot?.seq).toBe(1);
+    const hashes: string[] = [];
+    const machine = {
+      ...allotment,
+      decode: (bytes: Uint8Array) => {
+        const state = allotment.decode(bytes);
+        hashes.push(allotment.hash(state));
+        return state;
+      },
+    };
+    const fresh = await open(shared.open(), { machine });
+    expect(hashes).toEqual([then]);
+    expect(allotment.hash(fresh.state())).toBe(allotment.hash(replica.state()));
+  });
+
   test("a damaged snapshot is refused, not used", async () => {
     const shared = createMemoryLog();
     const writer = await open(shared.open());

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError } from "@seneschal/core";
-import { decodeState, encodeState, type QuotaState, stateHash } from "@seneschal/quota";
+import { decodeState, encodePieces, type QuotaState, stateHash } from "@seneschal/quota";
 
 /** Copies of the whole state in a directory, each with its hash in its name. */
 export interface Backups {
@@ -15,17 +15,20 @@ export function openBackups(directory: string): Backups {
   const file = (id: string): string => join(directory, `${id}.state`);
   return {
     async write(state, now) {
-      const bytes = encodeState(state);
-      const id = `${now}-${sha256(bytes).slice(0, 32)}`;
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      const partial = `${file(id)}.partial`;
-      const handle = await open(partial, "w", 0o600);
+      const partial = file(`${randomUUID()}.partial`);
+      const hash = createHash("sha256");
+      const handle = await open(partial, "wx", 0o600);
       try {
-        await handle.writeFile(bytes);
+        for (const piece of encodePieces(state)) {
+          hash.update(piece);
+          await handle.writeFile(piece);
+        }
         await handle.sync();
       } finally {
         await handle.close();
       }
+      const id = `${now}-${hash.digest("hex").slice(0, 32)}`;
       await rename(partial, file(id));
       return id;
     },

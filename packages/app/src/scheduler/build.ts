@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { sha256 } from "@seneschal/adapters/log";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
+import { nextTurn } from "@seneschal/adapters/system";
 import { endpoints, type Hooks } from "@seneschal/contract";
 import { schedulerContract, schedulerErrors } from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/core";
@@ -71,7 +72,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
   const nodeId = config.server.instance_id;
 
   const log = await (parts.openLog ?? (() => openLog(config.storage)))();
-  const local = await openReplicated({ log, machine: quotaMachine, clock, sha256, newId });
+  const local = await openReplicated({ log, machine: quotaMachine, clock, sha256, newId, pause: nextTurn });
   const { address, token, timeout: timeoutMs } = config.cluster;
   const self = address === undefined ? undefined : { id: nodeId, address };
   const lease = self === undefined || token === undefined ? undefined : await openLease(config.storage, self);

@@ -19,17 +19,23 @@ export function decodeAsciiJson(bytes: Uint8Array): Json {
 
 const newline = 10;
 
-/** A header line of ASCII JSON in front of other bytes. */
-export function joinHeader(header: Json, body: Uint8Array): Uint8Array {
-  const line = encodeAsciiJson(header);
-  const bytes = new Uint8Array(line.length + 1 + body.length);
-  bytes.set(line);
-  bytes[line.length] = newline;
-  bytes.set(body, line.length + 1);
+/** A line of ASCII JSON, to stand in front of other bytes. */
+export function headerLine(header: Json): Uint8Array {
+  return joinBytes([encodeAsciiJson(header), Uint8Array.of(newline)]);
+}
+
+/** The pieces as one. */
+export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
   return bytes;
 }
 
-/** The inverse of {@link joinHeader}. Throws SyntaxError. */
+/** What follows a {@link headerLine}. Throws SyntaxError. */
 export function splitHeader(bytes: Uint8Array): { readonly header: Json; readonly body: Uint8Array } {
   const end = bytes.indexOf(newline);
   if (end < 0) throw new SyntaxError("no header line");

@@ -9,12 +9,13 @@
  * - a command is JSON and carries the caller's id; the machine answers a repeat from its own memory (see
  *   {@link rememberCommands} for machines without one).
  * - `apply` throws for a command that this version does not know: a replica that meets one in the log must stop.
- * - `decode(encode(state))` behaves like `state`; equal states give equal `hash`es on every replica.
+ * - `encode` gives the bytes in pieces, each made when it is asked for; commands that are applied between two of them change
+ *   none. `decode` of the whole behaves like `state`; equal states give equal `hash`es on every replica.
  */
 export interface Machine<State, Command, Result> {
   readonly initial: State;
   apply(state: State, command: Command, at: number): { readonly state: State; readonly result: Result };
-  encode(state: State): Uint8Array;
+  encode(state: State): Iterable<Uint8Array>;
   decode(bytes: Uint8Array): State;
   hash(state: State): string;
 }

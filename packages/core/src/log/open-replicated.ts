@@ -2,6 +2,7 @@ import { CodedError, isCoded } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "../ports/replicated-log.ts";
 import { utf8Length } from "../store/byte-string.ts";
+import { joinBytes } from "./ascii-json.ts";
 import { type Detached, detach } from "./detach.ts";
 import { encodeEntry, type Sha256 } from "./entry.ts";
 import type { Machine } from "./machine.ts";
@@ -29,6 +30,11 @@ export interface ReplicatedOptions<State, Command, Result> {
   readonly keepEntries?: number;
   readonly keepMs?: number;
   readonly keepBytes?: number;
+  /**
+   * Awaited between the pieces of a snapshot: what the process does meanwhile, commands included, goes on and is not part of
+   * it. Without it a state is encoded in one go.
+   */
+  readonly pause?: () => Promise<void>;
 }
 
 /** What became of a proposed command. `accepted`: it is in the log; else it was refused or is a repeat. */
@@ -115,7 +121,7 @@ interface Waiting<Result> extends Detached {
  *   initial: { total: 0 },
  *   apply: (state: { total: number }, command: { add: number }) =>
  *     state.total + command.add > 10 ? { state, result: "full" } : { state: { total: state.total + command.add }, result: "ok" },
- *   encode: (state: { total: number }) => new Uint8Array([state.total]),
+ *   encode: (state: { total: number }) => [new Uint8Array([state.total])],
  *   decode: (bytes: Uint8Array) => ({ total: bytes[0] ?? 0 }),
  *   hash: (state: { total: number }) => String(state.total),
  * };
@@ -332,9 +338,15 @@ export async function openReplicated<State, Command, Result>(
   };
 
   const snapshotNow = async (): Promise<void> => {
-    const { head, at } = position;
+    const taken = position;
+    const { head, at } = taken;
     if (head.seq === 0) return;
-    const bytes = replica.save(position);
+    const pieces: Uint8Array[] = [];
+    for (const piece of options.machine.encode(taken.state)) {
+      pieces.push(piece);
+      await options.pause?.();
+    }
+    const bytes = replica.save(taken, joinBytes(pieces));
     savedBytes = bytes.length;
     await log.saveSnapshot(head.seq, bytes);
     const old = (mark: Mark): boolean => mark.seq <= head.seq - keepEntries && mark.at <= at - keepMs;

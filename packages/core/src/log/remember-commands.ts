@@ -1,5 +1,5 @@
 import type { Json } from "../json.ts";
-import { joinHeader, splitHeader } from "./ascii-json.ts";
+import { headerLine, splitHeader } from "./ascii-json.ts";
 import type { Machine } from "./machine.ts";
 import { type Receipt, Receipts, type ReceiptWindow } from "./receipts.ts";
 
@@ -35,7 +35,10 @@ export function rememberCommands<State, Command extends { readonly id: string },
       const receipts = state.receipts.add([command.id, at, next.result], window);
       return { state: { inner: next.state, receipts }, result: next.result };
     },
-    encode: ({ inner, receipts }) => joinHeader(receipts.rows(), machine.encode(inner)),
+    *encode({ inner, receipts }) {
+      yield headerLine(receipts.rows());
+      yield* machine.encode(inner);
+    },
     decode(bytes) {
       const { header, body } = splitHeader(bytes);
       return { inner: machine.decode(body), receipts: Receipts.from(header as unknown as readonly Receipt[]) };

@@ -57,7 +57,8 @@ export interface Replica<State, Result> {
     position: Position<State>,
     entry: LogEntry,
   ): { readonly position: Position<State>; readonly applied: Applied<State, Result> };
-  save(position: Position<State>): Uint8Array;
+  /** The snapshot of a position, of the machine's bytes for its state. */
+  save(position: Position<State>, body: Uint8Array): Uint8Array;
   /** @throws CodedError `snapshot_invalid`. */
   load(bytes: Uint8Array): Position<State>;
 }
@@ -109,10 +110,7 @@ export function replicaOf<State, Command, Result>(
       const { seq, at, commands } = entry;
       return { position: adopt(entry, state), applied: { seq, at, commands, results, state } };
     },
-    save({ head, at, hash, state }) {
-      const body = machine.encode(state);
-      return encodeSnapshot({ head, at, hash, bodyHash: sha256(body) }, body);
-    },
+    save: ({ head, at, hash }, body) => encodeSnapshot({ head, at, hash, bodyHash: sha256(body) }, body),
     load(bytes) {
       const { header, body } = decodeSnapshot(bytes);
       const { head, at, hash, bodyHash } = header;

@@ -1,6 +1,6 @@
 import { CodedError } from "../errors.ts";
 import type { LogErrorCode, LogHead } from "../ports/replicated-log.ts";
-import { joinHeader, splitHeader } from "./ascii-json.ts";
+import { headerLine, joinBytes, splitHeader } from "./ascii-json.ts";
 
 /** What a snapshot says about its state. */
 export interface SnapshotHeader {
@@ -15,7 +15,7 @@ const magic = "snapshot 1";
 
 /** A snapshot: one line of ASCII JSON, then the machine's own bytes. */
 export function encodeSnapshot({ head, at, hash, bodyHash }: SnapshotHeader, body: Uint8Array): Uint8Array {
-  return joinHeader([magic, head.seq, head.batchId, at, hash, bodyHash], body);
+  return joinBytes([headerLine([magic, head.seq, head.batchId, at, hash, bodyHash]), body]);
 }
 
 /** Reads a snapshot. Throws CodedError `snapshot_invalid`. */

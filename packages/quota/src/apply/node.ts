@@ -69,7 +69,8 @@ const OPERATIONS: Readonly<Record<OperateNode["verb"], (node: ComputeNode) => Co
   drain: (node) => (["ready", "degraded", "unknown"].includes(node.state) ? "draining" : undefined),
   undrain: (node) => (node.state === "draining" ? "ready" : undefined),
   enable: (node) => (["down", "failed", "unknown", "degraded"].includes(node.state) ? "ready" : undefined),
-  disable: (node) => (node.state === "down" ? undefined : "down"),
+  // one that is down only for its silence would come back with its next heartbeat
+  disable: (node) => (node.state === "down" && node.stateReason !== SILENT ? undefined : "down"),
   fail: (node) => (node.state === "down" || node.state === "failed" ? undefined : "down"),
   wiped: (node) => (node.state === "booting" ? "ready" : undefined),
 };

@@ -30,21 +30,33 @@ const STATE_FORMAT = 2;
  * bytes, whatever commands led to them; what is derived is left out. Fields are arrays in the order of the lists below.
  */
 export function encodeState(state: QuotaState): Uint8Array {
-  const pieces: Uint8Array[] = [];
-  let text = "";
-  for (const line of linesOf(state)) {
-    text += text === "" && pieces.length === 0 ? line : `\n${line}`;
-    if (text.length < PIECE) continue;
-    pieces.push(utf8ToBytes(text));
-    text = "";
-  }
-  return concatBytes(...pieces, utf8ToBytes(text));
+  return concatBytes(...encodePieces(state));
 }
 
 /** Characters that become bytes at once: a state may be too large to be one text. */
 const PIECE = 1 << 16;
 
-function* linesOf(state: QuotaState): IterableIterator<string> {
+/**
+ * {@link encodeState} piece by piece, each of about so many characters and made only when it is asked for. The state is
+ * immutable: what is applied between two pieces changes none of them.
+ *
+ * @example
+ * ```ts
+ * for (const piece of encodePieces(state)) await file.write(piece);
+ * ```
+ */
+export function* encodePieces(state: QuotaState, size = PIECE): IterableIterator<Uint8Array> {
+  let text = "";
+  for (const part of textOf(state)) {
+    text += part;
+    if (text.length < size) continue;
+    yield utf8ToBytes(text);
+    text = "";
+  }
+  if (text !== "") yield utf8ToBytes(text);
+}
+
+function* textOf(state: QuotaState): IterableIterator<string> {
   yield JSON.stringify([
     "state",
     STATE_FORMAT,
@@ -56,19 +68,22 @@ function* linesOf(state: QuotaState): IterableIterator<string> {
     state.auditHead,
     state.delivered,
   ]);
-  for (const tenant of state.tenants.values()) yield JSON.stringify(["tenant", ...pick(tenant, TENANT)]);
-  for (const node of state.nodes.values()) yield JSON.stringify(["node", ...pick(rowOf(state, node), NODE)]);
-  for (const allocation of state.allocations.values()) yield JSON.stringify(["allocation", ...pick(allocation, ALLOCATION)]);
-  for (const [key, line] of state.tenantUsage.entries()) yield JSON.stringify(["tenantUsage", key, ...encodeTimeline(line)]);
-  for (const [key, line] of state.userUsage.entries()) yield JSON.stringify(["userUsage", key, ...encodeTimeline(line)]);
-  for (const [key, level] of state.budgetMarks.entries()) yield JSON.stringify(["mark", key, level]);
-  for (const [key, { gpuHours, nodeHours, at }] of state.external.entries())
-    yield JSON.stringify(["external", key, gpuHours, nodeHours, at]);
-  for (const [key, { digest, result }] of state.receipts.old.entries()) yield JSON.stringify(["old", key, digest, result]);
-  for (const [key, { digest, result }] of state.receipts.young.entries()) yield JSON.stringify(["young", key, digest, result]);
-  for (const event of state.events.values()) yield `["event",${canonicalJson({ ...event })}]`;
-  for (const entry of state.audit.values()) yield `["audit",${canonicalJson({ ...entry })}]`;
-  if (state.restoring !== null) yield JSON.stringify(["restoring", state.restoring.backup, state.restoring.texts]);
+  for (const tenant of state.tenants.values()) yield line("tenant", ...pick(tenant, TENANT));
+  for (const node of state.nodes.values()) yield line("node", ...pick(rowOf(state, node), NODE));
+  for (const allocation of state.allocations.values()) yield line("allocation", ...pick(allocation, ALLOCATION));
+  for (const [key, usage] of state.tenantUsage.entries()) yield* timelineText("tenantUsage", key, usage);
+  for (const [key, usage] of state.userUsage.entries()) yield* timelineText("userUsage", key, usage);
+  for (const [key, level] of state.budgetMarks.entries()) yield line("mark", key, level);
+  for (const [key, { gpuHours, nodeHours, at }] of state.external.entries()) yield line("external", key, gpuHours, nodeHours, at);
+  for (const [key, { digest, result }] of state.receipts.old.entries()) yield line("old", key, digest, result);
+  for (const [key, { digest, result }] of state.receipts.young.entries()) yield line("young", key, digest, result);
+  for (const event of state.events.values()) yield `\n["event",${canonicalJson({ ...event })}]`;
+  for (const entry of state.audit.values()) yield `\n["audit",${canonicalJson({ ...entry })}]`;
+  if (state.restoring !== null) yield line("restoring", state.restoring.backup, state.restoring.texts);
+}
+
+function line(...row: readonly unknown[]): string {
+  return `\n${JSON.stringify(row)}`;
 }
 
 /** Hex SHA-256 of {@link encodeState}: equal on every replica that applied the same log. */
@@ -177,15 +192,15 @@ function depth(draft: Draft, tenant: Tenant): number {
   return [...lineage(draft, tenant.id)].length;
 }
 
-/** Times as differences: they stay short. */
-function encodeTimeline(line: Timeline): number[] {
-  const out: number[] = [];
+/** One line, in parts: a timeline may have millions of steps. Times as differences: they stay short. */
+function* timelineText(section: string, key: string, usage: Timeline): IterableIterator<string> {
+  yield line(section, key).slice(0, -1);
   let before = 0;
-  for (const [at, nodes, gpus] of line.steps()) {
-    out.push(at - before, nodes, gpus);
+  for (const [at, nodes, gpus] of usage.steps()) {
+    yield `,${at - before},${nodes},${gpus}`;
     before = at;
   }
-  return out;
+  yield "]";
 }
 
 function decodeTimeline(row: unknown[]): Timeline {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ALLOCATION_STATES, type AllocationState, TRANSITIONS } from "../../src/state/allocation.ts";
-import { Scenario } from "../scenario.ts";
+import { INVENTORY, Scenario } from "../scenario.ts";
 
 /** The table of the brief, written out again. */
 const ALLOWED = new Set(
@@ -129,5 +129,17 @@ test("a draining node finishes its work and is drained with it", () => {
   s.move("a", "completed");
   expect(s.nodeState("n0000")).toBe("drained");
   s.ok({ kind: "node.operate", node: "n0000", verb: "undrain" });
+  expect(s.nodeState("n0000")).toBe("ready");
+});
+
+test("a disabled node stays down whatever its agent sends, also one that was silent before", () => {
+  const s = new Scenario().nodes(1);
+  s.ok({ kind: "node.operate", node: "n0000", verb: "fail", why: "no heartbeat" });
+  s.ok({ kind: "node.operate", node: "n0000", verb: "disable", why: "broken fan" });
+  s.ok({ kind: "node.heartbeats", beats: [["n0000", s.at]] });
+  s.ok({ kind: "node.register", node: "n0000", inventory: INVENTORY, agent: "agent-1" });
+  expect(s.nodeState("n0000")).toBe("down");
+  s.refused({ kind: "node.operate", node: "n0000", verb: "disable" });
+  s.ok({ kind: "node.operate", node: "n0000", verb: "enable" });
   expect(s.nodeState("n0000")).toBe("ready");
 });

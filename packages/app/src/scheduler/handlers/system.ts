@@ -2,11 +2,12 @@ import type { Handlers, Principal } from "@seneschal/contract";
 import { requireMatch, versionTag, withHeaders } from "@seneschal/contract";
 import type { SchedulerContract } from "@seneschal/contract/scheduler";
 import { CodedError, isCoded } from "@seneschal/core";
-import { type Command, type QuotaEvent, type QuotaState, stateHash } from "@seneschal/quota";
+import type { Command, QuotaEvent, QuotaState } from "@seneschal/quota";
 import { forbidden, reachesTenant, seesAll } from "../auth/roles.ts";
 import { eventStream } from "../events/stream.ts";
 import type { SchedulerServices } from "../services.ts";
 import { stamp } from "../stamp.ts";
+import { hashState } from "../storage/hash-state.ts";
 import { asOf } from "../views/as-of.ts";
 import { eventView } from "../views/event.ts";
 import { iso, isoOrNull } from "../views/iso.ts";
@@ -67,7 +68,7 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
       available: status.available,
       state: role,
       storage: config.storage.kind === "memory" ? ("memory only" as const) : ("durable" as const),
-      state_hash: query.hash === true ? stateHash(quotas.state()) : null,
+      state_hash: query.hash === true ? await hashState(quotas.state()) : null,
     };
   },
 

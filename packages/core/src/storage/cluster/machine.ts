@@ -52,7 +52,7 @@ export const clusterMachine: Machine<ClusterLog, ClusterProposal, ClusterVerdict
     const journal = [...state.journal.slice(1 - journalLength), { n, at, actor, command, transitions }];
     return { state: { cluster: step.state, changes: n, journal }, result: { ok: true, changed, transitions } };
   },
-  encode: (state) => encodeAsciiJson(state as unknown as Json),
+  encode: (state) => [encodeAsciiJson(state as unknown as Json)],
   decode: (bytes) => decodeAsciiJson(bytes) as unknown as ClusterLog,
   hash(state) {
     const text = canonicalJson(state as unknown as Json);
