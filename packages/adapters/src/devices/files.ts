@@ -1,48 +1,44 @@
-import { close, constants, fstat, open, read, write } from "node:fs";
+import { close, open, read, write, writev } from "node:fs";
 import { promisify } from "node:util";
 
 // The callback functions: a FileHandle of node:fs/promises costs more than the calls that are made on it.
 const openFile = promisify(open);
 const closeFile = promisify(close);
-const writeFile = promisify(write);
 const readFile = promisify(read);
-const statFile = promisify(fstat);
+const writeFile = promisify(write);
+const writeFiles = promisify(writev);
 
-const firstRead = 64 * 1024;
-const maxSpare = 64;
-
-/** Makes a file of these bytes; they are durable when this resolves, its name is not. Throws `EEXIST` and what the disk throws. */
-export async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
-  // With O_DSYNC a write returns when its bytes are on the medium: one call in place of write and fdatasync.
-  const { O_WRONLY, O_CREAT, O_EXCL, O_DSYNC } = constants;
-  const file = await openFile(path, O_WRONLY | O_CREAT | O_EXCL | O_DSYNC, 0o666);
+/**
+ * Opens a file with these flags and writes pieces one behind the other from a position. With O_DSYNC they are durable when this
+ * resolves: one call in place of write and fdatasync. Throws what the disk throws, with any part of them written.
+ */
+export async function writeAt(path: string, flags: number, pieces: readonly Uint8Array[], position: number): Promise<void> {
+  const file = await openFile(path, flags, 0o666);
   try {
-    for (let at = 0; at < bytes.length; ) at += (await writeFile(file, bytes, at, bytes.length - at, at)).bytesWritten;
+    const total = pieces.reduce((n, piece) => n + piece.length, 0);
+    let { bytesWritten } = await writeFiles(file, pieces, position);
+    if (bytesWritten === total) return;
+    const rest = Buffer.concat(pieces);
+    while (bytesWritten < total)
+      bytesWritten += (await writeFile(file, rest, bytesWritten, total - bytesWritten, position + bytesWritten)).bytesWritten;
   } finally {
     await closeFile(file);
   }
 }
 
-/** Buffers that wait for the next first read: most files fit, and only their own bytes are kept. */
-const spare: Buffer[] = [];
-
-/** All bytes of a file. A small one takes a single read, without asking for its size. */
-export async function readWhole(path: string): Promise<Buffer> {
+/** `length` bytes of a file from a position, fewer where it ends. */
+export async function readAt(path: string, position: number, length: number): Promise<Buffer> {
   const file = await openFile(path, "r");
-  const first = spare.pop() ?? Buffer.allocUnsafeSlow(firstRead);
   try {
-    let { bytesRead: at } = await readFile(file, first, 0, firstRead, 0);
-    const size = at < firstRead ? at : Math.max(at, (await statFile(file)).size);
-    const whole = Buffer.allocUnsafeSlow(size);
-    first.copy(whole, 0, 0, at);
-    while (at < size) {
-      const { bytesRead } = await readFile(file, whole, at, size - at, at);
+    const bytes = Buffer.allocUnsafeSlow(length);
+    let at = 0;
+    while (at < length) {
+      const { bytesRead } = await readFile(file, bytes, at, length - at, position + at);
       if (bytesRead === 0) break;
       at += bytesRead;
     }
-    return whole.subarray(0, at);
+    return bytes.subarray(0, at);
   } finally {
-    if (spare.length < maxSpare) spare.push(first);
     await closeFile(file);
   }
 }

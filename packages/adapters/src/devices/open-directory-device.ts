@@ -1,21 +1,20 @@
 import { constants } from "node:fs";
-import { access, link, mkdir, opendir, readdir, rm, stat, unlink } from "node:fs/promises";
+import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError, isCoded } from "@seneschal/core";
 import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/core/ports";
-import { createDirectorySync } from "./directory-sync.ts";
-import { extentBytes, openExtent } from "./extent.ts";
-import { readWhole, writeSynced } from "./files.ts";
+import { type ExtentLog, openExtentLog } from "./extent-log.ts";
+import { frameBytes, framePayload, frameSize, readHeader } from "./frame.ts";
 import { readSuperblock, type Superblock, writeSuperblock } from "./superblock.ts";
 
 const validName = /^[a-z0-9_-][a-z0-9._-]{0,199}$/;
 
 /**
- * Opens a directory as a device, and makes it one when it is empty. Extents are files in `extents/`; a
- * write goes to `tmp/`, is synced, linked, and the directory synced, once for all writers that wait for it. Left-over
- * temporary files are removed.
+ * Opens a directory as a device, and makes it one when it is empty. Extents are frames in the files of `segments/`, written
+ * at their end with one synced write for all writers that wait at the same time (group commit). The directory takes up
+ * to `capacityBytes` and one segment (64 MiB at most).
  *
- * @throws CodedError `device_mismatch` when the directory belongs to another device, `device_unavailable`.
+ * @throws CodedError `device_mismatch` when the directory belongs to another device or has another layout, `device_unavailable`.
  */
 export async function openDirectoryDevice(options: {
   readonly id: string;
@@ -23,28 +22,29 @@ export async function openDirectoryDevice(options: {
   readonly capacityBytes: number;
 }): Promise<BlobDevice> {
   const { id, directory, capacityBytes } = options;
-  const extents = join(directory, "extents");
-  const temporary = join(directory, "tmp");
-  const superblock: Superblock = { format: "seneschal-device/1", id, capacity_bytes: capacityBytes };
+  const segments = join(directory, "segments");
+  const superblock: Superblock = { format: "seneschal-device/2", id, capacity_bytes: capacityBytes };
+  let log: ExtentLog;
   try {
     await mkdir(directory, { recursive: true });
     const found = await readSuperblock(directory);
     if (found !== undefined && found !== "damaged" && found.id !== id)
       throw failure("device_mismatch", `${directory} belongs to device ${found.id}, not ${id}`);
+    if (found !== undefined && found !== "damaged" && found.format !== superblock.format)
+      throw failure("device_mismatch", `${directory} has layout ${found.format}, this version reads ${superblock.format}`);
     if (found === undefined || (found !== "damaged" && found.capacity_bytes !== capacityBytes))
       await writeSuperblock(directory, superblock);
-    await mkdir(extents, { recursive: true });
-    await rm(temporary, { recursive: true, force: true });
-    await mkdir(temporary);
+    await mkdir(segments, { recursive: true });
+    log = await openExtentLog(segments, capacityBytes);
   } catch (error) {
     throw isCoded(error) ? error : failure("device_unavailable", `device ${id} does not open`, error);
   }
 
-  let usedBytes = await measure(extents);
-  let serial = 0;
-  const directorySync = createDirectorySync(extents);
+  /** Names on their way, which are not there yet; their bytes are taken already, so that writers cannot overshoot together. */
+  const pending = new Map<string, number>();
+  let pendingBytes = 0;
+  const usedBytes = () => log.liveBytes + pendingBytes;
 
-  const pathOf = (extent: string) => join(extents, extent);
   const checkName = (extent: string) => {
     if (!validName.test(extent))
       throw failure("invalid_extent_name", "an extent name is [a-z0-9._-]{1,200}, not starting with a dot");
@@ -60,78 +60,72 @@ export async function openDirectoryDevice(options: {
     }
   };
 
-  /** `undefined` when the file is absent from a device that answers; an absent device is an error. */
-  const orAbsent = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      return await work();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-      await access(extents, constants.R_OK | constants.W_OK);
-      return undefined;
-    }
-  };
+  /** What is absent is absent from a device that answers; an absent device is an error. */
+  const answering = () => access(segments, constants.R_OK | constants.W_OK);
 
   return {
     id,
 
     async write(extent, bytes) {
       checkName(extent);
-      // Copied before the first await: the caller may change its bytes meanwhile.
-      const stored = extentBytes(extent, bytes);
-      const size = stored.length;
-      if (usedBytes + size > capacityBytes) throw failure("device_full", `device ${id} is full`);
-      // Reserved before the first await, so that concurrent writers cannot overshoot.
-      usedBytes += size;
-      const part = join(temporary, String(serial++));
+      if (log.has(extent) || pending.has(extent)) throw failure("extent_exists", `extent ${extent} exists on device ${id}`);
+      const size = frameSize(extent, bytes.length);
+      if (usedBytes() + size > capacityBytes) throw failure("device_full", `device ${id} is full`);
+      pending.set(extent, size);
+      pendingBytes += size;
       try {
-        await answer(async () => {
-          await writeSynced(part, stored);
-          // Unlike a rename a link refuses a name that is there.
-          await link(part, pathOf(extent));
-          await Promise.all([directorySync.sync(), unlink(part)]);
-        });
-      } catch (error) {
-        usedBytes -= size;
-        await unlink(part).catch(() => undefined);
-        if ((error as { cause?: NodeJS.ErrnoException }).cause?.code === "EEXIST")
-          throw failure("extent_exists", `extent ${extent} exists on device ${id}`);
-        throw error;
+        // Copied before the first await: the caller may change its bytes meanwhile.
+        const frame = frameBytes(extent, bytes);
+        await answer(() => log.append(extent, frame));
+      } finally {
+        pending.delete(extent);
+        pendingBytes -= size;
       }
     },
 
     async read(extent) {
       checkName(extent);
-      const stored = await answer(() => orAbsent(() => readWhole(pathOf(extent))));
-      return stored === undefined ? undefined : openExtent(extent, stored);
+      const stored = await answer(async () => {
+        const found = await log.read(extent).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== "ENOENT") throw error;
+        });
+        if (found === undefined) await answering();
+        return found;
+      });
+      // A frame that says that it is deleted is: the index did not hear of it.
+      if (stored === undefined || readHeader(stored)?.live === false) return undefined;
+      const payload = framePayload(extent, stored);
+      if (payload === undefined) throw failure("extent_corrupt", `extent ${extent} is damaged`, undefined, { extent });
+      return payload;
     },
 
     async has(extent) {
       checkName(extent);
-      return (await answer(() => orAbsent(() => stat(pathOf(extent))))) !== undefined;
+      await answer(answering);
+      return log.has(extent);
     },
 
     async delete(extent) {
       checkName(extent);
-      await answer(() =>
-        orAbsent(async () => {
-          const { size } = await stat(pathOf(extent));
-          await unlink(pathOf(extent));
-          usedBytes -= size;
-        }),
-      );
+      await answer(async () => {
+        await answering();
+        await log.delete(extent);
+      });
     },
 
     async *list() {
-      for await (const entry of await answer(() => opendir(extents))) yield entry.name;
+      await answer(answering);
+      yield* log.names();
     },
 
     async usage() {
-      await answer(() => access(extents));
-      return { capacityBytes, usedBytes };
+      await answer(answering);
+      return { capacityBytes, usedBytes: usedBytes() };
     },
 
     async inspect() {
       return answer(async () => {
+        await answering();
         const found = await readSuperblock(directory);
         if (found !== undefined && found !== "damaged" && found.id === id && found.capacity_bytes === capacityBytes) return [];
         await writeSuperblock(directory, superblock);
@@ -140,17 +134,16 @@ export async function openDirectoryDevice(options: {
     },
 
     async close() {
-      await directorySync.idle();
+      await log.idle();
     },
   };
 }
 
-async function measure(extents: string): Promise<number> {
-  let total = 0;
-  for (const name of await readdir(extents)) total += (await stat(join(extents, name))).size;
-  return total;
-}
-
-function failure(code: BlobDeviceErrorCode, message: string, cause?: unknown): CodedError<BlobDeviceErrorCode> {
-  return new CodedError(code, message, {}, cause);
+function failure(
+  code: BlobDeviceErrorCode,
+  message: string,
+  cause?: unknown,
+  details: Readonly<Record<string, unknown>> = {},
+): CodedError<BlobDeviceErrorCode> {
+  return new CodedError(code, message, details, cause);
 }

@@ -6,7 +6,7 @@ import type { BlobDeviceErrorCode } from "@seneschal/core/ports";
 
 /** What a device directory says about itself: one JSON line and its SHA-256. */
 export interface Superblock {
-  readonly format: "seneschal-device/1";
+  readonly format: string;
   readonly id: string;
   readonly capacity_bytes: number;
 }

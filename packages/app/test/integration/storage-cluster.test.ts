@@ -1,16 +1,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
+import { type StoredExtent, storedExtents } from "@seneschal/adapters/devices";
 import { type ObjectClient, openDataChannel, openObjectClient } from "@seneschal/adapters/grpc-storage";
 import { isCoded } from "@seneschal/core";
 import { expect, test } from "vitest";
 import { etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
 import { freePort } from "../../../../tools/free-port.ts";
 import { postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
+import { flipExtent } from "../storage/damage-extent.ts";
 import { storeCa } from "../storage/grpc-rig.ts";
 import { bytesOf, collect, pattern } from "../storage/rig.ts";
 
@@ -186,13 +188,9 @@ test.skipIf(!installed)(
       }
 
       // A damaged copy on one node, found and healed through another.
-      const folder = join(directory, "n3", "d0", "extents");
-      const extents = await readdir(folder);
+      const extents = await storedExtents(join(directory, "n3", "d0"));
       expect(extents.length).toBeGreaterThan(0);
-      const path = join(folder, extents[0] as string);
-      const bytes = await readFile(path);
-      bytes[bytes.length >> 1]! ^= 1;
-      await writeFile(path, bytes);
+      await flipExtent(extents[0] as StoredExtent);
       const finished = async (job: string) => {
         let found: { state: string; result: Record<string, number> } | undefined;
         await until("the job ends", async () => {

@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -8,6 +6,7 @@ import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { objectId } from "../../src/storage/objects/object-id.ts";
 import { openCluster } from "./cluster-rig.ts";
+import { flipExtent, removeExtent } from "./damage-extent.ts";
 import { operator, pattern } from "./rig.ts";
 
 const ids = ["n1", "n2", "n3"] as const;
@@ -52,8 +51,8 @@ async function openHistory() {
   const nodeOf = (device: string): string => device.slice(0, 2);
   const intact = async (fragment: ChunkDoc["fragments"][number]): Promise<boolean> => {
     if (fragment === null) return false;
-    const path = rig.extentPath(fragment.device, fragment.extent);
-    return existsSync(path) && !damaged.has(path);
+    const there = (await rig.extents(fragment.device)).some(({ name }) => name === fragment.extent);
+    return there && !damaged.has(fragment.extent);
   };
   return {
     rig,
@@ -136,11 +135,11 @@ test("three nodes, whatever happens: what was acknowledged reads back bit-equal 
             if ("value" in outcome) model.delete(key);
             else expect(retriable).toContain(outcome.code);
           } else if (s.do === "flip" || s.do === "erase") {
-            const files = (await rig.extents(device)).filter((f) => !h.damaged.has(f)).sort();
-            const file = files[(s.which ?? 0) % Math.max(1, files.length)];
-            if (file === undefined) continue;
-            h.damaged.add(file);
-            await (s.do === "flip" ? rig.flip(file) : rm(file));
+            const whole = (await rig.extents(device)).filter(({ name }) => !h.damaged.has(name));
+            const extent = whole[(s.which ?? 0) % Math.max(1, whole.length)];
+            if (extent === undefined) continue;
+            h.damaged.add(extent.name);
+            await (s.do === "flip" ? flipExtent(extent) : removeExtent(extent));
           } else if (s.do === "stop" || s.do === "cut") await h.away(s.at, s.do);
           else if (s.do === "return") await h.back(s.at);
           else if (s.do === "rounds") {

@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDirectoryDevice } from "@seneschal/adapters/devices";
+import { openDirectoryDevice, type StoredExtent, storedExtents } from "@seneschal/adapters/devices";
 import type { DataServer } from "@seneschal/adapters/grpc-storage";
 import { openLogger } from "@seneschal/adapters/logging";
 import { createMemoryLog, openMemoryStore, settableClock } from "@seneschal/adapters/memory";
@@ -39,11 +39,8 @@ export interface ClusterRig {
   get(at: string, key: string): Promise<Buffer>;
   /** Nodes of the fragments of every chunk; "" for a fragment without a home. */
   places(): Promise<readonly (readonly string[])[]>;
-  /** Files of the extents of a device. */
-  extents(device: string): Promise<readonly string[]>;
-  /** Where a device keeps an extent. */
-  extentPath(device: string, extent: string): string;
-  flip(path: string): Promise<void>;
+  /** What a device keeps, by name. */
+  extents(device: string): Promise<readonly StoredExtent[]>;
   dispose(): Promise<void>;
 }
 
@@ -155,16 +152,7 @@ export async function openCluster(
       const { chunks } = await chunkPage(store, undefined, 1000);
       return chunks.map(({ doc }) => doc.fragments.map((f) => (f === null ? "" : (known[f.device]?.node ?? "?"))));
     },
-    async extents(device) {
-      const folder = join(directory, device, "extents");
-      return (await readdir(folder)).map((n) => join(folder, n));
-    },
-    extentPath: (device, extent) => join(directory, device, "extents", extent),
-    async flip(path) {
-      const bytes = await readFile(path);
-      bytes[bytes.length >> 1]! ^= 1;
-      await writeFile(path, bytes);
-    },
+    extents: (device) => storedExtents(join(directory, device)),
     async dispose() {
       for (const id of [...running.keys()]) await rig.stop(id);
       // A repair that another node asked for may still be writing.

@@ -1,6 +1,8 @@
+import type { StoredExtent } from "@seneschal/adapters/devices";
 import { openDataChannel, openObjectClient, openRemoteDevices } from "@seneschal/adapters/grpc-storage";
 import { afterEach, describe, expect, test } from "vitest";
 import { type ClusterRig, openCluster } from "./cluster-rig.ts";
+import { flipExtent } from "./damage-extent.ts";
 import { refusal } from "./grpc-rig.ts";
 import { operator, pattern } from "./rig.ts";
 
@@ -120,7 +122,7 @@ describe("three nodes on one log", () => {
     const used = (await Promise.all(["n3-d0", "n3-d1"].map(async (d) => ({ d, files: await rig.extents(d) })))).find(
       ({ files }) => files.length > 0,
     );
-    await rig.flip(used?.files[0] ?? "");
+    await flipExtent(used?.files[0] as StoredExtent);
     await rig.node("n1").scrub({ kind: "cluster" }, operator);
     await rig.node("n1").jobs.drain();
     const [scrub] = await rig.node("n2").jobs.list({ limit: 1 });

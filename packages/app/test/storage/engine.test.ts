@@ -1,4 +1,4 @@
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
 import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
@@ -6,6 +6,7 @@ import { createBucket, deleteBucket } from "../../src/storage/objects/buckets.ts
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
 import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
+import { flipExtent, removeExtent } from "./damage-extent.ts";
 import { bytesOf, collect, openRig, operator, pattern, type Rig, type RigOptions, switchableVault } from "./rig.ts";
 
 let rigs: Rig[] = [];
@@ -62,7 +63,7 @@ describe("objects", () => {
     await put(rig, "s", secret);
     await put(rig, "i", secret.subarray(0, 1000));
     for (const device of rig.devices.keys())
-      for (const file of await rig.extents(device)) expect((await readFile(file)).includes("SECRET")).toBe(false);
+      for (const { path } of await rig.extents(device)) expect((await readFile(path)).includes("SECRET")).toBe(false);
     const object = await headObject(rig.node.objects, "alpha", "docs", "i");
     expect(Buffer.from((object.body as { sealed: string }).sealed, "base64").includes("SECRET")).toBe(false);
   });
@@ -174,9 +175,10 @@ describe("losses", () => {
     const rig = await rigOf();
     await put(rig, "a", pattern(200_000));
     const { fragments } = (await chunks(rig))[0]!.doc;
-    const file = async (i: number) => (await rig.extents(fragments[i]!.device)).find((f) => f.endsWith(fragments[i]!.extent))!;
-    await rig.flip(await file(0), 12_345);
-    await rm(await file(3));
+    const extent = async (i: number) =>
+      (await rig.extents(fragments[i]!.device)).find(({ name }) => name === fragments[i]!.extent)!;
+    await flipExtent(await extent(0), 12_345);
+    await removeExtent(await extent(3));
     const first = await runJob(rig, (await rig.node.scrub({ kind: "cluster" }, operator)).id);
     expect(first).toMatchObject({
       state: "succeeded",
@@ -191,7 +193,7 @@ describe("losses", () => {
     const rig = await rigOf();
     await put(rig, "a", pattern(200_000));
     for (const f of (await chunks(rig))[0]!.doc.fragments.slice(0, 3))
-      await rm((await rig.extents(f!.device)).find((p) => p.endsWith(f!.extent))!);
+      await removeExtent((await rig.extents(f!.device)).find(({ name }) => name === f!.extent)!);
     const job = await runJob(rig, (await rig.node.scrub({ kind: "pool", id: "fast" }, operator)).id);
     expect(job.result).toMatchObject({ lost: 1, repaired: 0 });
     expect(rig.node.monitor.health()).toBe("degraded");
@@ -240,7 +242,7 @@ describe("evacuation", () => {
   test("a corrupt source is rebuilt on the way", async () => {
     const rig = await rigOf({ devices: 7 });
     for (let i = 0; i < 8; i++) await put(rig, `k${i}`, pattern(30_000, i + 1));
-    for (const file of await rig.extents("d0")) await rig.flip(file, 999);
+    for (const extent of await rig.extents("d0")) await flipExtent(extent, 999);
     expect((await runJob(rig, (await rig.node.evacuate("d0", operator)).id)).state).toBe("succeeded");
     for (let i = 0; i < 8; i++) expect((await get(rig, `k${i}`)).equals(pattern(30_000, i + 1))).toBe(true);
   });

@@ -1,5 +1,6 @@
-import { readFile, rm, truncate } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { StoredExtent } from "@seneschal/adapters/devices";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
@@ -8,6 +9,7 @@ import { createBucket } from "../../src/storage/objects/buckets.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
 import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
+import { flipExtent, removeExtent, tearExtent } from "./damage-extent.ts";
 import { bytesOf, collect, openRig, operator, pattern, type Rig } from "./rig.ts";
 
 /** What may happen to a node. Sizes straddle the inline threshold; seeds repeat, so that content is shared. */
@@ -100,11 +102,11 @@ test("whatever happens, what was acknowledged reads back bit-equal or fails clea
             );
           } else if (s.do === "get") await check(s.key ?? 0);
           else if (s.do === "flip" || s.do === "erase" || s.do === "tear") {
-            const files = [...(await rig.extents(device))].sort();
-            const file = files[(s.bit ?? 0) % Math.max(1, files.length)];
-            if (file !== undefined && s.do === "flip") await rig.flip(file, s.bit ?? 0);
-            if (file !== undefined && s.do === "erase") await rm(file);
-            if (file !== undefined && s.do === "tear") await truncate(file, (s.bit ?? 0) % 2000);
+            const extents = await rig.extents(device);
+            const extent = extents[(s.bit ?? 0) % Math.max(1, extents.length)];
+            if (extent !== undefined && s.do === "flip") await flipExtent(extent, s.bit ?? 0);
+            if (extent !== undefined && s.do === "erase") await removeExtent(extent);
+            if (extent !== undefined && s.do === "tear") await tearExtent(extent, (s.bit ?? 0) % 2000);
           } else if (s.do === "inline")
             await rig.node.cluster.propose({ kind: "tuning.set", values: { inline_threshold_bytes: s.size ?? 4096 } }, operator);
           else if (s.do === "thresholds") {
@@ -165,14 +167,14 @@ test("every single flipped bit in a device's directory is found by the scrub job
   const intact = await readFile(superblock);
   // Each flip costs a whole scrub: every bit of the fixed header, a stride over the rest.
   const stride = Number(process.env["FLIP_STRIDE"] ?? 1999);
-  const length = (await readFile((await rig.extents("d1"))[0] ?? "")).length * 8;
-  for (let bit = 0; bit < length; bit += bit < 112 ? 1 : stride) {
-    const [file = ""] = await rig.extents("d1");
-    await rig.flip(file, bit);
+  const length = ((await rig.extents("d1"))[0]?.size ?? 0) * 8;
+  for (let bit = 0; bit < length; bit += bit < 144 ? 1 : stride) {
+    const [extent] = await rig.extents("d1");
+    await flipExtent(extent as StoredExtent, bit);
     expect(await scrub(), `bit ${bit}`).toMatchObject({ scanned: 1, repaired: 1, lost: 0, orphans: 0, repair_errors: 0 });
   }
   for (let bit = 0; bit < intact.length * 8; bit += Math.min(stride, 101)) {
-    await rig.flip(superblock, bit);
+    await flipExtent({ name: "superblock", path: superblock, at: 0, size: intact.length }, bit);
     expect(await scrub(), `bit ${bit}`).toMatchObject({ healthy: 1, repaired: 0 });
     expect((await readFile(superblock)).equals(intact), `bit ${bit} of the superblock`).toBe(true);
   }

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDirectoryDevice } from "@seneschal/adapters/devices";
+import { openDirectoryDevice, type StoredExtent, storedExtents } from "@seneschal/adapters/devices";
 import { openLogger } from "@seneschal/adapters/logging";
 import { createMemoryLog, openMemoryStore, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
@@ -112,9 +112,8 @@ export interface Rig {
   readonly smart: Map<string, SmartReading>;
   /** The same store, devices and vault under a new node, as after a crash. */
   restart(): Promise<Rig>;
-  /** Files of all extents of a device. */
-  extents(device: string): Promise<readonly string[]>;
-  flip(path: string, bit: number): Promise<void>;
+  /** What a device keeps, by name. */
+  extents(device: string): Promise<readonly StoredExtent[]>;
   dispose(): Promise<void>;
 }
 
@@ -160,7 +159,6 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     });
     for (const tenant of options.tenants ?? ["alpha", "beta"])
       await node.tenants.create(tenant, { dedup: true }, { id: "test", source: "test" }).catch(() => undefined);
-    const folder = (device: string) => join(directory, device, "extents");
     return {
       node,
       vault,
@@ -169,15 +167,12 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       devices,
       directory,
       smart,
-      restart: open,
-      async extents(device) {
-        return (await readdir(folder(device))).map((n) => join(folder(device), n));
+      async restart() {
+        // Two openings of one directory would write it over each other.
+        for (const device of devices.values()) await device.close();
+        return open();
       },
-      async flip(path, bit) {
-        const bytes = await readFile(path);
-        bytes[(bit >> 3) % bytes.length]! ^= 1 << (bit & 7);
-        await writeFile(path, bytes);
-      },
+      extents: (device) => storedExtents(join(directory, device)),
       async dispose() {
         await node.stop();
         await rm(directory, { recursive: true, force: true });

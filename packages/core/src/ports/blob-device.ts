@@ -2,10 +2,11 @@
  * One storage device: named, checksummed extents of bytes. Extent names are `[a-z0-9._-]{1,200}`, not starting with a dot.
  *
  * Laws:
- * - `write` is atomic and durable: after it resolves the extent reads back equal after `kill -9`; before, it is absent.
+ * - `write` is atomic and durable: after it resolves the extent reads back equal after `kill -9` and a loss of power; a write that
+ *   was not answered is there whole or not at all.
  *   A name is written once; writing it again is refused (`extent_exists`).
  * - `read` verifies the checksum: damaged bytes throw `extent_corrupt`, never come back. Absent: `undefined`.
- * - `delete` of an absent extent is no error. `list` gives every extent of that moment, in no particular order.
+ * - `delete` of an absent extent is no error; it survives `kill -9`, and may be undone by a loss of power. `list` gives every extent of that moment, in no particular order.
  * - a device that does not answer throws `device_unavailable`; a full one throws `device_full` with nothing written.
  * - `inspect` checks what the device keeps about itself, mends what it can, and names every problem it found.
  */
@@ -16,7 +17,7 @@ export interface BlobDevice {
   has(extent: string): Promise<boolean>;
   delete(extent: string): Promise<void>;
   list(): AsyncIterable<string>;
-  /** `usedBytes` counts what is on disk, with the overhead of every extent. */
+  /** `usedBytes` counts the extents that are there, each with its overhead. */
   usage(): Promise<{ readonly capacityBytes: number; readonly usedBytes: number }>;
   inspect(): Promise<readonly string[]>;
   close(): Promise<void>;
