@@ -48,11 +48,13 @@ export class EtcdSnapshots {
     await this.#removeStrays(pointer);
     const place: Place = { seq, id: randomBytes(8).toString("hex") };
     const chunks = Math.ceil(bytes.length / chunkBytes);
+    const hash = createHash("sha256");
     for (let at = 0; at < chunks; at += 1) {
       const value = Buffer.from(bytes.subarray(at * chunkBytes, (at + 1) * chunkBytes));
+      hash.update(value);
       await this.#client.persist("KV.Put", { key: this.#chunkKey(place, at), value });
     }
-    const description = { ...place, chunks, bytes: bytes.length, sha256: digest(bytes) };
+    const description = { ...place, chunks, bytes: bytes.length, sha256: hash.digest("hex") };
     if ((await this.#read(description)) === undefined)
       throw new CodedError<LogErrorCode>("snapshot_invalid", `the snapshot at ${seq} does not read back as it was written`);
     await this.#point(description);
@@ -103,13 +105,15 @@ export class EtcdSnapshots {
 
   async #read(pointer: Omit<Pointer, "older">): Promise<Uint8Array | undefined> {
     const parts: Buffer[] = [];
+    const hash = createHash("sha256");
     for (let at = 0; at < pointer.chunks; at += 1) {
       const { kvs } = await this.#client.persist<RangeReply>("KV.Range", { key: this.#chunkKey(pointer, at) });
       if (kvs[0] === undefined) return undefined;
       parts.push(kvs[0].value);
+      hash.update(kvs[0].value);
     }
     const bytes = new Uint8Array(Buffer.concat(parts));
-    return bytes.length === pointer.bytes && digest(bytes) === pointer.sha256 ? bytes : undefined;
+    return bytes.length === pointer.bytes && hash.digest("hex") === pointer.sha256 ? bytes : undefined;
   }
 
   /** Chunks of a save that never came to its pointer. A save that is still running has a newer sequence. */
@@ -137,8 +141,4 @@ export class EtcdSnapshots {
 
 function padded(seq: number): string {
   return String(seq).padStart(16, "0");
-}
-
-function digest(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }

@@ -146,12 +146,14 @@ export async function openEtcdLog(options: EtcdLogOptions): Promise<ReplicatedLo
     },
     status: () =>
       inFlight.run(async () => {
-        const [members, list, state] = await Promise.all([
+        const all = { key: entryKey(0), range_end: logEnd, count_only: true };
+        const [members, list, state, kept] = await Promise.all([
           client.callAll<StatusReply>("Maintenance.Status", {}),
           client
             .call<{ readonly members: readonly { readonly name: string }[] }>("Cluster.MemberList", {})
             .catch(() => undefined),
           look(0, 1).catch(() => undefined),
+          client.call<RangeReply>("KV.Range", all).catch(() => undefined),
         ]);
         const known = members.filter((member) => member !== undefined);
         const leader = known.find((member) => member.leader === member.header.member_id);
@@ -164,6 +166,8 @@ export async function openEtcdLog(options: EtcdLogOptions): Promise<ReplicatedLo
           members: list?.members.map((member) => member.name) ?? [],
           sizeBytes: Math.max(0, ...known.map((member) => Number(member.dbSizeInUse))),
           quotaBytes,
+          allocatedBytes: Math.max(0, ...known.map((member) => Number(member.dbSize))),
+          ...(kept === undefined ? {} : { entries: Number(kept.count) }),
         };
       }),
     close: async () => {
@@ -178,6 +182,7 @@ interface StatusReply {
   readonly header: { readonly member_id: string };
   readonly leader: string;
   readonly raftTerm: string;
+  readonly dbSize: string;
   readonly dbSizeInUse: string;
 }
 

@@ -209,6 +209,7 @@ export interface RangeReply {
   readonly header: Header;
   readonly kvs: readonly KeyValue[];
   readonly more: boolean;
+  readonly count: string;
 }
 
 export interface TxnReply {

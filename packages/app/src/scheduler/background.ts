@@ -30,6 +30,7 @@ export interface Background {
 const HEARTBEAT_FLUSH_MS = 10_000;
 const NOTIFY_MS = 5000;
 const ARCHIVE_MS = 60_000;
+const SPACE_MS = 15_000;
 
 /** The cycle, heartbeats, notifications, accounting, the local runner and the RPC server, as far as they are configured. */
 export function background(options: BackgroundOptions): Background {
@@ -117,6 +118,8 @@ export function background(options: BackgroundOptions): Background {
       const days = config.scheduling.budget_period_days;
       if (days !== undefined && (await quotas.read()).system.budgetPeriodDays !== days)
         await quotas.propose({ kind: "system.update", id: newId(), by: "system", why: "configuration", budgetPeriodDays: days });
+      await services.space.look().catch(onError);
+      again(SPACE_MS, () => services.space.look());
       await startRunner();
       await startAccounting();
       startWebhook();

@@ -30,6 +30,7 @@ import { openOutputs } from "./runner/outputs.ts";
 import type { SchedulerServices } from "./services.ts";
 import { type SchedulerConfig, schedulerSettings } from "./settings.ts";
 import { forwarding } from "./storage/forward.ts";
+import { openLogSpace, WARN_AT } from "./storage/log-space.ts";
 import { openLease, openLog } from "./storage/open-log.ts";
 
 /** What a test or an embedding process may put in place of the configured parts. */
@@ -82,7 +83,8 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
       : await forwarding({ replicated: local, lease, self, token, timeoutMs });
   const quotas = quotasOn(cluster ?? local);
 
-  const counts = schedulerMetrics(metrics, () => quotas.state());
+  const space = openLogSpace(log, platform.log);
+  const counts = schedulerMetrics(metrics, () => quotas.state(), space);
   const feed = openFeed(quotas);
   const heartbeats = openHeartbeats(quotas);
   const outputs = config.runner.enabled ? openOutputs(() => clock.now()) : undefined;
@@ -106,6 +108,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
     config,
     quotas,
     log,
+    space,
     proposeHere: (commands) => local.propose(commands),
     holder: () => cluster?.holder(),
     applied: () => local.health().seq,
@@ -156,6 +159,13 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
         check: async () => {
           const { ready, reason } = local.health();
           if (!ready || !(await log.status()).available) throw new Error(reason ?? "the log is not available");
+        },
+      },
+      {
+        name: "log_space",
+        required: false,
+        check: async () => {
+          if (space.fraction() >= WARN_AT) throw new Error("the log's storage fills up");
         },
       },
     ],

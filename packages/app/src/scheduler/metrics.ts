@@ -2,6 +2,7 @@ import type { Metrics } from "@seneschal/adapters/metrics";
 import type { QuotaState } from "@seneschal/quota";
 import { Counter, Gauge, Histogram } from "prom-client";
 import type { CycleReport } from "./cycle/cycle.ts";
+import type { LogSpace } from "./storage/log-space.ts";
 
 /** What the scheduler counts beside HTTP. Labels are bounded: no tenant, no user, no allocation. */
 export interface SchedulerMetrics {
@@ -11,7 +12,7 @@ export interface SchedulerMetrics {
   webhook(result: "delivered" | "failed"): void;
 }
 
-export function schedulerMetrics({ registry }: Metrics, state: () => QuotaState): SchedulerMetrics {
+export function schedulerMetrics({ registry }: Metrics, state: () => QuotaState, space: LogSpace): SchedulerMetrics {
   const registers = [registry];
   const seconds = new Histogram({
     name: "scheduler_cycle_seconds",
@@ -56,6 +57,26 @@ export function schedulerMetrics({ registry }: Metrics, state: () => QuotaState)
     registers,
     collect() {
       this.set(state().nodes.size);
+    },
+  });
+  new Gauge({
+    name: "scheduler_log_bytes",
+    help: "Storage of the log's engine: bytes in use, taken from the disk, and its limit, where it says so",
+    labelNames: ["kind"],
+    registers,
+    collect() {
+      const { sizeBytes, allocatedBytes, quotaBytes } = space.status() ?? {};
+      for (const [kind, bytes] of Object.entries({ in_use: sizeBytes, allocated: allocatedBytes, limit: quotaBytes }))
+        if (bytes !== undefined) this.set({ kind }, bytes);
+    },
+  });
+  new Gauge({
+    name: "scheduler_log_entries",
+    help: "Entries of the log that are not truncated, where its engine says so",
+    registers,
+    collect() {
+      const entries = space.status()?.entries;
+      if (entries !== undefined) this.set(entries);
     },
   });
   return {

@@ -10,6 +10,7 @@ import type { Heartbeats } from "./cycle/heartbeats.ts";
 import type { Feed } from "./events/feed.ts";
 import type { Quotas } from "./quotas.ts";
 import type { SchedulerConfig } from "./settings.ts";
+import type { LogSpace } from "./storage/log-space.ts";
 
 /** Lines that running work wrote. */
 interface OutputLine {
@@ -38,6 +39,7 @@ export interface SchedulerServices {
   readonly config: SchedulerConfig;
   readonly quotas: Quotas;
   readonly log: ReplicatedLog;
+  readonly space: LogSpace;
   /** Proposes in this process, whoever sequences: for what other processes forward. */
   readonly proposeHere: (commands: readonly Command[]) => Promise<readonly Proposed<Verdict>[]>;
   /** The process that sequences, where several do. */

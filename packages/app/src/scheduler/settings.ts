@@ -55,6 +55,8 @@ export const schedulerSettings = z.strictObject({
       path: z.string().optional(),
       ...etcdSettings,
       prefix: z.string().min(1).default("/seneschal/scheduler"),
+      /** The etcd cluster's `--quota-backend-bytes`; absent: etcd's own 2 GiB. New work is refused from 80 % of it on. */
+      etcd_quota_bytes: z.int().min(1).optional(),
       /** `postgres://...` */
       url: secret().optional(),
       backups: z.string().optional(),

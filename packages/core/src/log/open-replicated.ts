@@ -2,7 +2,6 @@ import { CodedError, isCoded } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "../ports/replicated-log.ts";
 import { utf8Length } from "../store/byte-string.ts";
-import { joinBytes } from "./ascii-json.ts";
 import { type Detached, detach } from "./detach.ts";
 import { encodeEntry, type Sha256 } from "./entry.ts";
 import type { Machine } from "./machine.ts";
@@ -341,12 +340,7 @@ export async function openReplicated<State, Command, Result>(
     const taken = position;
     const { head, at } = taken;
     if (head.seq === 0) return;
-    const pieces: Uint8Array[] = [];
-    for (const piece of options.machine.encode(taken.state)) {
-      pieces.push(piece);
-      await options.pause?.();
-    }
-    const bytes = replica.save(taken, joinBytes(pieces));
+    const bytes = await replica.save(taken, async () => options.pause?.());
     savedBytes = bytes.length;
     await log.saveSnapshot(head.seq, bytes);
     const old = (mark: Mark): boolean => mark.seq <= head.seq - keepEntries && mark.at <= at - keepMs;

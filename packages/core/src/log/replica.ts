@@ -1,10 +1,11 @@
 import { CodedError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { LogEntry, LogErrorCode, LogHead } from "../ports/replicated-log.ts";
+import { joinBytes } from "./ascii-json.ts";
 import type { Detached } from "./detach.ts";
 import { emptyHead, encodeEntry, entryOf, entryVersion, type Sha256 } from "./entry.ts";
 import type { Machine } from "./machine.ts";
-import { decodeSnapshot, encodeSnapshot } from "./snapshot.ts";
+import { chunkHashes, decodeSnapshot, encodeSnapshot } from "./snapshot.ts";
 
 /** Where a replica stands: an immutable value, so that speculation is undone by forgetting the new one. */
 export interface Position<State> {
@@ -57,8 +58,8 @@ export interface Replica<State, Result> {
     position: Position<State>,
     entry: LogEntry,
   ): { readonly position: Position<State>; readonly applied: Applied<State, Result> };
-  /** The snapshot of a position, of the machine's bytes for its state. */
-  save(position: Position<State>, body: Uint8Array): Uint8Array;
+  /** The snapshot of a position, and a pause after every part of the work on it. */
+  save(position: Position<State>, pause: () => Promise<void> | undefined): Promise<Uint8Array>;
   /** @throws CodedError `snapshot_invalid`. */
   load(bytes: Uint8Array): Position<State>;
 }
@@ -110,11 +111,24 @@ export function replicaOf<State, Command, Result>(
       const { seq, at, commands } = entry;
       return { position: adopt(entry, state), applied: { seq, at, commands, results, state } };
     },
-    save: ({ head, at, hash }, body) => encodeSnapshot({ head, at, hash, bodyHash: sha256(body) }, body),
+    async save({ head, at, hash, state }, pause) {
+      const pieces: Uint8Array[] = [];
+      for (const piece of machine.encode(state)) {
+        pieces.push(piece);
+        await pause();
+      }
+      const body = joinBytes(pieces);
+      const hashes: string[] = [];
+      for (const chunk of chunkHashes(sha256, body)) {
+        hashes.push(chunk);
+        await pause();
+      }
+      return encodeSnapshot({ head, at, hash, bodyHash: sha256(hashes.join()) }, body);
+    },
     load(bytes) {
       const { header, body } = decodeSnapshot(bytes);
       const { head, at, hash, bodyHash } = header;
-      if (sha256(body) !== bodyHash)
+      if (sha256([...chunkHashes(sha256, body)].join()) !== bodyHash)
         throw new CodedError<LogErrorCode>("snapshot_invalid", `the snapshot at ${head.seq} does not have its hash`);
       return { head, at, hash, state: decodeState(machine, body) };
     },

@@ -1,17 +1,25 @@
 import { CodedError } from "../errors.ts";
 import type { LogErrorCode, LogHead } from "../ports/replicated-log.ts";
 import { headerLine, joinBytes, splitHeader } from "./ascii-json.ts";
+import type { Sha256 } from "./entry.ts";
 
 /** What a snapshot says about its state. */
 export interface SnapshotHeader {
   readonly head: LogHead;
   readonly at: number;
   readonly hash: string;
-  /** Hex SHA-256 of the machine's bytes. */
+  /** {@link chunkHashes} of the machine's bytes, hashed. */
   readonly bodyHash: string;
 }
 
-const magic = "snapshot 1";
+const magic = "snapshot 2";
+
+const chunkBytes = 1 << 20;
+
+/** The hex SHA-256 of every MiB, one by one, so that a large body can be hashed with other work between them. */
+export function* chunkHashes(sha256: Sha256, body: Uint8Array): IterableIterator<string> {
+  for (let at = 0; at < body.length; at += chunkBytes) yield sha256(body.subarray(at, at + chunkBytes));
+}
 
 /** A snapshot: one line of ASCII JSON, then the machine's own bytes. */
 export function encodeSnapshot({ head, at, hash, bodyHash }: SnapshotHeader, body: Uint8Array): Uint8Array {

@@ -40,6 +40,10 @@ export interface LogStatus {
   /** Bytes that the log and its snapshots take, and the limit, where known. */
   readonly sizeBytes?: number;
   readonly quotaBytes?: number;
+  /** Bytes that the engine has taken from the disk, with what it could use again. */
+  readonly allocatedBytes?: number;
+  /** Entries that are not truncated. */
+  readonly entries?: number;
 }
 
 /**

@@ -93,10 +93,11 @@ async function move(
 
 export const allocationHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>, AllocationRoutes> = {
   async submitAllocation(services, input) {
-    const { quotas, random, config, clock } = services;
+    const { quotas, random, config, clock, space } = services;
     const { body, principal, query, requestId } = input;
     const state = quotas.state();
     requireTenant(state, principal, body.tenant);
+    space.requireRoom();
     const { auto_create_tenants: create, auto_create_max_nodes: maxNodes } = config.scheduling;
     if (!create && !state.tenants.has(body.tenant) && !(await quotas.read()).tenants.has(body.tenant))
       throw unknownTenant(body.tenant);

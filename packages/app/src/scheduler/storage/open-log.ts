@@ -21,7 +21,11 @@ export async function openLog(storage: Storage): Promise<ReplicatedLog> {
     case "level":
       return openLevelLog({ path: join(needed(storage.path, "path"), "log") });
     case "etcd":
-      return (await etcd()).openEtcdLog({ ...etcdOptions(storage), prefix: storage.prefix });
+      return (await etcd()).openEtcdLog({
+        ...etcdOptions(storage),
+        prefix: storage.prefix,
+        ...(storage.etcd_quota_bytes === undefined ? {} : { quotaBytes: storage.etcd_quota_bytes }),
+      });
     case "postgres":
       return (await postgres()).openPostgresLog({ url: needed(storage.url, "url"), name: "scheduler" });
   }
