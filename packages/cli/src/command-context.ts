@@ -4,7 +4,6 @@ import type { Host } from "./host.ts";
 /** What every command is given: the host, and how results are written. */
 export interface CommandContext {
   readonly host: Host;
-  readonly json: boolean;
   /** Writes a result: `value` as JSON under `--json`, else `text`, by default `key: value` lines. */
   result(value: unknown, text?: string): void;
   /** Sets the code that the process ends with. */

@@ -6,6 +6,7 @@ import { commands } from "./commands/index.ts";
 import { type ExitCode, exitCode } from "./exit-code.ts";
 import type { Host } from "./host.ts";
 import { renderText } from "./render-text.ts";
+import { version } from "./version.ts";
 
 /**
  * Runs one command line and says with which code the process should end. Never throws.
@@ -17,20 +18,23 @@ import { renderText } from "./render-text.ts";
  */
 export async function run(argv: readonly string[], host: Host): Promise<ExitCode> {
   let code: ExitCode = exitCode.ok;
+  // Asked of the words themselves: help, the version and mistakes are told before the options are parsed.
+  const json = argv.includes("--json");
   const program = new Command("seneschal")
     .description("Key governance, data governance, storage administration and quotas")
+    .version(version, "--version")
     .option("--json", "write results as JSON")
-    .configureOutput({ writeOut: (text) => host.out(text.trimEnd()), writeErr: (text) => host.err(text.trimEnd()) })
+    .configureOutput({
+      writeOut: (text) => host.out(json ? JSON.stringify({ text: text.trimEnd() }) : text.trimEnd()),
+      writeErr: (text) => host.err(text.trimEnd()),
+    })
     .exitOverride()
     .showHelpAfterError("(--help shows what there is)");
 
   const context: CommandContext = {
     host,
-    get json() {
-      return program.opts<{ json?: boolean }>().json === true;
-    },
     result(value, text) {
-      host.out(context.json ? JSON.stringify(value) : (text ?? renderText(value)));
+      host.out(json ? JSON.stringify(value) : (text ?? renderText(value)));
     },
     exit(next) {
       code = next;
@@ -45,8 +49,7 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
     if (error instanceof CommanderError && error.exitCode === 0) return exitCode.ok;
     code = codeOf(error);
     const told = tell(error);
-    // Also where the command line could not be read far enough to find the option.
-    if (context.json || argv.includes("--json")) host.out(JSON.stringify({ error: told }));
+    if (json) host.out(JSON.stringify({ error: told }));
     // Commander has said what is wrong with a command line, with the help that fits.
     else if (!(error instanceof CommanderError)) host.err(`seneschal: ${told.message}`);
   }
@@ -58,11 +61,6 @@ function inherit(parent: Command): void {
   for (const command of parent.commands) {
     command.copyInheritedSettings(parent);
     command.option("--json", "write results as JSON");
-    command.on("option:json", () => {
-      let root: Command = command;
-      while (root.parent !== null) root = root.parent;
-      root.setOptionValue("json", true);
-    });
     inherit(command);
   }
 }
@@ -71,7 +69,7 @@ const unavailable = ["unreachable", "outcome_unknown", "no_quorum", "store_locke
 
 /** By the status where a server answered, else by what could not be done here. */
 function codeOf(error: unknown): ExitCode {
-  if (error instanceof RegoCompileError || error instanceof CommanderError) return exitCode.usage;
+  if (error instanceof RegoCompileError || error instanceof CommanderError || isFileError(error)) return exitCode.usage;
   if (!isCoded(error)) return exitCode.unavailable;
   const status = error.details["status"];
   if (status === 401 || status === 403) return exitCode.refused;
@@ -82,6 +80,17 @@ function codeOf(error: unknown): ExitCode {
 function tell(error: unknown): { readonly code: string; readonly message: string; readonly details?: unknown } {
   if (isCoded(error)) return { code: error.code, message: error.message, details: error.details };
   if (error instanceof RegoCompileError) return { code: "policy_invalid", message: error.message, details: error.problems };
-  if (error instanceof CommanderError) return { code: "usage", message: error.message.replace(/^error: /, "") };
+  if (error instanceof CommanderError) {
+    const message = error.code === "commander.help" ? "a command is missing" : error.message.replace(/^error: /, "");
+    return { code: "usage", message };
+  }
+  if (isFileError(error)) return { code: "file_unusable", message: error.message };
   return { code: "internal", message: error instanceof Error ? error.message : String(error) };
+}
+
+const fileCodes = ["EACCES", "EEXIST", "EISDIR", "ENOENT", "ENOTDIR", "EPERM", "EROFS"];
+
+/** What the file system says of a path that was named on the command line or in the configuration. */
+function isFileError(error: unknown): error is Error {
+  return error instanceof Error && "errno" in error && "code" in error && fileCodes.includes(String(error.code));
 }

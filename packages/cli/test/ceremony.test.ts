@@ -1,6 +1,9 @@
 import { createPublicKey, verify } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { mtlsFetch } from "@seneschal/adapters/http";
+import { type ClientOptions, client } from "@seneschal/contract";
+import { gatewayContract } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { run } from "../src/run.ts";
 import { type DevProcess, startDev } from "./dev-process.ts";
@@ -59,6 +62,10 @@ describe("a root key by the command line", () => {
     });
     expect(verify(null, Buffer.from(message, "base64"), key, Buffer.from(signature, "base64"))).toBe(true);
 
+    const lonely = await call(["ceremony", "session", "--message", message]);
+    const alone = await call(["ceremony", "join", String(lonely.json()["id"]), "--share", "share-1.json", "--wait", "0"]);
+    expect([alone.code, alone.json()]).toMatchObject([2, { error: { code: "too_few_custodians" } }]);
+
     await writeFile(join(dev.dir, "crk.json"), JSON.stringify(session.json()["crk"]));
     const offline = scriptedHost({ cwd: dev.dir });
     const code = await run(
@@ -70,6 +77,43 @@ describe("a root key by the command line", () => {
       true,
     );
     expect(await readFile(join(dev.dir, "share-1.json"), "utf8")).toContain('"index":1');
+  });
+
+  it("a custodian without a password is told so, and nothing is sent", async () => {
+    const { code, json } = await call(["ceremony", "seed", "none", "--index", "1"], [""]);
+    expect([code, json()]).toMatchObject([2, { error: { message: "the password is empty" } }]);
+  });
+
+  it("enrolling needs both files to be new before the token is spent; a refused token leaves none", async () => {
+    const { organizations } = JSON.parse(await readFile(dev.credentials, "utf8"));
+    const admin = organizations.acme.admins.auditor.id;
+    await writeFile(join(dev.dir, "me-key.pem"), "mine");
+    const there = await call(["enroll", "--admin", admin, "--out", "me"], ["token"]);
+    expect([there.code, there.json()]).toMatchObject([2, { error: { code: "file_exists" } }]);
+    await expect(stat(join(dev.dir, "me.pem"))).rejects.toThrow("ENOENT");
+    const refused = await call(["enroll", "--admin", admin, "--out", "you"], ["token"]);
+    expect([refused.code, refused.json()]).toMatchObject([4, { error: { code: "UNAUTHORIZED" } }]);
+    await expect(stat(join(dev.dir, "you-key.pem"))).rejects.toThrow("ENOENT");
+  });
+
+  it("an enrolled admin's key is made here, and speaks for the admin", async () => {
+    const { base_urls, ca, organizations } = JSON.parse(await readFile(dev.credentials, "utf8"));
+    const { cert, key } = organizations.acme.admins.super_admin;
+    const http = mtlsFetch({
+      ca: await readFile(ca, "utf8"),
+      cert: await readFile(cert, "utf8"),
+      key: await readFile(key, "utf8"),
+    });
+    const gateway = client(gatewayContract, { baseUrl: base_urls.gateway, fetch: http.fetch as ClientOptions["fetch"] });
+    const admin = await gateway.createAdmin({ body: { email: "new@acme.example", name: "New", role: "auditor" } });
+    await http.close();
+    const to = ["--url", base_urls.gateway, "--ca", ca, "--json"];
+    const host = scriptedHost({ cwd: dev.dir, secrets: [admin.enrollment_token ?? ""] });
+    expect(await run(["enroll", "--admin", admin.id, "--out", "new", ...to], host), host.lines.join()).toBe(0);
+    expect((await stat(join(dev.dir, "new-key.pem"))).mode & 0o077).toBe(0);
+    const shown = scriptedHost({ cwd: dev.dir });
+    expect(await run(["org", "show", "--cert", "new.pem", "--key", "new-key.pem", ...to], shown), shown.lines.join()).toBe(0);
+    expect(shown.json()).toMatchObject({ organizations: [{ id: "acme" }] });
   });
 
   it("the audit log verifies, and lists what was done", async () => {

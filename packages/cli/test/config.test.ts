@@ -28,6 +28,12 @@ describe("configuration by the command line", () => {
     expect(text).toContain('gateway.server.host: "127.0.0.2"');
     expect(text).toContain("auth.jwt.clock_skew: 30000");
     expect(text).not.toContain("hunter2");
+    expect(await run(["config", "check", "-c", "c.yaml", "--json"], host)).toBe(0);
+    expect(host.json()["settings"]).toMatchObject({
+      "gateway.server.port": 2222,
+      "gateway.server.tls_cert": null,
+      "gateway.vault.passphrase": "********",
+    });
   });
 
   it("an unknown key of any source stops everything, by its name", async () => {

@@ -125,12 +125,49 @@ describe("commands that need no server", () => {
     ["no-such-command", 2],
     ["policy eval", 2],
     ["policy no-such-command", 2],
+    ["ceremony", 2],
+    ["--help", 0],
+    ["--version", 0],
+    ["classify {cwd} --format csv", 2],
+    ["init --data {cwd}/authz.rego", 2],
+    ["quota simulate load.swf --svg {cwd}/none/plot.svg", 2],
+    ["dev --http other", 2],
+    ["dev --log loud", 2],
+    ["dev --port-base 64500", 2],
+    ["dev --data {cwd}/authz.rego", 2],
+    ["serve --services other", 2],
+    ["org show --url localhost:8443", 2],
+    ["org show --url https://localhost --cert authz.rego", 2],
+    ["org show --url https://localhost --cert authz.rego --key authz.rego", 2],
+    ["org show --as acme/auditor --credentials guest.json", 2],
   ];
   it.each(lines)("under --json stdout is one JSON text: %s", async (line, expected) => {
     const host = scriptedHost({ cwd });
-    expect(await run([...line.replace("{cwd}", cwd).split(" "), "--json"], host), host.lines.join()).toBe(expected);
+    expect(await run([...line.replaceAll("{cwd}", cwd).split(" "), "--json"], host), host.lines.join()).toBe(expected);
     expect(host.lines).toHaveLength(1);
     const value = host.json();
     if (expected === 2) expect(value["error"]).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+  });
+
+  it("every command explains itself and refuses an unknown option, as one JSON text each", async () => {
+    const { text } = await call("completion", "bash");
+    const paths = [...text.matchAll(/^ {4}"([^"]+)"\) words=/gm)].map(([, path = ""]) => path);
+    expect(paths).toEqual(expect.arrayContaining(["init", "dev", "ceremony join", "apikey rotate", "policy bench"]));
+    for (const path of paths) {
+      const help = await call(...path.split(" "), "--help", "--json");
+      expect([help.code, help.host.lines.length], path).toEqual([0, 1]);
+      expect(help.host.json()["text"], path).toContain(`Usage: seneschal ${path}`);
+      const refused = await call(...path.split(" "), "--no-such-option", "--json");
+      expect([refused.code, refused.host.lines.length], path).toEqual([2, 1]);
+      expect(refused.host.json(), path).toMatchObject({ error: { code: "usage", message: expect.stringContaining("option") } });
+    }
+  });
+
+  it("an address where nobody listens is told by name, with the code for it", async () => {
+    for (const line of ["org show", "apikey list --key-file guest.json"]) {
+      const { code, host } = await call(...line.split(" "), "--url", "https://127.0.0.1:1", "--json");
+      expect([code, host.json()], line).toMatchObject([3, { error: { code: "unreachable" } }]);
+      expect(JSON.stringify(host.json()), line).toContain("https://127.0.0.1:1 cannot be reached");
+    }
   });
 });

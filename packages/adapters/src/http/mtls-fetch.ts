@@ -1,4 +1,6 @@
 import type { LookupFunction } from "node:net";
+import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
+import { CodedError } from "@seneschal/core";
 import { Agent, fetch as undiciFetch } from "undici";
 
 /** What a client shows and whom it trusts. All PEM. */
@@ -25,7 +27,8 @@ export interface IdentityFetch {
 }
 
 /**
- * Makes a `fetch` that presents a client certificate and trusts the given anchors only.
+ * Makes a `fetch` that presents a client certificate and trusts the given anchors only. Throws `tls_identity_invalid` for
+ * a certificate or a key that is no PEM, or that do not belong together.
  *
  * @example
  * ```ts
@@ -41,15 +44,27 @@ export function mtlsFetch(identity: TlsIdentity): IdentityFetch {
     bodyTimeout: timeout,
     connect: {
       timeout,
-      minVersion: identity.minVersion ?? "TLSv1.2",
+      secureContext: contextOf({
+        minVersion: identity.minVersion ?? "TLSv1.2",
+        ...(identity.ca === undefined ? {} : { ca: identity.ca }),
+        ...(identity.cert === undefined ? {} : { cert: identity.cert }),
+        ...(identity.key === undefined ? {} : { key: identity.key }),
+      }),
       ...(identity.lookup === undefined ? {} : { lookup: identity.lookup }),
-      ...(identity.ca === undefined ? {} : { ca: identity.ca }),
-      ...(identity.cert === undefined ? {} : { cert: identity.cert }),
-      ...(identity.key === undefined ? {} : { key: identity.key }),
       ...(identity.servername === undefined ? {} : { servername: identity.servername }),
     },
   });
   const bound = (input: unknown, init?: object): unknown =>
     undiciFetch(input as Parameters<typeof undiciFetch>[0], { ...init, dispatcher: agent } as Parameters<typeof undiciFetch>[1]);
   return { fetch: bound as typeof globalThis.fetch, close: () => agent.close() };
+}
+
+/** Made once and here: an identity that fails inside of a connection would leave `close` waiting for ever. */
+function contextOf(options: SecureContextOptions): SecureContext {
+  try {
+    return createSecureContext(options);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CodedError("tls_identity_invalid", `the certificate or the key cannot be used: ${reason}`, {}, error);
+  }
 }

@@ -89,11 +89,9 @@ describe("configuration", () => {
   });
 
   test("secrets are masked in print, everything else is shown", () => {
-    const lines = describeConfig(schema, loadConfig(schema, { env: { SENESCHAL_DATABASE_URL: "postgres://u:hunter2@h/d" } }));
-    expect(lines).toContain("database.url: ********");
-    expect(lines).toContain("server.port: 8443");
-    expect(lines).toContain("server.tls_key: (unset)");
-    expect(lines.join("\n")).not.toContain("hunter2");
+    const shown = describeConfig(schema, loadConfig(schema, { env: { SENESCHAL_DATABASE_URL: "postgres://u:hunter2@h/d" } }));
+    expect(shown).toMatchObject({ "database.url": "********", "server.port": 8443, "server.tls_key": null });
+    expect(JSON.stringify(shown)).not.toContain("hunter2");
   });
 
   test("an ambiguous environment name is a mistake of the schema", () => {

@@ -1,11 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
-import { mtlsFetch } from "@seneschal/adapters/http";
 import { type Client, client } from "@seneschal/contract";
 import { type GovernanceContract, governanceContract } from "@seneschal/contract/governance";
-import { CodedError } from "@seneschal/core";
 import type { Command } from "commander";
 import type { Host } from "../host.ts";
+import { reach } from "../reach.ts";
 import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
 
@@ -54,26 +51,10 @@ export const addApiKey: AddCommand = (program, { host, result }) => {
     });
 };
 
-async function withGovernance<R>(
+function withGovernance<R>(
   host: Host,
-  { url, ca, keyFile }: GovernanceOptions,
+  { keyFile, ...target }: GovernanceOptions,
   use: (service: Client<GovernanceContract>) => Promise<R>,
 ): Promise<R> {
-  const read = async (path: string): Promise<string> => {
-    try {
-      return await readFile(resolve(host.cwd, path), "utf8");
-    } catch (error) {
-      throw new CodedError("file_unreadable", `${path} cannot be read`, {}, error);
-    }
-  };
-  const key = (await read(keyFile)).trim();
-  const http = mtlsFetch(ca === undefined ? {} : { ca: await read(ca) });
-  try {
-    const fetch: Parameters<typeof client>[1]["fetch"] = (target, init) => http.fetch(target, init as RequestInit);
-    return await use(
-      client(governanceContract, { baseUrl: url.replace(/\/$/, ""), fetch, headers: { authorization: `Bearer ${key}` } }),
-    );
-  } finally {
-    await http.close();
-  }
+  return reach(host, { ...target, bearer: keyFile }, (reached) => use(client(governanceContract, reached)));
 }

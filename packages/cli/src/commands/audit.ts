@@ -29,7 +29,7 @@ export const addAudit: AddCommand = (program, { host, result, exit }) => {
             (event) =>
               `${event.timestamp} ${event.event_type.padEnd(28)} ${event.result.padEnd(8)} ${event.actor} ${event.workspace}`,
           )
-          .join("\n"),
+          .join("\n") || "(none)",
       );
     });
 };

@@ -8,6 +8,7 @@ import { crkFromJson, deriveShareKey, openShare, Share, Signer } from "@senescha
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
+import type { Host } from "../host.ts";
 import { readText } from "../read-config.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeSecret } from "../write-secret.ts";
@@ -39,7 +40,7 @@ function addGeneration(ceremony: Command, { host, result }: CommandContext): voi
     .option("--name <name>", "one's name", "")
     .action(async (id: string, options: ConnectionOptions & { index: number; name: string }) => {
       const salt = systemRandom(16);
-      const password = await host.askSecret("new password for the share: ");
+      const password = await askPassword(host, "new password for the share: ");
       const derived = await deriveShareKey(nodeCrypto, password, salt, ARGON2_DEFAULT);
       const { time, memoryKiB: memory, parallelism: threads } = ARGON2_DEFAULT;
       const body = {
@@ -70,7 +71,7 @@ function addGeneration(ceremony: Command, { host, result }: CommandContext): voi
         crk: (await gateway.listOrganizations()).organizations[0]?.crk,
       }));
       if (crk?.id !== crkId) throw new CodedError("usage", `${crkId} is not the organisation's root key`);
-      const password = await host.askSecret("password of the share: ");
+      const password = await askPassword(host, "password of the share: ");
       const key = await deriveShareKey(nodeCrypto, password, fromBase64(sealed.salt), {
         time: sealed.kdf_time,
         memoryKiB: sealed.kdf_memory,
@@ -108,6 +109,10 @@ function addSigning(ceremony: Command, { host, result }: CommandContext): void {
           await wait(1000);
           state = await gateway.getSigningSession({ params: { id } });
         }
+        if (state.status === "committing") {
+          const here = `${state.commitments.length} of ${state.threshold} custodians`;
+          throw new CodedError("too_few_custodians", `after ${options.wait} s only ${here} were there; start a new session`);
+        }
         const { share } = signer.sign(state.round, state.commitments);
         return gateway.signInSigningSession({ params: { id }, body: { index, share } });
       });
@@ -123,4 +128,10 @@ function addSigning(ceremony: Command, { host, result }: CommandContext): void {
       const session = await connect(host, options, (gateway) => gateway.aggregateSigningSession({ params: { id } }));
       result({ signature: session.signature, cheaters: session.cheaters }, session.signature ?? "");
     });
+}
+
+async function askPassword(host: Host, question: string): Promise<string> {
+  const password = await host.askSecret(question);
+  if (password === "") throw new CodedError("usage", "the password is empty");
+  return password;
 }

@@ -13,7 +13,10 @@ export const addConfig: AddCommand = (program, { host, result }) => {
     .option("-c, --config <file>", "YAML or JSON file")
     .option("--set <path=value...>", "a setting by its path")
     .action(async (options: { config?: string; set?: string[] }) => {
-      const lines = describeConfig(processSettings, await readConfig(host, options));
-      result({ settings: Object.fromEntries(lines.map((line) => line.split(/: (.*)/s).slice(0, 2))) }, lines.join("\n"));
+      const settings = describeConfig(processSettings, await readConfig(host, options));
+      const lines = Object.entries(settings).map(
+        ([path, value]) => `${path}: ${value === null ? "(unset)" : JSON.stringify(value)}`,
+      );
+      result({ settings }, lines.join("\n"));
     });
 };

@@ -1,5 +1,6 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { prepareDev, startProcess } from "@seneschal/app";
+import { InvalidArgumentError, Option } from "commander";
 import { chooseServer } from "../choose-server.ts";
 import { version } from "../version.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -12,8 +13,12 @@ export const addDev: AddCommand = (program, { host, result }) => {
     .description("run all services on embedded defaults with development credentials; never for production")
     .option("--data <dir>", "directory for everything", "./data")
     .option("--port-base <n>", "the gateway listens on n + 443; any looks for free ports", portBase, 8000)
-    .option("--http <framework>", "fastify or express", "fastify")
-    .option("--log <level>", "debug, info, warn, error or silent", "warn")
+    .addOption(new Option("--http <framework>", "what serves").choices(["fastify", "express"]).default("fastify"))
+    .addOption(
+      new Option("--log <level>", "log lines on standard output")
+        .choices(["debug", "info", "warn", "error", "silent"])
+        .default("warn"),
+    )
     .action(async (options: { data: string; portBase: number | "any"; http: "fastify" | "express"; log: "info" }) => {
       const log = openLogger({ level: options.log });
       const { config, credentials, file } = await prepareDev({
@@ -27,8 +32,14 @@ export const addDev: AddCommand = (program, { host, result }) => {
     });
 };
 
+/** The highest port that a service takes is 1300 above. */
+const MAX_PORT_BASE = 65_535 - 1300;
+
 function portBase(text: string): number | "any" {
-  return text === "any" ? "any" : wholeNumber(text);
+  if (text === "any") return "any";
+  const base = wholeNumber(text);
+  if (base > MAX_PORT_BASE) throw new InvalidArgumentError(`at most ${MAX_PORT_BASE}`);
+  return base;
 }
 
 function welcome(services: readonly { readonly name: string; readonly url: string }[], file: string, gateway: string): string {

@@ -1,3 +1,4 @@
+import { rm, writeFile } from "node:fs/promises";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { createRequest, encodePem, encodePrivateKey, localSigner, newPrivateKey, requestPem } from "@seneschal/crypto/x509";
@@ -15,15 +16,25 @@ export const addEnroll: AddCommand = (program, { host, result }) => {
       const key = newPrivateKey(nodeCrypto, "p256", systemRandom);
       const request = await createRequest(localSigner(nodeCrypto, key), { subject: [{ type: "CN", value: options.admin }] });
       const csr = Buffer.from(requestPem(request)).toString("base64");
-      const enrolled = await connect(host, options, (gateway) =>
-        gateway.enrollAdmin({ params: { id: options.admin }, body: { enrollment_token: token, csr } }),
-      );
-      const keyFile = await writeSecret(
-        host,
-        `${options.out}-key.pem`,
-        encodePem("PRIVATE KEY", encodePrivateKey(nodeCrypto, key)),
-      );
-      const certFile = await writeSecret(host, `${options.out}.pem`, [enrolled.certificate, ...enrolled.ca_chain].join(""));
-      result({ certificate: certFile, key: keyFile, serial_number: enrolled.serial_number, expiration: enrolled.expiration });
+      // The token works once: that both files can be written is known before it is spent.
+      const made: string[] = [];
+      try {
+        const write = async (name: string, text: string): Promise<string> => {
+          const path = await writeSecret(host, name, text);
+          made.push(path);
+          return path;
+        };
+        const certificate = await write(`${options.out}.pem`, "");
+        const keyPem = encodePem("PRIVATE KEY", encodePrivateKey(nodeCrypto, key));
+        const files = { certificate, key: await write(`${options.out}-key.pem`, keyPem) };
+        const enrolled = await connect(host, options, (gateway) =>
+          gateway.enrollAdmin({ params: { id: options.admin }, body: { enrollment_token: token, csr } }),
+        );
+        await writeFile(certificate, [enrolled.certificate, ...enrolled.ca_chain].join(""));
+        result({ ...files, serial_number: enrolled.serial_number, expiration: enrolled.expiration });
+      } catch (error) {
+        for (const path of made) await rm(path);
+        throw error;
+      }
     });
 };

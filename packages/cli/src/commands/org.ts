@@ -17,7 +17,7 @@ export const addOrg: AddCommand = (program, { host, result }) => {
     .option("--set <path=value...>", "a setting by its path")
     .action(async (id: string, options: { crkPublicKey?: string; config?: string; set?: string[] }) => {
       const config = await readConfig(host, options);
-      const log = openLogger({ level: "warn" });
+      const log = openLogger({ level: "warn", destination: { write: (line) => host.err(line.trimEnd()) } });
       result(await createOrganization(config, { id, anchor: options.crkPublicKey ?? null }, { log, version }));
     });
   withConnection(org.command("show").description("the caller's organisation")).action(async (options: ConnectionOptions) => {
