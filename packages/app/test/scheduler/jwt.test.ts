@@ -46,6 +46,8 @@ test.each([
   ["expired", { sub: "jo", exp: NOON / 1000 - 3600 }],
   ["for others", { sub: "jo", aud: "gateway" }],
   ["of another issuer", { sub: "jo", iss: "https://evil.example" }],
+  ["of a subject with a NUL", { sub: "jo\0physics" }],
+  ["of a subject without end", { sub: "j".repeat(257) }],
 ])("a token that is %s is a 401", async (_, more) => {
   expect((await s.call(undefined, "GET", "/api/v1/tenants", undefined, as(more))).status).toBe(401);
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { flagParam, integerParam, limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
-import { count, datasets, idParams, labels, name, state, success, text, time } from "./nouns.ts";
+import { count, datasets, idParams, labels, name, state, success, text, time, userName } from "./nouns.ts";
 
 const request = z
   .strictObject({
@@ -121,7 +121,7 @@ export const allocationRoutes = {
     query: z.strictObject({
       tenant: name.optional(),
       tenant_id: name.optional(),
-      user: z.string().max(256).optional(),
+      user: userName.optional(),
       state: state.optional(),
       vcluster: name.optional(),
       limit: limitParam(100),

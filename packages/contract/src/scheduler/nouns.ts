@@ -6,14 +6,21 @@ export const idParams = z.strictObject({ id: name });
 export const time = z.iso.datetime();
 export const count = z.int().min(0).max(1_000_000_000);
 export const hours = z.number().min(0).max(1e12);
-/** Free text that is shown again. */
-export const text = (max: number) => z.string().max(max);
-export const labels = z.record(z.string().min(1).max(128), z.string().max(512)).refine((map) => Object.keys(map).length <= 64, {
+/** Free text that is shown again: lines and tabs, no other control characters, which terminals would obey. */
+export const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are refused
+    .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$/, "expected text without control characters");
+export const labels = z.record(text(128).min(1), text(512)).refine((map) => Object.keys(map).length <= 64, {
   message: "expected at most 64 entries",
 });
 export const state = z.enum(["pending", "staging", "running", "checkpointing", "suspended", "completed", "failed", "cancelled"]);
 /** The reason that is written into the audit log beside the change. */
-export const why = z.string().min(1).max(512);
+export const why = text(512).min(1);
+/** Whoever authenticated; not only who could choose a name here. */
+export const userName = text(256).min(1);
 
 /** Data sets by the names that the site gives them. */
 export const datasets = (most: number) => z.array(name).max(most, `expected at most ${most} data sets`);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { flagParam, integerParam, limitParam, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
-import { name, time, why } from "./nouns.ts";
+import { name, text, time, why } from "./nouns.ts";
 
 const systemQuotas = z
   .strictObject({
@@ -132,7 +132,7 @@ export const systemRoutes = {
       tenant: name.optional(),
       since: timeParam().optional(),
       after: integerParam(0, 1_000_000_000_000).optional(),
-      type: z.string().max(64).optional(),
+      type: text(64).optional(),
       limit: limitParam(100),
     }),
     status: 200,
@@ -145,7 +145,7 @@ export const systemRoutes = {
     path: "/api/v1/events/stream",
     summary: "Server-sent events from now on, those of allocations included",
     action: "event:list",
-    query: z.strictObject({ tenant: name.optional(), type: z.string().max(64).optional() }),
+    query: z.strictObject({ tenant: name.optional(), type: text(64).optional() }),
     status: 200,
     produces: "text/event-stream",
     extension: true,

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { flagParam, integerParam } from "../query.ts";
+import { flagParam, integerParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
-import { count, hours, idParams, name, time, why } from "./nouns.ts";
+import { count, hours, idParams, name, time, userName, why } from "./nouns.ts";
 
 const settings = {
   max_nodes: count,
@@ -154,7 +154,7 @@ export const tenantRoutes = {
     path: "/api/v1/usage",
     summary: "Hours that one user used, by tenant",
     action: "usage:user",
-    query: z.strictObject({ user: z.string().min(1).max(256), days }),
+    query: z.strictObject({ user: userName, days }),
     status: 200,
     reply: userUsage,
     errors: [503],
@@ -165,7 +165,9 @@ export const tenantRoutes = {
     path: "/api/v1/accounting/usage",
     summary: "GPU hours of a tenant between two times",
     action: "usage:tenant",
-    query: z.strictObject({ tenant_id: name, start: z.iso.datetime({ offset: true }), end: z.iso.datetime({ offset: true }) }),
+    query: z
+      .strictObject({ tenant_id: name, start: timeParam(), end: timeParam() })
+      .refine(({ start, end }) => start <= end, { path: ["end"], message: "expected a time that is not before start" }),
     status: 200,
     reply: z.strictObject({ tenant_id: z.string(), ...window, gpu_hours: z.number(), total_allocations: z.int() }),
   },

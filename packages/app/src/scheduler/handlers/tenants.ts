@@ -135,7 +135,7 @@ export const tenantHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     const state = quotas.state();
     requireTenant(state, principal, query.tenant_id);
     existing(state, query.tenant_id);
-    const [from, to] = [Date.parse(query.start), Date.parse(query.end)];
+    const { start: from, end: to } = query;
     const used = state.tenantUsage.get(query.tenant_id)?.used(from, to);
     let total = 0;
     for (const { tenant, attempts } of state.allocations.values())
