@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { servedRoutes } from "../../src/gateway/index.ts";
 import { federate, openSide, type Side } from "./federated.ts";
@@ -26,12 +29,16 @@ describe("entity tags", () => {
     made += 1;
     return made;
   };
+  const backups = mkdtempSync(join(tmpdir(), "seneschal-tags-"));
   beforeAll(async () => {
-    [acme, globex] = await Promise.all([openSide("acme"), openSide("globex")]);
+    [acme, globex] = await Promise.all([openSide("acme", { backups }), openSide("globex")]);
     await federate(acme, globex);
     call = acme.rig.admin("acme");
   });
-  afterAll(() => Promise.all([acme.rig.close(), globex.rig.close()]));
+  afterAll(async () => {
+    await Promise.all([acme.rig.close(), globex.rig.close()]);
+    rmSync(backups, { recursive: true, force: true });
+  });
 
   const person = { identity_id: "ada", identity_type: "user" };
   const create = async (path: string, body: object, by: Caller = call): Promise<string> => {
@@ -91,6 +98,11 @@ describe("entity tags", () => {
       );
       return { id, identity_id };
     },
+    certificate: async () => {
+      const issued = await call("POST", "/api/v1/certificates/issue", { common_name: name() });
+      return { serial: issued.body.serial_number };
+    },
+    backup: async () => ({ id: await create("backups", await backupBody()) }),
     federation: async () => ({ partner_id: "globex" }),
     edge: async () => ({
       id: await create("edges", { name: name(), vault_address: "http://127.0.0.1:1", vault_token: "t" }),
@@ -138,6 +150,7 @@ describe("entity tags", () => {
     assignRole: async () => ({ identity_id: await user(), identity_type: "user" }),
     renewFederationCertificate: async () => signedBody("federation.renew-cert", "globex", {}),
     revokeFederation: async () => signedBody("federation.revoke", "globex", { notify_partner: false }),
+    restoreBackup: async ({ id = "" }) => ({ crk_signature: await acme.key.sign("backup.restore", id, {}) }),
     setRotationPolicy: () => ({ max_age: "48h", enabled: false }),
     verifyEmergencyAccess: async ({ id = "" }) => signedBody("emergency.verify", id, {}),
     submitRecoveryShare: () => acme.key.shares[0] as object,
@@ -147,6 +160,7 @@ describe("entity tags", () => {
     commitToSigningSession: () => ({ index: 1, hiding: bytes(32), binding: bytes(32) }),
     signInSigningSession: () => ({ index: 1, share: bytes(32) }),
   };
+  const backupBody = async () => ({ type: "full", crk_signature: await acme.key.sign("backup.create", "", { type: "full" }) });
   const signedBody = async (operation: string, resource: string, body: object): Promise<object> => ({
     ...body,
     signature: await acme.key.sign(operation, resource, body),
@@ -192,6 +206,18 @@ describe("entity tags", () => {
     if (route.reply === read.reply && passed.status === 200) {
       expect(passed.headers.get("etag")).toBe(after.headers.get("etag"));
     }
+  });
+
+  it("a certificate's tag stays while it does, and changes with its revocation, the one change there is", async () => {
+    call = acme.rig.admin("acme");
+    const { serial = "" } = await (makers["certificate"] as () => Promise<Record<string, string>>)();
+    const path = `/api/v1/certificates/${serial}`;
+    const tag = (await call("GET", path)).headers.get("etag") ?? "";
+    expect((await call("GET", path, undefined, { "if-none-match": tag })).status).toBe(304);
+    for (const _ of ["revoked", "again"])
+      expect((await call("POST", "/api/v1/certificates/revoke", { serial_number: serial })).status).toBe(204);
+    const after = await call("GET", path, undefined, { "if-none-match": tag });
+    expect([after.status, after.body.status]).toEqual([200, "revoked"]);
   });
 
   it("the answer that shows an emergency token once has no tag; the next one has, and ends the access", async () => {

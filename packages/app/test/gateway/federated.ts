@@ -20,12 +20,21 @@ type Calls = Pick<Side, "org" | "url" | "signed">;
 
 const local = ["127.0.0.0/8", "::1"];
 
-/** A gateway with its own store, vault and root CA; `timeout` is for one call of a partner. */
-export async function openSide(org: string, observe?: RigOptions["observe"], timeout = "20s"): Promise<Side> {
+interface SideOptions {
+  readonly observe?: RigOptions["observe"];
+  /** For one call of a partner. */
+  readonly timeout?: string;
+  /** Directory for backups; without it none is made. */
+  readonly backups?: string;
+}
+
+/** A gateway with its own store, vault and root CA. */
+export async function openSide(org: string, { observe, timeout = "20s", backups }: SideOptions = {}): Promise<Side> {
   const rig = await openRig({
     organizations: [org],
     ...(observe && { observe }),
     settings: {
+      ...(backups === undefined ? {} : { backup: { location: backups } }),
       server: { instance_id: `gateway-of-${org}` },
       federation: { allowed_targets: local, timeout },
       edges: { allowed_targets: local, allow_http: true, probe_timeout: "1s" },

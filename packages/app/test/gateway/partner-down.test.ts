@@ -12,7 +12,7 @@ describe("a partner that is not there", () => {
   let mute: Server;
   let url: string;
   beforeAll(async () => {
-    [acme, globex] = await Promise.all([openSide("acme", undefined, "2s"), openSide("globex")]);
+    [acme, globex] = await Promise.all([openSide("acme", { timeout: "2s" }), openSide("globex")]);
     await federate(acme, globex);
     mute = createServer(() => undefined);
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));

@@ -32,6 +32,9 @@ const CHECKS = [
   "negative_data_rejection",
 ];
 
+/** What refuses bad data: Schemathesis' own list, and 413 for what is too large before anybody looks at it. */
+const REFUSALS = ["400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429", "5xx"];
+
 /**
  * Lets Schemathesis call every operation of a document with good and bad data. Answers what it printed and whether it found
  * nothing. `SCHEMATHESIS_EXAMPLES` (10) cases for an operation, the same in every run.
@@ -50,6 +53,7 @@ export async function probe({
     writeFileSync(path, content, { mode: 0o600 });
     return path;
   };
+  file("schemathesis.toml", `[checks]\nnegative_data_rejection.expected-statuses = ${JSON.stringify(REFUSALS)}\n`);
   const options = [
     ["run", file("openapi.json", JSON.stringify(document))],
     ["--url", url, "--checks", CHECKS.join(","), "--phases", "examples,coverage,fuzzing", "--mode", "all"],

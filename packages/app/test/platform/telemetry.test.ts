@@ -70,9 +70,11 @@ describe("traces", () => {
     const seen: (string | undefined)[] = [];
     const [acme, globex] = await Promise.all([
       openSide("acme"),
-      openSide("globex", (wire) => {
-        if (wire.path.includes("/federation/peer/")) seen.push(wire.headers["traceparent"]);
-        return undefined;
+      openSide("globex", {
+        observe(wire) {
+          if (wire.path.includes("/federation/peer/")) seen.push(wire.headers["traceparent"]);
+          return undefined;
+        },
       }),
     ]);
     closing.push(() => Promise.all([acme.rig.close(), globex.rig.close()]));

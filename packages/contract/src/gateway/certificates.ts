@@ -71,6 +71,7 @@ export const certificateRoutes = {
     path: `${base}/:serial`,
     summary: "One certificate",
     action: "certificate:read",
+    entity: "certificate",
     params: z.strictObject({ serial }),
     status: 200,
     reply: certificate,
