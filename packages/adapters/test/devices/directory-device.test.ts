@@ -158,6 +158,35 @@ test("deleted bytes are given back to the disk: the directory holds its capacity
   await dispose();
 });
 
+test("a crash before a rewritten segment is removed leaves every extent once, with its bytes", async () => {
+  const { directory, device, reopen, dispose } = await place(1 << 20);
+  const segments = join(directory, "segments");
+  for (let i = 0; i < 20; i++) await device.write(`e${i}`, bytes(4000, i));
+  const [old = ""] = await segmentsOf(directory);
+  const before = await readFile(join(segments, old));
+  for (let i = 0; i < 20; i++) if (i % 4 !== 0) await device.delete(`e${i}`);
+  await device.write("last", bytes(10));
+  await device.close();
+  expect(await segmentsOf(directory)).not.toContain(old);
+  // The frames that were deleted are marked so in the old segment too.
+  for (const [i, { at }] of (await scanOf(before)).entries()) if (i % 4 !== 0) before.write("SNXD", at, "latin1");
+  await writeFile(join(segments, old), before);
+  const again = await reopen();
+  const names = ["last", ...[0, 4, 8, 12, 16].map((i) => `e${i}`)].sort();
+  expect(await namesOf(again)).toEqual(names);
+  expect((await again.usage()).usedBytes).toBe((await device.usage()).usedBytes);
+  for (const i of [0, 4, 8, 12, 16]) expect(Buffer.compare((await again.read(`e${i}`)) as Uint8Array, bytes(4000, i))).toBe(0);
+  await dispose();
+
+  async function scanOf(segment: Buffer) {
+    const copy = await place(1 << 20);
+    await writeFile(join(copy.directory, "segments", old), segment);
+    const found = [...(await storedExtents(copy.directory))].sort((a, b) => a.at - b.at);
+    await copy.dispose();
+    return found;
+  }
+});
+
 test("an extent that is read while its segment is written again comes back whole", async () => {
   const { device, dispose } = await place(1 << 20);
   for (let i = 0; i < 60; i++) await device.write(`e${i}`, bytes(4000, i));
