@@ -1,6 +1,9 @@
 /** The classifier on cases that no one has seen: values made anew (check digits by an independent library), in sentences, disguised, and numbers of things. */
+
+import { openSqlParser } from "@seneschal/adapters/sql-parser";
 import { createClassifier, DEFAULT_RECOGNISERS, type Finding, recognise, tierRank } from "@seneschal/core/governance";
 import { KINDS, type Random } from "../cases/generated-identifiers.ts";
+import { ASKING, HARMLESS, HOLDING } from "../cases/held-out.ts";
 import { THINGS } from "../cases/things.ts";
 import type { ConformanceSuite } from "../suite.ts";
 import { tally } from "../tally.ts";
@@ -113,9 +116,63 @@ const things: ConformanceSuite = {
   },
 };
 
+/** What a text holds, with all recognisers on and no hint. */
+const holding: ConformanceSuite = {
+  name: "classification/held-out-holding",
+  floor: 0.98,
+  async run() {
+    const t = tally();
+    for (const [entities, text] of HOLDING) {
+      const found = recognise(text, DEFAULT_RECOGNISERS);
+      t.judge(
+        found.some((f) => entities.split("|").includes(f.entity)),
+        `${entities}: ${text} (${found.map((f) => f.entity)})`,
+      );
+    }
+    return t.result();
+  },
+};
+
+const harmless: ConformanceSuite = {
+  name: "classification/held-out-harmless",
+  floor: 0.99,
+  async run() {
+    const t = tally();
+    const classifier = createClassifier({ sql: await openSqlParser() });
+    for (const text of HARMLESS) {
+      const { tier, reasoning } = classifier.classify(text);
+      t.judge(tierRank(classifier.policy, tier) < 2, `${text} (${reasoning})`);
+    }
+    return t.result();
+  },
+};
+
+const asking: ConformanceSuite = {
+  name: "classification/held-out-queries",
+  floor: 0.97,
+  async run() {
+    const t = tally();
+    const classifier = createClassifier({ sql: await openSqlParser() });
+    const rank = (tier: string) => tierRank(classifier.policy, tier);
+    for (const want of ASKING) {
+      const got = classifier.classify(want.text);
+      const right =
+        rank(got.tier) >= rank(want.atLeast ?? "PUBLIC") &&
+        rank(got.tier) <= rank(want.atMost ?? "RESTRICTED") &&
+        (want.tags ?? []).every((tag) => got.tags.includes(tag)) &&
+        (want.operation === undefined || got.operation === want.operation);
+      t.judge(right, `${want.text}: ${got.tier} ${got.operation} ${got.tags}`);
+    }
+    return t.result();
+  },
+};
+
 export const suites: readonly ConformanceSuite[] = [
   plain("classification/generated-spans", 0.99, false),
   plain("classification/generated-pooled-type", 0.98, true),
   disguised,
   things,
+  holding,
+  harmless,
+  asking,
 ];

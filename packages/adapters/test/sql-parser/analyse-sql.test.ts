@@ -113,3 +113,31 @@ test("sensitivity: min shows a value, count does not; a literal leaks what it is
   expect(classifier.classify("SELECT city FROM people WHERE card = '4111111111111111'").tier).toBe("RESTRICTED");
   expect(classifier.classify("SELECT 1").tier).toBe("PUBLIC");
 });
+
+describe("members of structures", () => {
+  test.each([
+    ["SELECT payload->>'ssn' AS m FROM t", "payload", "ssn"],
+    ["SELECT payload #>> '{owner,ssn}' AS m FROM t", "payload", "ssn"],
+    ["SELECT json_extract(payload, '$.owner.ssn') AS m FROM t", "payload", "ssn"],
+    ["SELECT payload:owner.ssn::string AS m FROM t", "payload", "ssn"],
+    ["SELECT payload['ssn'] AS m FROM t", "payload", "ssn"],
+    ["SELECT x.profile.ssn AS m FROM t x", "profile", "ssn"],
+  ])("%s takes a member of the column", (sql, field, member) => {
+    const inputs = read(sql)
+      .results.at(-1)
+      ?.columns.find((c) => c.name === "m")?.inputs;
+    expect(inputs).toMatchObject([{ table: "t", field, member, type: "DIRECT" }]);
+  });
+
+  test("an index takes none", () => {
+    expect(read("SELECT tags[1] AS m FROM t").results[0]?.columns[0]?.inputs[0]?.member).toBeUndefined();
+  });
+
+  test("COPY INTO a stage moves rows out, COPY INTO a table brings them in", () => {
+    expect(read("COPY INTO @stage/x FROM (SELECT email FROM customers)", "snowflake")).toMatchObject({
+      operation: "EXPORT",
+      inputs: ["customers"],
+    });
+    expect(read("COPY INTO customers FROM @stage/x", "snowflake")).toMatchObject({ operation: "WRITE", outputs: ["customers"] });
+  });
+});

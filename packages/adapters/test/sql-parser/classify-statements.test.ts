@@ -70,3 +70,23 @@ test("a few characters of a value count as masked, more do not", () => {
   ])
     expect([much, tier(much)]).toEqual([much, whole]);
 });
+
+describe("SQL inside another text is read as SQL", () => {
+  test.each([
+    ['cursor.execute("SELECT email, ssn FROM users WHERE id = %s", (i,))', "text"],
+    ["EXEC sp_executesql N'SELECT ssn FROM customers'", "text"],
+    ['{"database":"crm","sql":"SELECT ssn FROM customers"}', "json"],
+    ["CALL run_report('SELECT ssn FROM customers')", "sql"],
+  ])("%s", (query, form) => {
+    const [tier, , as] = read(query);
+    expect([tier, as]).toEqual(["PROPRIETARY", form]);
+  });
+
+  test.each([
+    ["SELECT payload->>'ssn' FROM events", "PROPRIETARY"],
+    ["SELECT sha256(payload->>'ssn') FROM events", "CONFIDENTIAL"],
+    ["SELECT id FROM events WHERE payload->>'ssn' IS NOT NULL", "CONFIDENTIAL"],
+    ["SELECT id FROM events WHERE payload->>'ssn' = 'x'", "CONFIDENTIAL"],
+    ["SELECT payload->>'colour' FROM events", "INTERNAL"],
+  ])("%s is %s: a member counts as a column does", (query, tier) => expect(read(query)[0]).toBe(tier));
+});

@@ -6,7 +6,8 @@ import type { SqlParser } from "../sql/sql-parser.ts";
 import type { SchemaOf } from "../sql/types.ts";
 import { confidenceOf, hiddenNames } from "./confidence.ts";
 import { type Evidence, safeName } from "./evidence.ts";
-import { beginsLikeSql, csvOf, jsonOf, type QueryForm } from "./form.ts";
+import { beginsLikeSql, csvOf, jsonOf, type QueryForm, quotedSql } from "./form.ts";
+import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
 import { recognise } from "./recognise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
@@ -106,21 +107,27 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
     const analysis = analyseSql(parsed.statements, options.schemaOf);
     operation = analysis.operation;
     evidence.push(...sqlEvidence(analysis, policy, options.catalogue ?? (() => undefined), recognisers));
+    for (const { value } of analysis.literals) evidence.push(...innerEvidence(value, policy, options));
     // What the tree does not carry (comments, odd literals) is searched as text; shapes of plain numbers are left to the literals.
     evidence.push(...textEvidence(query, context, policy, recognisers));
     // Words that a dialect takes for a statement without a table (`explain our revenue`) may ask for data all the same.
     if (analysis.results.length + analysis.inputs.length + analysis.outputs.length === 0) {
       const request = requestOf(query);
       if (request !== undefined) evidence.push(...requestEvidence(request, policy));
+      for (const inner of quotedSql(query)) evidence.push(...innerEvidence(inner, policy, options));
     }
   } else if (json !== undefined) {
     form = "json";
-    evidence.push(...jsonEvidence(json, policy, recognisers));
+    evidence.push(...jsonEvidence(json, policy, recognisers, (leaf) => innerEvidence(leaf, policy, options)));
   } else if (rows !== undefined) {
     form = "csv";
     evidence.push(...tableEvidence(rows, policy, recognisers));
+  } else if (readsLikeQueryCode(query)) {
+    form = "query";
+    evidence.push(...textEvidence(query, context, policy, recognisers), ...queryCodeEvidence(query, policy));
   } else {
     evidence.push(...textEvidence(query, context, policy, recognisers));
+    for (const inner of quotedSql(query)) evidence.push(...innerEvidence(inner, policy, options));
     const request = requestOf(query);
     if (request !== undefined) {
       operation = request.operation;
@@ -129,6 +136,16 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
     }
   }
   return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
+}
+
+/** Evidence of a text inside another one that is a query itself; nothing for any other text. */
+function innerEvidence(text: string, policy: TierPolicy, options: ClassifierOptions): Evidence[] {
+  if (readsLikeQueryCode(text)) return queryCodeEvidence(text, policy);
+  if (options.sql === undefined || !beginsLikeSql(text) || readsLikeProse(text)) return [];
+  const { statements, failed } = parseSql(options.sql, text);
+  if (statements.length === 0 || failed > 0) return [];
+  const analysis = analyseSql(statements, options.schemaOf);
+  return sqlEvidence(analysis, policy, options.catalogue ?? (() => undefined), options.recognisers ?? DEFAULT_RECOGNISERS);
 }
 
 /** `Delete the account of my brother.` may parse as SQL in a lenient dialect; sentences end in a full stop and name no table. */

@@ -1,7 +1,7 @@
 import { csvRows } from "./csv.ts";
 
 /** What kind of text a query is. */
-export type QueryForm = "sql" | "json" | "csv" | "text";
+export type QueryForm = "sql" | "query" | "json" | "csv" | "text";
 
 /** First words of statements; those that are verbs of plain language too, with what follows them in SQL. */
 const SQL_START =
@@ -11,6 +11,15 @@ const SQL_START =
 export function beginsLikeSql(text: string): boolean {
   return SQL_START.test(text.replace(/^(?:\s*--[^\n]*\n|\s*\/\*[^*]{0,2000}\*\/)+/, ""));
 }
+
+/** SQL in quotes inside another text: source code, a log line, a procedure call. Only texts that begin like a whole statement. */
+export function quotedSql(text: string): string[] {
+  return [...text.matchAll(QUOTED_SQL)].slice(0, MAX_QUOTED).map((match) => (match[2] ?? "").replace(PLACEHOLDER, "NULL"));
+}
+/** What drivers and templates put values in for: `%s`, `%(name)s`, `{name}`, `${name}`, `#{name}`. */
+const PLACEHOLDER = /%\(\w{1,60}\)s|%[sd]|[$#]?\{[^{}]{0,100}\}/g;
+const QUOTED_SQL = /(["'`])(\s{0,20}(?:select|insert\s{1,9}into|update|delete\s{1,9}from|with|merge|copy)\s[^"'`]{5,4000})\1/gi;
+const MAX_QUOTED = 50;
 
 /** The JSON value that a text is, if it is an object or an array. */
 export function jsonOf(text: string): unknown {

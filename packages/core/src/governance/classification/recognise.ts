@@ -1,4 +1,4 @@
-import { contextOf, isPartOfRow, namesThing } from "./context.ts";
+import { contextOf, foldedWords, isPartOfRow, isQuantity, namesThing } from "./context.ts";
 import { normalise } from "./normalise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
 
@@ -81,11 +81,19 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
           continue;
         const { index } = match;
         const telling = verdict === true && (recogniser.prior ?? DEFAULT_PRIOR) >= TELLING_PRIOR;
-        if (!telling && isMostlyDigits(value) && namesThing(lowered, index)) continue;
+        if (
+          !telling &&
+          isMostlyDigits(value) &&
+          (namesThing(lowered, index) || (isPlainNumber(value) && isQuantity(lowered, index + value.length)))
+        )
+          continue;
         const context = contextOf(lowered, index, index + value.length, recogniser.context, options.hints);
         if (!telling && context === undefined && isPartOfRow(folded.text, index, index + value.length)) continue;
-        let score = verdict === true ? 1 : pattern.score;
-        if (hinted && score > 0) score = Math.min(1, score + COUNTRY_DELTA);
+        const alone = value.length === folded.text.length;
+        const byChance = verdict === true && !telling && !alone && isPlainNumber(value);
+        let score = byChance ? CHANCE_SCORE : verdict === true ? 1 : pattern.score;
+        if (byChance && (hinted || context !== undefined)) score = 1;
+        else if (hinted && score > 0) score = Math.min(1, score + COUNTRY_DELTA);
         const raised = context === undefined ? score : Math.min(1, Math.max(score + CONTEXT_DELTA, CONTEXT_FLOOR));
         if (raised < minScore) continue;
         const start = folded.start(index);
@@ -116,6 +124,8 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
 /** From this prior on a check digit says enough by itself: the shape is not one that any number of its length has. */
 const TELLING_PRIOR = 0.7;
 const DEFAULT_PRIOR = 0.5;
+/** One plain number in ten has a right check digit by chance: in a text, without context or a hint, it says nothing. */
+const CHANCE_SCORE = 0.25;
 
 /**
  * Check digit with context, then a telling check digit, then context, then a check digit that one number in ten passes by chance, then the bare shape.
@@ -133,7 +143,11 @@ function trimmed(match: string): string {
 }
 
 function names(words: readonly string[], lowered: string, hints: readonly string[] = []): boolean {
-  return words.some((word) => lowered.includes(word) || hints.some((hint) => hint.includes(word)));
+  return foldedWords(words).some((word) => lowered.includes(word) || hints.some((hint) => hint.includes(word)));
+}
+
+function isPlainNumber(text: string): boolean {
+  return /^\d+$/.test(text);
 }
 
 function isMostlyDigits(text: string): boolean {

@@ -1,4 +1,5 @@
 import { isAboutPeople, LEXICON, type LexiconTerm, namesBusiness, wordsOf } from "./lexicon.ts";
+import { inRequestEnglish } from "./request-words.ts";
 
 /** What a sentence asks for. */
 export interface DataRequest {
@@ -19,7 +20,7 @@ const DELETES = /^(?:delete|remove|purge|erase|drop|truncate|wipe)$/;
 const WRITES = /^(?:update|insert|overwrite|modify|correct|append|write)$/;
 const BULK = /\b(?:all|every|each|full|entire|complete|whole|list of|everything|everyone)\b/;
 const AGGREGATE =
-  /\b(?:how many|count|average|avg|mean|median|number of|total|sum of|trend|percentage|percent|share of|distribution|breakdown|histogram|statistics|rate of|per (?:month|week|day|year|region|country))\b/;
+  /\b(?:how many|count|average|avg|mean|median|(?:^|(?:the|total|exact|what is|give me|show|count|me|a) )number of|total|sum of|trend|percentage|percent|share of|distribution|breakdown|histogram|statistics|rate of|per (?:month|week|day|year|region|country))\b/;
 const MASKED =
   /\b(?:mask|masked|masking|hashed|hash|anonymized|anonymised|anonymous|pseudonymized|pseudonymised|redacted|tokenized|tokenised|encrypted|obfuscated|de identified|deidentified|blinded)\b/;
 /** Words that only a request about people makes personal. */
@@ -38,8 +39,9 @@ const OWN = /\b(?:my|your|our|a|an|this|that|his|her|new|me|i|which)(?: [a-z]+)?
  * for the data of others.
  */
 export function requestOf(text: string): DataRequest | undefined {
-  const words = wordsOf(text.slice(0, 4000));
-  const joined = words.join(" ");
+  const given = wordsOf(text.slice(0, 4000)).join(" ");
+  const joined = inRequestEnglish(given);
+  const words = joined.split(" ").filter((word) => word !== "");
   const operation = operationOf(words);
   const aggregate = AGGREGATE.test(joined);
   const phrase = words.length <= 6 && words.length > 0 && !/[.!?]/.test(text.trim().slice(0, -1));
@@ -91,6 +93,7 @@ function operationOf(words: readonly string[]): DataRequest["operation"] | undef
     if (READS.test(word)) return "READ";
     if (!opening.test(word)) break;
   }
+  // Behind other words too: `kunden ohne e mail adressen exportieren`.
   return words.slice(0, 30).some((word) => MOVES.test(word)) ? "EXPORT" : undefined;
 }
 

@@ -36,10 +36,11 @@ export function sqlEvidence(
         if (input.type === "INDIRECT") continue;
         shown.add(keyOf(input));
         const weak: Weakening | undefined = input.masking ? "masked" : isFigure(input) ? "aggregated" : undefined;
-        push(found, columnEvidence(input.table, input.field, policy, catalogue, weak));
+        push(found, columnEvidence(input, policy, catalogue, weak));
       }
       // A column of no table (a constant, a function of nothing) still has a telling name.
-      if (column.inputs.length === 0) push(found, columnEvidence("", column.name, policy, catalogue, "a constant"));
+      if (column.inputs.length === 0)
+        push(found, columnEvidence({ table: "", field: column.name }, policy, catalogue, "a constant"));
     }
     for (const table of result.stars) found.push(...starEvidence(table, policy, catalogue));
   }
@@ -51,7 +52,7 @@ export function sqlEvidence(
     for (const input of rest) {
       if (shown.has(keyOf(input))) continue;
       shown.add(keyOf(input));
-      push(found, columnEvidence(input.table, input.field, policy, catalogue, "only filtered by"));
+      push(found, columnEvidence(input, policy, catalogue, "only filtered by"));
     }
   }
   for (const literal of analysis.literals) found.push(...literalEvidence(literal.value, literal.column, policy, recognisers));
@@ -75,7 +76,7 @@ function isFigure(input: ColumnInput): boolean {
 }
 
 function keyOf(input: ColumnInput): string {
-  return `${input.table}\0${input.field.toLowerCase()}`;
+  return `${input.table}\0${input.field.toLowerCase()}\0${input.member ?? ""}`;
 }
 
 function push(found: Evidence[], evidence: Evidence | undefined): void {
@@ -83,8 +84,7 @@ function push(found: Evidence[], evidence: Evidence | undefined): void {
 }
 
 function columnEvidence(
-  table: string,
-  column: string,
+  { table, field: column, member }: Pick<ColumnInput, "table" | "field" | "member">,
   policy: TierPolicy,
   catalogue: Catalogue,
   weak: Weakening | undefined,
@@ -94,7 +94,7 @@ function columnEvidence(
     known?.columns?.[column] ??
     Object.entries(known?.columns ?? {}).find(([name]) => name.toLowerCase() === column.toLowerCase())?.[1];
   const why = weak === undefined ? "" : `, ${weak}`;
-  const place = `column ${safeName(column)}${table === "" ? "" : ` of ${safeName(table)}`}`;
+  const place = `${member === undefined ? "" : `member ${safeName(member)} of `}column ${safeName(column)}${table === "" ? "" : ` of ${safeName(table)}`}`;
   if (exact !== undefined) {
     return {
       entity: `COLUMN:${column}`,
@@ -105,7 +105,7 @@ function columnEvidence(
       column,
     };
   }
-  const term = termOf(column, table);
+  const term = termOf(member ?? column, table) ?? termOf(column, table);
   if (term === undefined) return undefined;
   const { tier, tags } = policyOf(policy, term.entity);
   return {

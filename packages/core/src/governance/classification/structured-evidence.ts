@@ -1,14 +1,27 @@
 import { classifyColumn } from "./columns.ts";
 import { type Evidence, safeName } from "./evidence.ts";
 import { termOf, wordsOf } from "./lexicon.ts";
+import { namesEvidence } from "./query-code.ts";
 import { recognise } from "./recognise.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { policyOf, type TierPolicy } from "./tiers.ts";
 
 const MAX_LEAVES = 20_000;
 
-/** Evidence of a JSON value: every leaf is searched with its key as context, and a telling key counts by itself. Keys are searched too. */
-export function jsonEvidence(value: unknown, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
+/** Keys of queries of document stores and search engines under which field names stand as values. */
+const SELECTS =
+  /^(?:_source|(?:_?source_?)?includes?|fields|docvalue_fields|stored_fields|fl|select|columns|project|projection|ProjectionExpression|AttributesToGet|returning)$/;
+
+/**
+ * Evidence of a JSON value: every leaf is searched with its key as context, and a telling key counts by itself. Keys are searched too, and names of fields where a query
+ * selects them. `inner` reads leaves that are queries themselves.
+ */
+export function jsonEvidence(
+  value: unknown,
+  policy: TierPolicy,
+  recognisers: readonly Recogniser[],
+  inner: (leaf: string) => readonly Evidence[] = () => [],
+): Evidence[] {
   const found: Evidence[] = [];
   const stack: { readonly value: unknown; readonly path: string; readonly key: string; readonly about: string }[] = [
     { value, path: "$", key: "", about: "" },
@@ -25,7 +38,9 @@ export function jsonEvidence(value: unknown, policy: TierPolicy, recognisers: re
       }
     } else if (item.value !== null && item.value !== "" && typeof item.value !== "boolean") {
       leaves++;
-      found.push(...leafEvidence(String(item.value), item.key, item.about, item.path, policy, recognisers));
+      const leaf = String(item.value);
+      found.push(...leafEvidence(leaf, item.key, item.about, item.path, policy, recognisers), ...inner(leaf));
+      if (SELECTS.test(item.key)) found.push(...namesEvidence(leaf.split(/[\s,]+/), item.about, policy));
     }
   }
   return found;

@@ -1,4 +1,4 @@
-import { AGGREGATES, MASKING, REVEALING_AGGREGATES, showsLittle } from "./functions.ts";
+import { AGGREGATES, MASKING, MEMBER_ACCESS, REVEALING_AGGREGATES, showsLittle } from "./functions.ts";
 import type { ColumnInput, ResultColumn, SchemaOf, SqlAnalysis, SqlLiteral, SqlOutput } from "./types.ts";
 
 type Node = Record<string, unknown>;
@@ -92,6 +92,9 @@ class Analyser {
         return;
       case "Copy":
         this.#copy(node);
+        return;
+      case "CopyIntoSnowflake":
+        this.#copyInto(node);
         return;
       case "Use":
         this.#use(node);
@@ -331,6 +334,22 @@ class Analyser {
     }
     this.#does("WRITE");
     if (table !== undefined) this.#outputs.add(this.#qualified(nameOf(table["table_name"])));
+  }
+
+  /** `COPY INTO @stage FROM ...` moves rows out, `COPY INTO table FROM @stage` brings them in. */
+  #copyInto(node: Node): void {
+    const target = nameOf(node["into"]);
+    if (node["kind"] !== "Location") {
+      this.#does("WRITE");
+      this.#outputs.add(this.#qualified(target));
+      return;
+    }
+    const query = node["from_query"] as Node | null | undefined;
+    const table = node["from_obj"] as unknown;
+    this.#copy({
+      to: true,
+      source: query === undefined || query === null ? { Table: { table_name: table, columns: [] } } : { Query: query },
+    });
   }
 
   #unload(node: Node): void {
@@ -679,7 +698,12 @@ class Analyser {
         case "CompoundIdentifier":
           return resolve(scope, list(value).map(identifier));
         case "CompoundFieldAccess":
-          return [...this.#expr(body["root"], scope), ...this.#expr(body["access_chain"], scope)].map(transformed);
+          return memberOf(
+            [...this.#expr(body["root"], scope), ...this.#expr(body["access_chain"], scope)],
+            lastKey(body["access_chain"]),
+          );
+        case "JsonAccess":
+          return memberOf(this.#expr(body["value"], scope), lastKey((body["path"] as Node | undefined)?.["path"]));
         case "Nested":
           return this.#expr(body, scope);
         case "Value":
@@ -702,7 +726,10 @@ class Analyser {
           return [...this.#expr(body["expr"], scope), ...this.#subquery(body["subquery"] as Node, scope)].map(transformed);
         case "BinaryOp":
           this.#compared(body);
-          return [...this.#expr(body["left"], scope), ...this.#expr(body["right"], scope)].map(transformed);
+          return memberOf(
+            [...this.#expr(body["left"], scope), ...this.#expr(body["right"], scope)],
+            MEMBER_OPERATORS.has(String(body["op"])) ? lastKey(firstText(body["right"])) : undefined,
+          );
         case "InList":
           for (const item of list(body["list"])) this.#literal(item, columnName(body["expr"]));
           return this.#expr(body["expr"], scope).map(transformed);
@@ -751,6 +778,8 @@ class Analyser {
       else if (name === "if" || name === "iff") inputs.push(...found);
       else inputs.push(...found.map((input) => applied(input, aggregate, masking, REVEALING_AGGREGATES.has(name))));
     }
+    const member = MEMBER_ACCESS.has(name) ? lastKey(args.slice(1).map((arg) => literalText(unnamed(arg)))) : undefined;
+    if (member !== undefined) inputs.splice(0, inputs.length, ...memberOf(inputs, member));
     const over = fn["over"] as Node | undefined | null;
     const window = over?.["WindowSpec"] as Node | undefined;
     for (const key of ["partition_by", "order_by"]) {
@@ -817,9 +846,20 @@ function resolve(scope: Scope, parts: readonly string[]): readonly ColumnInput[]
       const qualifier = parts.slice(0, -1).join(".").toLowerCase();
       const matching = at.relations.filter((r) => r.names.some((name) => name === qualifier || name.endsWith(`.${qualifier}`)));
       if (matching.length > 0) return matching.flatMap((relation) => lookup(relation, field));
-      // `column.field` of a structure.
+      // `table.column.field` and `column.field` of a structure.
+      const first = parts[0]?.toLowerCase() ?? "";
+      const owner = parts.length > 2 ? at.relations.filter((r) => r.names.some((name) => name === first)) : [];
+      if (owner.length > 0)
+        return memberOf(
+          owner.flatMap((relation) => lookup(relation, parts[1] ?? "")),
+          field,
+        );
       const known = at.relations.filter((r) => r.columns.some((c) => same(c.name, parts[0] ?? "")));
-      if (known.length > 0) return known.flatMap((relation) => lookup(relation, parts[0] ?? "")).map(transformed);
+      if (known.length > 0)
+        return memberOf(
+          known.flatMap((relation) => lookup(relation, parts[0] ?? "")),
+          field,
+        );
       continue;
     }
     const known = at.relations.filter((r) => r.columns.some((column) => same(column.name, field)));
@@ -848,6 +888,44 @@ function transformed(input: ColumnInput): ColumnInput {
   return input.type === "DIRECT" && input.subtype === "IDENTITY" ? { ...input, subtype: "TRANSFORMATION" } : input;
 }
 
+/** Operators of PostgreSQL, MySQL and SQLite that take a member out of a structure. */
+const MEMBER_OPERATORS = new Set(["Arrow", "LongArrow", "HashArrow", "HashLongArrow"]);
+
+/** Inputs of which only a member of a structure is used; as they are where there is no name for it. */
+function memberOf(inputs: readonly ColumnInput[], member: string | undefined): ColumnInput[] {
+  return inputs.map((input) => {
+    const used = transformed(input);
+    return member === undefined || input.type === "INDIRECT" ? used : { ...used, member };
+  });
+}
+
+/** The last name in a path: of a text (`$.customer.email`, `{a,b}`), of steps of the tree, or of a list of either. */
+function lastKey(path: unknown): string | undefined {
+  if (typeof path === "string") return path.split(/[^\p{L}\p{N}_-]+/u).findLast((part) => /\p{L}/u.test(part));
+  if (Array.isArray(path)) {
+    for (let i = path.length - 1; i >= 0; i--) {
+      const key = lastKey(path[i]);
+      if (key !== undefined) return key;
+    }
+    return undefined;
+  }
+  if (typeof path !== "object" || path === null) return undefined;
+  const [, value] = Object.entries(path)[0] ?? [];
+  return lastKey(literalText(path) ?? (path as Node)["key"] ?? (path as Node)["value"] ?? (path as Node)["index"] ?? value);
+}
+
+/** The text that an operand begins with: some dialects of the parser bind `->>` weaker than what follows it. */
+function firstText(node: unknown): string | undefined {
+  const [, operand] = Object.entries((node ?? {}) as Node)[0] ?? [];
+  return literalText(node) ?? literalText((operand as Node | null)?.["left"] ?? operand);
+}
+
+/** The expression of an argument. */
+function unnamed(arg: unknown): unknown {
+  const inner = (arg as Node | null)?.["Unnamed"] ?? arg;
+  return (inner as Node | null)?.["Expr"] ?? inner;
+}
+
 function applied(input: ColumnInput, aggregate: boolean, masking: boolean, revealing: boolean): ColumnInput {
   if (input.type === "INDIRECT") return input;
   if (aggregate && revealing && (input.subtype !== "AGGREGATION" || input.revealing === true)) {
@@ -858,13 +936,21 @@ function applied(input: ColumnInput, aggregate: boolean, masking: boolean, revea
 }
 
 function indirect(inputs: readonly ColumnInput[], subtype: ColumnInput["subtype"]): ColumnInput[] {
-  return inputs.map((input) => ({ table: input.table, field: input.field, type: "INDIRECT", subtype, masking: input.masking }));
+  return inputs.map(({ table, field, masking, member }) => ({
+    table,
+    field,
+    type: "INDIRECT",
+    subtype,
+    masking,
+    ...(member === undefined ? {} : { member }),
+  }));
 }
 
 /** Each input once; the same column may take part in several ways. */
 function unique(inputs: readonly ColumnInput[]): ColumnInput[] {
   const seen = new Map<string, ColumnInput>();
-  for (const input of inputs) seen.set(`${input.table}\0${input.field.toLowerCase()}\0${input.subtype}\0${input.masking}`, input);
+  for (const input of inputs)
+    seen.set(`${input.table}\0${input.field.toLowerCase()}\0${input.member ?? ""}\0${input.subtype}\0${input.masking}`, input);
   return [...seen.values()];
 }
 

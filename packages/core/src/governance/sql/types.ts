@@ -14,6 +14,8 @@ export interface ColumnInput {
     | "WINDOW"
     | "CONDITIONAL";
   readonly masking: boolean;
+  /** The member that is taken out of the column where it holds a structure (`payload->>'email'`, `profile.email`): the last name of its path. */
+  readonly member?: string;
   /** Behind an aggregate that shows values themselves (`min`, `array_agg`), not a figure about them. */
   readonly revealing?: true;
 }

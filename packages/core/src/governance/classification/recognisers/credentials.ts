@@ -71,8 +71,15 @@ export const credentials: readonly Recogniser[] = [
       },
       {
         name: "named value",
-        regex: /(?<![A-Za-z])(?:password|passwd|pwd|passphrase)["']?(?: is)? ?[:=] ?["']?[^\s"',;&]{4,128}/gi,
+        regex:
+          /(?<![A-Za-z])(?:password|passwd|pwd|passphrase|passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|parola d'ordine|hasło|lösenord|пароль|şifre|密码|パスワード)["']?(?: is| ist| est| es)? ?[:=] ?["']?[^\s"',;&]{4,128}/giu,
         score: 0.75,
+      },
+      {
+        name: "on a command line",
+        regex:
+          /(?<![\w-])(?:--password[= ]|(?<=\b(?:mysql|mysqldump|mysqladmin|mariadb) [^\n]{0,120})-p)(?=[^\s-])[^\s"']{4,64}/g,
+        score: 0.7,
       },
       {
         name: "in words",

@@ -3,6 +3,10 @@ import type { Recogniser } from "../recogniser.ts";
 const month =
   "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)";
 
+/** Months of German, French, Spanish, Italian, Portuguese and Dutch, where they are not spelled as in English. */
+const foreignMonth =
+  "(?:januar|jänner|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro|januari|februari|maart|mei|augustus|december)";
+
 /** Dates and times. Shapes that a version number or a fraction could have are weak. */
 export const dates: readonly Recogniser[] = [
   {
@@ -55,6 +59,14 @@ export const dates: readonly Recogniser[] = [
         ),
         score: 0.6,
       },
+      {
+        name: "day, month, year in other languages",
+        regex: new RegExp(
+          `(?<![A-Za-z\\d-])(?:0?[1-9]|[12]\\d|3[01])(?:er|º|\\.)? (?:de |di )?(?:${foreignMonth}|${month})(?:,? (?:de |del )?[12]\\d{3})?(?![\\p{L}\\d-])`,
+          "giu",
+        ),
+        score: 0.6,
+      },
       { name: "month and year", regex: new RegExp(`(?<![A-Za-z\\d-])${month},? [12]\\d{3}(?![A-Za-z\\d-])`, "gi"), score: 0.6 },
       { name: "weekday", regex: /(?<![A-Za-z\d])(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?![A-Za-z\d])/gi, score: 0.5 },
       {
@@ -70,7 +82,21 @@ export const dates: readonly Recogniser[] = [
         score: 0.1,
       },
     ],
-    context: ["date", "birthday", "born", "dob", "today", "when", "day"],
+    context: [
+      "date",
+      "birthday",
+      "born",
+      "dob",
+      "today",
+      "when",
+      "day",
+      "geboren",
+      "geburt",
+      "née",
+      "nacid",
+      "nato il",
+      "nata il",
+    ],
     prior: 0.7,
   },
 ];

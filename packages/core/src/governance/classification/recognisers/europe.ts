@@ -10,7 +10,10 @@ export const europe: readonly Recogniser[] = [
   {
     entity: "ES_NIF",
     country: "es",
-    patterns: [{ name: "digits and letter", regex: /(?<![\dA-Za-z])\d{7,8}-?[A-Z](?![\dA-Za-z])/gi, score: 0.5 }],
+    patterns: [
+      { name: "digits and letter", regex: /(?<![\dA-Za-z])\d{7,8}-?[A-Z](?![\dA-Za-z])/gi, score: 0.5 },
+      { name: "groups and letter", regex: /(?<![\dA-Za-z.])\d{1,2}\.\d{3}\.\d{3}[- ]?[A-Z](?![\dA-Za-z])/gi, score: 0.5 },
+    ],
     validate: (match) => {
       const v = alphanumericsOf(match);
       return SPANISH_LETTERS[Number(v.slice(0, -1)) % 23] === v.at(-1);
@@ -192,8 +195,8 @@ export const europe: readonly Recogniser[] = [
       {
         name: "province, letters, digits",
         regex:
-          /(?<![A-Za-z\d-])(?:0[1-9]|[1-7]\d|8[01])(?: [A-PR-VYZ] \d{2,5}| ?[A-PR-VYZ]{2} ?\d{2,4}| ?[A-PR-VYZ]{3} ?\d{2,4}|[A-PR-VYZ]\d{4,5})(?![A-Za-z\d-])/gi,
-        score: 0.3,
+          /(?<![A-Za-z\d-])(?:0[1-9]|[1-7]\d|8[01])(?: [A-PR-VYZ] \d{2,5}| ?[A-PR-VYZ]{2} ?\d{2,4}| ?(?!JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|BIS)[A-PR-VYZ]{3} ?\d{2,4}|[A-PR-VYZ]\d{4,5})(?![A-Za-z\d-])/gi,
+        score: 0.25,
       },
     ],
     validate: isTurkishPlate,
@@ -203,11 +206,10 @@ export const europe: readonly Recogniser[] = [
   },
 ];
 
-/** Province and the letter-digit combinations of the traffic regulation; blanks in all the right places decide for it. */
+/** Province and the letter-digit combinations of the traffic regulation; capitals decide for it. */
 function isTurkishPlate(match: string): boolean | undefined {
   const parts = /^(0[1-9]|[1-7]\d|8[01]) ?([A-PR-VYZ]{1,3}) ?(\d{2,5})$/i.exec(match);
-  if (parts === null) return undefined;
-  return true;
+  return parts === null || /[a-z]/.test(match) ? undefined : true;
 }
 
 const ITALIAN_ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];

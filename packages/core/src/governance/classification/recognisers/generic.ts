@@ -6,6 +6,7 @@ import { isBitcoinAddress } from "../validators/bitcoin.ts";
 import { isCardNumber } from "../validators/card.ts";
 import { isIpv6 } from "./ip.ts";
 
+const MAIL_WORDS = ["email", "e-mail", "mail", "address", "contact"];
 const URL_WORDS = ["url", "website", "link", "web", "site", "domain", "page"];
 
 const SCHEME_AND_HOST =
@@ -17,8 +18,8 @@ export const generic: readonly Recogniser[] = [
     entity: "CREDIT_CARD",
     patterns: [
       { name: "contiguous", regex: /(?<![\dA-Za-z])(?<!\d[.,])\d{12,19}(?![\dA-Za-z])(?!\.\d)/g, score: 0.3 },
-      { name: "groups of four", regex: /(?<![A-Za-z\d-])\d{4}(?:[ -]\d{4}){2}[ -]\d{1,7}(?![A-Za-z\d])/g, score: 0.3 },
-      { name: "five groups of four", regex: /(?<![A-Za-z\d-])\d{4}(?:[ -]\d{4}){3}[ -]\d{1,3}(?![A-Za-z\d])/g, score: 0.3 },
+      { name: "groups of four", regex: /(?<![A-Za-z\d-])\d{4}(?:[ ._-]\d{4}){2}[ ._-]\d{1,7}(?![A-Za-z\d])/g, score: 0.3 },
+      { name: "five groups of four", regex: /(?<![A-Za-z\d-])\d{4}(?:[ ._-]\d{4}){3}[ ._-]\d{1,3}(?![A-Za-z\d])/g, score: 0.3 },
       { name: "four-six-five", regex: /(?<![A-Za-z\d-])\d{4}[ -]\d{6}[ -]\d{4,5}(?![A-Za-z\d])/g, score: 0.3 },
     ],
     validate: (match) => isCardNumber(digitsOf(match)),
@@ -53,16 +54,54 @@ export const generic: readonly Recogniser[] = [
         score: 0.5,
       },
     ],
-    validate: (match) => {
-      const at = match.lastIndexOf("@");
-      const local = match.slice(0, at);
-      if (local.endsWith(".") || local.includes("..")) return false;
-      return isPublicHost(match.slice(at + 1));
-    },
-    context: ["email", "e-mail", "mail", "address", "contact"],
+    validate: isMailAddress,
+    context: MAIL_WORDS,
     needs: "@",
     prior: 0.9,
   },
+  {
+    entity: "EMAIL_ADDRESS",
+    patterns: [
+      {
+        // RFC 6531: both sides in any script.
+        name: "address with letters beyond ASCII",
+        regex:
+          /(?<![\p{L}\p{N}.!#$%'*+^~_-])[\p{L}\p{N}_+-][\p{L}\p{N}.!#$%'*+^~_-]{0,63}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,8}\p{L}[\p{L}\p{N}-]{0,61}[\p{L}\p{N}](?![\p{L}\p{N}])/gu,
+        score: 0.5,
+      },
+    ],
+    validate: isMailAddress,
+    context: MAIL_WORDS,
+    needs: "@",
+    prior: 0.9,
+  },
+  // As addresses stand in web addresses, and as people write them against robots.
+  ...(["%40", "[at]", "(at)"] as const).map(
+    (at): Recogniser => ({
+      entity: "EMAIL_ADDRESS",
+      patterns: [
+        {
+          name: "address in disguise",
+          regex: new RegExp(
+            `(?<![\\w.-])\\w[\\w.+-]{0,63} ?${at.replace(/[[\]()]/g, "\\$&")} ?[A-Za-z0-9-]{1,63}(?: ?(?:\\.|\\[dot\\]|\\(dot\\)) ?[A-Za-z0-9-]{1,63}){1,4}\\b`,
+            "gi",
+          ),
+          score: 0.5,
+        },
+      ],
+      validate: (match) =>
+        isMailAddress(
+          match
+            .toLowerCase()
+            .replace(at, "@")
+            .replace(/[[(]dot[\])]/g, ".")
+            .replace(/ /g, ""),
+        ),
+      context: MAIL_WORDS,
+      needs: at,
+      prior: 0.9,
+    }),
+  ),
   {
     entity: "IBAN_CODE",
     patterns: [
@@ -72,8 +111,9 @@ export const generic: readonly Recogniser[] = [
         score: 0.5,
       },
       {
-        name: "groups with hyphens",
-        regex: /(?<![\dA-Za-z])[A-Z]{2}\d{2}(?:-[A-Z0-9]{4}){2,7}(?:-[A-Z0-9]{1,4})?(?![\dA-Za-z])/g,
+        name: "groups with hyphens or dots",
+        regex:
+          /(?<![\dA-Za-z])[A-Z]{2}\d{2}(?:(?:-[A-Z0-9]{4}){2,7}(?:-[A-Z0-9]{1,4})?|(?:\.[A-Z0-9]{4}){2,7}(?:\.[A-Z0-9]{1,4})?)(?![\dA-Za-z])/g,
         score: 0.5,
       },
       { name: "contiguous", regex: /(?<![\dA-Za-z])[A-Z]{2}\d{2}[A-Z0-9]{11,30}(?![\dA-Za-z])/gi, score: 0.5 },
@@ -177,13 +217,20 @@ export const generic: readonly Recogniser[] = [
   },
 ];
 
+/** RFC 5321 dot-string at a host that ends in a public suffix. */
+function isMailAddress(match: string): boolean {
+  const at = match.lastIndexOf("@");
+  const local = match.slice(0, at);
+  return !local.endsWith(".") && !local.includes("..") && isPublicHost(match.slice(at + 1));
+}
+
 /**
  * ISO 13616: the structure of the country and the check digits. Check digits inside national account numbers are not asked for: banks have accounts that lack
  * them, and a number that passes modulo 97 is an account to whoever reads it. Lower case only when the whole is; spaces only between groups of four.
  */
 function isIban(match: string): boolean {
   if (/[a-z]/.test(match) && /[A-Z]/.test(match)) return false;
-  const compact = match.replace(/[ -]/g, "").toUpperCase();
+  const compact = match.replace(/[ .-]/g, "").toUpperCase();
   const spec = countrySpecs[compact.slice(0, 2)];
   const bban = STRICT_BBAN[compact.slice(0, 2)] ?? spec?.bban_regexp;
   if (spec === undefined || bban === undefined || bban === null || compact.length !== spec.chars) return false;
@@ -203,8 +250,8 @@ const STRICT_BBAN: Readonly<Record<string, string>> = {
 function fitIban(match: string): string {
   let left = countrySpecs[match.slice(0, 2).toUpperCase()]?.chars ?? 0;
   let at = 0;
-  for (; at < match.length && left > 0; at++) if (match[at] !== " " && match[at] !== "-") left--;
-  return left === 0 && (at === match.length || /[ -]/.test(match[at] ?? "")) ? match.slice(0, at) : match;
+  for (; at < match.length && left > 0; at++) if (!/[ .-]/.test(match[at] ?? "")) left--;
+  return left === 0 && (at === match.length || /[ .-]/.test(match[at] ?? "")) ? match.slice(0, at) : match;
 }
 
 /** Punctuation of the sentence around a web address does not belong to it, nor does a bracket that was opened before it. */

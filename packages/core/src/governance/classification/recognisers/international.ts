@@ -17,7 +17,7 @@ import {
 type Checks = readonly [country: string, ...checks: readonly (string | ((match: string) => boolean))[]];
 
 function passes([country, ...checks]: Checks, value: string): boolean {
-  const plain = value.replace(/\//g, "");
+  const plain = value.replace(/[/.]/g, "");
   return checks.some((check) =>
     typeof check === "string" ? stdnum[country]?.[check]?.validate(plain).isValid === true : check(value.toUpperCase()),
   );

@@ -9,7 +9,10 @@ export const ip: readonly Recogniser[] = [
     patterns: [
       {
         name: "IPv4",
-        regex: new RegExp(`(?<![A-Za-z\\d.])${octet}(?:\\.${octet}){3}(?!\\w)(?:\\/(?:3[0-2]|[12]?\\d)(?!\\d))?`, "g"),
+        regex: new RegExp(
+          `(?<![A-Za-z\\d.])${octet}(?:\\.${octet}){3}(?!\\w|-(?:alpha|beta|rc|dev|pre|snapshot))(?:\\/(?:3[0-2]|[12]?\\d)(?!\\d))?`,
+          "g",
+        ),
         score: 0.6,
       },
       {

@@ -10,7 +10,7 @@ export const person: readonly Recogniser[] = [
       {
         name: "after a title",
         regex: new RegExp(
-          `(?<=\\b(?:Mr|Mrs|Ms|Dr|Prof|Miss|Sir|Madam|Herr|Frau)\\.? )${word}(?: (?:\\p{Lu}\\.|${word})){0,3}`,
+          `(?<=\\b(?:Mr|Mrs|Ms|Dr|Prof|Miss|Sir|Madam|Herr|Herrn|Frau|Monsieur|Madame|Mademoiselle|Mme|Mlle|Señor|Señora|Señorita|Sra?|Signora?|Signorina|Sig|Senhora?|Mevrouw|Meneer|Pani)\\.? )${word}(?: (?:\\p{Lu}\\.|${word})){0,3}`,
           "gu",
         ),
         score: 0.6,
@@ -18,7 +18,7 @@ export const person: readonly Recogniser[] = [
       {
         name: "introduced",
         regex: new RegExp(
-          `(?<=\\b(?:[Mm]y name is|[Nn]ame is|I am|I'm|[Nn]ame:|[Nn]amed|[Cc]alled|[Dd]ear|[Rr]egards,|[Ss]incerely,) {0,2})${word}(?: (?:\\p{Lu}\\.|${word})){0,3}(?! (?:Inc|Ltd|LLC|GmbH))`,
+          `(?<=\\b(?:[Mm]y name is|[Nn]ame is|I am|I'm|[Nn]ame:|[Nn]amed|[Cc]alled|[Dd]ear|[Rr]egards,|[Ss]incerely,|[Ii]ch heiße|[Mm]ein Name ist|[Jj]e m['’]appelle|[Mm]on nom est|[Mm]e llamo|[Mm]i nombre es|[Mm]i chiamo|[Ii]l mio nome è|[Mm]eu nome é|[Ii]k heet|[Mm]ijn naam is|[Nn]azywam się) {0,2})${word}(?: (?:\\p{Lu}\\.|${word})){0,3}(?! (?:Inc|Ltd|LLC|GmbH))`,
           "gu",
         ),
         score: 0.5,
