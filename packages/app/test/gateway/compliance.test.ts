@@ -115,7 +115,7 @@ describe("compliance reports", () => {
     const page = await ask("export", { type: "access-review", format: "html" });
     expect(page.headers.get("content-type")).toContain("text/html");
     expect(page.headers.get("content-disposition")).toContain("report-access-review.html");
-    expect(page.text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
+    expect(page.text).toContain("&#60;script&#62;alert(1)&#60;/script&#62;");
     expect(page.text).not.toContain("<script>");
     const file = await ask("export", { type: "summary", format: "csv" });
     expect(file.text.startsWith("path,value\r\n")).toBe(true);

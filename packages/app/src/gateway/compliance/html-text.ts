@@ -1,4 +1,5 @@
 import type { Json } from "@seneschal/core";
+import { escapeHtml } from "../../platform/index.ts";
 import { type Growing, type GrowingObject, isRecord, isStream, isWhole, itemsOf } from "./growing.ts";
 
 /**
@@ -103,9 +104,4 @@ function label(key: string): string {
   if (key.includes(".")) return escapeHtml(key);
   const words = key.replaceAll("_", " ");
   return escapeHtml(words.charAt(0).toUpperCase() + words.slice(1));
-}
-
-/** Text as it stands in a page. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

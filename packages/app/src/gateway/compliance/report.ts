@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { timestamp } from "@seneschal/core/keys";
+import { escapeHtml } from "../../platform/index.ts";
 import { chunks } from "../audit/export.ts";
 import { base64, utf8 } from "../bytes.ts";
 import type { Call } from "../call.ts";
@@ -7,7 +8,7 @@ import type { GatewayServices } from "../services.ts";
 import { type ReportFacts, type ReportSeal, reportSeals } from "./collections.ts";
 import { csvRow, csvText } from "./csv-text.ts";
 import type { GrowingObject } from "./growing.ts";
-import { escapeHtml, htmlText } from "./html-text.ts";
+import { htmlText } from "./html-text.ts";
 import { fieldsText } from "./json-text.ts";
 
 type Format = ReportSeal["format"];

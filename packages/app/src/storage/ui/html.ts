@@ -1,3 +1,5 @@
+import { escapeHtml } from "../../platform/index.ts";
+
 /** Markup that is safe to send. Only {@link html} makes it. */
 export class Html {
   readonly text: string;
@@ -18,10 +20,6 @@ function render(value: Part): string {
   if (value instanceof Html) return value.text;
   if (Array.isArray(value)) return value.map((v: Html) => v.text).join("");
   return escapeHtml(String(value));
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 
 /** Bytes for people: `1.5 GiB`. */
