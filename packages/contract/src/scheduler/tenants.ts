@@ -127,6 +127,8 @@ export const tenantRoutes = {
     status: 200,
     reply: z.array(
       z.strictObject({
+        /** The tenant's version that the edit made. */
+        version: z.int(),
         timestamp: time,
         user: z.string(),
         reason: z.string().nullable(),

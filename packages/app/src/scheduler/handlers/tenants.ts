@@ -108,6 +108,7 @@ export const tenantHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
       .filter((entry) => entry.resourceType === "tenant" && entry.resourceId === params.id)
       .reverse()
       .map(({ at, user, details }) => ({
+        version: typeof details["version"] === "number" ? details["version"] : 1,
         timestamp: iso(at),
         user,
         reason: typeof details["why"] === "string" ? details["why"] : null,
