@@ -58,6 +58,8 @@ export async function probe({
     ["run", file("openapi.json", JSON.stringify(document))],
     ["--url", url, "--checks", CHECKS.join(","), "--phases", "examples,coverage,fuzzing", "--mode", "all"],
     ["--max-examples", process.env["SCHEMATHESIS_EXAMPLES"] ?? "3", "--generation-deterministic"],
+    // Asked is what is answered, not how soon: the machine may be busy.
+    ["--request-timeout", "60"],
     ["--suppress-health-check", "all", "--no-color", "--continue-on-failure", "--warnings", "off"],
     without.flatMap((operation) => ["--exclude-operation-id", operation]),
     ca === undefined ? [] : ["--tls-verify", file("ca.pem", ca)],
