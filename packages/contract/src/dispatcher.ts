@@ -31,7 +31,7 @@ export function dispatcher(list: readonly Endpoint[], hooks: Hooks): Dispatch {
   const plain = (id: string, answer: () => Payload) => bind({ id, route: UNMATCHED }, answer, undefined, hooks);
 
   return async (incoming) => {
-    const { method, target, broken, ...rest } = incoming;
+    const { method, target, broken, headers, body, remoteAddress, peer, onClose } = incoming;
     let endpoint: Endpoint;
     let place: Target = { path: "", query: {} };
     let params: WireRequest["params"] = {};
@@ -51,7 +51,18 @@ export function dispatcher(list: readonly Endpoint[], hooks: Hooks): Dispatch {
         throw error;
       });
     }
-    const response = await endpoint.handle({ ...rest, method, path: place.path, query: place.query, params });
+    const wire: WireRequest = {
+      method,
+      path: place.path,
+      query: place.query,
+      params,
+      headers,
+      body,
+      remoteAddress,
+      ...(peer && { peer }),
+      ...(onClose && { onClose }),
+    };
+    const response = await endpoint.handle(wire);
     return method === "HEAD" ? headOnly(response) : response;
   };
 }

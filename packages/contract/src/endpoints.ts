@@ -64,7 +64,8 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
       response = failureReply(failed);
     }
     done?.({ status: response.status, principal, ...(code === undefined ? {} : { code }) });
-    return { ...response, headers: { ...STANDARD_HEADERS, ...response.headers, ...extra, "x-request-id": requestId } };
+    const headers = Object.assign({}, STANDARD_HEADERS, response.headers, extra, { "x-request-id": requestId });
+    return { status: response.status, headers, body: response.body };
   }
 
   /** Establishes who calls and that they may; `identified` hears of the caller before the rest is decided. */
@@ -84,7 +85,7 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
     if (caller?.ok === false) throw caller.error;
     if (route.auth === "principal" && principal === undefined) throw situation("unauthenticated", "authentication required");
     if (route.auth !== "public") {
-      await hooks.authorise?.({ ...ref, principal, params: wire.params, wire, now, requestId });
+      await hooks.authorise?.({ id: ref.id, route, principal, params: wire.params, wire, now, requestId });
     }
     return principal;
   }

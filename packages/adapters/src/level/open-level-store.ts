@@ -112,7 +112,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
   /** Counts what is there when it is called. */
   const countKeys = async (reach: { readonly gte: Buffer; readonly lt: Buffer }): Promise<number> => {
     const snapshot = db.snapshot();
-    const keys = db.keys({ ...reach, snapshot });
+    const keys = db.keys({ snapshot, ...reach });
     let count = 0;
     try {
       for (let chunk = await keys.nextv(1000); chunk.length > 0; chunk = await keys.nextv(1000)) count += chunk.length;
@@ -139,7 +139,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
         if (Buffer.compare(reach.gte, reach.lt) >= 0) return { items: [] };
         const snapshot = db.snapshot();
         try {
-          const entries = (await db.iterator({ ...reach, reverse, limit: offset + limit + 1, snapshot }).all()).slice(offset);
+          const entries = (await db.iterator({ reverse, limit: offset + limit + 1, snapshot, ...reach }).all()).slice(offset);
           const ids = entries.slice(0, limit).map(([, id]) => id);
           const items = (await readMany(coll, ids, { snapshot })) as Stored[];
           const last = entries[limit - 1];

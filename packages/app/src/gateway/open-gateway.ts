@@ -245,7 +245,8 @@ function composeServices(options: GatewayOptions, authorisation: Authorisation):
   measure.watch(options.store, partners, () => clock.now());
   const instance = config.server.instance_id;
   const pooled = pooledRandom(random);
-  const commitId = (): string => Buffer.from(pooled(16)).toString("hex");
+  // In order of time: a store that sorts its keys keeps the newest ones together.
+  const commitId = (): string => uuid(clock.now(), pooled);
   const newId = (now: number): string => uuid(now, pooled);
   const metrics = gatewayMetrics(options.metrics);
   const read = cachedReader(store);
@@ -292,7 +293,7 @@ function composeServices(options: GatewayOptions, authorisation: Authorisation):
           unit.afterCommit(() => metrics.auditEvent(event.event_type));
           return event;
         };
-        const whole: GatewayUnit = { ...unit, call, record };
+        const whole: GatewayUnit = { call, record, ...unit };
         return work(whole);
       };
       return transact(store, commitId, run, read.forget);

@@ -113,9 +113,9 @@ export async function startService<Schema extends z.ZodObject>(
     const dispatch = dispatcher(built.endpoints(hooks), hooks);
     const addressOf = clientAddress(trustedProxies);
     server = await serve(
-      ({ remoteAddress, ...rest }) =>
-        inServerSpan(rest.method, rest.headers, { "seneschal.service": name }, () =>
-          dispatch({ ...rest, remoteAddress: addressOf(remoteAddress, rest.headers["x-forwarded-for"]) }),
+      (incoming) =>
+        inServerSpan(incoming.method, incoming.headers, { "seneschal.service": name }, () =>
+          dispatch({ ...incoming, remoteAddress: addressOf(incoming.remoteAddress, incoming.headers["x-forwarded-for"]) }),
         ),
       listen,
     );

@@ -137,10 +137,8 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
       const streamSeq = (streams.get(stream) ?? view.streamSeq(stream)) + 1;
       streams.set(stream, streamSeq);
       head = { ...head, audit: head.audit + 1 };
-      audit.push({
-        ...{ seq: head.audit, stream, streamSeq, text },
-        keys: { ...keys, ...auditNumberKeys(stream, streamSeq, head.audit) },
-      });
+      const numbered = Object.assign({}, keys, auditNumberKeys(stream, streamSeq, head.audit));
+      audit.push({ seq: head.audit, stream, streamSeq, text, keys: numbered });
     }
     return accepted(commit, seq);
   };

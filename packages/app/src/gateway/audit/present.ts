@@ -17,11 +17,11 @@ export async function presentEvents(store: DocumentStore, records: readonly Audi
       hashes.set(`${before.stream_seq} ${stream}`, hex(auditLeaf(before, sha256)));
     }
   }
-  return records.map((record) => ({
-    ...record.event,
-    sequence: record.stream_seq,
-    data_hash: hashes.get(`${record.stream_seq} ${record.stream}`) ?? "",
-    prev_hash: hashes.get(`${record.stream_seq - 1} ${record.stream}`) ?? "",
+  return records.map(({ event, stream, stream_seq: sequence }) => ({
+    sequence,
+    data_hash: hashes.get(`${sequence} ${stream}`) ?? "",
+    prev_hash: hashes.get(`${sequence - 1} ${stream}`) ?? "",
+    ...event,
   }));
 }
 

@@ -50,9 +50,9 @@ export async function* scanAudit(
   let cursor: string | undefined;
   do {
     const page = await store.list("audit", index, prefix, {
-      ...range,
       limit: PAGE,
       reverse,
+      ...range,
       ...(cursor === undefined ? {} : { cursor }),
     });
     for (const { doc } of page.items) {
@@ -74,7 +74,7 @@ export async function pageAudit(
   if (exact) {
     const whole = index === "by_time" && range.from === undefined && range.to === undefined;
     const [{ items }, total] = await Promise.all([
-      store.list("audit", index, prefix, { ...range, limit, offset, reverse: true }),
+      store.list("audit", index, prefix, { limit, offset, reverse: true, ...range }),
       whole ? lengthOf(store, stream) : store.count("audit", index, prefix, range),
     ]);
     return { records: items.map(({ doc }) => doc as unknown as AuditRecord), total };

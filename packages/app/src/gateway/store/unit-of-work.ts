@@ -83,7 +83,6 @@ interface Pending {
 }
 
 function openUnit(store: DocumentStore) {
-  const committed = reader(store);
   const reads = new Map<string, Promise<Stored | undefined>>();
   const versions = new Map<string, { readonly coll: string; readonly id: string; readonly version: number }>();
   const listed = new Map<string, number>();
@@ -97,11 +96,14 @@ function openUnit(store: DocumentStore) {
     const key = `${write.coll}/${write.id}`;
     const inserted = pending.get(key)?.ifVersion === 0;
     const ifVersion = inserted ? 0 : (write.ifVersion ?? versions.get(key)?.version ?? listed.get(key));
-    pending.set(key, { ...write, ...(ifVersion === undefined ? {} : { ifVersion }) });
+    const { id, doc } = write;
+    pending.set(key, { coll: write.coll, id, ...(doc && { doc }), ...(ifVersion === undefined ? {} : { ifVersion }) });
   };
 
+  const { page, count } = reader(store);
   const unit: Unit = {
-    ...committed,
+    page,
+    count,
     async get<T extends object>(from: Collection<T>, id: string) {
       const key = `${from.name}/${id}`;
       const staged = pending.get(key);
@@ -149,7 +151,7 @@ function openUnit(store: DocumentStore) {
     const puts = writes.filter((write) => write.doc !== undefined) as (Pending & { readonly doc: object })[];
     const dels = writes.filter((write) => write.doc === undefined);
     return {
-      puts: puts.map(({ doc, ...put }): Put => ({ ...put, doc: doc as JsonObject })),
+      puts: puts.map(({ doc, ...put }): Put => ({ doc: doc as JsonObject, ...put })),
       dels,
       checks: [...versions.entries()].filter(([key]) => !pending.has(key)).map(([, check]) => check),
       audit,

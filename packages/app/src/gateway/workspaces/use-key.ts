@@ -104,7 +104,7 @@ async function enter(
       }),
     ),
   );
-  const decision = decideAccess({ ...facts, operation, policies: verdicts.flat() });
+  const decision = decideAccess({ operation, policies: verdicts.flat(), ...facts });
   const purpose = (distinct[0]?.["purpose"] as string | undefined) ?? workspace.purpose;
   if (!decision.allowed) {
     await recordRefusal(services, call, workspaceId, operation, purpose, decision.code, decision.reason);
