@@ -27,6 +27,16 @@ describe("identifiers as people write them elsewhere", () => {
     ["run it with --password=S3cretPass!", "PASSWORD"],
     ["Señora García llamó ayer", "PERSON"],
     ["je m'appelle Amélie Poulain", "PERSON"],
+    ["Rufnummer 089 / 12 34 56", "PHONE_NUMBER"],
+    ["手机 13800138000", "PHONE_NUMBER"],
+    ["Fahrgestellnummer WVWZZZ1JZXW000001", "VEHICLE_ID"],
+    ["redis://:p4ssw0rd@cache.example.org:6379/0", "PASSWORD"],
+    ["curl -u admin:S3cretPass https://x.example.com", "PASSWORD"],
+    ["Patient, 63 Jahre alt", "AGE"],
+    ["I live at 221B Baker Street, London", "STREET_ADDRESS"],
+    ["wohnt in der Lindenstraße 12a", "STREET_ADDRESS"],
+    ["habite 12 bis rue de la Paix", "STREET_ADDRESS"],
+    ["vive en Calle Mayor, 5", "STREET_ADDRESS"],
     ["geboren am 3. März 1985", "DATE_TIME"],
     ["nacida el 5 de mayo de 1978", "DATE_TIME"],
   ])("%s holds %s", (text, entity) => expect(entities(text)).toContain(entity));
@@ -42,6 +52,10 @@ describe("numbers of things", () => {
     "the social network has 536228726 users",
     "account for 12345678 euros of revenue",
     "OpenSSL 30 Jan 2024",
+    "Aktenzeichen 12 C 345/24",
+    "iPhone 15 Pro Max 256GB",
+    "mise à jour 10.2.3.4 disponible",
+    "12 Main Points of the Road Map",
     "Wochen 12 bis 16",
   ])("%s is not confidential", (text) => expect(rank(text)).toBeLessThan(2));
 

@@ -37,7 +37,7 @@ export function foldedWords(words: readonly string[]): readonly string[] {
 const THINGS = new RegExp(
   [
     // The name, in several languages, and words for "number" around it.
-    "(?:\\b(?:serial|order|invoice|ticket|issue|version|release|firmware|build|section|chapter|paragraph|page|figure|table|isbn|issn|gtin|ean|upc|asin|sku|batch|lot|part|item|model|article|tracking|parcel|pallet|container|commit|checksum|revision|error|port|gate|meeting|epoch|offset|bestellung|bestellnummer|auftrag|auftragsnummer|rechnung|rechnungsnummer|seriennummer|artikelnummer|teilenummer|sendung|sendungsnummer|commande|facture|série|serie|colis|article|pedido|factura|artículo|ordine|fattura|bestelling|factuur)(?: (?:no|nr|num|number|id|code|is|was|n°|nº|núm|#)\\.?)*[\\s.:#(\"']*)$",
+    "(?:\\b(?:serial|order|invoice|ticket|issue|version|release|firmware|build|section|chapter|paragraph|page|figure|table|isbn|issn|gtin|ean|upc|asin|sku|batch|lot|part|item|model|article|tracking|parcel|pallet|container|commit|checksum|revision|error|port|gate|meeting|epoch|offset|bestellung|bestellnummer|auftrag|auftragsnummer|rechnung|rechnungsnummer|seriennummer|artikelnummer|teilenummer|sendung|sendungsnummer|commande|facture|série|serie|colis|article|pedido|factura|artículo|kapitel|abschnitt|chapitre|capítulo|capitolo|versión|versione|versão|mise à jour|actualización|aktualisierung|ordine|fattura|bestelling|factuur)(?: (?:no|nr|num|number|id|code|is|was|n°|nº|núm|#)\\.?)*[\\s.:#(\"']*)$",
     // Versions that something moves between, and amounts.
     "\\b(?:upgrad|updat|downgrad|migrat)\\w{0,4}(?: [\\w.-]{1,30}){0,3} (?:from|to) v?$",
     "\\b(?:total|sum|amount|credit|loan|balance|budget|price|cost|volume|size|length) of $",

@@ -106,7 +106,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "HEALTH_DATA",
     term: "health",
     match:
-      /\b(?:diagnosis|diagnose|diagnostic code|icd|icd10|icd 10|medication|prescription|prescribed|drug name|allergy|symptom|treatment|disease|illness|medical history|medical condition|health record|health status|health condition|blood type|blood group|blood pressure|lab result|test result|disability|pregnant|pregnancy|hiv|cancer|diabetes|diabetic|mental health|therapy|vaccination|patient note|clinical note|medical record|medical data|health data)\b/,
+      /\b(?:diagnosis|diagnose|diagnostic code|icd|icd10|icd 10|medication|prescription|prescribed|drug name|allergy|symptom|treatment|disease|illness|medical history|medical condition|health record|health status|health condition|blood type|blood group|blood pressure|lab result|test result|disability|pregnant|pregnancy|hiv|cancer|diabetes?|diabetic|mental health|therapy|vaccination|patient note|clinical note|medical record|medical data|health data)\b/,
   },
   {
     entity: "BIOMETRIC_DATA",
@@ -135,7 +135,7 @@ export const LEXICON: readonly LexiconTerm[] = [
   {
     entity: "EMAIL_ADDRESS",
     term: "email",
-    match: /\b(?:email|e mail|email address|mail address|emailaddr)\b/,
+    match: /\b(?:email|e mail|email address|mail address|emailaddr)\b|^mail$/,
     unless: counts,
     value: /^[^\s@]{1,64}@[^\s@]{1,255}$/,
   },

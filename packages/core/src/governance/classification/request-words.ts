@@ -5,7 +5,7 @@
 const SAYS: readonly (readonly [said: string, means: string])[] = [
   // What to do.
   ["exportier(?:e|en|t)?|exporte[rz]?|exportar|exporta|esporta(?:re)?|ausgeben", "export"],
-  ["herunterladen|runterladen|telecharge[rz]?|descargar|descarga|scarica(?:re)?", "download"],
+  ["herunterladen|runterladen|herunter|telecharge[rz]?|descargar|descarga|scarica(?:re)?", "download"],
   ["zeigen?|auflisten|anzeigen|gib|montre[rz]?|affiche[rz]?|lister|muestra(?:me)?|mostrar|listar|mostra(?:mi|re)?|dame", "show"],
   ["send(?:e|en)|schick(?:e|en)|verschicken|envoye[rz]?|envoie|enviar|envia|invia(?:re)?", "send"],
   ["losch(?:e|en)|entfern(?:e|en)|supprime[rz]?|efface[rz]?|borrar|borra|eliminar|elimina|cancella(?:re)?", "delete"],

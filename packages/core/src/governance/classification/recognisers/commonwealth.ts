@@ -91,6 +91,8 @@ export const commonwealth: readonly Recogniser[] = [
     entity: "NG_VEHICLE_REGISTRATION",
     country: "ng",
     patterns: [{ name: "area, serial, year", regex: /(?<![\dA-Za-z])[A-Z]{3}[- ]?\d{3}[A-Z]{2}(?![\dA-Za-z])/gi, score: 0.5 }],
+    // Nobody mixes cases on a plate: `Max 256GB`.
+    validate: (match) => (/[a-z]/.test(match) && /[A-Z]/.test(match) ? false : undefined),
     context: ["plate", "vehicle", "registration", "nigeria", "plate number"],
     digits: 3,
     prior: 0.6,

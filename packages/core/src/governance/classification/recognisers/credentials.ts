@@ -43,6 +43,11 @@ export const credentials: readonly Recogniser[] = [
       { name: "SendGrid", regex: /(?<![\w])SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}(?![\w-])/g, score: 0.9 },
       { name: "npm", regex: /(?<![\w])npm_[A-Za-z0-9]{36}(?![\w])/g, score: 0.95 },
       { name: "OpenAI and alike", regex: /(?<![\w-])sk-(?:proj-|ant-)?[A-Za-z0-9_-]{20,160}(?![\w-])/g, score: 0.85 },
+      { name: "Hugging Face", regex: /(?<![\w])hf_[A-Za-z]{34}(?![\w])/g, score: 0.95 },
+      { name: "Shopify", regex: /(?<![\w])shp(?:at|ca|pa|ss)_[a-f0-9]{32}(?![\w])/g, score: 0.95 },
+      { name: "DigitalOcean", regex: /(?<![\w])do[opr]_v1_[a-f0-9]{64}(?![\w])/g, score: 0.95 },
+      { name: "PyPI", regex: /(?<![\w-])pypi-[A-Za-z0-9_-]{32,256}(?![\w-])/g, score: 0.95 },
+      { name: "Vault", regex: /(?<![\w.])hv[sbr]\.[A-Za-z0-9_-]{24,160}(?![\w-])/g, score: 0.9 },
       { name: "Twilio", regex: /(?<![\dA-Za-z])SK[0-9a-f]{32}(?![\dA-Za-z])/g, score: 0.8 },
     ],
     context: secretContext,
@@ -66,7 +71,7 @@ export const credentials: readonly Recogniser[] = [
     patterns: [
       {
         name: "in an address",
-        regex: /\b[A-Za-z][A-Za-z0-9+.-]{1,30}:\/\/[^\s:/@"']{1,64}:[^\s/@"']{1,128}@[A-Za-z0-9.-]{1,253}/g,
+        regex: /\b[A-Za-z][A-Za-z0-9+.-]{1,30}:\/\/[^\s:/@"']{0,64}:[^\s/@"']{1,128}@[A-Za-z0-9.-]{1,253}/g,
         score: 0.9,
       },
       {
@@ -78,7 +83,7 @@ export const credentials: readonly Recogniser[] = [
       {
         name: "on a command line",
         regex:
-          /(?<![\w-])(?:--password[= ]|(?<=\b(?:mysql|mysqldump|mysqladmin|mariadb) [^\n]{0,120})-p)(?=[^\s-])[^\s"']{4,64}/g,
+          /(?<![\w-])(?:--password[= ]|-p(?<=\b(?:mysql|mysqldump|mysqladmin|mariadb) [^\n]{0,120}-p)|(?:-u|--user)[ =]?(?<=\bcurl [^\n]{0,120})[^\s:"'-]{1,64}:)(?=[^\s-])[^\s"']{4,64}/g,
         score: 0.7,
       },
       {

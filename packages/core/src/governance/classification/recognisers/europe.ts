@@ -195,7 +195,7 @@ export const europe: readonly Recogniser[] = [
       {
         name: "province, letters, digits",
         regex:
-          /(?<![A-Za-z\d-])(?:0[1-9]|[1-7]\d|8[01])(?: [A-PR-VYZ] \d{2,5}| ?[A-PR-VYZ]{2} ?\d{2,4}| ?(?!JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|BIS)[A-PR-VYZ]{3} ?\d{2,4}|[A-PR-VYZ]\d{4,5})(?![A-Za-z\d-])/gi,
+          /(?<![A-Za-z\d-])(?:0[1-9]|[1-7]\d|8[01])(?: [A-PR-VYZ] \d{2,5}| ?[A-PR-VYZ]{2} ?\d{2,4}| ?(?!JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|BIS)[A-PR-VYZ]{3} ?\d{2,4}|[A-PR-VYZ]\d{4,5})(?![A-Za-z\d/-])/gi,
         score: 0.25,
       },
     ],

@@ -209,9 +209,12 @@ export const generic: readonly Recogniser[] = [
   },
   {
     entity: "VEHICLE_ID",
-    patterns: [{ name: "vin", regex: /(?<![\dA-Za-z])[A-HJ-NPR-Z0-9]{8}[0-9X][A-HJ-NPR-Z0-9]{8}(?![\dA-Za-z])/g, score: 0.1 }],
+    patterns: [
+      { name: "vin", regex: /(?<![\dA-Za-z])[A-HJ-NPR-Z0-9]{8}[0-9X][A-HJ-NPR-Z0-9]{8}(?![\dA-Za-z])/g, score: 0.1 },
+      { name: "vin without check digit", regex: /(?<![\dA-Za-z])[A-HJ-NPR-Z0-9]{13}\d{4}(?![\dA-Za-z])/g, score: 0 },
+    ],
     validate: isVin,
-    context: ["vin", "chassis", "vehicle identification"],
+    context: ["vin", "chassis", "vehicle identification", "fahrgestell", "châssis", "bastidor", "telaio"],
     digits: 4,
     prior: 0.3,
   },

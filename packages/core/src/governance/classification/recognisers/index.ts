@@ -1,4 +1,5 @@
 import type { Recogniser } from "../recogniser.ts";
+import { addresses } from "./addresses.ts";
 import { asia } from "./asia.ts";
 import { commonwealth } from "./commonwealth.ts";
 import { credentials } from "./credentials.ts";
@@ -23,6 +24,7 @@ export const DEFAULT_RECOGNISERS: readonly Recogniser[] = [
   ...dates,
   ...quasi,
   ...person,
+  ...addresses,
   ...phones,
   ...us,
   ...uk,

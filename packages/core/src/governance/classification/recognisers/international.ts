@@ -32,7 +32,7 @@ const PERSONS: readonly (readonly [entity: string, checks: Checks, shape: string
     "NATIONAL_ID",
     ["FR", "nir"],
     "[12] ?\\d{2} ?\\d{2} ?\\d[\\dAB] ?\\d{3} ?\\d{3} ?\\d{2}",
-    ["sécurité sociale", "securite sociale", "nir", "insee", "numéro de sécu"],
+    ["sécurité sociale", "securite sociale", "nir", "insee", "numéro de sécu", "n° de sécu"],
   ],
   [
     "NATIONAL_ID",

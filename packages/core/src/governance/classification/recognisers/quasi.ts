@@ -5,7 +5,7 @@ export const quasi: readonly Recogniser[] = [
   {
     entity: "AGE",
     patterns: [
-      { name: "years old", regex: /(?<![A-Za-z\d.-])\d{1,3}(?=[ -]years?[ -]old\b)/gi, score: 0.6 },
+      { name: "years old", regex: /(?<![A-Za-z\d.-])\d{1,3}(?=[ -](?:years?[ -]old|jahre[ -]alt|jährig)\b)/gi, score: 0.6 },
       { name: "age of", regex: /(?<=\b(?:age of|aged|age is|age:|turn|turned|turning) )\d{1,3}(?![A-Za-z\d%])/gi, score: 0.5 },
     ],
     context: ["age", "old"],
