@@ -48,6 +48,16 @@ export function quotasOn(replicated: Replicated<QuotaState, Command, Verdict>): 
   };
 }
 
+/** Proposes; what a quota refuses names the request that it refused. */
+export async function proposeTraced(quotas: Quotas, command: Command, requestId: string): Promise<JsonObject> {
+  try {
+    return await quotas.propose(command);
+  } catch (error) {
+    if (!isCoded(error, "quota_exceeded")) throw error;
+    throw new CodedError("quota_exceeded", error.message, { ...error.details, request_id: requestId });
+  }
+}
+
 export function refusal({ code, message, details }: Rejection): CodedError {
   return new CodedError(code, message, details);
 }

@@ -132,6 +132,11 @@ describe.each(servers)("on %s", (_, serve) => {
       { version: 1, user: "root", reason: null, old: {}, new: { max_nodes: 5 } },
     ]);
     expect(await s.ok("root", "GET", "/api/v1/tenants/physics")).toMatchObject({ version: 3, updated_by: "books" });
+    const told = await s.ok("chief", "GET", "/api/v1/events?type=quota.updated");
+    expect(told.map(({ payload }: { payload: object }) => payload)).toMatchObject([
+      { version: 2, by: "root", why: "new racks", old: { max_nodes: 5 }, new: { max_nodes: 6 } },
+      { version: 3, by: "books", why: "new year", old: { gpu_hours_budget: null }, new: { gpu_hours_budget: 10 } },
+    ]);
   });
 });
 

@@ -137,7 +137,14 @@ describe.each(servers)("the scheduler on %s", (_, serve) => {
       await s.ok("root", "PUT", "/api/v1/system/quotas", { sensitive_pool_size: 1, reason: "audit" });
       await s.ok("ada", "POST", "/api/v1/nodes/n0/claim");
       const over = await s.call("bob", "POST", "/api/v1/nodes/n1/claim");
-      expect([over.status, over.body.error.details]).toMatchObject([429, { quota: "sensitive_pool_size", current: 1, limit: 1 }]);
+      expect([over.status, over.body.error]).toMatchObject([
+        429,
+        {
+          message:
+            "allocation rejected: tenant physics would exceed sensitive_pool_size quota (current: 1, requested: 1, limit: 1)",
+          details: { quota: "sensitive_pool_size", current: 1, limit: 1, request_id: expect.stringMatching(/^[0-9a-f]{32}$/) },
+        },
+      ]);
       expect((await s.call("bob", "POST", "/api/v1/nodes/n0/claim")).body.error.code).toBe("ownership_conflict");
       expect((await s.call("bob", "POST", "/api/v1/nodes/n0/release")).status).toBe(403);
       await s.ok("ada", "POST", "/api/v1/nodes/n0/release");
@@ -199,6 +206,11 @@ describe.each(servers)("the scheduler on %s", (_, serve) => {
         "/api/v1/accounting/usage?tenant_id=physics&start=2026-03-01T00:00:00Z&end=2026-03-01T13:00:00Z",
       );
       expect(spent).toMatchObject({ gpu_hours: 8, total_allocations: 1 });
+      await s.submit("ada");
+      await s.cycle();
+      await s.pass(1);
+      const ahead = "/api/v1/accounting/usage?tenant_id=physics&start=2026-03-01T00:00:00Z&end=2027-01-01T00:00:00Z";
+      expect(await s.ok("books", "GET", ahead), "what is still to come is not used").toMatchObject({ gpu_hours: 28 });
     });
 
     test.each(["0", "3661", "-1", "1.5", "x", ""])("days=%s is a 400 naming the field", async (days) => {

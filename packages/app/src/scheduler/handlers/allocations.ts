@@ -1,6 +1,6 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { SchedulerContract } from "@seneschal/contract/scheduler";
-import { CodedError, isCoded } from "@seneschal/core";
+import { CodedError } from "@seneschal/core";
 import {
   type Allocation,
   type AllocationRequest,
@@ -15,6 +15,7 @@ import {
 } from "@seneschal/quota";
 import { hasRole, reachesTenant, requireTenant } from "../auth/roles.ts";
 import { eventStream } from "../events/stream.ts";
+import { proposeTraced } from "../quotas.ts";
 import type { SchedulerServices } from "../services.ts";
 import { type Asked, allocationId, stamp } from "../stamp.ts";
 import { allocationView } from "../views/allocation.ts";
@@ -109,13 +110,8 @@ export const allocationHandlers: Pick<Handlers<SchedulerContract, SchedulerServi
       ...(create ? { createTenant: { maxNodes } } : {}),
     };
     if (query.dry_run === true) return dryRun(services, command);
-    try {
-      const { allocation } = await quotas.propose(command);
-      return { allocation_id: String(allocation), id: String(allocation) };
-    } catch (error) {
-      if (!isCoded(error, "quota_exceeded")) throw error;
-      throw new CodedError("quota_exceeded", error.message, { ...error.details, request_id: requestId });
-    }
+    const { allocation } = await proposeTraced(quotas, command, requestId);
+    return { allocation_id: String(allocation), id: String(allocation) };
   },
 
   listAllocations(services, { principal, query }) {

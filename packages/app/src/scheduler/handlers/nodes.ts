@@ -3,6 +3,7 @@ import type { SchedulerContract } from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/core";
 import type { ComputeNode, OperateNode, QuotaState } from "@seneschal/quota";
 import { forbidden, hasRole, requireTenant } from "../auth/roles.ts";
+import { proposeTraced } from "../quotas.ts";
 import type { SchedulerServices } from "../services.ts";
 import { type Asked, stamp } from "../stamp.ts";
 import { asOf } from "../views/as-of.ts";
@@ -107,12 +108,8 @@ export const nodeHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>, 
     const tenant = input.body.tenant ?? input.principal.org;
     requireTenant(quotas.state(), input.principal, tenant);
     const { id } = input.params;
-    await quotas.propose({
-      kind: "node.claim",
-      ...stamp(random, `claim ${id}`, input, input.body.reason),
-      node: id,
-      tenant,
-    });
+    const claim = { kind: "node.claim" as const, ...stamp(random, `claim ${id}`, input, input.body.reason), node: id, tenant };
+    await proposeTraced(quotas, claim, input.requestId);
     return success;
   },
 

@@ -132,12 +132,13 @@ export const tenantHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     return userUsageView(state, query.user, query.days, now, (tenant) => self || reachesTenant(state, principal, tenant));
   },
 
-  getAccountingUsage({ quotas }, { principal, query }) {
+  getAccountingUsage({ quotas, clock }, { principal, query }) {
     const state = quotas.state();
     requireTenant(state, principal, query.tenant_id);
     existing(state, query.tenant_id);
     const { start: from, end: to } = query;
-    const used = state.tenantUsage.get(query.tenant_id)?.used(from, to);
+    const now = Math.max(clock.now(), state.at);
+    const used = state.tenantUsage.get(query.tenant_id)?.used(from, Math.min(to, now));
     let total = 0;
     for (const { tenant, attempts } of state.allocations.values())
       if (tenant === query.tenant_id && attempts.some((a) => a.startedAt < to && (a.endedAt ?? to) > from)) total++;

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@seneschal/core";
+import type { Json, JsonObject } from "@seneschal/core";
 import type { QuotaEvent } from "@seneschal/quota";
 import { iso } from "./iso.ts";
 import { json } from "./json.ts";
@@ -18,7 +18,17 @@ export function eventView(event: QuotaEvent) {
 }
 
 export function payloadView(payload: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(payload).map(([key, value]) => [key, TIMES.has(key) && typeof value === "number" ? iso(value) : value]),
-  );
+  return Object.fromEntries(Object.entries(payload).map(([key, value]) => [key, shown(key, value)]));
+}
+
+function shown(key: string, value: Json): Json {
+  if (TIMES.has(key) && typeof value === "number") return iso(value);
+  const settings = (key === "old" || key === "new") && typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!settings) return value;
+  return Object.fromEntries(Object.entries(value as JsonObject).map(([name, setting]) => [wireName(name), setting]));
+}
+
+/** `maxNodes` is `max_nodes` outside of the state. */
+function wireName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
