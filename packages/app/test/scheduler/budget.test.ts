@@ -157,6 +157,35 @@ test("the accounting system's answer overrides the ledger; when it fails the led
   await s.stop();
 });
 
+test("what is claimed, released, changed and suspended is pushed too, each once, with its own name", async () => {
+  const hand = byHand();
+  const s = await startScheduler(serve, { accounting: { url: peer.url, token: "books" } }, { repeat: hand.repeat });
+  await s.cluster(2);
+  await s.ok("root", "PUT", "/api/v1/system/quotas", { sensitive_pool_size: 1 });
+  await s.ok("ada", "POST", "/api/v1/nodes/n1/claim");
+  await s.ok("ada", "POST", "/api/v1/nodes/n1/release");
+  await s.ok("root", "PUT", "/api/v1/tenants/physics", { max_nodes: 9 });
+  const id = await s.submit("ada", { checkpoint: "auto" });
+  await s.cycle();
+  await s.ok("ada", "POST", `/api/v1/allocations/${id}/suspend`);
+  await s.ok("agent-1", "POST", `/api/v1/allocations/${id}/checkpointed`);
+  for (let i = 0; i < 3; i++) await hand.turn();
+  const pushed = peer.requests.filter(({ url }) => url === "/api/accounting/events/");
+  expect(pushed.every(({ headers }) => headers.authorization === "Bearer books")).toBe(true);
+  const events = pushed.flatMap(({ body }) => JSON.parse(body) as { resource_type: string; tenant_id: string }[]);
+  expect(events.map(({ resource_type, tenant_id }) => `${resource_type} ${tenant_id}`)).toEqual([
+    "quota.updated ",
+    "node.claimed physics",
+    "node.released physics",
+    "quota.updated physics",
+    "allocation.started physics",
+    "node_hours physics",
+    "gpu_hours physics",
+    "allocation.checkpointed physics",
+  ]);
+  await s.stop();
+});
+
 test("hours used are pushed at the end of work, kept while the accounting system is away, and sent under the same ids", async () => {
   const hand = byHand();
   const s = await startScheduler(serve, { accounting: { url: peer.url, token: "books" } }, { repeat: hand.repeat });

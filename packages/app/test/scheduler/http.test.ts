@@ -365,11 +365,21 @@ describe.each(servers)("the scheduler on %s", (_, serve) => {
       components: { log: { status: "healthy" } },
     });
     expect((await s.call(undefined, "GET", "/metrics")).body).toContain("scheduler_cycle_seconds");
-    expect(await s.ok("ada", "GET", "/api/v1/raft/status?hash=true")).toMatchObject({
+    await s.cluster(1);
+    expect(await s.ok("ada", "GET", "/api/v1/raft/status?hash=true")).toEqual({
+      node_id: expect.any(String),
       role: "leader",
+      state: "leader",
+      term: expect.any(Number),
+      leader_id: expect.any(String),
+      leader: expect.any(String),
+      members: [expect.any(String)],
+      commit_index: 2,
+      last_applied: 2,
       available: true,
       storage: "memory only",
       state_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
+    expect((await s.ok("ada", "GET", "/api/v1/raft/status")).state_hash).toBeNull();
   });
 });

@@ -180,6 +180,35 @@ describe.each(servers)("on %s", (_, serve) => {
     expect(seen).toEqual(["allocation.submitted", "allocation.running", "budget_exhausted"]);
   });
 
+  test("what waits says why wherever it is shown: by itself, in lists, in the diagnostics, in the stream, and no more once it runs", async () => {
+    await s.cluster(2, { max_nodes: 1 });
+    const first = await s.submit("ada");
+    const second = await s.submit("ada", { project: "held" });
+    const stream = await openStream(s, "/api/v1/events/stream?type=allocation.held", "chief");
+    await s.cycle();
+    await s.cycle();
+    const shown = await s.ok("ada", "GET", "/api/v1/allocations?state=pending");
+    expect(shown).toHaveLength(1);
+    const [held] = shown;
+    expect([first, second]).toContain(held.id);
+    for (const view of [held, await s.ok("ada", "GET", `/api/v1/allocations/${held.id}`)])
+      expect(view).toMatchObject({ status_reason: "waiting for quota headroom", message: "waiting for quota headroom" });
+    const { scheduler_decisions: decisions } = await s.ok("ada", "GET", `/api/v1/allocations/${held.id}/diagnostics`);
+    expect(decisions).toMatchObject([
+      {
+        code: "quota_headroom",
+        message: "waiting for quota headroom",
+        details: { tenant: "physics", quota: "max_nodes", current: 1, requested: 1, limit: 1 },
+      },
+    ]);
+    expect(await readMessages(stream, 1)).toMatchObject([
+      { payload: { allocation_id: held.id, reason: "waiting for quota headroom" } },
+    ]);
+    await s.ok("root", "PUT", "/api/v1/tenants/physics", { max_nodes: 2 });
+    await s.cycle();
+    expect(await s.ok("ada", "GET", `/api/v1/allocations/${held.id}`)).toMatchObject({ state: "running", status_reason: "" });
+  });
+
   test("a budget is warned of at 80 %, told at 100 %, and told again once it had room in between", async () => {
     await s.cluster(1, { node_hours_budget: 10 });
     await s.submit("ada", { walltime_hours: 100 });

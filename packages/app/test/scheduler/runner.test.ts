@@ -25,6 +25,12 @@ test("the local runner executes entrypoints, reports how they ended, keeps their
   expect(await s.ok("ada", "GET", `/api/v1/allocations/${good}/logs?lines=5`)).toMatchObject([
     { level: "info", message: `hello from ${good}`, source: "stdout" },
   ]);
+  const followed = await fetch(`${s.service.url}/api/v1/allocations/${good}/logs?follow=true`, {
+    headers: { authorization: "Bearer token-of-ada" },
+  });
+  expect(followed.headers.get("content-type")).toBe("text/event-stream");
+  const lines = (await followed.text()).split("\n\n").filter((part) => part.startsWith("data: "));
+  expect(lines.map((line) => JSON.parse(line.slice(6)))).toMatchObject([{ message: `hello from ${good}`, source: "stdout" }]);
   expect((await s.ok("ada", "GET", `/api/v1/allocations/${long}`)).state).toBe("running");
   await s.ok("ada", "POST", `/api/v1/allocations/${long}/cancel`);
   await s.stop(); // waits for the killed command
