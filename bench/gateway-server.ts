@@ -1,5 +1,4 @@
 /** The gateway as the benches run it: the level store, the embedded vault, mutual TLS, no rate limits. */
-import { fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,6 +27,7 @@ import { dispatcher, type Endpoint, type Hooks } from "@seneschal/contract";
 import type { DocumentStore } from "@seneschal/core/ports";
 import { serve } from "@seneschal/server-fastify";
 import type { Load, LoadReport } from "./load-client.ts";
+import { runClient } from "./run-client.ts";
 
 /** What the bench's stores are opened with. */
 export const benchCollections = { ...gatewaySchema.collections, ...vaultCollections };
@@ -97,13 +97,7 @@ export async function openBenchServer(more: (hooks: Hooks) => readonly Endpoint[
   return {
     workspace,
     admin: admin.id,
-    load: (call) =>
-      new Promise((resolve, reject) => {
-        const client = fork(new URL("load-client.ts", import.meta.url).pathname);
-        client.send({ ...connection, ...call });
-        client.once("message", (report) => resolve(report as LoadReport)).once("error", reject);
-        client.once("exit", (code) => (code === 0 ? undefined : reject(new Error(`the load client ended with ${code}`))));
-      }),
+    load: (call) => runClient<LoadReport>("load-client.ts", { ...connection, ...call }),
     async close() {
       await server.close();
       await gateway.stop?.();

@@ -16,8 +16,8 @@ export interface Load {
   readonly headers?: Readonly<Record<string, string>>;
   readonly path: string;
   readonly method: string;
-  /** `{n}` in it is replaced by a number that no other call has. */
-  readonly body?: string;
+  /** Several are sent in turn. `{n}` in one is replaced by a number that no other call has. */
+  readonly body?: string | readonly string[];
   readonly connections: number;
   readonly milliseconds: number;
   /** Calls per second. */
@@ -40,8 +40,8 @@ export interface LoadReport {
 type Exchange = (request: Buffer) => Promise<void>;
 
 const load = await new Promise<Load>((resolve) => process.once("message", (message) => resolve(message as Load)));
-const numbered = load.body?.includes("{n}") === true;
-const constant = requestOf(load.body);
+const bodies = typeof load.body === "object" ? load.body : [load.body];
+const constant = bodies.map((body) => (body?.includes("{n}") === true ? undefined : requestOf(body)));
 let calls = 0;
 let last = "";
 
@@ -53,7 +53,9 @@ function requestOf(body: string | undefined): Buffer {
 }
 
 function nextRequest(): Buffer {
-  return numbered ? requestOf(load.body?.replace("{n}", `${process.pid}-${calls++}`)) : constant;
+  const call = calls++;
+  const turn = call % bodies.length;
+  return constant[turn] ?? requestOf(bodies[turn]?.replace("{n}", `${process.pid}-${call}`));
 }
 
 function open(): Promise<Exchange> {

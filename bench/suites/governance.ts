@@ -1,5 +1,5 @@
 /** Data governance: classification, evaluation and lineage, in process. */
-import { fork, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -24,6 +24,8 @@ import {
 import { serve } from "@seneschal/server-fastify";
 import type { Bench, BenchResult } from "../bench.ts";
 import { ATTACKS, curve, exponentOf } from "../growth.ts";
+import type { Load, LoadReport } from "../load-client.ts";
+import { runClient } from "../run-client.ts";
 
 const TEXTS = [
   "Please update the billing address with 27534 Main Street, Springfield for this card: 4111111111111111",
@@ -214,24 +216,18 @@ const http: Bench = {
         version: "bench",
       },
     );
-    /** Another process calls: `perSecond` by the clock for so long. */
-    const load = (perSecond: number, milliseconds: number) =>
-      new Promise<{ perSecond: number; p50: number; p99: number }>((resolve, reject) => {
-        const client = fork(new URL("../paced-client.ts", import.meta.url).pathname);
-        client.once("message", (message) => resolve(message as { perSecond: number; p50: number; p99: number }));
-        client.once("exit", () => reject(new Error("the client ended")));
-        client.send({
-          port: Number(new URL(service.url).port),
-          path: "/api/v1/classify",
-          bodies: TEXTS.map((query) => JSON.stringify({ query, context: { user_id: "ada", department: "sales" } })),
-          headers: { authorization: `Bearer ${key}` },
-          ...{ perSecond, milliseconds },
-        });
-      });
+    const orders: Load = {
+      port: Number(new URL(service.url).port),
+      method: "POST",
+      path: "/api/v1/classify",
+      body: TEXTS.map((query) => JSON.stringify({ query, context: { user_id: "ada", department: "sales" } })),
+      headers: { authorization: `Bearer ${key}` },
+      connections: 64,
+      milliseconds: 6000,
+    };
     try {
-      // All due at once: answered as fast as the service can.
-      const most = await load(100_000, 150);
-      const { perSecond, p50, p99 } = await load(2000, 6000);
+      const most = await runClient<LoadReport>("load-client.ts", orders);
+      const { perSecond, p50, p99 } = await runClient<LoadReport>("load-client.ts", { ...orders, rate: 2000 });
       return [
         { name: "classify over HTTP, at most", value: most.perSecond, unit: "/s" },
         { name: "classify over HTTP, asked 2,000/s", value: perSecond, unit: "/s", bar: ">= 1,980" },

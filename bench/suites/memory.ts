@@ -1,4 +1,4 @@
-import { execFileSync, fork, spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { openLogger } from "@seneschal/adapters/logging";
 import { prepareDev } from "@seneschal/app";
 import { type Bench, serverOptions } from "../bench.ts";
+import { runClient } from "../run-client.ts";
 
 /** How long the load lasts: `MEMORY_SECONDS=60 npm run bench -- --only memory`. */
 const seconds = Number(process.env["MEMORY_SECONDS"] ?? 10);
@@ -60,9 +61,9 @@ const memory: Bench = {
           connections: 64,
           milliseconds: seconds * 375,
         };
-        await run(load);
+        await runClient("load-client.ts", load);
         const half = resident(server.pid);
-        await run(load);
+        await runClient("load-client.ts", load);
         const end = resident(server.pid);
         return [
           { name: "memory/gateway-idle", value: idle, unit: "MB", bar: "< 150 MB" },
@@ -111,15 +112,6 @@ function makeWorkspace(connection: Connection): Promise<string> {
       },
     );
     sent.on("error", reject).end(JSON.stringify({ name: "bench" }));
-  });
-}
-
-function run(load: object): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const client = fork(new URL("../load-client.ts", import.meta.url).pathname);
-    client.send(load);
-    client.once("error", reject);
-    client.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`the load client ended with ${code}`))));
   });
 }
 

@@ -1,4 +1,3 @@
-import { fork } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,6 +9,7 @@ import { schedulerService, schedulerSettings } from "@seneschal/app/scheduler";
 import { serve } from "@seneschal/server-fastify";
 import type { Bench, BenchResult } from "../bench.ts";
 import type { Load, LoadReport } from "../load-client.ts";
+import { runClient } from "../run-client.ts";
 
 const TOKEN = "token-of-the-bench";
 const NODES = 1000;
@@ -39,13 +39,9 @@ async function startScheduler(path: string) {
 }
 
 function load(port: number, call: Pick<Load, "method" | "path" | "body">): Promise<LoadReport> {
-  return new Promise((resolve, reject) => {
-    const client = fork(new URL("../load-client.ts", import.meta.url).pathname);
-    const headers = { authorization: `Bearer ${TOKEN}` };
-    client.send({ ...call, port, headers, connections: 64, milliseconds: 4000 } satisfies Load);
-    client.once("message", (report) => resolve(report as LoadReport)).once("error", reject);
-    client.once("exit", (code) => (code === 0 ? undefined : reject(new Error(`the load client ended with ${code}`))));
-  });
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const orders: Load = { ...call, port, headers, connections: 64, milliseconds: 4000 };
+  return runClient<LoadReport>("load-client.ts", orders);
 }
 
 /** The scheduler as its users meet it: over HTTP, 64 connections, every call authenticated, authorised and checked. */

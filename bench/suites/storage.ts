@@ -2,7 +2,6 @@
  * Storage: erasure coding beside memcpy, S3 put and get beside the raw disk and a bare node:http file server, scrub, memory
  * over a long ingest.
  */
-import { fork } from "node:child_process";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -23,6 +22,7 @@ import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { openAuthorisation } from "@seneschal/app/platform";
 import { createCredentials, openStorageNode, serveS3, storageSchema } from "@seneschal/app/storage";
 import { type Bench, type BenchResult, rate } from "../bench.ts";
+import { runClient } from "../run-client.ts";
 import type { S3Load, S3LoadReport } from "../s3-client.ts";
 
 const clients = 16;
@@ -54,13 +54,7 @@ function erasure(): readonly BenchResult[] {
 
 /** Runs a client process against a server. */
 function drive(load: Omit<S3Load, "clients" | "milliseconds">): Promise<S3LoadReport> {
-  const child = fork(new URL("../s3-client.ts", import.meta.url).pathname);
-  child.send({ ...load, clients, milliseconds: 3000 });
-  return new Promise((resolve, reject) => {
-    child.once("message", (report) => resolve(report as S3LoadReport));
-    child.once("error", reject);
-    child.once("exit", (code) => code !== 0 && reject(new Error(`the client ended with ${code}`)));
-  });
+  return runClient<S3LoadReport>("s3-client.ts", { ...load, clients, milliseconds: 3000 });
 }
 
 async function openNode(directory: string) {
