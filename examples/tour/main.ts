@@ -211,13 +211,11 @@ async function writeAndDamage(storage: typeof acme): Promise<number> {
   await s3.send(new CreateBucketCommand({ Bucket: "offers" }));
   await s3.send(new PutObjectCommand({ Bucket: "offers", Key: "offer.bin", Body: new Uint8Array(200_000).fill(7) }));
   s3.destroy();
-  const files = (await readdir(join(world.dir, "storage"), { recursive: true })).filter((name) =>
-    /devices?\/.*extents?\//.test(name),
-  );
+  const files = (await readdir(join(world.dir, "storage"), { recursive: true })).filter((name) => name.endsWith(".seg"));
   for (const name of files) {
     const path = join(world.dir, "storage", name);
-    const bytes = await readFile(path).catch(() => undefined);
-    if (bytes === undefined || bytes.length < 1000) continue;
+    const bytes = await readFile(path);
+    if (bytes.length < 1000) continue;
     bytes[500] = (bytes[500] ?? 0) ^ 1;
     await writeFile(path, bytes);
     return 1;
