@@ -22,7 +22,7 @@ import {
   serverCertificate,
   type systemCall,
 } from "@seneschal/app/gateway";
-import { rateLimiter } from "@seneschal/app/platform";
+import { pooledRandom, rateLimiter } from "@seneschal/app/platform";
 import { dispatcher, type Endpoint, type Hooks } from "@seneschal/contract";
 import type { DocumentStore } from "@seneschal/core/ports";
 import { serve } from "@seneschal/server-fastify";
@@ -78,10 +78,11 @@ export async function openBenchServer(more: (hooks: Hooks) => readonly Endpoint[
   const now = (): number => Date.now();
   const dev = await devCredentials(gateway.services, { organizations: ["acme"], issuer: devIssuer(), now: now() });
   const tls = await serverCertificate(gateway.services, { names: ["localhost"], now: now() });
+  const ids = pooledRandom(systemRandom);
   const hooks: Hooks = {
     ...gateway.hooks,
     now,
-    requestId: () => randomBytes(16).toString("hex"),
+    requestId: () => Buffer.from(ids(16)).toString("hex"),
     rateLimit: rateLimiter("gateway", gateway.limits, openMemoryRates(systemRandom), now),
   };
   const server = await serve(dispatcher([...gateway.endpoints(hooks), ...more(hooks)], hooks), {

@@ -8,10 +8,10 @@ import {
   checkpointOrigin,
   encryptItems,
   gatewaySchema,
-  pooledRandom,
   systemCall,
   verifyRecords,
 } from "@seneschal/app/gateway";
+import { pooledRandom } from "@seneschal/app/platform";
 import { contract, endpoints } from "@seneschal/contract";
 import { bindRecord, sealRecord } from "@seneschal/crypto";
 import { CompactRange, checkpointText, signNote } from "@seneschal/crypto/merkle";

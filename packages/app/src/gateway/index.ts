@@ -14,7 +14,6 @@ export { type DevIssuer, type DevToken, devIssuer } from "./dev-issuer.ts";
 export { bootstrapBytes, type FirstAdmin } from "./enrollment/bootstrap.ts";
 export { type Gateway, type GatewayOptions, openGateway, servedRoutes } from "./open-gateway.ts";
 export { ensureOrganization } from "./organizations/ensure.ts";
-export { pooledRandom } from "./pooled-random.ts";
 export { gatewaySchema } from "./schema.ts";
 export type { GatewayServices } from "./services.ts";
 export { type GatewayConfig, type GatewaySettings, gatewaySettings } from "./settings.ts";

@@ -8,6 +8,7 @@ import type { z } from "zod";
 import { clientAddress } from "./client-address.ts";
 import { checkHealth, type Health, type HealthCheck } from "./health.ts";
 import { observeRequests } from "./observe-requests.ts";
+import { pooledRandom } from "./pooled-random.ts";
 import { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
 
 /** What the process gives to every service. */
@@ -101,11 +102,12 @@ export async function startService<Schema extends z.ZodObject>(
     built = await definition.build(config, { clock, random, log, metrics, version, health, server: () => server });
     checks = built.checks ?? [];
     const { authorise } = built.hooks;
+    const ids = pooledRandom(random);
     const hooks: Hooks = {
       ...built.hooks,
       ...(authorise && { authorise: (input) => inSpan("policy authorise", {}, () => authorise(input)) }),
       now: () => clock.now(),
-      requestId: () => Buffer.from(random(16)).toString("hex"),
+      requestId: () => Buffer.from(ids(16)).toString("hex"),
       ...(built.limits && { rateLimit: rateLimiter(name, built.limits, rates, () => clock.now()) }),
       observe: observeRequests(metrics, log),
       onError: (error, { id }, requestId) => log.error({ error, route: id, request_id: requestId }, "request failed"),

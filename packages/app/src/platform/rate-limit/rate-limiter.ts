@@ -30,11 +30,24 @@ export function rateLimiter(
   const guarded = new Set(limits.guarded?.routes);
   const exempt = new Set(limits.exempt);
 
+  const pseudonyms = new Map<string, Pseudonym>();
+
+  const pseudonymOf = (policy: string, whom: string): Pseudonym => {
+    const name = `${service}\0${policy}\0${whom}`;
+    const known = pseudonyms.get(name);
+    if (known !== undefined) return known;
+    const hash = createHmac("sha256", counter.salt).update(name).digest();
+    const fresh = { key: hash.toString("base64"), partition: hash.subarray(0, 12).toString("base64") };
+    if (pseudonyms.size === PSEUDONYMS) pseudonyms.clear();
+    // A path may be as long as its sender likes.
+    if (name.length <= 512) pseudonyms.set(name, fresh);
+    return fresh;
+  };
+
   async function count(policy: string, rate: Rate, whom: string): Promise<RateVerdict> {
     const at = now();
-    const hash = createHmac("sha256", counter.salt).update(`${service}\0${policy}\0${whom}`).digest();
-    const partition = hash.subarray(0, 12).toString("base64");
-    return verdict(policy, rate, await counter.take(hash.toString("base64"), rate, at), at, partition);
+    const { key, partition } = pseudonymOf(policy, whom);
+    return verdict(policy, rate, await counter.take(key, rate, at), at, partition);
   }
 
   return async (wire, { id }, principal) => {
@@ -47,6 +60,15 @@ export function rateLimiter(
     return count("guarded", limits.guarded.rate, `${address} ${wire.path}`);
   };
 }
+
+/** Under which a caller is counted, and what the caller sees of it. */
+interface Pseudonym {
+  readonly key: string;
+  readonly partition: string;
+}
+
+/** So many are kept: a keyed hash costs more than all else here. */
+const PSEUDONYMS = 10_000;
 
 function verdict(name: string, { limit, window }: Rate, take: Take, now: number, partition: string): RateVerdict {
   const seconds = Math.ceil(window / 1000);
