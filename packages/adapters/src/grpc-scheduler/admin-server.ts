@@ -12,7 +12,8 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
-import { isCoded } from "@seneschal/core";
+import { isCoded, type JsonObject } from "@seneschal/core";
+import { encodeAsciiJson } from "@seneschal/core/log";
 
 /** Where the interface is written down. */
 export const ADMIN_PROTO = fileURLToPath(new URL("../../src/grpc-scheduler/admin.proto", import.meta.url));
@@ -136,6 +137,7 @@ function failure(error: unknown): Partial<ServiceError> {
   if (code === undefined || !isCoded(error)) return { code: status.INTERNAL, details: "internal error" };
   const metadata = new Metadata();
   metadata.set("error-code", error.code);
-  metadata.set("error-details", JSON.stringify(error.details));
+  // metadata is ASCII
+  metadata.set("error-details", Buffer.from(encodeAsciiJson(error.details as JsonObject)).toString("latin1"));
   return { code, details: error.message, metadata };
 }

@@ -60,7 +60,7 @@ export function adminHandlers(
       const { tenant_id: id, clear = [], ...fields } = request;
       const cleared = (clear as readonly string[]).map((field) => {
         if (!CLEARABLE.includes(field))
-          throw new CodedError("invalid_argument", `clear: ${field} cannot be cleared`, { field: "clear" });
+          throw new CodedError("invalid_argument", `clear: expected some of ${CLEARABLE.join(", ")}`, { field: "clear" });
         return [field, null] as const;
       });
       const { updateTenant } = schedulerContract;

@@ -97,6 +97,12 @@ test.each([
   ["root", "UpdateTenant", { tenant_id: "none", max_nodes: 1 }, status.NOT_FOUND, "not_found"],
   ["root", "UpdateTenant", { tenant_id: "physics", gpu_hours_budget: -1 }, status.INVALID_ARGUMENT, "invalid_argument"],
   ["root", "UpdateTenant", { tenant_id: "physics", clear: ["max_nodes"] }, status.INVALID_ARGUMENT, "invalid_argument"],
+  ["root", "UpdateTenant", { tenant_id: "physics", clear: ["müll".repeat(9000)] }, status.INVALID_ARGUMENT, "invalid_argument"],
+  ["root", "UpdateTenant", { tenant_id: "physics", reason: "\u001b[31m" }, status.INVALID_ARGUMENT, "invalid_argument"],
+  ["root", "UpdateTenant", { tenant_id: "a b", max_nodes: 1 }, status.INVALID_ARGUMENT, "invalid_argument"],
+  ["root", "UpdateTenant", { tenant_id: "", max_nodes: 1 }, status.INVALID_ARGUMENT, "invalid_argument"],
+  ["root", "GetUserUsage", { user: "" }, status.INVALID_ARGUMENT, "invalid_argument"],
+  ["root", "GetUserUsage", { user: "\u0000ü" }, status.INVALID_ARGUMENT, "invalid_argument"],
   ["root", "GetTenantUsage", { tenant_id: "physics", days: 0 }, status.INVALID_ARGUMENT, "invalid_argument"],
 ] as const)("as %s: %s %j is refused with its status and code", async (who, method, request, code, name) => {
   const error: ServiceError = await call(who, method, request).then(
@@ -104,4 +110,6 @@ test.each([
     (e: ServiceError) => e,
   );
   expect([error.code, error.metadata.get("error-code")[0]]).toEqual([code, name]);
+  const details = JSON.parse(String(error.metadata.get("error-details")[0]));
+  if (name === "invalid_argument") expect(details.field).toMatch(/^[a-z_]+$/);
 });
