@@ -65,6 +65,15 @@ export function normalise(text: string): Normalised {
   const starts: number[] = [];
   const ends: number[] = [];
   for (const word of words(text)) {
+    if (ASCII.test(word.text)) {
+      if (word.text === " " && out.at(-1) === " ") continue;
+      for (let i = 0; i < word.text.length; i++) {
+        out.push(word.text[i] ?? "");
+        starts.push(word.start + i);
+        ends.push(word.start + i + 1);
+      }
+      continue;
+    }
     const disguised = MIXED.test(word.text) && !FOREIGN.test(word.text);
     for (const run of word.text.matchAll(RUN)) {
       const mixed = disguised || MIXED.test(run[0]);

@@ -60,10 +60,17 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
     named.set(words, answer);
     return answer;
   };
+  // Many recognisers look at the same digits.
+  const things = new Map<number, boolean>();
+  const isThing = (index: number): boolean => {
+    const answer = things.get(index) ?? namesThing(lowered, index);
+    things.set(index, answer);
+    return answer;
+  };
   for (const recogniser of recognisers) {
     if (options.entities !== undefined && !options.entities.has(recogniser.entity)) continue;
     if (digits < (recogniser.digits ?? 0)) continue;
-    if (recogniser.needs !== undefined && !folded.text.includes(recogniser.needs)) continue;
+    if (!hasNeeded(recogniser, folded.text)) continue;
     const hinted = options.country !== undefined && recogniser.country === options.country;
     if (recogniser.onlyKnown === true && !hinted && !isNamed(recogniser.context)) continue;
     for (const pattern of recogniser.patterns) {
@@ -84,7 +91,7 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
         if (
           !telling &&
           isMostlyDigits(value) &&
-          (namesThing(lowered, index) || (isPlainNumber(value) && isQuantity(lowered, index + value.length)))
+          (isThing(index) || (isPlainNumber(value) && isQuantity(lowered, index + value.length)))
         )
           continue;
         const context = contextOf(lowered, index, index + value.length, recogniser.context, options.hints);
@@ -140,6 +147,11 @@ function evidenceClass(checked: boolean, telling: boolean, inContext: boolean): 
 /** A match never ends in the punctuation of its sentence. */
 function trimmed(match: string): string {
   return match.replace(/[\s.,;]+$/, "").replace(/([^:]):$/, "$1");
+}
+
+function hasNeeded({ needs }: Recogniser, text: string): boolean {
+  if (needs === undefined) return true;
+  return typeof needs === "string" ? text.includes(needs) : needs(text);
 }
 
 function names(words: readonly string[], lowered: string, hints: readonly string[] = []): boolean {

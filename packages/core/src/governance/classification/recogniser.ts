@@ -33,8 +33,8 @@ export interface Recogniser {
   readonly context: readonly string[];
   /** Fewest digits in the whole text for any match: a cheap prefilter. */
   readonly digits?: number;
-  /** A character without which there is no match: another prefilter. */
-  readonly needs?: string;
+  /** A text without which there is no match, or a cheap test of the whole: another prefilter. */
+  readonly needs?: string | ((folded: string) => boolean);
   /** Looked for only under a hint at its country or in texts that hold one of its context words. */
   readonly onlyKnown?: boolean;
   /** How often the entity is meant when rules cannot decide, 0..1. Default 0.5. */

@@ -56,7 +56,7 @@ const ASKS = new RegExp(
 
 /** The words of a request in the English that the rules know; the same words where they are English already. */
 export function inRequestEnglish(words: string): string {
-  const plain = words.normalize("NFD").replace(/\p{Mn}/gu, "");
+  const plain = /[^ -~]/.test(words) ? words.normalize("NFD").replace(/\p{Mn}/gu, "") : words;
   if (!ASKS.test(plain)) return words;
   let text = plain;
   for (const [pattern, means] of PATTERNS) text = text.replace(pattern, means);

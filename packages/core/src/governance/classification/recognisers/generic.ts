@@ -72,7 +72,7 @@ export const generic: readonly Recogniser[] = [
     ],
     validate: isMailAddress,
     context: MAIL_WORDS,
-    needs: "@",
+    needs: (text) => text.includes("@") && /[^ -~\s]/.test(text),
     prior: 0.9,
   },
   // As addresses stand in web addresses, and as people write them against robots.

@@ -2,6 +2,10 @@ import type { Recogniser } from "../recogniser.ts";
 
 const word = "\\p{Lu}[\\p{L}'’-]{1,30}";
 
+/** What one of the introductions below must hold. */
+const INTRODUCTIONS =
+  /name|\bi am|i'm|called|dear|regards|sincerely|ich heiße|appelle|mon nom|llamo|nombre|chiamo|nome|heet|naam|nazywam/i;
+
 /** Names of people where the words around give them away; a model would find more. */
 export const person: readonly Recogniser[] = [
   {
@@ -15,6 +19,13 @@ export const person: readonly Recogniser[] = [
         ),
         score: 0.6,
       },
+    ],
+    context: ["name", "mr", "mrs", "dr"],
+    prior: 0.4,
+  },
+  {
+    entity: "PERSON",
+    patterns: [
       {
         name: "introduced",
         regex: new RegExp(
@@ -25,6 +36,7 @@ export const person: readonly Recogniser[] = [
       },
     ],
     context: ["name", "mr", "mrs", "dr"],
+    needs: (text) => INTRODUCTIONS.test(text),
     prior: 0.4,
   },
 ];
