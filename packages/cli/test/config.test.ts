@@ -65,6 +65,13 @@ describe("configuration by the command line", () => {
     expect(await run(["init", "--data", fresh], host)).toBe(0);
     expect(await run(["org", "create", "initech", "--set", `data_dir=${fresh}`, "--json"], host)).toBe(0);
     expect(host.json()).toEqual({ id: "initech" });
+    for (const key of ["AAAA", "no base64", Buffer.alloc(33).toString("base64")]) {
+      expect(await run(["org", "create", "other", "--crk-public-key", key, "--set", `data_dir=${fresh}`], host)).toBe(2);
+      expect(host.errors.at(-1)).toContain("32 bytes");
+    }
+    const anchored = JSON.stringify([{ id: "acme", crk_public_key: "AAAA" }]);
+    expect(await run(["config", "check", "--set", `gateway.organizations=${anchored}`], host)).toBe(2);
+    expect(host.errors.at(-1)).toMatch(/organizations.*crk_public_key.*32 bytes/);
     expect(await run(["org", "create", "a/b", "--set", `data_dir=${fresh}`], host)).toBe(2);
   });
 

@@ -3,7 +3,7 @@ import { openMetrics } from "@seneschal/adapters/metrics";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { CodedError } from "@seneschal/core";
 import { isOrganizationId } from "@seneschal/core/keys";
-import { ensureOrganization, systemCall } from "../gateway/index.ts";
+import { ensureOrganization, isAnchor, systemCall } from "../gateway/index.ts";
 import { buildGateway } from "./gateway-service.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 
@@ -17,6 +17,8 @@ export async function createOrganization(
   { log, version }: { readonly log: Logger; readonly version: string },
 ): Promise<{ readonly id: string }> {
   if (!isOrganizationId(id)) throw new CodedError("usage", "an organisation id has 1 to 128 printable characters without /");
+  if (anchor !== null && !isAnchor(anchor))
+    throw new CodedError("usage", "a root key is the 32 bytes of an Ed25519 key in base64");
   const gateway = await buildGateway(
     { ...config.gateway, auth: config.auth },
     {

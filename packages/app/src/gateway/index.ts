@@ -14,6 +14,7 @@ export { type DevIssuer, type DevToken, devIssuer } from "./dev-issuer.ts";
 export { bootstrapBytes, type FirstAdmin } from "./enrollment/bootstrap.ts";
 export { type Gateway, type GatewayOptions, openGateway, servedRoutes } from "./open-gateway.ts";
 export { ensureOrganization } from "./organizations/ensure.ts";
+export { isAnchor } from "./organizations/is-anchor.ts";
 export { gatewaySchema } from "./schema.ts";
 export type { GatewayServices } from "./services.ts";
 export { type GatewayConfig, type GatewaySettings, gatewaySettings } from "./settings.ts";

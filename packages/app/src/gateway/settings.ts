@@ -2,6 +2,7 @@ import { isOrganizationId } from "@seneschal/core/keys";
 import { z } from "zod";
 import { duration } from "../platform/config/duration.ts";
 import { authSettings, rateSettings, serverSettings } from "../platform/config/schema.ts";
+import { isAnchor } from "./organizations/is-anchor.ts";
 
 /** What the gateway is configured with. Durations are text such as `24h`; milliseconds come out. */
 export const gatewaySettings = z.strictObject({
@@ -12,7 +13,7 @@ export const gatewaySettings = z.strictObject({
     .array(
       z.strictObject({
         id: z.string().refine(isOrganizationId, "expected 1 to 128 printable characters without /"),
-        crk_public_key: z.string().optional(),
+        crk_public_key: z.string().refine(isAnchor, "expected the 32 bytes of an Ed25519 key in base64").optional(),
       }),
     )
     .default([]),
