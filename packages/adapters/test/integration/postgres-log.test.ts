@@ -19,7 +19,8 @@ else
       place: async () => {
         places += 1;
         const name = `place_${places}`;
-        return { open: () => openPostgresLog({ url: server.url, name }), destroy: async () => {} };
+        // a busy machine may stop the server for longer than the default allows
+        return { open: () => openPostgresLog({ url: server.url, name, timeoutMs: 50_000 }), destroy: async () => {} };
       },
       seed,
       rounds: rounds(60),
