@@ -109,7 +109,8 @@ async function refuse(dispatch: Dispatch, error: NodeJS.ErrnoException, socket: 
     socket.destroy();
     return;
   }
-  const [line, broken] = refusals[error.code ?? ""] ?? ["400 Bad Request", "this is not HTTP"];
+  // The parser's code tells a caller what its bytes lack: `HPE_INVALID_METHOD`, `HPE_INVALID_CONTENT_LENGTH`, ...
+  const [line, broken] = refusals[error.code ?? ""] ?? ["400 Bad Request", `this is not HTTP (${error.code ?? error.message})`];
   const { status, headers, body } = await dispatch({
     method: "GET",
     target: "",

@@ -19,6 +19,15 @@ describe("node:http alone answers the shared case table", () => {
   });
 });
 
+test("bytes that are no request are refused with what the parser made of them", async () => {
+  const dispatch: Dispatch = async ({ broken }) => ({ status: 400, headers: {}, body: Buffer.from(broken ?? "") });
+  const server = await listener((request, response) => void answer(dispatch, request, response), dispatch, { port: 0 }).listen();
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n");
+  expect((await buffer(socket)).toString()).toMatch(/\r\n\r\nthis is not HTTP \(HPE_INVALID_CONTENT_LENGTH\)$/);
+  await server.close();
+});
+
 test("an address that sends too much that is no request is told so, in status line and body alike", async () => {
   const headers = { "content-type": "application/json", "retry-after": "7" };
   const dispatch: Dispatch = async () => ({ status: 429, headers, body: Buffer.from('{"error":{"code":"RATE_LIMITED"}}') });
