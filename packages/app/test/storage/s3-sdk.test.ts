@@ -229,6 +229,18 @@ describe("@aws-sdk/client-s3", () => {
       "InvalidRequest",
     ]);
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: "joined" }));
+    for (const CopySourceRange of ["bytes=0-", "bytes=9-3", "bytes=-5", "0-1", `bytes=0-${6 << 20}`])
+      expect(
+        await failure(
+          client.send(
+            new UploadPartCopyCommand({
+              ...{ Bucket, Key: "joined", UploadId, PartNumber: 1 },
+              ...{ CopySource: `${Bucket}/src`, CopySourceRange },
+            }),
+          ),
+        ),
+        CopySourceRange,
+      ).toEqual([400, "InvalidArgument"]);
     const { CopyPartResult } = await client.send(
       new UploadPartCopyCommand({
         Bucket,
@@ -239,6 +251,10 @@ describe("@aws-sdk/client-s3", () => {
         CopySourceRange: "bytes=10-19",
       }),
     );
+    const complete = (Parts: { PartNumber: number; ETag?: string }[]) =>
+      failure(client.send(new CompleteMultipartUploadCommand({ Bucket, Key: "joined", UploadId, MultipartUpload: { Parts } })));
+    expect(await complete([{ PartNumber: 1 }])).toEqual([400, "MalformedXML"]);
+    expect(await complete([{ PartNumber: -4, ETag: "x" }])).toEqual([400, "InvalidArgument"]);
     await client.send(
       new CompleteMultipartUploadCommand({
         Bucket,
@@ -248,6 +264,28 @@ describe("@aws-sdk/client-s3", () => {
       }),
     );
     expect((await get("joined")).bytes.equals(Buffer.from(pattern(6 << 20, 5)).subarray(10, 20))).toBe(true);
+  });
+  test("buckets: pages and prefixes give every bucket once; what a new bucket cannot have is refused, not ignored", async () => {
+    const names = ["page-1", "page-2", "page-3", "pagf"];
+    for (const name of names.toReversed()) await client.send(new CreateBucketCommand({ Bucket: name }));
+    const seen: (string | undefined)[] = [];
+    let token: string | undefined;
+    do {
+      const page = await client.send(
+        new ListBucketsCommand({ MaxBuckets: 2, Prefix: "page-", ...(token && { ContinuationToken: token }) }),
+      );
+      expect(page.Buckets?.length).toBeLessThanOrEqual(2);
+      seen.push(...(page.Buckets ?? []).map((b) => b.Name));
+      token = page.ContinuationToken;
+    } while (token !== undefined);
+    expect(seen).toEqual(names.slice(0, 3));
+    for (const MaxBuckets of [0, 10_001])
+      expect(await failure(client.send(new ListBucketsCommand({ MaxBuckets })))).toEqual([400, "InvalidArgument"]);
+    const tagged = { Bucket: "tagged", CreateBucketConfiguration: { Tags: [{ Key: "a", Value: "b" }] } };
+    expect(await failure(client.send(new CreateBucketCommand(tagged)))).toEqual([501, "NotImplemented"]);
+    const owned = { Bucket: "tagged", ObjectOwnership: "ObjectWriter" as const };
+    expect(await failure(client.send(new CreateBucketCommand(owned)))).toEqual([501, "NotImplemented"]);
+    expect(await failure(client.send(new HeadBucketCommand({ Bucket: "tagged" })))).toEqual([404, "NotFound"]);
   });
   test("listing: pages, prefixes and delimiters of both versions give every key once, in byte order", async () => {
     const B = "listing";

@@ -3,7 +3,8 @@ import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checksums } from "../../src/storage/s3/checksums.ts";
 import { parseRange } from "../../src/storage/s3/range.ts";
-import { toAmzDate, uriEncode } from "../../src/storage/s3/sigv4.ts";
+import { toAmzDate } from "../../src/storage/s3/signature-claim.ts";
+import { uriEncode } from "../../src/storage/s3/sigv4.ts";
 import { escapeXml, parseXml } from "../../src/storage/s3/xml.ts";
 import { pattern } from "./rig.ts";
 import { openS3Rig, type S3Rig, sdk } from "./s3-rig.ts";
@@ -159,6 +160,58 @@ describe("Signature Version 4", () => {
     expect(await refusal({ path: "/sig/forged" })).toEqual([404, "NoSuchKey"]);
     expect(s3.rig.node.events.query({ since: 0, category: "security", limit: 50 }).length).toBeGreaterThan(0);
   });
+  test("a malformed authorization is refused in the words of S3, before any key is looked up", async () => {
+    const scope = scopeOf(toAmzDate(s3.rig.clock.now()));
+    const [date = ""] = scope.split("/");
+    const signed = "SignedHeaders=host, Signature=00";
+    const with256 = (credential: string, rest = signed) => `AWS4-HMAC-SHA256 Credential=${credential}, ${rest}`;
+    const said = async (authorization: string, headers: Record<string, string> = {}) => {
+      const { status, text } = await send({ path: "/", tamper: (r) => Object.assign(r.headers, { authorization, ...headers }) });
+      const message = /<Message>(.*?)<\/Message>/s
+        .exec(text)?.[1]
+        ?.replace(/&(quot|apos|lt|gt);/g, (_, name: string) => ({ quot: '"', apos: "'", lt: "<", gt: ">" })[name] ?? "");
+      return `${status} ${codeOf(text)}: ${message?.replace("The authorization header is malformed; ", "")}`;
+    };
+    const malformed = "400 AuthorizationHeaderMalformed:";
+    const valid = with256(`A/${scope}`);
+    expect(await said("nonsense")).toBe(
+      "400 InvalidArgument: Authorization header is invalid -- one and only one ' ' (space) required.",
+    );
+    expect(await said("AWS key:signature")).toBe(
+      "400 InvalidRequest: The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.",
+    );
+    expect(await said("Bearer token")).toBe("400 InvalidArgument: Unsupported Authorization Type");
+    expect(await said(with256(`A/${scope}`, "SignedHeaders-host, Signature=00"))).toBe(
+      `${malformed} the authorization component "SignedHeaders-host" is malformed.`,
+    );
+    expect(await said(with256(`A/${scope}`, "Signature=00"))).toBe(
+      `${malformed} the authorization header requires three components: Credential, SignedHeaders, and Signature.`,
+    );
+    expect(await said(with256(`A/${scope}`, "SignedHeader=host, Signature=00"))).toBe(`${malformed} missing SignedHeaders.`);
+    expect(await said(with256("A/x"))).toBe(
+      `${malformed} the Credential is mal-formed; expecting "<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request".`,
+    );
+    expect(await said(with256(`A/${date}/r/ec2/aws4_request`))).toBe(
+      `${malformed} incorrect service "ec2". This endpoint belongs to "s3".`,
+    );
+    expect(await said(with256(`A/${date}/r/s3/aws5`))).toBe(
+      `${malformed} incorrect terminal "aws5". This endpoint uses "aws4_request".`,
+    );
+    expect(await said(with256("A/32/r/s3/aws4_request"))).toBe(
+      `${malformed} incorrect date format "32". This date in the credential must be in the format "yyyyMMdd".`,
+    );
+    expect(await said(with256("A/20010101/r/s3/aws4_request"))).toBe(
+      `${malformed} Invalid credential date. Date is not the same as X-Amz-Date.`,
+    );
+    expect(await said(valid, { "x-amz-date": "yesterday" })).toBe(
+      "403 AccessDenied: AWS authentication requires a valid Date or x-amz-date header.",
+    );
+    for (const hash of ["abc", "UNSIGNED", "STREAMING-PLAIN"])
+      expect(await said(valid, { "x-amz-content-sha256": hash })).toMatch(/^400 InvalidArgument: x-amz-content-sha256 must be/);
+    expect(await said(valid)).toMatch("403 AccessDenied: There were headers present in the request which were not signed");
+    const unknown = await send({ path: "/", keys: { ...s3.keys, access_key: "SNUNKNOWN" } });
+    expect(unknown.text).toContain("<AWSAccessKeyId>SNUNKNOWN</AWSAccessKeyId>");
+  });
   test("refusals of one kind make one security event in ten seconds", async () => {
     const count = () => s3.rig.node.events.query({ since: 0, category: "security", limit: 1000 }).length;
     await refusal({ path: "/", keys: { ...s3.keys, secret_key: "wrong" } });
@@ -232,7 +285,16 @@ describe("presigned requests", () => {
     expect(await fetched(presign("60", s3.rig.clock.now() - 61_000))).toEqual([403, "AccessDenied"]);
     expect(await fetched(`${presign("60")}0`)).toEqual([403, "SignatureDoesNotMatch"]);
     expect(await fetched(presign("60").replace("Expires=60", "Expires=600"))).toEqual([403, "SignatureDoesNotMatch"]);
-    expect(await fetched(presign("604801"))).toEqual([400, "AuthorizationQueryParametersError"]);
+    for (const seconds of ["604801", "0", "-1", "1.5", "soon"])
+      expect(await fetched(presign(seconds))).toEqual([400, "AuthorizationQueryParametersError"]);
+    for (const name of ["Algorithm", "Credential", "Date", "Expires", "SignedHeaders", "Signature"]) {
+      const without = presign("60").replace(new RegExp(`X-Amz-${name}=[^&]*`), "");
+      const refused = name === "Algorithm" ? [403, "AccessDenied"] : [400, "AuthorizationQueryParametersError"];
+      expect(await fetched(without), name).toEqual(refused);
+    }
+    expect(await fetched(`${presign("60")}&X-Amz-Security-Token=t`)).toEqual([400, "InvalidToken"]);
+    expect(await fetched(`${presign("60")}&X-Amz-Content-Sha256=abc`)).toEqual([400, "InvalidArgument"]);
+    expect(await fetched(`${s3.gateway.url}/sig?AWSAccessKeyId=a&Expires=1&Signature=s`)).toEqual([400, "InvalidRequest"]);
     expect(await fetched(presign("60", s3.rig.clock.now() + 3_600_000))).toEqual([403, "RequestTimeTooSkewed"]);
   });
 });

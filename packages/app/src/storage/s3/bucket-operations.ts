@@ -8,22 +8,44 @@ import { s3Error, s3Failure } from "./errors.ts";
 import { uriEncode } from "./sigv4.ts";
 import { childText, parseXml, type XmlObject, xmlDocument } from "./xml.ts";
 
+const maxBuckets = 10_000;
 const iso = (at: number) => new Date(at).toISOString();
 
 export async function listAllBuckets(call: S3Call): Promise<S3Reply> {
-  const buckets = await listBuckets(call.services, call.tenant);
+  const { query } = call;
+  const limit = Number(query.get("max-buckets") ?? maxBuckets);
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxBuckets)
+    throw s3Error("InvalidArgument", `Argument max-buckets must be an integer between 1 and ${maxBuckets}.`, {
+      elements: { ArgumentName: "max-buckets", ArgumentValue: query.get("max-buckets") ?? "" },
+    });
+  const prefix = query.get("prefix") ?? "";
+  const token = query.get("continuation-token");
+  const after = token ? decodeToken(token) : "";
+  const rest = (await listBuckets(call.services, call.tenant)).filter((b) => b.name.startsWith(prefix) && b.name > after);
+  const buckets = rest.slice(0, limit);
+  const last = buckets.at(-1);
   return xmlReply(
     xmlDocument("ListAllMyBucketsResult", {
       Owner: { ID: call.tenant, DisplayName: call.tenant },
-      Buckets: { Bucket: buckets.map((b) => ({ Name: b.name, CreationDate: iso(b.created_at) })) },
+      Buckets: {
+        Bucket: buckets.map((b) => ({ Name: b.name, CreationDate: iso(b.created_at), BucketRegion: b.region })),
+      },
+      ContinuationToken: rest.length > limit && last !== undefined ? encodeToken(last.name) : undefined,
+      Prefix: query.get("prefix"),
     }),
   );
 }
 
 export async function putBucket(call: S3Call): Promise<S3Reply> {
+  const ownership = call.headers["x-amz-object-ownership"];
+  if (ownership !== undefined && ownership !== "BucketOwnerEnforced")
+    throw s3Error("NotImplemented", "a bucket's objects belong to its owner: BucketOwnerEnforced");
   const text = await readText(call.body(), 64 * 1024);
-  const wanted = text.trim() === "" ? undefined : childText(parseXml(text), "LocationConstraint");
-  await createBucket(call.services, call.tenant, call.bucket, wanted || "us-east-1");
+  const asked = text.trim() === "" ? undefined : parseXml(text);
+  const unknown = asked?.children.find(({ name }) => name !== "LocationConstraint");
+  if (unknown !== undefined) throw s3Error("NotImplemented", `${unknown.name} of a new bucket is not supported`);
+  const region = asked === undefined ? undefined : childText(asked, "LocationConstraint");
+  await createBucket(call.services, call.tenant, call.bucket, region || "us-east-1");
   return { status: 200, headers: { location: `/${call.bucket}` } };
 }
 

@@ -23,8 +23,10 @@ const s3Codes = {
   InvalidRange: 416,
   InvalidRequest: 400,
   InvalidStorageClass: 400,
+  InvalidToken: 400,
   InvalidURI: 400,
   KeyTooLongError: 400,
+  MalformedTrailerError: 400,
   MalformedXML: 400,
   MetadataTooLarge: 400,
   MethodNotAllowed: 405,
@@ -69,6 +71,8 @@ const documented: Readonly<Record<string, string>> = {
   InvalidStorageClass: "The storage class you specified is not valid",
   InvalidURI: "The specified URI couldn't be parsed.",
   KeyTooLongError: "Your key is too long.",
+  MalformedTrailerError:
+    "The request contained trailing data that was not well-formed or did not conform to our published schema.",
   MalformedXML: "The XML you provided was not well-formed or did not validate against our published schema.",
   MetadataTooLarge: "Your metadata headers exceed the maximum allowed metadata size",
   MethodNotAllowed: "The specified method is not allowed against this resource.",
@@ -89,7 +93,10 @@ const documented: Readonly<Record<string, string>> = {
   XAmzContentSHA256Mismatch: "The provided 'x-amz-content-sha256' header does not match what was computed.",
 };
 
-/** A failure under its S3 name. */
+/**
+ * A failure under its S3 name. `details.said`: what S3 says in this situation, where its code has several meanings; `details.elements`: more
+ * that S3 puts into its answer.
+ */
 export function s3Error(code: S3Code, message: string, details: Readonly<Record<string, unknown>> = {}): CodedError<S3Code> {
   return new CodedError(code, message, details);
 }
@@ -101,6 +108,8 @@ export interface S3Failure {
   readonly message: string;
   /** What is known beyond what the code says. */
   readonly detail?: string;
+  /** Further elements of the answer. */
+  readonly elements?: Readonly<Record<string, string>>;
   readonly retryAfter?: number;
   readonly ours: boolean;
 }
@@ -109,7 +118,9 @@ export interface S3Failure {
 export function s3Failure(error: unknown): S3Failure {
   if (isCoded(error) && Object.hasOwn(s3Codes, error.code)) {
     const status = s3Codes[error.code as S3Code];
-    return { status, code: error.code, ...wording(error.code, error.message), ours: status === 500 };
+    const { said, elements } = error.details as { readonly said?: string; readonly elements?: Record<string, string> };
+    const more = elements === undefined ? {} : { elements };
+    return { status, code: error.code, ...wording(error.code, error.message, said), ...more, ours: status === 500 };
   }
   const kind = storageErrorKind(error);
   if (kind?.s3 !== undefined && error instanceof Error)
@@ -122,8 +133,7 @@ export function s3Failure(error: unknown): S3Failure {
   return { status: 500, code: "InternalError", ...wording("InternalError"), ours: true };
 }
 
-function wording(code: string, own?: string): Pick<S3Failure, "message" | "detail"> {
-  const message = documented[code];
-  if (message === undefined) return { message: own ?? code };
-  return own === undefined || own === message ? { message } : { message, detail: own };
+function wording(code: string, own?: string, said = documented[code]): Pick<S3Failure, "message" | "detail"> {
+  if (said === undefined) return { message: own ?? code };
+  return own === undefined || own === said ? { message: said } : { message: said, detail: own };
 }

@@ -11,7 +11,7 @@ import { readObject } from "../objects/read-object.ts";
 import { queryNumber, readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { s3Error } from "./errors.ts";
 import { conditionsOf, describeObject } from "./object-headers.ts";
-import { copySource } from "./object-operations.ts";
+import { copySource, partNumberOf } from "./object-operations.ts";
 import { uriEncode } from "./sigv4.ts";
 import { childText, parseXml, xmlDocument } from "./xml.ts";
 
@@ -20,9 +20,7 @@ function target(call: S3Call): UploadTarget {
 }
 
 function partNumber(call: S3Call): number {
-  const number = queryNumber(call, "partNumber", 0, 1, partLimits.maxNumber + 1);
-  if (number < 1 || number > partLimits.maxNumber) throw s3Error("InvalidArgument", "partNumber must be 1 to 10000");
-  return number;
+  return partNumberOf(call.query.get("partNumber") ?? "");
 }
 
 export async function beginUpload(call: S3Call): Promise<S3Reply> {
@@ -84,8 +82,13 @@ export async function finishUpload(call: S3Call): Promise<S3Reply> {
       number: Number(childText(p, "PartNumber")),
       etag: (childText(p, "ETag") ?? "").trim().replace(/^"(.*)"$/, "$1"),
     }));
-  if (root.name !== "CompleteMultipartUpload" || named.length === 0 || named.some((n) => !Number.isInteger(n.number)))
+  const whole = named.length > 0 && named.every((n) => Number.isInteger(n.number) && n.etag !== "");
+  if (root.name !== "CompleteMultipartUpload" || !whole)
     throw s3Error("MalformedXML", "expected CompleteMultipartUpload with Parts of PartNumber and ETag");
+  if (named.some((n) => n.number < 1))
+    throw s3Error("InvalidArgument", "PartNumber must be >= 1", {
+      elements: { ArgumentName: "PartNumber", ArgumentValue: String(named.find((n) => n.number < 1)?.number) },
+    });
   const object = await completeUpload(call.services, target(call), named, conditionsOf(call.headers));
   return xmlReply(
     xmlDocument("CompleteMultipartUploadResult", {

@@ -11,6 +11,8 @@ import { type ByteRange, parseRange } from "./range.ts";
 import { xmlDocument } from "./xml.ts";
 
 export async function getObject(call: S3Call): Promise<S3Reply> {
+  const asked = call.query.get("partNumber");
+  if (asked !== undefined) partNumberOf(asked);
   const object = await headObject(call.services, call.tenant, call.bucket, call.key);
   const headers = objectHeaders(object, call.headers);
   const judged = judgeRead(object, conditionsOf(call.headers));
@@ -45,13 +47,20 @@ export async function getObject(call: S3Call): Promise<S3Reply> {
   return { status, headers, body: { length, bytes: chain(first, bytes) } };
 }
 
+/** A part number as S3 takes it. Throws `InvalidArgument`. */
+export function partNumberOf(text: string): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= 1 && number <= partLimits.maxNumber) return number;
+  throw s3Error("InvalidArgument", `Part number must be an integer between 1 and ${partLimits.maxNumber}, inclusive.`, {
+    elements: { ArgumentName: "partNumber", ArgumentValue: text },
+  });
+}
+
 /** The bytes of the part that `partNumber` names; an object that was put at once is its own only part. */
 function partRange(call: S3Call, object: ObjectDoc): { readonly range?: ByteRange; readonly count?: number } | undefined {
   const text = call.query.get("partNumber");
   if (text === undefined) return undefined;
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || number < 1 || number > partLimits.maxNumber)
-    throw s3Error("InvalidArgument", `partNumber must be a number from 1 to ${partLimits.maxNumber}`);
+  const number = partNumberOf(text);
   if (call.headers["range"] !== undefined)
     throw s3Error("InvalidRequest", "Cannot specify both Range header and partNumber query parameter");
   const sizes = object.body.kind === "parts" ? object.body.parts.map((p) => p.size) : [object.size];
@@ -116,21 +125,37 @@ export async function copySource(call: S3Call): Promise<{ readonly object: Objec
   try {
     decoded = decodeURIComponent(path.replaceAll("+", "%20"));
   } catch {
-    throw s3Error("InvalidArgument", "x-amz-copy-source holds a malformed escape");
+    throw s3Error("InvalidArgument", "Invalid copy source encoding");
   }
   const [, bucket, key] = /^\/?([^/]+)\/(.+)$/s.exec(decoded) ?? [];
   if (bucket === undefined || key === undefined) throw s3Error("InvalidArgument", "x-amz-copy-source must be <bucket>/<key>");
   const object = await headObject(call.services, call.tenant, bucket, key);
   if (judgeRead(object, conditionsOf(call.headers, "x-amz-copy-source-")) !== "proceed")
     throw s3Error("PreconditionFailed", "the source is not the one asked for");
-  return { object, range: parseRange(call.headers["x-amz-copy-source-range"], object.size) };
+  return { object, range: copyRange(call.headers["x-amz-copy-source-range"], object.size) };
+}
+
+/** The range of a copied part: unlike a range that is read it must lie within the source. Throws `InvalidArgument`. */
+function copyRange(text: string | undefined, size: number): ByteRange | undefined {
+  if (text === undefined) return undefined;
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(text) ?? [];
+  const argument = (ArgumentValue: string) => ({ elements: { ArgumentName: "x-amz-copy-source-range", ArgumentValue } });
+  if (first === undefined || Number(last) < Number(first))
+    throw s3Error(
+      "InvalidArgument",
+      "The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy",
+      argument(text),
+    );
+  if (Number(last) >= size)
+    throw s3Error("InvalidArgument", `Range specified is not valid for source object of size: ${size}`, argument(String(size)));
+  return { start: Number(first), end: Number(last) + 1 };
 }
 
 export async function copyObject(call: S3Call): Promise<S3Reply> {
   const { object: source } = await copySource(call);
   const directive = call.headers["x-amz-metadata-directive"] ?? "COPY";
   if (directive !== "COPY" && directive !== "REPLACE")
-    throw s3Error("InvalidArgument", "x-amz-metadata-directive must be COPY or REPLACE");
+    throw s3Error("InvalidArgument", "x-amz-metadata-directive must be COPY or REPLACE", { said: "Unknown metadata directive." });
   if (directive === "COPY" && source.bucket === call.bucket && source.key === call.key)
     throw s3Error(
       "InvalidRequest",

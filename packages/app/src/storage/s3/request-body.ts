@@ -29,8 +29,6 @@ export function requestBody(source: AsyncIterable<Uint8Array>, headers: Headers,
   if (length !== undefined && !(Number.isSafeInteger(length) && length >= 0))
     throw s3Error("InvalidArgument", "the content length is malformed");
   if (length !== undefined && length > maxPut) throw s3Error("EntityTooLarge", "one PUT takes at most 5 GiB");
-  if (!streaming && !/^([0-9a-f]{64}|UNSIGNED-PAYLOAD)$/.test(proof.payloadHash))
-    throw s3Error("InvalidArgument", "x-amz-content-sha256 must be a SHA-256 in hex or UNSIGNED-PAYLOAD");
   checkDeclaredChecksums(headers);
   const verified: Record<string, string> = {};
   const trailers: Record<string, string> = {};
@@ -129,7 +127,7 @@ async function* decodeChunks(
   const reader = byteReader(source);
   for (;;) {
     const [, hex = "", signature] = /^([0-9a-fA-F]{1,8})(?:;chunk-signature=([0-9a-f]{64}))?$/.exec(await reader.line()) ?? [];
-    if (hex === "") throw s3Error("IncompleteBody", "the aws-chunked framing is malformed");
+    if (hex === "") throw endedEarly("the aws-chunked framing is malformed");
     const size = Number.parseInt(hex, 16);
     if (size === 0) {
       if (signs) check("PAYLOAD", emptyHash, signature);
@@ -142,7 +140,7 @@ async function* decodeChunks(
     }
     // The bytes are handed on before their signature is known; the object is committed only after all were right.
     if (digest !== undefined) check("PAYLOAD", digest.digest("hex"), signature);
-    if ((await reader.line()) !== "") throw s3Error("IncompleteBody", "the aws-chunked framing is malformed");
+    if ((await reader.line()) !== "") throw endedEarly("the aws-chunked framing is malformed");
   }
   const lines: string[] = [];
   let trailerSignature: string | undefined;
@@ -150,7 +148,7 @@ async function* decodeChunks(
     const at = line.indexOf(":");
     const name = line.slice(0, at).trim().toLowerCase();
     const value = line.slice(at + 1).trim();
-    if (at < 1 || lines.length > 16) throw s3Error("IncompleteBody", "the trailer is malformed");
+    if (at < 1 || lines.length > 16) throw s3Error("MalformedTrailerError", "the trailer is malformed");
     if (name === "x-amz-trailer-signature") {
       trailerSignature = value;
       continue;
@@ -160,7 +158,11 @@ async function* decodeChunks(
   }
   if (form === "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER") check("TRAILER", sha256(lines.join("")), trailerSignature);
   for (const name of (headers["x-amz-trailer"] ?? "").split(",").map((t) => t.trim().toLowerCase()))
-    if (name !== "" && trailers[name] === undefined) throw s3Error("IncompleteBody", `the announced trailer ${name} is missing`);
+    if (name !== "" && trailers[name] === undefined) throw endedEarly(`the announced trailer ${name} is missing`);
+}
+
+function endedEarly(reason: string) {
+  return s3Error("IncompleteBody", reason, { said: "The request body terminated unexpectedly" });
 }
 
 interface ByteReader {
@@ -187,9 +189,9 @@ function byteReader(source: AsyncIterable<Uint8Array>): ByteReader {
           held = held.subarray(at + 2);
           return text;
         }
-        if (held.length > maxLine) throw s3Error("IncompleteBody", "a line of the framing is too long");
+        if (held.length > maxLine) throw endedEarly("a line of the framing is too long");
         if (!(await more())) {
-          if (held.length > 0) throw s3Error("IncompleteBody", "the body ends within a line");
+          if (held.length > 0) throw endedEarly("the body ends within a line");
           return "";
         }
       }
@@ -197,7 +199,7 @@ function byteReader(source: AsyncIterable<Uint8Array>): ByteReader {
     async *take(count) {
       let left = count;
       while (left > 0) {
-        if (held.length === 0 && !(await more())) throw s3Error("IncompleteBody", "the body ends within a chunk");
+        if (held.length === 0 && !(await more())) throw endedEarly("the body ends within a chunk");
         const piece = held.subarray(0, left);
         held = held.subarray(piece.length);
         left -= piece.length;

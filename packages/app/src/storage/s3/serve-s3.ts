@@ -160,7 +160,7 @@ async function checkAllowed(
 function checkOwner(headers: Readonly<Record<string, string | undefined>>, tenant: string): void {
   for (const name of ["x-amz-expected-bucket-owner", "x-amz-source-expected-bucket-owner"])
     if (headers[name] !== undefined && headers[name] !== tenant)
-      throw s3Error("AccessDenied", `the bucket does not belong to the account that ${name} names`);
+      throw s3Error("AccessDenied", `the bucket does not belong to the account that ${name} names`, { said: "Access Denied." });
 }
 
 const drainBytes = 8 * 1024 * 1024;
@@ -245,6 +245,7 @@ function sendFailure(
     {
       ...{ Code: failed.code, Message: failed.message },
       ...(failed.detail !== undefined && { Detail: failed.detail }),
+      ...failed.elements,
       ...{ Resource: resource, RequestId: facts.requestId },
     },
     false,

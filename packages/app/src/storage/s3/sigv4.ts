@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { s3Error } from "./errors.ts";
+import { signatureClaim } from "./signature-claim.ts";
 
 /** The parts of a request that are signed, as received. Header names in lower case. */
 export interface SignedRequest {
@@ -30,12 +31,10 @@ export interface Credential {
 
 export const emptyHash = createHash("sha256").digest("hex");
 const skewMs = 15 * 60_000;
-const maxExpires = 7 * 86_400;
 
 /**
- * Verifies AWS Signature Version 4 in its header or presigned query form. Throws `AccessDenied` for an unsigned request,
- * `InvalidAccessKeyId`, `SignatureDoesNotMatch`, `RequestTimeTooSkewed`, `AuthorizationHeaderMalformed` or, presigned,
- * `AuthorizationQueryParametersError`.
+ * Verifies AWS Signature Version 4 in its header or presigned query form. Throws `InvalidAccessKeyId`, `SignatureDoesNotMatch`,
+ * `RequestTimeTooSkewed`, `AccessDenied` for headers that are not signed, and what {@link signatureClaim} throws.
  */
 export async function verifySignature(
   request: SignedRequest,
@@ -43,21 +42,15 @@ export async function verifySignature(
   now: number,
 ): Promise<Verified> {
   const { path, query } = splitTarget(request.target);
-  const presigned = query.some(([name]) => name === "X-Amz-Algorithm");
-  const malformed = presigned ? "AuthorizationQueryParametersError" : "AuthorizationHeaderMalformed";
-  const claim = presigned ? presignedClaim(query, now) : headerClaim(request.headers);
-  const [accessKey, date, region, service, terminator, ...more] = claim.credential.split("/");
-  if (!accessKey || !date || !region || service !== "s3" || terminator !== "aws4_request" || more.length > 0)
-    throw s3Error(malformed, "the credential must be <key>/<date>/<region>/s3/aws4_request");
-  const at = parseAmzDate(claim.amzDate);
-  if (at === undefined || !claim.amzDate.startsWith(date))
-    throw s3Error(malformed, "the date of the request and of the credential differ or are malformed");
-  if (Math.abs(now - at) > skewMs && !(presigned && at <= now))
+  const claim = signatureClaim(request.headers, query, now);
+  const { accessKey, date, region } = claim;
+  if (Math.abs(now - claim.at) > skewMs && !(claim.presigned && claim.at <= now))
     throw s3Error("RequestTimeTooSkewed", "the request time is more than 15 minutes from the server's");
   checkSignedHeaders(claim.signedHeaders, request.headers);
 
   const credential = await lookUp(accessKey);
-  if (credential === undefined) throw s3Error("InvalidAccessKeyId", "the access key does not exist");
+  if (credential === undefined)
+    throw s3Error("InvalidAccessKeyId", "the access key does not exist", { elements: { AWSAccessKeyId: accessKey } });
   const scope = `${date}/${region}/s3/aws4_request`;
   const canonical = [
     request.method,
@@ -84,68 +77,17 @@ export async function verifySignature(
   };
 }
 
-interface Claim {
-  readonly credential: string;
-  readonly signedHeaders: readonly string[];
-  readonly signature: string;
-  readonly amzDate: string;
-  readonly payloadHash: string;
-}
-
-function headerClaim(headers: SignedRequest["headers"]): Claim {
-  const authorization = headers["authorization"];
-  if (authorization === undefined) throw s3Error("AccessDenied", "the request is not signed");
-  const fields = /^AWS4-HMAC-SHA256\s+Credential=([^,\s]+),\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/.exec(
-    authorization,
-  );
-  if (fields === null)
-    throw s3Error("AuthorizationHeaderMalformed", "expected AWS4-HMAC-SHA256 Credential, SignedHeaders, Signature");
-  const payloadHash = headers["x-amz-content-sha256"];
-  if (payloadHash === undefined)
-    throw s3Error("InvalidRequest", "Missing required header for this request: x-amz-content-sha256");
-  const date = headers["x-amz-date"];
-  const amzDate = date ?? toAmzDate(Date.parse(headers["date"] ?? ""));
-  return {
-    credential: fields[1] ?? "",
-    signedHeaders: (fields[2] ?? "").split(";"),
-    signature: fields[3] ?? "",
-    amzDate,
-    payloadHash,
-  };
-}
-
-function presignedClaim(query: readonly (readonly [string, string])[], now: number): Claim {
-  const once = (name: string): string => {
-    const values = query.filter(([n]) => n === name).map(([, v]) => v);
-    if (values.length !== 1 || values[0] === undefined)
-      throw s3Error("AuthorizationQueryParametersError", `${name} must be given once`);
-    return values[0];
-  };
-  if (once("X-Amz-Algorithm") !== "AWS4-HMAC-SHA256")
-    throw s3Error("AuthorizationQueryParametersError", "unknown X-Amz-Algorithm");
-  const expires = Number(once("X-Amz-Expires"));
-  if (!Number.isInteger(expires) || expires < 1 || expires > maxExpires)
-    throw s3Error("AuthorizationQueryParametersError", "X-Amz-Expires must be 1 to 604800 seconds");
-  const amzDate = once("X-Amz-Date");
-  if (now > (parseAmzDate(amzDate) ?? 0) + expires * 1000) throw s3Error("AccessDenied", "Request has expired.");
-  const hashes = query.filter(([n]) => n === "X-Amz-Content-Sha256").map(([, v]) => v);
-  return {
-    credential: once("X-Amz-Credential"),
-    signedHeaders: once("X-Amz-SignedHeaders").split(";"),
-    signature: once("X-Amz-Signature"),
-    amzDate,
-    payloadHash: hashes[0] ?? "UNSIGNED-PAYLOAD",
-  };
-}
-
 /** The host and every x-amz header must be under the signature: an unsigned one could be anybody's. */
 function checkSignedHeaders(signed: readonly string[], headers: SignedRequest["headers"]): void {
   const names = new Set(signed);
   if (names.size !== signed.length || signed.some((n) => n !== n.toLowerCase() || n === ""))
     throw s3Error("AuthorizationHeaderMalformed", "SignedHeaders must be distinct lower-case names");
   if (!names.has("host")) throw s3Error("AccessDenied", "the host header is not signed");
-  for (const name of Object.keys(headers))
-    if (name.startsWith("x-amz-") && !names.has(name)) throw s3Error("AccessDenied", `the header ${name} is not signed`);
+  const unsigned = Object.keys(headers).filter((name) => name.startsWith("x-amz-") && !names.has(name));
+  if (unsigned.length > 0)
+    throw s3Error("AccessDenied", "There were headers present in the request which were not signed", {
+      elements: { HeadersNotSigned: unsigned.sort().join(", ") },
+    });
 }
 
 /** Path and decoded query pairs of a request target. Throws `InvalidURI`. */
@@ -215,15 +157,4 @@ export function sha256(data: string | Uint8Array): string {
 export function equalText(a: string, b: string): boolean {
   const [x, y] = [Buffer.from(a), Buffer.from(b)];
   return x.length === y.length && timingSafeEqual(x, y);
-}
-
-function parseAmzDate(text: string): number | undefined {
-  const m = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
-  const at = m === null ? Number.NaN : Date.parse(`${m[1]}-${m[2]}-${m[3]}T${m[4]}:${m[5]}:${m[6]}Z`);
-  return Number.isNaN(at) ? undefined : at;
-}
-
-/** `20260101T000000Z`. */
-export function toAmzDate(at: number): string {
-  return Number.isNaN(at) ? "" : new Date(at).toISOString().replace(/[-:]|\.\d{3}/g, "");
 }
