@@ -15,6 +15,8 @@ export default defineConfig({
   test: {
     // One less than there are cores by default, which leaves half of two cores idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Files of a project share a worker's modules: loading them anew for each file took a third of all time. No file leaves anything behind.
+    isolate: false,
     projects: [
       ...packages.map((name) => ({
         extends: true as const,
