@@ -87,6 +87,21 @@ describe("commands that need no server", () => {
     expect([code, /^[\d,]+ evaluations\/s, [\d.]+ us each/.test(text)], text).toEqual([0, true]);
   });
 
+  it("classify shows a bar that fills as the file is read, never empties again, and is cleared at the end", async () => {
+    const rows = Array.from({ length: 20_000 }, (_, i) => `Person ${i},p${i}@example.com,536-22-8726`);
+    await writeFile(join(cwd, "many.csv"), `name,email,ssn\n${rows.join("\n")}\n`);
+    const { host } = await call("classify", "many.csv");
+    expect(host.shown.at(-1)).toBe("");
+    const bars = host.shown.slice(0, -1).map((line) => /^many\.csv \[(#*)(\.*)\] (\d+) records$/.exec(line));
+    expect(bars.length).toBeGreaterThan(2);
+    const filled = bars.map((bar) => bar?.[1]?.length ?? -1);
+    expect(filled).toEqual([...filled].sort((a, b) => a - b));
+    expect(bars.every((bar) => (bar?.[1]?.length ?? 0) + (bar?.[2]?.length ?? 0) === 24)).toBe(true);
+    expect([filled.at(-1), bars.at(-1)?.[3]]).toEqual([24, "20000"]);
+    expect(filled[0]).toBeLessThan(24);
+    expect(host.shown.join()).not.toContain("@");
+  });
+
   it("classify tells columns apart and prints no value", async () => {
     const { code, text } = await call("classify", "people.csv");
     expect(code, text).toBe(0);

@@ -4,6 +4,8 @@ import type { Host } from "../src/host.ts";
 export interface ScriptedHost extends Host {
   readonly lines: string[];
   readonly errors: string[];
+  /** What stood on the progress line, one after another; empty where it was cleared. */
+  readonly shown: string[];
   /** The last line of output as JSON. */
   json(): Record<string, unknown>;
 }
@@ -16,10 +18,12 @@ export function scriptedHost(options: {
 }): ScriptedHost {
   const lines: string[] = [];
   const errors: string[] = [];
+  const shown: string[] = [];
   const secrets = [...(options.secrets ?? [])];
   return {
     lines,
     errors,
+    shown,
     env: options.env ?? {},
     cwd: options.cwd,
     out: (line) => void lines.push(line),
@@ -27,7 +31,7 @@ export function scriptedHost(options: {
     stdin: async () => options.stdin ?? "",
     askSecret: async () => secrets.shift() ?? "",
     interrupted: new Promise(() => {}),
-    progress: () => {},
+    progress: (line) => void shown.push(line),
     json: () => JSON.parse(lines.at(-1) ?? "") as Record<string, unknown>,
   };
 }

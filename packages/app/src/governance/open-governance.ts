@@ -141,7 +141,10 @@ async function organisations(config: GovernanceConfig, store: DocumentStore): Pr
 
 function tierPolicyOf({ classification, destinations }: GovernanceConfig): TierPolicy {
   const tiers = classification.tiers ?? DEFAULT_TIER_POLICY.tiers;
-  const entities = { ...DEFAULT_TIER_POLICY.entities, ...classification.entities };
+  const builtIn = Object.entries(DEFAULT_TIER_POLICY.entities).map(
+    ([entity, policy]) => [entity, { ...policy, tier: classification.tier_names[policy.tier] ?? policy.tier }] as const,
+  );
+  const entities = { ...Object.fromEntries(builtIn), ...classification.entities };
   for (const [entity, { tier }] of Object.entries(entities)) {
     if (!tiers.includes(tier))
       throw new CodedError("config_invalid", `classification.entities.${entity}: ${tier} is not one of the tiers`);
@@ -150,10 +153,10 @@ function tierPolicyOf({ classification, destinations }: GovernanceConfig): TierP
     if (!tiers.includes(accepts_tier))
       throw new CodedError("config_invalid", `destinations.${i}.accepts_tier: ${accepts_tier} is not one of the tiers`);
   }
-  const quasiTier = tiers.includes(DEFAULT_TIER_POLICY.quasiTier)
-    ? DEFAULT_TIER_POLICY.quasiTier
-    : (tiers[Math.min(2, tiers.length - 1)] ?? "");
-  return { ...DEFAULT_TIER_POLICY, tiers, entities, quasiTier };
+  const quasi = classification.tier_names[DEFAULT_TIER_POLICY.quasiTier] ?? DEFAULT_TIER_POLICY.quasiTier;
+  const quasiTier = tiers.includes(quasi) ? quasi : (tiers[Math.min(2, tiers.length - 1)] ?? "");
+  const regimes = { ...DEFAULT_TIER_POLICY.regimes, ...classification.regimes };
+  return { ...DEFAULT_TIER_POLICY, tiers, entities, quasiTier, regimes };
 }
 
 async function policySources(files: readonly string[]): Promise<readonly PolicySource[]> {

@@ -31,9 +31,13 @@ export const governanceSettings = z.strictObject({
     .strictObject({
       /** Lowest first. */
       tiers: z.array(z.string().min(1).max(64)).min(2).max(16).optional(),
+      /** Built-in tier -> its name in `tiers`, for a scale of one's own. */
+      tier_names: z.record(z.string(), z.string()).default({}),
+      /** Kind tag (`PII`, `PHI` or one's own) -> regimes that it falls under, over the built-in table. */
+      regimes: z.record(z.string(), z.array(z.string().min(1).max(64)).max(20)).default({}),
       /** Entity -> tier and tags, over the built-in table. */
       entities: z.record(z.string(), z.strictObject({ tier: z.string(), tags: z.array(z.string()).default([]) })).default({}),
-      /** Further recognisers; patterns run on RE2, in linear time. */
+      /** Further recognisers; patterns run on RE2, with an end to every repetition. */
       recognisers: z
         .array(
           z.strictObject({

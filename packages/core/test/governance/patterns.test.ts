@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { checkSync } from "recheck";
 import { describe, expect, test } from "vitest";
 import { boundedPattern, candidates, DEFAULT_RECOGNISERS, LEXICON, recognise } from "../../src/governance/index.ts";
@@ -64,12 +65,45 @@ describe("work grows with the text, not faster", () => {
 });
 
 describe("patterns of strangers", () => {
-  test("run on RE2: back references and look-around are refused, nested quantifiers are harmless", () => {
+  test("run on RE2: back references and look-around are refused, and repetitions whose bounds multiply", () => {
     expect(boundedPattern("(a)\\1")).toBeUndefined();
     expect(boundedPattern("(?=a)a")).toBeUndefined();
-    const evil = boundedPattern("(a+)+$");
-    expect(evil?.exec(`${"a".repeat(5000)}!`)).toBeNull();
+    expect(boundedPattern("(a+)+$")).toBeUndefined();
+    expect(boundedPattern("(a|a)+$")?.exec(`${"a".repeat(5000)}!`)).toBeNull();
   });
+
+  test("a pattern that matches nothing at all is refused", () => {
+    for (const source of ["", "a*", "(?:.*z)?", "x{0,3}", "^$"]) expect(boundedPattern(source), source).toBeUndefined();
+  });
+
+  test("open repetitions end, so that no search looks to the end of the text from every match", () => {
+    expect(boundedPattern("y(?:.*z)?")?.exec(`y${"x".repeat(300)}z`)).toMatchObject({ 0: "y", index: 0 });
+    expect(boundedPattern("y(?:.*z)?")?.exec(`y${"x".repeat(200)}z`)?.[0]).toHaveLength(202);
+  });
+
+  test("bounding changes no escape, quotation or class", () => {
+    const text = "a+b*c{2,} [+*]";
+    for (const source of ["a\\+b\\*c\\{2,\\}", "\\Qa+b*c{2,}\\E", "a[+*]b[*+]c", "a[^]x]b"])
+      expect(boundedPattern(source)?.exec(text)?.index).toBe(0);
+    expect(boundedPattern("[[:alpha:]+]{3}")?.exec(text)?.[0]).toBe("a+b");
+    fc.assert(
+      fc.property(
+        fc.stringMatching(/^[a-c]{1,12}$/),
+        fc.constantFrom("a+", "[ab]+c", "b{2,}", "(?:ab)*c", "a.?c"),
+        (given, source) => {
+          expect(boundedPattern(source)?.exec(given)?.[0]).toBe(new RegExp(source).exec(given)?.[0]);
+        },
+      ),
+    );
+  });
+
+  test("half a megabyte against a pattern that looks far ahead is searched to the end", () => {
+    const regex = boundedPattern("y(?:[^q]*z)?") ?? /x/g;
+    const found = recognise("y".repeat(100_000), [
+      { entity: "FAR", patterns: [{ name: "far", regex, score: 0.6 }], context: [] },
+    ]);
+    expect(found).toHaveLength(20_000);
+  }, 60_000);
 
   test("find what they describe at the right place", () => {
     const regex = boundedPattern("EMP-\\d{5}");
