@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from "node:timers/promises";
 import type { CommitResult } from "@seneschal/core/ports";
 import type { PreparedCommit } from "@seneschal/core/store";
 
@@ -49,8 +50,8 @@ export class CommitQueue {
   async #run(): Promise<void> {
     this.#running = true;
     while (this.#waiting.length > 0) {
-      // Commits of the same tick travel together, also the first ones.
-      await Promise.resolve();
+      // Commits of requests that came in together travel together, also the first ones.
+      await immediate();
       const batch = this.#take();
       try {
         const results = await this.#process(batch.map(({ commit }) => commit));
