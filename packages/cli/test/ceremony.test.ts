@@ -1,4 +1,5 @@
 import { createPublicKey, verify } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mtlsFetch } from "@seneschal/adapters/http";
@@ -21,6 +22,14 @@ describe("a root key by the command line", () => {
     const code = await run([...args, "--as", "acme/super_admin", "--credentials", dev.credentials, "--json"], host);
     return Object.assign(host, { code });
   };
+
+  /** Every byte of a body that the commands send, in one text. */
+  const sent: string[] = [];
+  const listen = (message: unknown): void => {
+    sent.push(Buffer.from((message as { readonly chunk: Uint8Array | string }).chunk).toString("latin1"));
+  };
+  beforeAll(() => subscribe("undici:request:bodyChunkSent", listen));
+  afterAll(() => unsubscribe("undici:request:bodyChunkSent", listen));
 
   it("custodians choose passwords, open their shares and sign together; neither password nor share is sent", async () => {
     const started = await call(["ceremony", "generate", "--shares", "3", "--threshold", "2"]);
@@ -61,6 +70,17 @@ describe("a root key by the command line", () => {
       type: "spki",
     });
     expect(verify(null, Buffer.from(message, "base64"), key, Buffer.from(signature, "base64"))).toBe(true);
+
+    const all = sent.join("\n");
+    expect(all).toContain('"derived_key"');
+    expect(all).toContain('"hiding"');
+    for (const index of [1, 2, 3]) expect(all).not.toContain(`password ${index}`);
+    for (const index of [1, 3]) {
+      const { data } = JSON.parse(await readFile(join(dev.dir, `share-${index}.json`), "utf8"));
+      expect(all).not.toContain(data);
+      // The share's scalar stands somewhere in its envelope: no stretch of it was sent in another dress.
+      for (let at = 0; at + 24 <= data.length; at += 8) expect(all).not.toContain(data.slice(at, at + 24));
+    }
 
     const lonely = await call(["ceremony", "session", "--message", message]);
     const alone = await call(["ceremony", "join", String(lonely.json()["id"]), "--share", "share-1.json", "--wait", "0"]);
