@@ -7,6 +7,7 @@ import { type Harness, startStorage, tokenOf } from "../storage/harness.ts";
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const tabs = ["overview", "performance", "devices", "shards", "jobs", "events", "operations"];
 const shots = process.env["SCREENSHOTS"];
 
 describe.skipIf(executablePath === undefined)("dashboard in Chromium (skipped: no browser is installed)", () => {
@@ -71,7 +72,7 @@ describe.skipIf(executablePath === undefined)("dashboard in Chromium (skipped: n
     for (const scheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme: scheme });
       await page.goto(`${h.service.url}/ui`);
-      for (const tab of ["overview", "performance", "devices", "shards", "jobs", "events", "operations"]) {
+      for (const tab of tabs) {
         await open(tab);
         await page.waitForFunction(() => document.querySelector("#freshness")?.textContent?.startsWith("Live"));
         await shot(`${scheme}-${tab}`);
@@ -79,10 +80,14 @@ describe.skipIf(executablePath === undefined)("dashboard in Chromium (skipped: n
       }
     }
     await page.setViewportSize({ width: 360, height: 740 });
-    for (const tab of ["overview", "devices", "operations"]) {
-      await open(tab);
-      await shot(`phone-${tab}`);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth), tab).toBeLessThanOrEqual(360);
+    for (const scheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      for (const tab of tabs) {
+        await open(tab);
+        await shot(`phone-${scheme}-${tab}`);
+        expect(await violations(), `phone ${scheme} ${tab}`).toEqual([]);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth), tab).toBeLessThanOrEqual(360);
+      }
     }
     await page.setViewportSize({ width: 1200, height: 900 });
   });
@@ -93,6 +98,44 @@ describe.skipIf(executablePath === undefined)("dashboard in Chromium (skipped: n
     expect(await page.getAttribute("#tab-performance", "aria-selected")).toBe("true");
     await page.keyboard.press("ArrowLeft");
     expect(await page.getAttribute("#tab-overview", "aria-selected")).toBe("true");
+  });
+  test("Tab reaches every control of every tab, each with a visible focus, and a dialog gives the focus back", async () => {
+    for (const tab of tabs) {
+      await open(tab);
+      // Named by what they are: the page replaces its elements as it polls.
+      const wanted = await page.$$eval(`#view-${tab} :is(button, input, select, a[href])`, (found) =>
+        found
+          .filter((e) => (e as HTMLElement).offsetParent !== null && !(e as HTMLButtonElement).disabled)
+          .map(
+            (e) => `${e.tagName} ${e.getAttribute("name")} ${e.getAttribute("data-node")} ${e.closest("form")?.dataset["op"]}`,
+          ),
+      );
+      const missing = new Set(wanted);
+      await page.focus(`#tab-${tab}`);
+      for (let presses = 0; presses < wanted.length + 10 && missing.size > 0; presses++) {
+        await page.keyboard.press("Tab");
+        const at = await page.evaluate((view) => {
+          const e = document.activeElement as HTMLElement;
+          if (e.closest(view) === null) return undefined;
+          const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(e);
+          const visible = (outlineStyle !== "none" && outlineWidth !== "0px") || boxShadow !== "none";
+          const name = `${e.tagName} ${e.getAttribute("name")} ${e.getAttribute("data-node")} ${e.closest("form")?.dataset["op"]}`;
+          return { name, visible };
+        }, `#view-${tab}`);
+        if (at === undefined) continue;
+        expect(at.visible, at.name).toBe(true);
+        missing.delete(at.name);
+      }
+      expect([...missing], tab).toEqual([]);
+    }
+    await open("overview");
+    await page.focus("button[data-node=node-1]");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#node-detail[open]");
+    expect(await violations()).toEqual([]);
+    await page.keyboard.press("Escape");
+    expect(await page.isVisible("#node-detail")).toBe(false);
+    expect(await page.evaluate(() => (document.activeElement as HTMLElement).dataset["node"])).toBe("node-1");
   });
   test("a hostile event text is shown as text", async () => {
     await open("events");
@@ -118,9 +161,11 @@ describe.skipIf(executablePath === undefined)("dashboard in Chromium (skipped: n
     await page.click("#sign-in button");
     await page.waitForSelector("#operations:not([hidden])");
     await shot("operations-signed-in");
+    expect(await violations(), "signed in").toEqual([]);
     await page.click("form[data-op=maintenance] button");
     await page.waitForSelector("#confirm[open]");
     expect(await page.textContent("#confirm-text")).toContain("Shard: whole cluster; Mode: on: read-only");
+    expect(await violations(), "confirmation").toEqual([]);
     await page.click("#confirm button[value=no]");
     expect(h.storage.node.cluster.state.maintenance).toBe(false);
     await page.click("form[data-op=maintenance] button");

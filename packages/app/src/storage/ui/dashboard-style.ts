@@ -13,7 +13,7 @@ nav{overflow-x:auto;background:var(--panel);border-bottom:1px solid var(--line)}
 [role=tab][aria-selected=true]{color:var(--text);border-color:var(--accent);font-weight:600}
 main{padding:8px 16px 32px;max-width:1280px;margin:auto}
 :focus-visible{outline:3px solid var(--accent);outline-offset:1px}
-.cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(150px,1fr));gap:12px}
+.cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(140px,1fr));gap:12px}@media(min-width:700px){.cards{grid-template-columns:repeat(4,1fr)}}
 .card,.panel{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:12px}
 .card h3,.panel h3{margin:0 0 4px;color:var(--dim);font-size:.9rem}.value{font-size:1.4rem;margin:0;font-weight:600}.note{margin:0;color:var(--dim);font-size:.85rem}
 #operations{display:grid;grid-template-columns:repeat(auto-fill,minmax(240px,1fr));gap:12px}
@@ -36,7 +36,7 @@ button{font:inherit;padding:8px 14px;border-radius:6px;border:1px solid var(--ac
 button.link{background:none;border:0;color:var(--accent);padding:0;text-decoration:underline}
 button.danger{background:var(--bad);border-color:var(--bad)}
 meter,progress{width:90px;height:14px;vertical-align:middle}
-.chart{background:var(--panel);border:1px solid var(--line);min-height:220px}
+.chart{background:var(--panel);border:1px solid var(--line);min-height:220px}.u-legend,.u-legend :is(th,td){border:0}
 .bar{display:grid;grid-template-columns:minmax(80px,160px) 1fr auto;gap:8px;align-items:center}.bar meter{width:100%}
 dialog{border:1px solid var(--line);border-radius:8px;background:var(--panel);color:var(--text);max-width:min(560px,92vw)}
 dl{display:grid;grid-template-columns:auto 1fr;gap:4px 16px}dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}
