@@ -4,7 +4,8 @@ const REACH = 120;
 
 /**
  * The context word that speaks for a match, if any: among the hints, the five words before or behind. `lowered` is the folded text in
- * lower case. A word of four letters or more also counts inside a longer one (`passportnumber`), one of a script without blanks always.
+ * lower case. A word of four letters or more also counts at the beginning of a longer one, of six or more
+ * anywhere inside (`mypassportnumber`), one of a script without blanks always.
  */
 export function contextOf(
   lowered: string,
@@ -66,8 +67,10 @@ export function isPartOfRow(text: string, start: number, end: number): boolean {
 /** True when the window holds the word. */
 function holds(window: string, word: string): boolean {
   for (let at = window.indexOf(word); at >= 0; at = window.indexOf(word, at + 1)) {
-    if (word.length >= 4 || isUnspaced(word.charCodeAt(0))) return true;
-    if (!isWordChar(window.charCodeAt(at - 1)) && !isWordChar(window.charCodeAt(at + word.length))) return true;
+    if (word.length >= 6 || isUnspaced(word.charCodeAt(0))) return true;
+    // `ring` is in `string` and `plate` in `template`, but `phonenumber` begins with `phone`.
+    const begins = !isWordChar(window.charCodeAt(at - 1));
+    if (begins && (word.length >= 4 || !isWordChar(window.charCodeAt(at + word.length)))) return true;
   }
   return false;
 }

@@ -213,13 +213,13 @@ export const LEXICON: readonly LexiconTerm[] = [
     term: "part of a name",
     match:
       /\b(?:first name|last name|middle name|maiden name|surname|given name|family name|firstname|lastname|fname|lname|forename|nickname|host name of person)\b/,
-    unless: counts,
+    unless: new RegExp(`${counts.source}|\\bthe given name`),
   },
   { entity: "PERSON", term: "name", match: /^name$/, personal: true, value: name },
   {
     entity: "USERNAME",
     term: "user name",
-    match: /\b(?:username|user name|login|user login|screen name|handle)\b/,
+    match: /\b(?:username|user name|login|user login|screen name|(?:twitter|instagram|social|user|screen) handle)\b/,
     unless: /\b(?:count|time|date|at|attempt|event|page|url)\b|^last login$/,
   },
   {

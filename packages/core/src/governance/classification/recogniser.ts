@@ -29,7 +29,7 @@ export interface Recogniser {
   /** Cuts a match that reached too far; the result is a prefix of it. `alone`: there is nothing but the match in the text. */
   readonly fit?: (match: string, alone: boolean) => string;
   readonly validate?: (match: string) => Verdict;
-  /** Words that make a match more likely, lower case. From four letters on they also count inside longer words. */
+  /** Words that make a match more likely, lower case. From four letters on they also count at the beginning of longer words, from six on anywhere inside. */
   readonly context: readonly string[];
   /** Fewest digits in the whole text for any match: a cheap prefilter. */
   readonly digits?: number;

@@ -137,7 +137,7 @@ export const phones: readonly Recogniser[] = [
     patterns: [
       {
         name: "country code without plus",
-        regex: shape("[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)|\\d{1,9})(?:[ .-]\\d{2,10}){1,4}"),
+        regex: shape("(?!\\d{1,12}[.,]\\d{1,2}(?!\\d))[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)|\\d{1,9})(?:[ .-]\\d{2,10}){1,4}"),
         score: 0.1,
       },
     ],
