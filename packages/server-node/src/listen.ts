@@ -104,13 +104,14 @@ const refusals: Readonly<Record<string, readonly [line: string, text: string]>> 
 };
 
 /** Answers bytes that are not an HTTP request in the service's error shape, then closes. */
-async function refuse(dispatch: Dispatch, error: NodeJS.ErrnoException, socket: Socket): Promise<void> {
-  if (error.code === "ECONNRESET" || !socket.writable) {
+async function refuse(dispatch: Dispatch, { code = "" }: NodeJS.ErrnoException, socket: Socket): Promise<void> {
+  // The parser's codes begin with HPE. Any other error is the connection's own, a handshake that failed or took too long among them: what
+  // would be written now waits for a handshake that never ends, or is the answer to a request that was not read yet.
+  if (!socket.writable || !(code in refusals || code.startsWith("HPE_"))) {
     socket.destroy();
     return;
   }
-  // The parser's code tells a caller what its bytes lack: `HPE_INVALID_METHOD`, `HPE_INVALID_CONTENT_LENGTH`, ...
-  const [line, broken] = refusals[error.code ?? ""] ?? ["400 Bad Request", `this is not HTTP (${error.code ?? error.message})`];
+  const [line, broken] = refusals[code] ?? ["400 Bad Request", `this is not HTTP (${code})`];
   const { status, headers, body } = await dispatch({
     method: "GET",
     target: "",

@@ -1,4 +1,6 @@
 import { Agent, request } from "node:https";
+import { connect, type Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
 import type { SecureVersion, TLSSocket } from "node:tls";
 import { openLogger } from "@seneschal/adapters/logging";
 import { settableClock } from "@seneschal/adapters/memory";
@@ -168,6 +170,23 @@ describe.each<[string, Serve]>([
   ["Express", express.serve],
   ["Fastify", fastify.serve],
 ])("mutual TLS on %s", (_, serve) => {
+  test.each<[string, (socket: Socket) => void]>([
+    ["says nothing", () => undefined],
+    ["stops within its first message", (socket) => void socket.write(Buffer.from("16030102", "hex"))],
+    ["speaks HTTP without TLS", (socket) => void socket.write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")],
+  ])("a connection that %s instead of a handshake is closed without a word", async (_what, begin) => {
+    let asked = 0;
+    const dispatch = async () => ({ status: 400, headers: {}, body: new Uint8Array(++asked) });
+    const tls = { cert: server.cert, key: server.key, ca: [ca.pem], requestCert: true };
+    const listening = await serve(dispatch, { port: 0, tls, requestTimeout: 100 });
+    const socket = connect(listening.port, "127.0.0.1");
+    begin(socket);
+    const told = await buffer(socket).catch(() => Buffer.alloc(0));
+    await listening.close();
+    expect(told.includes("HTTP")).toBe(false);
+    expect(asked).toBe(0);
+  });
+
   describe.each<SecureVersion>(["TLSv1.2", "TLSv1.3"])("%s", (version) => {
     let running: RunningService;
     const agents: Agent[] = [];
