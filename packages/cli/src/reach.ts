@@ -6,7 +6,7 @@ import type { Host } from "./host.ts";
 import { readText } from "./read-config.ts";
 
 /** A service, whom to trust, and as whom to speak: all but the address are names of files. */
-export interface Target {
+interface Target {
   readonly url: string;
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
