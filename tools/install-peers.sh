@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the integration suites and benches can use on a Debian-like machine: etcd, PostgreSQL, Chromium, S3 clients,
-# Schemathesis and Presidio (into .peers), grpcurl and OPA by Go.
+# Schemathesis and Presidio (into .peers), grpcurl, versitygw and OPA by Go.
 # Every part is optional; the suites name what they miss.
 set -u
 status=0
@@ -30,6 +30,11 @@ if command -v go >/dev/null; then
   # A gRPC client that is not ours.
   GOBIN="$PWD/.peers/bin" go install github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3 || {
     echo "not installed: grpcurl"
+    status=1
+  }
+  # An S3 gateway whose compatibility suite is run against ours.
+  GOBIN="$PWD/.peers/bin" go install github.com/versity/versitygw/cmd/versitygw@v1.8.0 || {
+    echo "not installed: versitygw"
     status=1
   }
 fi

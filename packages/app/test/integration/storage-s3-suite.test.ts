@@ -1,15 +1,17 @@
 import { execFile, spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify, stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
 import { openS3Rig } from "../storage/s3-rig.ts";
 
 /**
- * The S3 compatibility suite of versitygw (Apache-2.0): `go install github.com/versity/versitygw/cmd/versitygw@v1.8.0`. Only
+ * The S3 compatibility suite of versitygw 1.8.0 (Apache-2.0), which `tools/install-peers.sh` builds. Only
  * its operations that this gateway offers; the rest is about IAM, versions, policies, locks and websites.
  */
-const versitygw = process.env["VERSITYGW"] ?? "versitygw";
+const own = fileURLToPath(new URL("../../../../.peers/bin/versitygw", import.meta.url));
+const versitygw = process.env["VERSITYGW"] ?? (existsSync(own) ? own : "versitygw");
 const { AWS_CA_BUNDLE: _bundle, ...env } = process.env;
 /** Some cases call themselves as `./versitygw`. */
 const cwd = dirname(versitygw);
