@@ -17,6 +17,9 @@ export const ATTACKS: readonly (readonly [name: string, unit: string])[] = [
   ["key begins", "-----BEGIN A PRIVATE KEY-----"],
   ["address starts", "https://a:b@a."],
   ["passwords", "password: "],
+  ["command lines", "mysql curl -u a:b -p "],
+  ["addresses beyond ASCII", "\u00e9@\u00e9."],
+  ["streets", "12 Rue de Aa Street via "],
   ["passports", "passport AB1234567"],
   ["mixed", "DE12 3456 a@b.co 1.2.3.4 +49 30 "],
 ];

@@ -18,11 +18,17 @@ for (const { name, points } of together) {
 }
 
 let steep = 0;
-const kinds = new Map(DEFAULT_RECOGNISERS.map((r) => [`${r.entity}${r.country === undefined ? "" : ` (${r.country})`}`, r]));
-for (const [kind, recogniser] of kinds) {
+/** Folding a text is part of every search: measured above, and no work of a recogniser. */
+const folding = new Map(ATTACKS.map(([, unit]) => [unit, spent([], attack(unit, KB * KB))]));
+for (const recogniser of DEFAULT_RECOGNISERS) {
+  const { entity, country, patterns } = recogniser;
+  const kind = `${entity}${country === undefined ? "" : ` (${country})`}: ${patterns[0]?.name}`;
   // Alone and under a hint at its context, so that none is left out for want of a word.
   const alone = [{ ...recogniser, onlyKnown: false }];
-  const slow = ATTACKS.filter(([, unit]) => spent(alone, attack(unit, KB * KB)) >= 8);
+  const slow = ATTACKS.filter(([, unit]) => {
+    const folded = folding.get(unit) ?? 0;
+    return spent(alone, attack(unit, KB * KB)) - folded >= Math.max(8, folded / 2);
+  });
   const grown = slow.map(([name, unit]) => ({ name, points: curve(alone, unit, SIZES.slice(-4)) }));
   const told = grown.flatMap(({ name, points }) => {
     const exponent = exponentOf(points);
@@ -30,9 +36,9 @@ for (const [kind, recogniser] of kinds) {
   });
   const worst = told.reduce((a, b) => (b.exponent > a.exponent ? b : a), { name: "no text over 8 ms", exponent: 1, ms: 0 });
   if (worst.exponent > STEEPEST) steep++;
-  console.log(`${kind.padEnd(32)} exponent ${worst.exponent.toFixed(2)}, 1 MB ${worst.ms.toFixed(0)} ms (${worst.name})`);
+  console.log(`${kind.padEnd(56)} exponent ${worst.exponent.toFixed(2)}, 1 MB ${worst.ms.toFixed(0)} ms (${worst.name})`);
 }
-console.log(`${kinds.size} recognisers, ${steep} steeper than ${STEEPEST}`);
+console.log(`${DEFAULT_RECOGNISERS.length} recognisers, ${steep} steeper than ${STEEPEST}`);
 process.exitCode = steep > 0 ? 1 : 0;
 
 /** A log-log plot of the curves with the slope of linear growth beside them. */
