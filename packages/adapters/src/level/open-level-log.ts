@@ -81,15 +81,12 @@ export async function openLevelLog(options: { readonly path: string }): Promise<
             return { ok: false, head, tail };
           }
           const next: LogHead = { seq: entry.seq, batchId: entry.batchId };
-          await written(
-            db.batch(
-              [
-                { type: "put", key: bytes(places.entry(entry.seq)), value: text },
-                { type: "put", key: bytes(places.head), value: JSON.stringify(next) },
-              ],
-              { sync: true },
-            ),
-          );
+          // A chained batch: the array form costs more than all else here.
+          const batch = db
+            .batch()
+            .put(bytes(places.entry(entry.seq)), text)
+            .put(bytes(places.head), JSON.stringify(next));
+          await written(batch.write({ sync: true }));
           head = next;
           for (const wake of wakeUps) queueMicrotask(() => wake(entry.seq));
           return { ok: true, head };

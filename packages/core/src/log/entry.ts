@@ -27,7 +27,7 @@ export function encodeEntry(entry: LogEntry): string {
 
 /** An entry of commands whose canonical JSON is known. */
 export function entryOf(about: Omit<LogEntry, "commands">, commands: readonly Detached[]): LogEntry {
-  const entry = { ...about, commands: commands.map(({ command }) => command) };
+  const entry: LogEntry = { commands: commands.map(({ command }) => command), ...about };
   keepText(
     entry,
     commands.map(({ text }) => text),

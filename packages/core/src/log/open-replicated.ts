@@ -423,5 +423,5 @@ function prepareCommand(command: unknown): Detached & { readonly bytes: number }
     throw new CodedError<LogErrorCode>("invalid_command", `the command takes ${bytes} bytes, more than ${maxBatch.bytes}`, {
       bytes,
     });
-  return { ...detached, bytes };
+  return { bytes, ...detached };
 }

@@ -53,11 +53,11 @@ export function audit(
     user: command.by,
     resourceType,
     resourceId,
-    details: { ...details, ...(command.why === undefined ? {} : { why: command.why }) },
+    details: command.why === undefined ? details : { ...details, why: command.why },
   };
   const hash = auditHash(draft.auditHead, entry);
   draft.auditHead = hash;
-  draft.audit = draft.audit.set(seqKey(entry.seq), { ...entry, hash });
+  draft.audit = draft.audit.set(seqKey(entry.seq), { hash, ...entry });
 }
 
 /** Hex SHA-256 of the previous hash, a line feed and the entry's canonical JSON. */
