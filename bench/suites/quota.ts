@@ -163,7 +163,7 @@ const embedded: Bench = {
     return [
       ...(await decisions("quota memory log, 64 callers,", createMemoryLog().open(), one)),
       ...(await onLevel((log) => decisions("quota embedded log, 64 callers,", log, { ...one, bar: ">= 20,000" }))),
-      ...(await onLevel((log) => decisions("quota embedded log, 256 callers,", log, { ...one, callers: 256 }))),
+      ...(await onLevel((log) => decisions("quota embedded log, 256 callers,", log, { ...one, callers: 256, bar: ">= 20,000" }))),
       ...(await onLevel((log) => decisions("quota embedded log, 1 caller,", log, { ...one, callers: 1 }))),
       ...(await onLevel((log) =>
         decisions("quota embedded log, 500 nodes each,", log, { callers: 16, tenants: 16, size: 500, ms: 3000 }),
