@@ -1,6 +1,6 @@
-import { setImmediate as immediate } from "node:timers/promises";
 import type { CommitResult } from "@seneschal/core/ports";
 import type { PreparedCommit } from "@seneschal/core/store";
+import { nextTurn } from "./system/next-turn.ts";
 
 const maxCommits = 200;
 const maxCharacters = 8 * 1024 * 1024;
@@ -51,7 +51,7 @@ export class CommitQueue {
     this.#running = true;
     while (this.#waiting.length > 0) {
       // Commits of requests that came in together travel together, also the first ones.
-      await immediate();
+      await nextTurn();
       const batch = this.#take();
       try {
         const results = await this.#process(batch.map(({ commit }) => commit));

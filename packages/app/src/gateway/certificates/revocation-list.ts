@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { nextTurn } from "@seneschal/adapters/system";
 import { notFound } from "@seneschal/core/keys";
 import { createRevocationList, parseSerial, type Revocation } from "@seneschal/crypto/x509";
 import { systemCall } from "../call.ts";
@@ -18,7 +18,7 @@ export async function revocationList(services: GatewayServices, org: string, now
     number: Math.floor(now / 1000),
     thisUpdate: now,
     nextUpdate: now + VALID_MS,
-    pause: () => setImmediate(undefined),
+    pause: nextTurn,
   });
 }
 
