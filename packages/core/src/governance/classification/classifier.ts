@@ -5,7 +5,7 @@ import { parseSql } from "../sql/parse-sql.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import type { SchemaOf } from "../sql/types.ts";
 import { confidenceOf, hiddenNames } from "./confidence.ts";
-import { type Evidence, safeName } from "./evidence.ts";
+import { businessEvidence, type Evidence, safeName } from "./evidence.ts";
 import { beginsLikeSql, csvOf, jsonOf, type QueryForm, quotedSql } from "./form.ts";
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
 import { recognise } from "./recognise.ts";
@@ -192,13 +192,7 @@ function requestEvidence(request: DataRequest, policy: TierPolicy): Evidence[] {
     };
   });
   if (request.business) {
-    found.push({
-      entity: "BUSINESS_OBJECT",
-      tier: policyOf(policy, "BUSINESS_OBJECT").tier,
-      tags: [],
-      kind: "object",
-      reason: "the request names business data",
-    });
+    found.push(businessEvidence(policyOf(policy, "BUSINESS_OBJECT").tier, "the request names business data"));
   }
   return found;
 }

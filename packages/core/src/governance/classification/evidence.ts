@@ -19,6 +19,11 @@ export interface Evidence {
   readonly column?: string;
 }
 
+/** That business data is meant, of whatever kind: it says nothing about persons. */
+export function businessEvidence(tier: string, reason: string): Evidence {
+  return { entity: "BUSINESS_OBJECT", tier, tags: [], kind: "object", reason };
+}
+
 const WITHHELD = "(name withheld)";
 
 /** A name that may be repeated to people: an identifier, not a value in disguise. */

@@ -1,4 +1,4 @@
-import type { Evidence } from "./evidence.ts";
+import { businessEvidence, type Evidence } from "./evidence.ts";
 import { namesBusiness, termOf, wordsOf } from "./lexicon.ts";
 import { policyOf, type TierPolicy } from "./tiers.ts";
 
@@ -38,13 +38,7 @@ export function namesEvidence(names: readonly string[], about: string, policy: T
     found.push({ entity: term.entity, tier, tags, kind: "name", reason: `the query names ${term.term}`, column: name });
   }
   if (namesBusiness(wordsOf(about))) {
-    found.push({
-      entity: "BUSINESS_OBJECT",
-      tier: policyOf(policy, "BUSINESS_OBJECT").tier,
-      tags: [],
-      kind: "object",
-      reason: "the query names business data",
-    });
+    found.push(businessEvidence(policyOf(policy, "BUSINESS_OBJECT").tier, "the query names business data"));
   }
   return found;
 }

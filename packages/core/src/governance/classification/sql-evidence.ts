@@ -1,5 +1,5 @@
 import type { ColumnInput, SqlAnalysis } from "../sql/types.ts";
-import { type Evidence, safeName } from "./evidence.ts";
+import { businessEvidence, type Evidence, safeName } from "./evidence.ts";
 import { isAboutHealth, isAboutPeople, termOf } from "./lexicon.ts";
 import { recognise } from "./recognise.ts";
 import type { Recogniser } from "./recogniser.ts";
@@ -58,14 +58,8 @@ export function sqlEvidence(
   for (const literal of analysis.literals) found.push(...literalEvidence(literal.value, literal.column, policy, recognisers));
   for (const table of [...analysis.inputs, ...analysis.outputs]) {
     const known = catalogue(table);
-    const lowest = unclassifiedTier(policy);
-    found.push({
-      entity: "BUSINESS_OBJECT",
-      tier: known !== undefined && tierRank(policy, known.tier) === 0 ? known.tier : lowest,
-      tags: [],
-      kind: "object",
-      reason: `table ${safeName(table)}`,
-    });
+    const tier = known !== undefined && tierRank(policy, known.tier) === 0 ? known.tier : unclassifiedTier(policy);
+    found.push(businessEvidence(tier, `table ${safeName(table)}`));
   }
   return found;
 }
