@@ -102,17 +102,21 @@ const disguised: ConformanceSuite = {
   },
 };
 
+/** Texts that stay under the third tier. */
+function harmlessTo(classifier: ReturnType<typeof createClassifier>, texts: readonly string[]) {
+  const t = tally();
+  for (const text of texts) {
+    const { tier, reasoning } = classifier.classify(text);
+    t.judge(tierRank(classifier.policy, tier) < 2, `${text} (${reasoning})`);
+  }
+  return t.result();
+}
+
 const things: ConformanceSuite = {
   name: "classification/numbers-of-things",
   floor: 0.98,
   async run() {
-    const t = tally();
-    const classifier = createClassifier();
-    for (const text of THINGS) {
-      const { tier, reasoning } = classifier.classify(text);
-      t.judge(tierRank(classifier.policy, tier) < 2, `${text} (${reasoning})`);
-    }
-    return t.result();
+    return harmlessTo(createClassifier(), THINGS);
   },
 };
 
@@ -137,13 +141,7 @@ const harmless: ConformanceSuite = {
   name: "classification/held-out-harmless",
   floor: 0.99,
   async run() {
-    const t = tally();
-    const classifier = createClassifier({ sql: await openSqlParser() });
-    for (const text of HARMLESS) {
-      const { tier, reasoning } = classifier.classify(text);
-      t.judge(tierRank(classifier.policy, tier) < 2, `${text} (${reasoning})`);
-    }
-    return t.result();
+    return harmlessTo(createClassifier({ sql: await openSqlParser() }), HARMLESS);
   },
 };
 
