@@ -38,9 +38,10 @@ export function rateLimiter(
     if (known !== undefined) return known;
     const hash = createHmac("sha256", counter.salt).update(name).digest();
     const fresh = { key: hash.toString("base64"), partition: hash.subarray(0, 12).toString("base64") };
+    // A path may be as long as its sender likes: such names are not kept, and push out no others.
+    if (name.length > 512) return fresh;
     if (pseudonyms.size === PSEUDONYMS) pseudonyms.clear();
-    // A path may be as long as its sender likes.
-    if (name.length <= 512) pseudonyms.set(name, fresh);
+    pseudonyms.set(name, fresh);
     return fresh;
   };
 
