@@ -17,6 +17,8 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Files of a project share a worker's modules: loading them anew for each file took a third of all time. No file leaves anything behind.
     isolate: false,
+    // Worker threads inherit it: they too run from source.
+    execArgv: ["--import", new URL("tools/run-source.mjs", import.meta.url).pathname, "--conditions=@seneschal/source"],
     projects: [
       ...packages.map((name) => ({
         extends: true as const,
