@@ -5,14 +5,13 @@ import type { Metrics } from "@seneschal/adapters/metrics";
 import { docsContract, endpoints, openapi } from "@seneschal/contract";
 import { governanceContract, governanceErrors } from "@seneschal/contract/governance";
 import { CodedError } from "@seneschal/core";
-import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
+import { DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
 import type { Clock, CompiledPolicy, DocumentStore, PolicyEngine, PolicySource, Random } from "@seneschal/core/ports";
 import { type BuiltService, docsHandlers, type Health, openAuthorisation, storeIdempotency } from "../platform/index.ts";
 import { keyDoc } from "./api-keys.ts";
 import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
 import { Persons, withoutNames } from "./audit/persons.ts";
 import { authenticator, authoriser, openActions } from "./authenticate.ts";
-import { customRecognisers } from "./custom-recognisers.ts";
 import { approvalHandlers } from "./handlers/approvals.ts";
 import { auditHandlers } from "./handlers/audit.ts";
 import { decisionHandlers } from "./handlers/decisions.ts";
@@ -20,6 +19,7 @@ import { healthHandlers } from "./handlers/health.ts";
 import { keyHandlers } from "./handlers/keys.ts";
 import { lineageHandlers } from "./handlers/lineage.ts";
 import { resourceHandlers } from "./handlers/resources.ts";
+import { openClassifier } from "./open-classifier.ts";
 import { answerSealer } from "./seal-answers.ts";
 import type { GovernanceServices } from "./services.ts";
 import type { GovernanceConfig } from "./settings.ts";
@@ -62,7 +62,6 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
   const worlds = new Worlds({
     store,
     tiers,
-    recognisers: [...DEFAULT_RECOGNISERS, ...customRecognisers(config.classification.recognisers)],
     ...(sql === undefined ? {} : { sql }),
     propagation: config.propagation,
     destinations: config.destinations,
@@ -70,8 +69,11 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
   });
   await worlds.open();
   const policyRevision = createHash("sha256").update(JSON.stringify(sources)).digest("hex").slice(0, 12);
+  const sealer = await answerSealer(options.signer.sign, random);
+  // Last, as threads that nobody closes would stay.
+  const classifier = openClassifier(config.classification, tiers, sql);
   const services: GovernanceServices = {
-    ...{ config, store, worlds, tiers, policy, policyRevision, clock, random, metrics, version, health },
+    ...{ config, store, worlds, classifier, tiers, policy, policyRevision, clock, random, metrics, version, health },
     audit: new AuditLog(store, options.signer),
     persons,
   };
@@ -88,7 +90,7 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
   const idempotency = storeIdempotency({
     store: options.store,
     random,
-    sealer: await answerSealer(options.signer.sign, random),
+    sealer,
     onLost: (error) => log.error({ error }, "an idempotent answer was not kept"),
   });
   let timer: NodeJS.Timeout | undefined;
@@ -124,6 +126,7 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
       clearInterval(timer);
       await checkpoint().catch(() => undefined);
       worlds.close();
+      await classifier.close();
     },
   };
 }

@@ -1,17 +1,15 @@
 import type { JsonObject } from "@seneschal/core";
 import {
   type Approval,
-  type Classifier,
-  createClassifier,
   type EvaluatedResource,
   type EvaluationWorld,
   LineageGraph,
   LineageIngest,
   type PropagationPolicy,
   policyOf,
-  type Recogniser,
   resourceId,
   type SqlParser,
+  type TableFacts,
   type TierPolicy,
   termOf,
   unclassifiedTier,
@@ -36,14 +34,14 @@ export interface ResourceDoc {
 /** What one organisation's data looks like now. */
 export interface World extends EvaluationWorld {
   readonly graph: LineageGraph;
-  readonly classifier: Classifier;
   readonly registered: ReadonlyMap<string, ResourceDoc>;
+  /** What is known of a table, by a name that a query may use; absent when there are none. */
+  readonly factsOf: ((table: string) => TableFacts) | undefined;
 }
 
 export interface WorldsOptions {
   readonly store: DocumentStore;
   readonly tiers: TierPolicy;
-  readonly recognisers: readonly Recogniser[];
   readonly sql?: SqlParser;
   readonly propagation: PropagationPolicy;
   readonly destinations: readonly { readonly prefix: string; readonly accepts_tier: string }[];
@@ -156,7 +154,6 @@ const READERS: Readonly<Record<string, (world: OrgWorld, key: string, doc: JsonO
 class OrgWorld implements World {
   readonly #approvals = new Map<string, Approval>();
   readonly graph: LineageGraph;
-  readonly classifier: Classifier;
   readonly registered = new Map<string, ResourceDoc>();
   readonly #ingest: LineageIngest;
   readonly #options: WorldsOptions;
@@ -167,13 +164,10 @@ class OrgWorld implements World {
     this.#options = options;
     this.graph = new LineageGraph(options.tiers, options.propagation);
     this.#ingest = new LineageIngest(this.graph, options.sql);
-    this.classifier = createClassifier({
-      policy: options.tiers,
-      recognisers: options.recognisers,
-      ...(options.sql === undefined ? {} : { sql: options.sql }),
-      catalogue: (table) => this.#known(table),
-      schemaOf: (table) => this.#schema(table),
-    });
+  }
+
+  get factsOf() {
+    return this.graph.size.resources === 0 ? undefined : (table: string) => this.#facts(table);
   }
 
   register(id: string, doc: ResourceDoc | undefined): void {
@@ -246,15 +240,12 @@ class OrgWorld implements World {
     return near.length === 1 ? near[0] : undefined;
   }
 
-  #known(table: string) {
+  #facts(table: string): TableFacts {
     const id = this.#find(table);
-    return id === undefined ? undefined : this.#resource(id);
-  }
-
-  #schema(table: string): readonly string[] | undefined {
-    const id = this.#find(table);
-    const columns = id === undefined ? [] : Object.keys(this.graph.info(id)?.columns ?? {});
-    return columns.length === 0 ? undefined : columns;
+    if (id === undefined) return {};
+    const resource = this.#resource(id);
+    const columns = Object.keys(this.graph.info(id)?.columns ?? {});
+    return { ...(resource === undefined ? {} : { resource }), ...(columns.length === 0 ? {} : { columns }) };
   }
 
   #resource(

@@ -38,6 +38,31 @@ describe("what a deployment adds", () => {
     expect(JSON.stringify(tiers.body)).toContain('"TOP"');
   });
 
+  test("its threads answer by its recognisers and its catalogue, as the serving thread does", async () => {
+    const classification = { recognisers: [{ entity: "BADGE", pattern: "EMP-\\d{5}" }] };
+    const resource = { tier: "RESTRICTED", columns: { id: {}, note: {} } };
+    const queries = ["badge EMP-12345 was used", "SELECT * FROM crm.notes", "SELECT id FROM other", "mail ada@example.org"];
+    const answers = [];
+    for (const threads of [0, 2]) {
+      const service = await start({ classification: { ...classification, threads } });
+      expect((await service.call("admin", "PUT", "/api/v1/resources/crm.notes", resource)).status).toBeLessThan(300);
+      answers.push(await Promise.all(queries.map((query) => classify(service, query))));
+      await service.stop();
+    }
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[1]?.map(({ tier }) => tier)).toEqual(["CONFIDENTIAL", "RESTRICTED", "INTERNAL", "CONFIDENTIAL"]);
+  });
+
+  test("while a thread reads half a megabyte, others are answered", async () => {
+    const service = await start({ classification: { threads: 1 } });
+    await classify(service, "the thread is up");
+    const order: string[] = [];
+    const long = classify(service, "ada@example.org 4111 1111 1111 1111 ".repeat(14_000)).then(() => order.push("long"));
+    for (let i = 0; i < 5; i++) await service.call(undefined, "GET", "/health").then(() => order.push("short"));
+    await long;
+    expect(order).toEqual([...Array(5).fill("short"), "long"]);
+  });
+
   test("a scale of its own takes the built-in entities by a table of names", async () => {
     const service = await start({
       classification: {

@@ -68,6 +68,7 @@ export async function startRig(
       ...key,
     })),
     ...settings,
+    classification: { threads: 0, ...(settings["classification"] as object | undefined) },
   });
   const signer = await openCheckpointSigner(undefined, "test");
   const definition = defineService({

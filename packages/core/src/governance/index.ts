@@ -7,8 +7,18 @@ export {
   createClassifier,
   MAX_QUERY_LENGTH,
 } from "./classification/classifier.ts";
+export {
+  type ClassificationAnswer,
+  type ClassificationTask,
+  classifierInThread,
+  classifyTask,
+  classifyWith,
+  type TableFacts,
+  type TaskClassifier,
+} from "./classification/classify-task.ts";
 export { type ColumnReport, classifyColumnValues } from "./classification/column-report.ts";
 export { COLUMN_THRESHOLD, type ColumnSample, type ColumnVerdict, classifyColumn } from "./classification/columns.ts";
+export { type ConfiguredRecogniser, configuredRecogniser } from "./classification/configured-recogniser.ts";
 export { CsvSplitter } from "./classification/csv.ts";
 export type { Evidence } from "./classification/evidence.ts";
 export { LEXICON, type LexiconTerm, termOf, wordsOf } from "./classification/lexicon.ts";

@@ -4,6 +4,7 @@ import type { GovernanceContract } from "@seneschal/contract/governance";
 import { isCoded, type Json } from "@seneschal/core";
 import {
   approvalThatHelps,
+  classifyWith,
   type EvaluationWorld,
   evaluateOperation,
   findAlternatives,
@@ -19,10 +20,10 @@ import { NOBODY, whoOf } from "../who.ts";
 type Routes = Pick<GovernanceContract, "classify" | "listTiers" | "evaluate">;
 
 export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
-  async classify({ worlds, store }, input) {
+  async classify({ worlds, classifier, store }, input) {
     const { query, context } = input.body;
     const world = await worlds.at(input.principal?.org ?? NOBODY);
-    const { findings, ...result } = world.classifier.classify(query, context as Record<string, Json>);
+    const { findings, ...result } = await classifyWith(classifier, query, context as Record<string, Json>, world.factsOf);
     const userId = context["user_id"];
     await store.commit({
       commitId: randomUUID(),

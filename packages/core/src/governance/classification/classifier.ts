@@ -75,11 +75,7 @@ export function createClassifier(options: ClassifierOptions = {}): Classifier {
   return {
     policy,
     classify(query, context = {}) {
-      if (query.length > MAX_QUERY_LENGTH) {
-        throw governanceError("validation_failed", `query: at most ${MAX_QUERY_LENGTH} characters`, {
-          issues: [{ path: "body.query", message: `at most ${MAX_QUERY_LENGTH} characters` }],
-        });
-      }
+      checkLength(query);
       try {
         return classify(query, context, policy, options);
       } catch (cause) {
@@ -87,6 +83,14 @@ export function createClassifier(options: ClassifierOptions = {}): Classifier {
       }
     },
   };
+}
+
+/** Throws `validation_failed` for a text that is too long. */
+export function checkLength(query: string): void {
+  if (query.length <= MAX_QUERY_LENGTH) return;
+  throw governanceError("validation_failed", `query: at most ${MAX_QUERY_LENGTH} characters`, {
+    issues: [{ path: "body.query", message: `at most ${MAX_QUERY_LENGTH} characters` }],
+  });
 }
 
 function classify(query: string, context: JsonObject, policy: TierPolicy, options: ClassifierOptions): ClassificationResult {

@@ -1,0 +1,1 @@
+export { type ClassifierSettings, openClassifierThreads } from "./open-classifier-threads.ts";

@@ -1,0 +1,73 @@
+import {
+  type ClassificationTask,
+  type ConfiguredRecogniser,
+  classifyTask,
+  configuredRecogniser,
+  DEFAULT_RECOGNISERS,
+  DEFAULT_TIER_POLICY,
+} from "@seneschal/core/governance";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openClassifierThreads } from "../../src/classifier-threads/index.ts";
+import { openSqlParser } from "../../src/sql-parser/index.ts";
+
+const badge: ConfiguredRecogniser = { entity: "BADGE", pattern: "EMP-\\d{5}", score: 0.6, context: ["Badge"] };
+const policy = { ...DEFAULT_TIER_POLICY, entities: { ...DEFAULT_TIER_POLICY.entities, BADGE: { tier: "RESTRICTED", tags: [] } } };
+const crm = {
+  resource: { tier: "RESTRICTED", tags: ["PII"], columns: { note: { tier: "RESTRICTED", tags: ["PII"] } } },
+  columns: ["id", "note"],
+};
+const tasks: readonly ClassificationTask[] = [
+  { query: "hello", context: {} },
+  { query: "my ssn is 536-22-8726", context: {} },
+  { query: "badge EMP-12345 was used", context: {} },
+  { query: "number 943 476 5919", context: { country: "gb" } },
+  { query: '{"email":"ada@example.org","notes":["none"]}', context: {} },
+  { query: "SELECT * FROM crm.notes", context: { dialect: "postgres" } },
+  { query: "SELECT * FROM crm.notes", context: {}, tables: new Map() },
+  { query: "SELECT * FROM crm.notes", context: {}, tables: new Map([["crm.notes", crm]]) },
+  { query: "an e\u0301migre\u0301 \u{1f600} wrote to ada@example.org", context: {} },
+];
+
+describe("classifier threads", () => {
+  const threads = openClassifierThreads(2, { policy, recognisers: [badge], sql: true });
+  let here: (task: ClassificationTask) => unknown;
+  beforeAll(async () => {
+    const recognisers = [...DEFAULT_RECOGNISERS, ...[configuredRecogniser(badge)].flatMap((r) => r ?? [])];
+    const options = { policy, recognisers, sql: await openSqlParser() };
+    here = (task) => classifyTask(task, options);
+  });
+  afterAll(() => threads.close());
+
+  test("answer as this thread does, alone and many at once", async () => {
+    for (const task of tasks) expect(await threads.answer(task)).toEqual(here(task));
+    const many = Array.from({ length: 20 }, () => tasks).flat();
+    expect(await Promise.all(many.map((task) => threads.answer(task)))).toEqual(many.map(here));
+  });
+
+  test("a task that fails is classification_failed, and its neighbours are answered", async () => {
+    const broken = { query: 5, context: {} } as unknown as ClassificationTask;
+    const [before, failed, after] = await Promise.allSettled([{ query: "hello", context: {} }, broken, tasks[1]].map(answer));
+    expect(failed).toMatchObject({ status: "rejected", reason: { code: "classification_failed" } });
+    expect([before?.status, after?.status]).toEqual(["fulfilled", "fulfilled"]);
+  });
+
+  test("what cannot be sent is classification_failed", async () => {
+    const unsendable = { query: "hello", context: { f: () => 1 } } as unknown as ClassificationTask;
+    await expect(threads.answer(unsendable)).rejects.toMatchObject({ code: "classification_failed" });
+    expect(await threads.answer({ query: "hello", context: {} })).toHaveProperty("result");
+  });
+
+  function answer(task: ClassificationTask | undefined) {
+    return threads.answer(task as ClassificationTask);
+  }
+});
+
+test("what a thread has in hand when it ends is classification_failed, never an answer", async () => {
+  const threads = openClassifierThreads(1, { policy, recognisers: [], sql: false });
+  const long = threads.answer({ query: "ada@example.org 4111 1111 1111 1111 ".repeat(10_000), context: {} });
+  const settled = expect(long).rejects.toMatchObject({ code: "classification_failed" });
+  // The task leaves with this turn of the event loop; the thread ends in the next.
+  await new Promise(setImmediate);
+  await threads.close();
+  await settled;
+});

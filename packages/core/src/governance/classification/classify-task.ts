@@ -1,0 +1,80 @@
+import type { JsonObject } from "../../json.ts";
+import { type ClassificationResult, type ClassifierOptions, checkLength, createClassifier } from "./classifier.ts";
+import type { KnownResource } from "./sql-evidence.ts";
+
+/** What is known of a table that a text names; empty when nothing is. */
+export interface TableFacts {
+  readonly resource?: KnownResource;
+  readonly columns?: readonly string[];
+}
+
+/** A text to classify away from the catalogue: plain data, so that it can be sent. */
+export interface ClassificationTask {
+  readonly query: string;
+  readonly context: JsonObject;
+  /** By the names that texts use; absent when no table at all is known. */
+  readonly tables?: ReadonlyMap<string, TableFacts>;
+}
+
+/** The result, or the tables that something has to be said of first. */
+export type ClassificationAnswer = { readonly result: ClassificationResult } | { readonly unknown: readonly string[] };
+
+/** Where tasks are done: in this thread or beside it. */
+export interface TaskClassifier {
+  /** Rejects with `classification_failed` for an inner fault. */
+  answer(task: ClassificationTask): Promise<ClassificationAnswer>;
+  close(): Promise<void>;
+}
+
+/**
+ * Classifies a text by what its task says of tables, or asks for the tables that it does not speak of. Throws as {@link createClassifier} does.
+ *
+ * @example
+ * ```ts
+ * import { classifyTask } from "@seneschal/core/governance";
+ * const answer = classifyTask({ query: "my ssn is 536-22-8726", context: {} });
+ * console.log("result" in answer && answer.result.tier); // PROPRIETARY
+ * ```
+ */
+export function classifyTask(
+  { query, context, tables }: ClassificationTask,
+  options: Omit<ClassifierOptions, "catalogue" | "schemaOf"> = {},
+): ClassificationAnswer {
+  const unknown = new Set<string>();
+  const factsOf = (table: string): TableFacts | undefined => {
+    const facts = tables?.get(table);
+    if (tables !== undefined && facts === undefined) unknown.add(table);
+    return facts;
+  };
+  const classifier = createClassifier({
+    ...options,
+    catalogue: (table) => factsOf(table)?.resource,
+    schemaOf: (table) => factsOf(table)?.columns,
+  });
+  const result = classifier.classify(query, context);
+  return unknown.size === 0 ? { result } : { unknown: [...unknown] };
+}
+
+/** Does tasks in the calling thread. */
+export function classifierInThread(options: Omit<ClassifierOptions, "catalogue" | "schemaOf"> = {}): TaskClassifier {
+  return { answer: async (task) => classifyTask(task, options), close: async () => undefined };
+}
+
+/**
+ * Classifies a text and tells `classifier` what `factsOf` knows of the tables it asks for; without `factsOf` no table is known. Rejects with
+ * `validation_failed` for a text that is too long, else as `classifier` does.
+ */
+export async function classifyWith(
+  classifier: TaskClassifier,
+  query: string,
+  context: JsonObject,
+  factsOf: ((table: string) => TableFacts) | undefined,
+): Promise<ClassificationResult> {
+  checkLength(query);
+  const tables = factsOf === undefined ? undefined : new Map<string, TableFacts>();
+  for (;;) {
+    const answer = await classifier.answer({ query, context, ...(tables === undefined ? {} : { tables }) });
+    if ("result" in answer) return answer.result;
+    for (const table of answer.unknown) tables?.set(table, factsOf?.(table) ?? {});
+  }
+}

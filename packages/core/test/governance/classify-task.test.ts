@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  type ClassificationTask,
+  classifierInThread,
+  classifyTask,
+  classifyWith,
+  createClassifier,
+  MAX_QUERY_LENGTH,
+  type SqlParser,
+  type TableFacts,
+} from "../../src/governance/index.ts";
+
+/** One statement, as sqlparser-rs writes `SELECT * FROM a, b`. */
+const star = (tables: readonly string[]) => ({
+  Query: {
+    body: {
+      Select: {
+        projection: [{ Wildcard: {} }],
+        from: tables.map((value) => ({ relation: { Table: { name: [{ Identifier: { value } }] } }, joins: [] })),
+      },
+    },
+  },
+});
+const sql: SqlParser = { parse: (text) => [star(text.replace(/^select \* from /i, "").split(", "))] };
+const names = fc.uniqueArray(fc.constantFrom("users", "orders", "notes", "__proto__", "constructor"), { minLength: 1 });
+const facts: fc.Arbitrary<TableFacts> = fc.record(
+  {
+    resource: fc.record({ tier: fc.constantFrom("PUBLIC", "CONFIDENTIAL", "RESTRICTED"), tags: fc.constant(["PII"]) }),
+    columns: fc.uniqueArray(fc.constantFrom("id", "email", "ssn", "note"), { minLength: 1 }),
+  },
+  { requiredKeys: [] },
+);
+
+describe("a task classified away from the catalogue", () => {
+  test("comes to what a classifier with the catalogue says, whatever is known of the tables", () =>
+    fc.assert(
+      fc.asyncProperty(names, fc.array(fc.tuple(fc.constantFrom("users", "orders", "notes"), facts)), async (tables, known) => {
+        const of = new Map<string, TableFacts>(known);
+        const whole = createClassifier({
+          sql,
+          catalogue: (table) => of.get(table)?.resource,
+          schemaOf: (table) => of.get(table)?.columns,
+        });
+        const query = `SELECT * FROM ${tables.join(", ")}`;
+        const apart = await classifyWith(classifierInThread({ sql }), query, {}, (table) => of.get(table) ?? {});
+        expect(apart).toEqual(whole.classify(query));
+      }),
+    ));
+
+  test("asks for tables that its task does not speak of, once each, and only where there is a catalogue", () => {
+    const query = "SELECT * FROM users, orders, users";
+    expect(classifyTask({ query, context: {}, tables: new Map([["orders", {}]]) }, { sql })).toEqual({ unknown: ["users"] });
+    expect(classifyTask({ query, context: {} }, { sql })).toHaveProperty("result.form", "sql");
+    expect(classifyTask({ query: "hello", context: {}, tables: new Map() }, { sql })).toHaveProperty("result.tier", "PUBLIC");
+  });
+
+  test("is not sent when it is too long", async () => {
+    const sent: ClassificationTask[] = [];
+    const classifier = {
+      ...classifierInThread(),
+      answer: async (task: ClassificationTask) => {
+        sent.push(task);
+        return classifyTask(task);
+      },
+    };
+    const long = "a".repeat(MAX_QUERY_LENGTH + 1);
+    await expect(classifyWith(classifier, long, {}, undefined)).rejects.toMatchObject({ code: "validation_failed" });
+    expect(sent).toEqual([]);
+  });
+});
