@@ -10,10 +10,10 @@ import {
   entryKey,
   indexKeys,
   indexRevisions,
-  successor,
 } from "@seneschal/core/store";
-import { bytes, layout } from "./layout.ts";
+import { bytes, layout, rangeOf } from "./layout.ts";
 import type { LevelDb } from "./open-level.ts";
+import { isSeqIndex } from "./seq-index.ts";
 
 /**
  * Brings the indexes on disk in line with the declared ones. What is not complete is not in `m/indexes`, so that a crash
@@ -22,7 +22,7 @@ import type { LevelDb } from "./open-level.ts";
  * @throws CodedError `invalid_schema` when documents share a key of a unique index.
  */
 export async function buildIndexes(db: LevelDb, schema: CompiledSchema): Promise<void> {
-  const declared = indexRevisions(schema);
+  const declared = writtenIndexes(schema);
   const complete = JSON.parse((await db.get(bytes(layout.indexes))) ?? "{}") as Record<string, string>;
   const stale = Object.keys(complete).filter((name) => declared[name] !== complete[name]);
   const missing = Object.keys(declared).filter((name) => declared[name] !== complete[name]);
@@ -51,9 +51,13 @@ export function entryPlace(collection: CompiledCollection, index: string, key: s
   return layout.index(collection.name, index) + entryName(collection, index, key, id);
 }
 
-/** The range of all keys that start with a byte string. */
-function rangeOf(prefix: string): { readonly gte: Buffer; readonly lt: Buffer } {
-  return { gte: bytes(prefix), lt: bytes(successor(prefix) as string) };
+/** The revisions of the indexes that have entries, by `<collection>.<index>`. */
+function writtenIndexes(schema: CompiledSchema): Readonly<Record<string, string>> {
+  const written = Object.entries(indexRevisions(schema)).filter(([name]) => {
+    const [coll, index] = name.split(".") as [string, string];
+    return !isSeqIndex(coll, index);
+  });
+  return Object.fromEntries(written);
 }
 
 async function build(db: LevelDb, collection: CompiledCollection, names: readonly string[]): Promise<void> {

@@ -17,12 +17,14 @@ import {
 import { CommitQueue } from "../commit-queue.ts";
 import { InFlight } from "../in-flight.ts";
 import { buildIndexes } from "./build-indexes.ts";
+import type { CommitWindow } from "./commit-window.ts";
 import { KeptCounts } from "./kept-counts.ts";
 import { bytes, layout } from "./layout.ts";
+import { openLayout } from "./open-layout.ts";
 import { type LevelDb, openLevel, readValues } from "./open-level.ts";
+import { readWindow } from "./read-window.ts";
+import { isSeqIndex, seqPage, seqsIn } from "./seq-index.ts";
 import { entryChanges, parseDocument, readView, writePlan } from "./write-plan.ts";
-
-const format = "1";
 
 /** Options of {@link openLevelStore}. */
 export interface LevelStoreOptions extends StoreSchema {
@@ -35,7 +37,7 @@ export interface LevelStoreOptions extends StoreSchema {
  * loss as far as the disk honours flushes: all pending commits travel in one synchronous batch.
  *
  * A write that fails is `outcome_unknown`; from then on the store answers reads and refuses writes (`store_failed`)
- * until it is opened again, which loses nothing that was acknowledged.
+ * until it is opened again, which loses nothing that was acknowledged. A directory of layout 1 is brought to layout 2.
  *
  * @throws CodedError `store_locked` when another process has the directory open; `store_misconfigured` when it was
  *   written in another layout; `invalid_schema`.
@@ -52,8 +54,10 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
   const schema = compileSchema(options);
   const db = await openLevel(options.path);
   let head: StoreHead;
+  let window: CommitWindow;
   try {
     head = await openLayout(db, options.path);
+    window = await readWindow(db);
     await buildIndexes(db, schema);
   } catch (error) {
     await db.close();
@@ -70,18 +74,22 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
   };
   const queue = new CommitQueue(async (batch: readonly PreparedCommit[]): Promise<readonly CommitResult[]> => {
     refuseAfterFailure();
-    const view = await readView(db, schema, head, batch);
+    const view = await readView(db, schema, head, window, batch);
     const plan = planCommits(schema, view, batch);
     if (plan.applied.length === 0) return plan.results;
     const entries = entryChanges(schema, plan);
     try {
-      await writePlan(db, plan, entries, view.expired);
+      await writePlan(db, plan, entries, window);
     } catch (error) {
       failure = error;
       counts.clear();
       throw new CodedError<StoreErrorCode>("outcome_unknown", "the write failed; its outcome is unknown", {}, error);
     }
     head = plan.head;
+    window.add(
+      head.commit,
+      plan.applied.map(({ commitId }) => commitId),
+    );
     for (const { index, key, id } of entries) counts.changed(index, key, id === undefined ? -1 : 1);
     for (const listener of listeners) queueMicrotask(() => listener(head.change));
     return plan.results;
@@ -134,7 +142,12 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     getMany: (coll, ids) => inFlight.run(() => readMany(coll, ids)),
     list: (coll, index, prefix, listOptions) =>
       inFlight.run(async () => {
-        const { range, limit, offset, reverse, cursorAt } = listRequest(schema, coll, index, prefix, listOptions);
+        const request = listRequest(schema, coll, index, prefix, listOptions);
+        if (isSeqIndex(coll, index)) {
+          const { seqs, ...rest } = seqPage(request, head.audit);
+          return { items: (await readMany(coll, seqs.map(String))) as Stored[], ...rest };
+        }
+        const { range, limit, offset, reverse, cursorAt } = request;
         const reach = bounds(coll, index, range);
         if (Buffer.compare(reach.gte, reach.lt) >= 0) return { items: [] };
         const snapshot = db.snapshot();
@@ -152,6 +165,10 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     count: (coll, index, prefix, range) =>
       inFlight.run(async () => {
         const wanted = keyRange(schema, coll, index, prefix, range);
+        if (isSeqIndex(coll, index)) {
+          const { first, end } = seqsIn(wanted, head.audit);
+          return end - first;
+        }
         const reach = bounds(coll, index, wanted);
         if (Buffer.compare(reach.gte, reach.lt) >= 0) return 0;
         if (range?.from !== undefined || range?.to !== undefined) return countKeys(reach);
@@ -185,31 +202,6 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
       await db.close();
     },
   };
-}
-
-async function openLayout(db: LevelDb, path: string): Promise<StoreHead> {
-  const found = await db.get(bytes(layout.format));
-  if (found === undefined) {
-    if ((await db.keys({ limit: 1 }).all()).length > 0)
-      throw new CodedError<StoreErrorCode>("store_misconfigured", `${path} holds something that is not a document store`, {
-        path,
-      });
-    const empty: StoreHead = { commit: 0, change: 0, audit: 0 };
-    await db.batch(
-      [
-        { type: "put", key: bytes(layout.format), value: format },
-        { type: "put", key: bytes(layout.head), value: JSON.stringify(empty) },
-      ],
-      { sync: true },
-    );
-    return empty;
-  }
-  const head = await db.get(bytes(layout.head));
-  if (found !== format || head === undefined)
-    throw new CodedError<StoreErrorCode>("store_misconfigured", `${path} has layout ${found}, this version reads ${format}`, {
-      path,
-    });
-  return JSON.parse(head) as StoreHead;
 }
 
 /** The sequence that an audit id names; 0, which no entry has, for any other text. */

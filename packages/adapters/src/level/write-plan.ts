@@ -5,7 +5,6 @@ import {
   type CompiledCollection,
   type CompiledSchema,
   collectionOf,
-  commitIdWindow,
   type IndexKeys,
   indexKeys,
   type PreparedCommit,
@@ -14,24 +13,24 @@ import {
   type StoreView,
 } from "@seneschal/core/store";
 import { entryName, entryPlace } from "./build-indexes.ts";
+import type { CommitWindow } from "./commit-window.ts";
 import { bytes, layout } from "./layout.ts";
 import { type LevelDb, readValues } from "./open-level.ts";
+import { isSeqIndex } from "./seq-index.ts";
 
-/** Reads all that a batch of commits is judged on, at once. `expired` are the commit ids that leave the window. */
+/** Reads all that a batch of commits is judged on, at once. */
 export async function readView(
   db: LevelDb,
   schema: CompiledSchema,
   head: StoreHead,
+  window: CommitWindow,
   commits: readonly PreparedCommit[],
-): Promise<StoreView & { readonly expired: (seq: number) => string | undefined }> {
+): Promise<StoreView> {
   const reads = readsOf(schema, commits);
-  const firstExpired = head.commit + 1 - commitIdWindow;
   const keys = [
     ...reads.documents.map(({ coll, id }) => layout.document(coll, id)),
     ...reads.owners.map(({ coll, index, key }) => entryPlace(collectionOf(schema, coll), index, key, "")),
     ...reads.streams.map(layout.stream),
-    ...reads.commitIds.map(layout.commitId),
-    ...(firstExpired + commits.length > 1 ? commits.map((_, at) => layout.commit(Math.max(1, firstExpired + at))) : []),
   ];
   const values = await readValues(db, keys.map(bytes));
   const found = new Map(keys.map((key, at) => [key, values[at]]));
@@ -49,11 +48,7 @@ export async function readView(
     document: (coll, id) => documents.get(layout.document(coll, id)),
     owner: (coll, index, key) => found.get(entryPlace(collectionOf(schema, coll), index, key, "")),
     streamSeq: (stream) => Number(found.get(layout.stream(stream)) ?? 0),
-    applied: (commitId) => {
-      const seq = found.get(layout.commitId(commitId));
-      return seq === undefined ? undefined : Number(seq);
-    },
-    expired: (seq) => (seq > commitIdWindow ? found.get(layout.commit(seq - commitIdWindow)) : undefined),
+    applied: (commitId) => window.seqOf(commitId),
   };
 }
 
@@ -82,17 +77,18 @@ export function entryChanges(schema: CompiledSchema, plan: CommitPlan): readonly
   for (const { seq, keys } of plan.audit) {
     const [keyId, id] = [auditKeyId(seq), String(seq)];
     for (const [index, key] of Object.entries(keys))
-      written.push({ index: layout.index(schema.audit.name, index), key: entryName(schema.audit, index, key, keyId), id });
+      if (!isSeqIndex(schema.audit.name, index))
+        written.push({ index: layout.index(schema.audit.name, index), key: entryName(schema.audit, index, key, keyId), id });
   }
   return [...deleted, ...written];
 }
 
-/** Writes the plan, with what it does to indexes, as one synchronous batch. */
+/** Writes the plan, with what it does to indexes and to the window, as one synchronous batch. */
 export async function writePlan(
   db: LevelDb,
   plan: CommitPlan,
   entries: readonly EntryChange[],
-  expired: (seq: number) => string | undefined,
+  window: CommitWindow,
 ): Promise<void> {
   // A chained batch: the array form clones every operation, which costs more than everything else here.
   const batch = db.batch();
@@ -114,14 +110,8 @@ export async function writePlan(
   }
   for (const [stream, streamSeq] of streams) put(layout.stream(stream), String(streamSeq));
   for (const change of plan.changes) put(layout.change(change.seq), JSON.stringify(change));
-  for (const { commitId, seq } of plan.applied) {
-    put(layout.commitId(commitId), String(seq));
-    put(layout.commit(seq), commitId);
-    const old = expired(seq);
-    if (old === undefined) continue;
-    del(layout.commitId(old));
-    del(layout.commit(seq - commitIdWindow));
-  }
+  put(layout.batch(plan.head.commit), JSON.stringify(plan.applied.map(({ commitId }) => commitId)));
+  for (const end of window.leaving(plan.head.commit)) del(layout.batch(end));
   put(layout.head, JSON.stringify(plan.head));
   await batch.write({ sync: true });
 }

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../json.ts";
 import type { Commit, CommitResult, DocumentStore, IndexSpec, IndexValue } from "../ports/document-store.ts";
+import { auditSequenceTest } from "./audit-sequence.ts";
 import { documentStoreModelTest } from "./document-store-model.ts";
 import type { StorePlace, StoreUnderTest, SuiteSchema } from "./store-under-test.ts";
 import { refuses, type SuiteRunner } from "./suite.ts";
@@ -810,5 +811,6 @@ export function documentStoreSuite(runner: SuiteRunner, subject: StoreUnderTest)
       await other.close();
     });
 
+  auditSequenceTest(runner, subject, law);
   documentStoreModelTest(runner, subject, law);
 }
