@@ -38,7 +38,8 @@ export interface AuditVerdict {
   readonly missing: number;
 }
 
-const PAGE = 1000;
+/** So many are read and hashed at once: requests wait for no more than that. */
+const PAGE = 64;
 
 /**
  * The audit log of each organisation as an RFC 9162 Merkle tree over the RFC 8785 form of its records. The store appends the records in the transaction of what
