@@ -14,9 +14,15 @@ export interface OpenApiInfo {
 type Json = Record<string, unknown>;
 
 /** Error statuses of every guarded route, and of those that read a body. */
-const ALWAYS = [400, 429, 500];
+const ALWAYS = [400, 408, 429, 431, 500];
 const GUARDED = [401, 403, 404];
 const WITH_BODY = [413, 415];
+
+/** What the server says before it knows the route, under the code of a bad request. */
+const UNROUTED: Readonly<Record<number, string>> = {
+  408: "The request did not arrive in time",
+  431: "The headers are larger than 16 KiB",
+};
 
 /**
  * The OpenAPI 3.1 document of a contract. Schemas that carry an id (`.meta({ id })`) become components; an id whose request and
@@ -129,7 +135,7 @@ function failures(route: Route, errors: ErrorTable): Json {
       .sort((a, b) => a - b)
       .map((status) => {
         const names = codes.filter(([, of]) => of === status).map(([code]) => code);
-        const description = names.length === 0 ? "Failure" : names.join(", ");
+        const description = names.length > 0 ? names.join(", ") : (UNROUTED[status] ?? "Failure");
         return [status, { description, content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } }];
       }),
   );

@@ -37,7 +37,7 @@ export interface Route {
   readonly streamed?: boolean;
   /** Media type of a reply that is not JSON, or those that it can have: the first unless the handler says. */
   readonly produces?: string | readonly [string, ...string[]];
-  /** Error statuses that this route can answer beyond 400, 401, 403, 404, 413, 415, 429, 500. */
+  /** Error statuses that this route can answer beyond 400, 401, 403, 404, 408, 413, 415, 429, 431, 500. */
   readonly errors?: readonly number[];
   /** Not in the interface documents: marked `x-extension` in the OpenAPI document. */
   readonly extension?: boolean;

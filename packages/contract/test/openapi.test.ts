@@ -43,12 +43,14 @@ describe("the OpenAPI document", () => {
       "401",
       "403",
       "404",
+      "408",
       "413",
       "415",
       "429",
+      "431",
       "500",
     ]);
-    expect(Object.keys(paths["/text"].get.responses)).toEqual(["200", "400", "429", "500"]);
+    expect(Object.keys(paths["/text"].get.responses)).toEqual(["200", "400", "408", "429", "431", "500"]);
     expect(paths["/widgets"].post.responses[400].description).toBe("BAD_REQUEST, VALIDATION_ERROR");
   });
 
