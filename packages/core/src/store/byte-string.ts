@@ -38,6 +38,11 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
+/** Whether the UTF-8 form of `text` takes more bytes than `limit`. No character takes more than three: a short text is not counted. */
+export function takesMoreThan(text: string, limit: number): boolean {
+  return text.length > limit || (text.length * 3 > limit && utf8Length(text) > limit);
+}
+
 /**
  * The first byte string behind everything that starts with `prefix`: its last byte that can be is incremented.
  * `undefined` when nothing lies behind (all bytes are 0xff, or the prefix is empty).

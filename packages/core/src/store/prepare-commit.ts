@@ -1,7 +1,7 @@
 import { CodedError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { Check, Commit, StoreErrorCode } from "../ports/document-store.ts";
-import { utf8Length } from "./byte-string.ts";
+import { takesMoreThan } from "./byte-string.ts";
 import { serialiseDocument, stringProblem } from "./check-json.ts";
 import {
   auditIdBytes,
@@ -102,7 +102,7 @@ function checkId(what: string, id: string): void {
   if (typeof id !== "string" || id.length === 0) throw invalid(`${what} is not a non-empty string`, {});
   const problem = stringProblem(id);
   if (problem !== undefined) throw invalid(`${what} ${problem}`, {});
-  if (utf8Length(id) > maxKeyBytes) throw invalid(`${what} takes more than ${maxKeyBytes} bytes`, {});
+  if (takesMoreThan(id, maxKeyBytes)) throw invalid(`${what} takes more than ${maxKeyBytes} bytes`, {});
 }
 
 function invalid(message: string, details: Readonly<Record<string, unknown>>): CodedError<StoreErrorCode> {
