@@ -5,7 +5,7 @@ import { auditLeaf } from "./leaf.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** Audit records as callers see them. Hashes are computed from what is stored, neighbours are read in runs, not one by one. */
+/** Audit records as callers see them, field by field: a spread costs a hundred of them three times as much. Hashes are computed from what is stored, neighbours are read in runs, not one by one. */
 export async function presentEvents(store: DocumentStore, records: readonly AuditRecord[], sha256: Sha256) {
   const hashes = new Map<string, string>();
   for (const record of records) hashes.set(`${record.stream_seq} ${record.stream}`, hex(auditLeaf(record, sha256)));
@@ -18,10 +18,20 @@ export async function presentEvents(store: DocumentStore, records: readonly Audi
     }
   }
   return records.map(({ event, stream, stream_seq: sequence }) => ({
+    id: event.id,
+    org_id: event.org_id,
     sequence,
+    timestamp: event.timestamp,
+    workspace: event.workspace,
+    event_type: event.event_type,
+    actor: event.actor,
+    actor_type: event.actor_type,
+    purpose: event.purpose,
+    result: event.result,
     data_hash: hashes.get(`${sequence} ${stream}`) ?? "",
     prev_hash: hashes.get(`${sequence - 1} ${stream}`) ?? "",
-    ...event,
+    metadata: event.metadata,
+    request_id: event.request_id,
   }));
 }
 
