@@ -23,7 +23,7 @@ export { CsvSplitter } from "./classification/csv.ts";
 export type { Evidence } from "./classification/evidence.ts";
 export { LEXICON, type LexiconTerm, termOf, wordsOf } from "./classification/lexicon.ts";
 export { type Normalised, normalise } from "./classification/normalise.ts";
-export { candidates, REPORTED_FROM, type RecogniseOptions, recognise, resolveOverlaps } from "./classification/recognise.ts";
+export { candidates, REPORTED_FROM, type RecogniseOptions, recognise } from "./classification/recognise.ts";
 export type { Finding, Matcher, Pattern, Recogniser, Verdict } from "./classification/recogniser.ts";
 export { DEFAULT_RECOGNISERS } from "./classification/recognisers/index.ts";
 export { isIpv6 } from "./classification/recognisers/ip.ts";

@@ -4,6 +4,7 @@ import type { GovernanceContract } from "@seneschal/contract/governance";
 import { isCoded, type Json } from "@seneschal/core";
 import {
   approvalThatHelps,
+  type ClassifiedFinding,
   classifyWith,
   type EvaluationWorld,
   evaluateOperation,
@@ -40,12 +41,7 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
     return {
       ...result,
       tags: [...result.tags],
-      findings: findings.map(({ contextWord, contextDelta, tags, ...finding }) => ({
-        ...finding,
-        tags: [...tags],
-        ...(contextWord === undefined ? {} : { context_word: contextWord }),
-        ...(contextDelta === undefined ? {} : { context_delta: contextDelta }),
-      })),
+      findings: findings.map(wireFinding),
     };
   },
 
@@ -138,3 +134,22 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
     }
   },
 };
+
+function wireFinding(found: ClassifiedFinding) {
+  const { entity, start, end, score, validator, pattern, tier, tags, country, path, column, contextWord, contextDelta } = found;
+  return {
+    entity,
+    start,
+    end,
+    score,
+    validator,
+    pattern,
+    tier,
+    tags: [...tags],
+    ...(country === undefined ? {} : { country }),
+    ...(path === undefined ? {} : { path }),
+    ...(column === undefined ? {} : { column }),
+    ...(contextWord === undefined ? {} : { context_word: contextWord }),
+    ...(contextDelta === undefined ? {} : { context_delta: contextDelta }),
+  };
+}

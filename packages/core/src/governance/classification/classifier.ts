@@ -253,20 +253,13 @@ function conclude(
     form,
     ...(operation === undefined ? {} : { operation }),
     ...(scope === undefined ? {} : { scope }),
-    findings: evidence.flatMap((e) =>
-      e.finding === undefined
-        ? []
-        : [
-            {
-              ...e.finding,
-              tier: e.tier,
-              tags: tagsOf(policy, [e.entity]),
-              ...(e.path === undefined ? {} : { path: e.path }),
-              ...(e.column === undefined ? {} : { column: safeName(e.column) }),
-            },
-          ],
-    ),
+    findings: evidence.flatMap((e) => (e.finding === undefined ? [] : classified(e, e.finding, policy))),
   };
+}
+
+function classified({ tier, entity, path, column }: Evidence, finding: Finding, policy: TierPolicy): ClassifiedFinding {
+  const place = { ...(path === undefined ? {} : { path }), ...(column === undefined ? {} : { column: safeName(column) }) };
+  return Object.assign({ tier, tags: tagsOf(policy, [entity]) }, finding, place);
 }
 
 function textOf(value: unknown): string | undefined {

@@ -26,7 +26,9 @@ const CONTEXT_FLOOR = 0.4;
 /** Matches of one recogniser that are looked at per text: beyond it the text is data of that kind anyway. */
 const MAX_MATCHES = 20_000;
 
-interface Candidate extends Finding {
+/** A match with enough evidence, and what decides between it and others that overlap it. */
+interface Candidate {
+  readonly finding: Finding;
   readonly rank: readonly number[];
 }
 
@@ -43,11 +45,15 @@ interface Candidate extends Finding {
  * ```
  */
 export function recognise(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
-  return resolveOverlaps(candidates(text, recognisers, options));
+  return resolveOverlaps(search(text, recognisers, options));
 }
 
-/** Every match with enough evidence, overlapping ones too, best first within equal spans. */
-export function candidates(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Candidate[] {
+/** Every match with enough evidence, overlapping ones too. */
+export function candidates(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
+  return search(text, recognisers, options).map(({ finding }) => finding);
+}
+
+function search(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions): Candidate[] {
   const folded = normalise(text);
   const digits = countDigits(folded.text);
   const found: Candidate[] = [];
@@ -106,14 +112,16 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
         const start = folded.start(index);
         const end = folded.end(index + value.length);
         found.push({
-          entity: recogniser.entity,
-          start,
-          end,
-          score: raised,
-          validator: verdict === true ? "passed" : "none",
-          pattern: pattern.name,
-          ...(recogniser.country === undefined ? {} : { country: recogniser.country }),
-          ...(context === undefined ? {} : { contextWord: context, contextDelta: raised - score }),
+          finding: {
+            entity: recogniser.entity,
+            start,
+            end,
+            score: raised,
+            validator: verdict === true ? "passed" : "none",
+            pattern: pattern.name,
+            ...(recogniser.country === undefined ? {} : { country: recogniser.country }),
+            ...(context === undefined ? {} : { contextWord: context, contextDelta: raised - score }),
+          },
           rank: [
             evidenceClass(verdict === true, telling || hinted, context !== undefined),
             hinted ? 1 : 0,
@@ -176,17 +184,16 @@ function countDigits(text: string): number {
 }
 
 /** Greedy choice by evidence over an interval list kept sorted by start. */
-export function resolveOverlaps(found: readonly Candidate[]): Finding[] {
-  const best = [...found].sort(byEvidence);
-  const taken: Candidate[] = [];
-  for (const candidate of best) {
-    const at = lowerBound(taken, candidate.start);
+function resolveOverlaps(found: Candidate[]): Finding[] {
+  const taken: Finding[] = [];
+  for (const { finding } of found.sort(byEvidence)) {
+    const at = lowerBound(taken, finding.start);
     const before = taken[at - 1];
     const after = taken[at];
-    if ((before !== undefined && before.end > candidate.start) || (after !== undefined && after.start < candidate.end)) continue;
-    taken.splice(at, 0, candidate);
+    if ((before !== undefined && before.end > finding.start) || (after !== undefined && after.start < finding.end)) continue;
+    taken.splice(at, 0, finding);
   }
-  return taken.map(({ rank: _, ...finding }) => finding);
+  return taken;
 }
 
 function byEvidence(a: Candidate, b: Candidate): number {
@@ -195,10 +202,11 @@ function byEvidence(a: Candidate, b: Candidate): number {
     const difference = (b.rank[i] ?? 0) - (a.rank[i] ?? 0);
     if (difference !== 0) return difference;
   }
-  return a.start - b.start || (a.entity < b.entity ? -1 : a.entity > b.entity ? 1 : 0);
+  const [one, other] = [a.finding, b.finding];
+  return one.start - other.start || (one.entity < other.entity ? -1 : one.entity > other.entity ? 1 : 0);
 }
 
-function lowerBound(taken: readonly Candidate[], start: number): number {
+function lowerBound(taken: readonly Finding[], start: number): number {
   let low = 0;
   let high = taken.length;
   while (low < high) {
