@@ -44,3 +44,8 @@ export async function rateAsync(work: () => Promise<unknown>, ms = 1000): Promis
   for (; performance.now() - start < ms; calls++) await work();
   return (calls * 1000) / (performance.now() - start);
 }
+
+/** The middle one of an odd count of values. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}

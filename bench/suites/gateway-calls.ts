@@ -1,8 +1,10 @@
-import type { Bench, BenchResult } from "../bench.ts";
+import { type Bench, type BenchResult, median } from "../bench.ts";
 import { openBenchServer } from "../gateway-server.ts";
 
 const KIB = Buffer.alloc(1024, 7).toString("base64");
-const milliseconds = Number(process.env["CALL_MS"] ?? 4000);
+const milliseconds = Number(process.env["CALL_MS"] ?? 2000);
+/** The machine is not equally fast from one second to the next: every round takes its own maximum, and the middle one counts. */
+const ROUNDS = 3;
 /** `CALLS=encrypt,activity` measures these alone. */
 const chosen = process.env["CALLS"]?.split(",");
 
@@ -45,15 +47,20 @@ const calls: Bench = {
     try {
       for (const [name, method, path, body] of list.filter(([name]) => chosen?.includes(name) ?? true)) {
         const call = { method, path, milliseconds, ...(body === undefined ? {} : { body }) };
-        const most = await server.load(call);
-        // Longer, so that one pause in the first second is not the hundredth of all calls.
-        const steady = await server.load({ ...call, milliseconds: 2 * milliseconds, rate: most.perSecond * 0.7 });
-        late = Math.max(late, steady.lateP99);
+        const rounds: { readonly most: number; readonly p50: number; readonly p99: number }[] = [];
+        for (let round = 0; round < ROUNDS; round++) {
+          const most = await server.load(call);
+          // Longer, so that one pause in the first second is not the hundredth of all calls.
+          const steady = await server.load({ ...call, milliseconds: 2 * milliseconds, rate: most.perSecond * 0.7 });
+          late = Math.max(late, steady.lateP99);
+          rounds.push({ most: most.perSecond, p50: steady.p50, p99: steady.p99 });
+        }
+        const middle = (of: keyof (typeof rounds)[0]): number => median(rounds.map((round) => round[of]));
         const what = `gateway-call/${name}`;
         results.push(
-          { name: `${what}-max`, value: most.perSecond, unit: "/s" },
-          { name: `${what}-p50-at-70%`, value: steady.p50, unit: "ms" },
-          { name: `${what}-p99-at-70%`, value: steady.p99, unit: "ms", bar: "<= 25 ms" },
+          { name: `${what}-max`, value: middle("most"), unit: "/s" },
+          { name: `${what}-p50-at-70%`, value: middle("p50"), unit: "ms" },
+          { name: `${what}-p99-at-70%`, value: middle("p99"), unit: "ms", bar: "<= 25 ms" },
         );
       }
     } finally {

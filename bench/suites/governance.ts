@@ -22,7 +22,7 @@ import {
   recognise,
 } from "@seneschal/core/governance";
 import { serve } from "@seneschal/server-fastify";
-import type { Bench, BenchResult } from "../bench.ts";
+import { type Bench, type BenchResult, median } from "../bench.ts";
 import { ATTACKS, curve, exponentOf } from "../growth.ts";
 import type { Load, LoadReport } from "../load-client.ts";
 import { runClient } from "../run-client.ts";
@@ -193,7 +193,10 @@ const lineage: Bench = {
   },
 };
 
-/** The service with its store on disk in one process, the client in another: each request is classified, recorded in the audit log and answered. */
+/**
+ * The service with its store on disk in one process, the client in another: each request is classified, recorded in the audit log and answered. Of three rounds
+ * by the clock the middle one counts.
+ */
 const http: Bench = {
   name: "governance/http",
   async run() {
@@ -227,14 +230,19 @@ const http: Bench = {
     };
     try {
       const most = await runClient<LoadReport>("load-client.ts", orders);
-      const half = await runClient<LoadReport>("load-client.ts", { ...orders, rate: 1000 });
-      const { perSecond, p50, p99 } = await runClient<LoadReport>("load-client.ts", { ...orders, rate: 2000 });
+      const at = async (rate: number) => {
+        const rounds: LoadReport[] = [];
+        for (let round = 0; round < 3; round++) rounds.push(await runClient<LoadReport>("load-client.ts", { ...orders, rate }));
+        return (of: "perSecond" | "p50" | "p99"): number => median(rounds.map((round) => round[of]));
+      };
+      const half = await at(1000);
+      const whole = await at(2000);
       return [
         { name: "classify over HTTP, at most", value: most.perSecond, unit: "/s" },
-        { name: "classify over HTTP at 1,000/s, p99", value: half.p99, unit: "ms", bar: "<= 15" },
-        { name: "classify over HTTP, asked 2,000/s", value: perSecond, unit: "/s", bar: ">= 1,980" },
-        { name: "classify over HTTP at 2,000/s, p50", value: p50, unit: "ms" },
-        { name: "classify over HTTP at 2,000/s, p99", value: p99, unit: "ms", bar: "<= 8" },
+        { name: "classify over HTTP at 1,000/s, p99", value: half("p99"), unit: "ms", bar: "<= 15" },
+        { name: "classify over HTTP, asked 2,000/s", value: whole("perSecond"), unit: "/s", bar: ">= 1,980" },
+        { name: "classify over HTTP at 2,000/s, p50", value: whole("p50"), unit: "ms" },
+        { name: "classify over HTTP at 2,000/s, p99", value: whole("p99"), unit: "ms", bar: "<= 8" },
       ];
     } finally {
       await service.stop();
