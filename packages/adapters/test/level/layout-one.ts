@@ -1,31 +1,12 @@
 import type { Commit } from "@seneschal/core/ports";
 import { encodeIndexKey, entryKey } from "@seneschal/core/store";
-import { Level } from "level";
+import { alter } from "./level-entries.ts";
 
 const padded = (seq: number): string => String(seq).padStart(16, "0");
 
 /** The nth commit of a directory of layout 1: one audit event in one of two streams. */
 export function oldCommit(n: number): Commit {
   return { commitId: `commit ü ${n}`, audit: [{ stream: `s${n % 2}`, event: { type: "t", n } }] };
-}
-
-/** What the upgrade meets in a directory: all keys and values, as Latin-1 text. */
-export async function entriesOf(path: string): Promise<ReadonlyMap<string, string>> {
-  const db = new Level<Buffer, string>(path, { keyEncoding: "buffer", valueEncoding: "utf8" });
-  const entries = (await db.iterator().all()).map(([key, value]) => [key.toString("latin1"), value] as const);
-  await db.close();
-  return new Map(entries);
-}
-
-/** Writes entries into a directory and deletes others. */
-export async function alter(path: string, puts: Iterable<readonly [string, string]>, dels: Iterable<string> = []): Promise<void> {
-  const db = new Level<Buffer, string>(path, { keyEncoding: "buffer", valueEncoding: "utf8" });
-  await db.open();
-  const batch = db.batch();
-  for (const [key, value] of puts) batch.put(Buffer.from(key, "latin1"), value);
-  for (const key of dels) batch.del(Buffer.from(key, "latin1"));
-  await batch.write();
-  await db.close();
 }
 
 /** A directory as layout 1 left it after so many commits, the first of them of one audit event, with the index `by_type` of audit. */

@@ -7,7 +7,8 @@ import type { JsonObject } from "@seneschal/core";
 import type { DocumentStore, IndexValue } from "@seneschal/core/ports";
 import type { StoreSchema } from "@seneschal/core/store";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { alter, entriesOf, oldCommit, writeLayoutOne } from "./layout-one.ts";
+import { oldCommit, writeLayoutOne } from "./layout-one.ts";
+import { alter, entriesOf } from "./level-entries.ts";
 
 const schema: StoreSchema = {
   collections: {},
