@@ -1,12 +1,9 @@
-import type { JsonObject } from "@seneschal/core";
 import {
   auditKeyId,
   type CommitPlan,
-  type CompiledCollection,
   type CompiledSchema,
   collectionOf,
-  type IndexKeys,
-  indexKeys,
+  indexKeysOfText,
   type PreparedCommit,
   readsOf,
   type StoreHead,
@@ -40,7 +37,7 @@ export async function readView(
       const value = found.get(key);
       if (value === undefined) return [];
       const { version, text } = parseDocument(value);
-      return [[key, { version, keys: keysOf(collectionOf(schema, coll), id, text) }]];
+      return [[key, { version, keys: indexKeysOfText(collectionOf(schema, coll), id, text) }]];
     }),
   );
   return {
@@ -120,8 +117,4 @@ export async function writePlan(
 export function parseDocument(value: string): { readonly version: number; readonly text: string } {
   const space = value.indexOf(" ");
   return { version: Number(value.slice(0, space)), text: value.slice(space + 1) };
-}
-
-function keysOf(collection: CompiledCollection, id: string, text: string): IndexKeys {
-  return collection.indexes.length === 0 ? {} : indexKeys(collection, id, JSON.parse(text) as JsonObject);
 }

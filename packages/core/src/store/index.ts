@@ -24,6 +24,7 @@ export {
   compileSchema,
   type IndexKeys,
   indexKeys,
+  indexKeysOfText,
   indexRevisions,
   maxKeyBytes,
   type StoreSchema,

@@ -102,7 +102,7 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
   const applied = new Map<string, number>();
   const audit: PlannedAudit[] = [];
   const changes: Change[] = [];
-  let head = view.head;
+  const head = { commit: view.head.commit, change: view.head.change, audit: view.head.audit };
 
   const current = (coll: string, id: string): IndexedVersion | undefined => {
     const planned = written.get(name(coll, id));
@@ -111,7 +111,7 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
   const write = (coll: string, id: string, after: PlannedDocument["after"]): void => {
     const planned = written.get(name(coll, id));
     written.set(name(coll, id), { coll, id, before: planned === undefined ? view.document(coll, id) : planned.before, after });
-    head = { ...head, change: head.change + 1 };
+    head.change += 1;
     changes.push({ seq: head.change, coll, id, ...(after === undefined ? {} : { version: after.version }) });
   };
 
@@ -127,8 +127,8 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
     });
     if (failed.length > 0 || unique.length > 0) return { ok: false, failed, unique };
 
-    const seq = head.commit + 1;
-    head = { ...head, commit: seq };
+    head.commit += 1;
+    const seq = head.commit;
     applied.set(commit.commitId, seq);
     for (const [slot, id] of claims) claimed.set(slot, id);
     for (const { coll, id, text, keys } of commit.puts) write(coll, id, { version: seq, keys, text });
@@ -136,7 +136,7 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
     for (const { stream, text, keys } of commit.audit) {
       const streamSeq = (streams.get(stream) ?? view.streamSeq(stream)) + 1;
       streams.set(stream, streamSeq);
-      head = { ...head, audit: head.audit + 1 };
+      head.audit += 1;
       const numbered = Object.assign({}, keys, auditNumberKeys(stream, streamSeq, head.audit));
       audit.push({ seq: head.audit, stream, streamSeq, text, keys: numbered });
     }

@@ -99,6 +99,16 @@ export function indexKeys(collection: CompiledCollection, id: string, doc: JsonO
   return keys;
 }
 
+/** The index keys of a document by its text: an index sees what is stored, such as 0 for -0. What no index asks for is not parsed. */
+export function indexKeysOfText(
+  collection: CompiledCollection,
+  id: string,
+  text: string,
+  documentOf = (stored: JsonObject): JsonObject => stored,
+): IndexKeys {
+  return collection.indexes.length === 0 ? {} : indexKeys(collection, id, documentOf(JSON.parse(text) as JsonObject));
+}
+
 /** The keys of the built-in audit indexes. `stream` was checked by {@link checkStream}. */
 export function auditNumberKeys(stream: string, streamSeq: number, seq: number): IndexKeys {
   return { stream: encodeIndexKey([stream, streamSeq]), seq: encodeIndexKey([seq]) };
