@@ -15,9 +15,9 @@ import {
   type StoreSchema,
 } from "@seneschal/core/store";
 import { CommitQueue } from "../commit-queue.ts";
+import type { CommitWindow } from "../commit-window.ts";
 import { InFlight } from "../in-flight.ts";
 import { buildIndexes } from "./build-indexes.ts";
-import type { CommitWindow } from "./commit-window.ts";
 import { KeptCounts } from "./kept-counts.ts";
 import { bytes, layout } from "./layout.ts";
 import { openLayout } from "./open-layout.ts";

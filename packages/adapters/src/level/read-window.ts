@@ -1,5 +1,5 @@
 import { commitIdWindow } from "@seneschal/core/store";
-import { CommitWindow } from "./commit-window.ts";
+import { CommitWindow } from "../commit-window.ts";
 import { layout, rangeOf } from "./layout.ts";
 import type { LevelDb } from "./open-level.ts";
 

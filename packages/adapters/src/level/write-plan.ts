@@ -9,8 +9,8 @@ import {
   type StoreHead,
   type StoreView,
 } from "@seneschal/core/store";
+import type { CommitWindow } from "../commit-window.ts";
 import { entryName, entryPlace } from "./build-indexes.ts";
-import type { CommitWindow } from "./commit-window.ts";
 import { bytes, layout } from "./layout.ts";
 import { type LevelDb, readValues } from "./open-level.ts";
 import { isSeqIndex } from "./seq-index.ts";

@@ -18,6 +18,7 @@ import {
   type StoreHead,
   type StoreSchema,
 } from "@seneschal/core/store";
+import { CommitWindow } from "../commit-window.ts";
 import { SortedKeys } from "./sorted-keys.ts";
 
 interface Kept {
@@ -42,7 +43,7 @@ export function openMemoryStore(schema: StoreSchema): DocumentStore {
   const audit: { readonly stream: string; readonly streamSeq: number; readonly text: string }[] = [];
   const streams = new Map<string, number>();
   const changes: Change[] = [];
-  const applied = new Map<string, number>();
+  const window = new CommitWindow(commitIdWindow);
   const listeners = new Set<(seq: number) => void>();
   let head: StoreHead = { commit: 0, change: 0, audit: 0 };
   let closed = false;
@@ -82,11 +83,7 @@ export function openMemoryStore(schema: StoreSchema): DocumentStore {
         index(auditCollection, name).set(entryKey(key, auditKeyId(seq)), String(seq));
     }
     for (const change of plan.changes) changes.push(change);
-    for (const { commitId, seq } of plan.applied) applied.set(commitId, seq);
-    for (const oldest of applied.keys()) {
-      if (applied.size <= commitIdWindow) break;
-      applied.delete(oldest);
-    }
+    for (const { commitId, seq } of plan.applied) window.add(seq, [commitId]);
     head = plan.head;
   };
 
@@ -137,7 +134,7 @@ export function openMemoryStore(schema: StoreSchema): DocumentStore {
             return found.done === true ? undefined : found.value.id;
           },
           streamSeq: (stream) => streams.get(stream) ?? 0,
-          applied: (commitId) => applied.get(commitId),
+          applied: (commitId) => window.seqOf(commitId),
         },
         [prepared],
       );

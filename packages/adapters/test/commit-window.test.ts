@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { CommitWindow } from "../../src/level/commit-window.ts";
+import { CommitWindow } from "../src/commit-window.ts";
 
 /** The batches of commits, each with few ids out of few, so that ids that left are used again. */
 const batches = fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 40 }).map(String), { minLength: 1, maxLength: 5 }), {
