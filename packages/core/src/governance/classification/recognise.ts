@@ -1,4 +1,5 @@
-import { contextOf, foldedWords, isPartOfRow, isQuantity, namesThing } from "./context.ts";
+import { contextOf, isPartOfRow, isQuantity, namesThing } from "./context.ts";
+import { lineUpOf, type Searcher } from "./line-up.ts";
 import { normalise } from "./normalise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
 
@@ -30,6 +31,8 @@ const MAX_MATCHES = 20_000;
 interface Candidate {
   readonly finding: Finding;
   readonly rank: readonly number[];
+  /** Place of its recogniser in the list. */
+  readonly order: number;
 }
 
 /**
@@ -57,15 +60,8 @@ function search(text: string, recognisers: readonly Recogniser[], options: Recog
   const folded = normalise(text);
   const digits = countDigits(folded.text);
   const found: Candidate[] = [];
-  const minScore = options.minScore ?? REPORTED_FROM;
+  const { entities, country, minScore = REPORTED_FROM, strict = false, hints = [] } = options;
   const lowered = folded.text.toLowerCase();
-  // Recognisers of one kind share their words: looked for once.
-  const named = new Map<readonly string[], boolean>();
-  const isNamed = (words: readonly string[]): boolean => {
-    const answer = named.get(words) ?? names(words, lowered, options.hints);
-    named.set(words, answer);
-    return answer;
-  };
   // Many recognisers look at the same digits.
   const things = new Map<number, boolean>();
   const isThing = (index: number): boolean => {
@@ -73,34 +69,32 @@ function search(text: string, recognisers: readonly Recogniser[], options: Recog
     things.set(index, answer);
     return answer;
   };
-  for (const recogniser of recognisers) {
-    if (options.entities !== undefined && !options.entities.has(recogniser.entity)) continue;
-    if (digits < (recogniser.digits ?? 0)) continue;
-    if (!hasNeeded(recogniser, folded.text)) continue;
-    const hinted = options.country !== undefined && recogniser.country === options.country;
-    if (recogniser.onlyKnown === true && !hinted && !isNamed(recogniser.context)) continue;
-    for (const pattern of recogniser.patterns) {
+  const look = (searcher: Searcher): void => {
+    if (digits < searcher.digits || (entities !== undefined && !entities.has(searcher.entity))) return;
+    if (searcher.needsText !== "" && !folded.text.includes(searcher.needsText)) return;
+    if (searcher.needsTest !== undefined && !searcher.needsTest(folded.text)) return;
+    const hinted = country !== undefined && searcher.country === country;
+    for (const pattern of searcher.patterns) {
       pattern.regex.lastIndex = 0;
       let count = 0;
       for (let match = pattern.regex.exec(folded.text); match !== null; match = pattern.regex.exec(folded.text)) {
-        const value = recogniser.fit?.(match[0], match[0].length === folded.text.length) ?? trimmed(match[0]);
+        const value = searcher.fit?.(match[0], match[0].length === folded.text.length) ?? trimmed(match[0]);
         if (value === "") {
           pattern.regex.lastIndex++;
           continue;
         }
         if (++count > MAX_MATCHES) break;
-        const verdict = recogniser.validate?.(value);
-        if (verdict === false || (options.strict === true && verdict === undefined && recogniser.validate !== undefined))
-          continue;
+        const verdict = searcher.validate?.(value);
+        if (verdict === false || (strict && verdict === undefined && searcher.validate !== undefined)) continue;
         const { index } = match;
-        const telling = verdict === true && (recogniser.prior ?? DEFAULT_PRIOR) >= TELLING_PRIOR;
+        const telling = verdict === true && searcher.prior >= TELLING_PRIOR;
         if (
           !telling &&
           isMostlyDigits(value) &&
           (isThing(index) || (isPlainNumber(value) && isQuantity(lowered, index + value.length)))
         )
           continue;
-        const context = contextOf(lowered, index, index + value.length, recogniser.context, options.hints);
+        const context = contextOf(lowered, index, index + value.length, searcher.context, hints);
         if (!telling && context === undefined && isPartOfRow(folded.text, index, index + value.length)) continue;
         const alone = value.length === folded.text.length;
         const byChance = verdict === true && !telling && !alone && isPlainNumber(value);
@@ -113,13 +107,13 @@ function search(text: string, recognisers: readonly Recogniser[], options: Recog
         const end = folded.end(index + value.length);
         found.push({
           finding: {
-            entity: recogniser.entity,
+            entity: searcher.entity,
             start,
             end,
             score: raised,
             validator: verdict === true ? "passed" : "none",
             pattern: pattern.name,
-            ...(recogniser.country === undefined ? {} : { country: recogniser.country }),
+            ...(searcher.country === undefined ? {} : { country: searcher.country }),
             ...(context === undefined ? {} : { contextWord: context, contextDelta: raised - score }),
           },
           rank: [
@@ -127,18 +121,25 @@ function search(text: string, recognisers: readonly Recogniser[], options: Recog
             hinted ? 1 : 0,
             end - start,
             verdict === true ? 0 : pattern.score,
-            recogniser.prior ?? DEFAULT_PRIOR,
+            searcher.prior,
           ],
+          order: searcher.order,
         });
       }
     }
+  };
+  const { always, known } = lineUpOf(recognisers);
+  for (const searcher of always) look(searcher);
+  for (const { words, searchers } of known) {
+    const named = names(words, lowered, hints);
+    if (!named && country === undefined) continue;
+    for (const searcher of searchers) if (named || searcher.country === country) look(searcher);
   }
   return found;
 }
 
 /** From this prior on a check digit says enough by itself: the shape is not one that any number of its length has. */
 const TELLING_PRIOR = 0.7;
-const DEFAULT_PRIOR = 0.5;
 /** One plain number in ten has a right check digit by chance: in a text, without context or a hint, it says nothing. */
 const CHANCE_SCORE = 0.25;
 
@@ -157,13 +158,13 @@ function trimmed(match: string): string {
   return match.replace(/[\s.,;]+$/, "").replace(/([^:]):$/, "$1");
 }
 
-function hasNeeded({ needs }: Recogniser, text: string): boolean {
-  if (needs === undefined) return true;
-  return typeof needs === "string" ? text.includes(needs) : needs(text);
-}
-
-function names(words: readonly string[], lowered: string, hints: readonly string[] = []): boolean {
-  return foldedWords(words).some((word) => lowered.includes(word) || hints.some((hint) => hint.includes(word)));
+/** True when one of the words stands in the text or in a hint. */
+function names(words: readonly string[], lowered: string, hints: readonly string[]): boolean {
+  for (const word of words) {
+    if (lowered.includes(word)) return true;
+    for (const hint of hints) if (hint.includes(word)) return true;
+  }
+  return false;
 }
 
 function isPlainNumber(text: string): boolean {
@@ -203,7 +204,7 @@ function byEvidence(a: Candidate, b: Candidate): number {
     if (difference !== 0) return difference;
   }
   const [one, other] = [a.finding, b.finding];
-  return one.start - other.start || (one.entity < other.entity ? -1 : one.entity > other.entity ? 1 : 0);
+  return one.start - other.start || (one.entity < other.entity ? -1 : one.entity > other.entity ? 1 : a.order - b.order);
 }
 
 function lowerBound(taken: readonly Finding[], start: number): number {

@@ -1,0 +1,49 @@
+import { foldedWords } from "./context.ts";
+import type { Recogniser } from "./recogniser.ts";
+
+const DEFAULT_PRIOR = 0.5;
+
+/** A recogniser with every field there: objects of one shape are read several times as fast as those that have what they need. */
+export interface Searcher
+  extends Omit<Required<Recogniser>, "country" | "languages" | "fit" | "validate" | "needs" | "onlyKnown"> {
+  /** Place in the list: decides between equals. */
+  readonly order: number;
+  readonly country: string | undefined;
+  readonly fit: Recogniser["fit"] | undefined;
+  readonly validate: Recogniser["validate"] | undefined;
+  readonly needsText: string;
+  readonly needsTest: ((folded: string) => boolean) | undefined;
+}
+
+/** Recognisers in the order in which a search asks them. */
+export interface LineUp {
+  readonly always: readonly Searcher[];
+  /** Those that are looked for only under a hint or beside their words, by these words. */
+  readonly known: readonly { readonly words: readonly string[]; readonly searchers: readonly Searcher[] }[];
+}
+
+const lineUps = new WeakMap<readonly Recogniser[], LineUp>();
+
+/** The line-up of a list; made once for each list. */
+export function lineUpOf(recognisers: readonly Recogniser[]): LineUp {
+  let lineUp = lineUps.get(recognisers);
+  if (lineUp === undefined) {
+    lineUp = make(recognisers);
+    lineUps.set(recognisers, lineUp);
+  }
+  return lineUp;
+}
+
+function make(recognisers: readonly Recogniser[]): LineUp {
+  const always: Searcher[] = [];
+  const known = new Map<readonly string[], Searcher[]>();
+  for (const [order, recogniser] of recognisers.entries()) {
+    const { entity, country, patterns, fit, validate, context, digits = 0, needs = "", prior = DEFAULT_PRIOR } = recogniser;
+    const needsText = typeof needs === "string" ? needs : "";
+    const needsTest = typeof needs === "string" ? undefined : needs;
+    const searcher = { order, entity, country, patterns, fit, validate, context, digits, needsText, needsTest, prior };
+    if (recogniser.onlyKnown !== true) always.push(searcher);
+    else known.set(context, [...(known.get(context) ?? []), searcher]);
+  }
+  return { always, known: [...known].map(([words, searchers]) => ({ words: foldedWords(words), searchers })) };
+}
