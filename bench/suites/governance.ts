@@ -194,7 +194,7 @@ const lineage: Bench = {
 };
 
 /**
- * The service with its store on disk in one process, the client in another: each request is classified, recorded in the audit log and answered. Of three rounds
+ * The service with its store on disk in one process, the client in another: each request is classified, recorded in the audit log and answered. Of five rounds
  * by the clock the middle one counts.
  */
 const http: Bench = {
@@ -226,23 +226,25 @@ const http: Bench = {
       body: TEXTS.map((query) => JSON.stringify({ query, context: { user_id: "ada", department: "sales" } })),
       headers: { authorization: `Bearer ${key}` },
       connections: 64,
-      milliseconds: 6000,
+      milliseconds: 4000,
     };
     try {
       const most = await runClient<LoadReport>("load-client.ts", orders);
       const at = async (rate: number) => {
         const rounds: LoadReport[] = [];
-        for (let round = 0; round < 3; round++) rounds.push(await runClient<LoadReport>("load-client.ts", { ...orders, rate }));
-        return (of: "perSecond" | "p50" | "p99"): number => median(rounds.map((round) => round[of]));
+        for (let round = 0; round < 5; round++) rounds.push(await runClient<LoadReport>("load-client.ts", { ...orders, rate }));
+        const middle = (of: "perSecond" | "p50" | "p99"): number => median(rounds.map((round) => round[of]));
+        return { middle, quietest: Math.min(...rounds.map(({ p99 }) => p99)) };
       };
       const half = await at(1000);
       const whole = await at(2000);
       return [
         { name: "classify over HTTP, at most", value: most.perSecond, unit: "/s" },
-        { name: "classify over HTTP at 1,000/s, p99", value: half("p99"), unit: "ms", bar: "<= 15" },
-        { name: "classify over HTTP, asked 2,000/s", value: whole("perSecond"), unit: "/s", bar: ">= 1,980" },
-        { name: "classify over HTTP at 2,000/s, p50", value: whole("p50"), unit: "ms" },
-        { name: "classify over HTTP at 2,000/s, p99", value: whole("p99"), unit: "ms", bar: "<= 8" },
+        { name: "classify over HTTP at 1,000/s, p99", value: half.middle("p99"), unit: "ms", bar: "<= 15" },
+        { name: "classify over HTTP, asked 2,000/s", value: whole.middle("perSecond"), unit: "/s", bar: ">= 1,980" },
+        { name: "classify over HTTP at 2,000/s, p50", value: whole.middle("p50"), unit: "ms" },
+        { name: "classify over HTTP at 2,000/s, p99", value: whole.middle("p99"), unit: "ms", bar: "<= 8" },
+        { name: "classify over HTTP at 2,000/s, p99, quietest round", value: whole.quietest, unit: "ms" },
       ];
     } finally {
       await service.stop();
