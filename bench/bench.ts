@@ -12,7 +12,7 @@ export interface BenchResult {
 }
 
 /** The options of Node.js that docs/operating.md starts services with. */
-export const serverOptions: readonly string[] = ["--max-semi-space-size=64"];
+export const serverOptions: readonly string[] = ["--max-semi-space-size=32"];
 
 export interface Bench {
   readonly name: string;
