@@ -44,3 +44,35 @@ test("what left long ago is let go of: a window that many batches went through a
   }
   expect([4990, 4991, 5000].map((seq) => window.seqOf(`c${seq}`))).toEqual([undefined, 4991, 5000]);
 });
+
+test("a window of thousands knows every one of its ids by its sequence, and none beside them", () => {
+  const window = new CommitWindow(3000);
+  let end = 0;
+  for (let batch = 1; end < 9000; batch += 1) {
+    const ids = Array.from({ length: (batch % 7) + 1 }, (_, at) => `id ${end + 1 + at}`);
+    end += ids.length;
+    window.add(end, ids);
+  }
+  for (let seq = 1; seq <= end + 10; seq += 1)
+    expect(window.seqOf(`id ${seq}`)).toBe(seq > end - 3000 && seq <= end ? seq : undefined);
+});
+
+test("ids of one hash are told apart, whichever of them leaves first", () => {
+  // Words that FNV-1a hashes alike.
+  const pairs = [
+    ["costarring", "liquid"],
+    ["declinate", "macallums"],
+    ["altarage", "zinke"],
+  ] as const;
+  for (const [one, other] of pairs) {
+    const window = new CommitWindow(2);
+    window.add(1, [one]);
+    expect([window.seqOf(one), window.seqOf(other)]).toEqual([1, undefined]);
+    window.add(2, [other]);
+    expect([window.seqOf(one), window.seqOf(other)]).toEqual([1, 2]);
+    window.add(3, ["third"]);
+    expect([window.seqOf(one), window.seqOf(other)]).toEqual([undefined, 2]);
+    window.add(4, [one]);
+    expect([window.seqOf(one), window.seqOf(other)]).toEqual([4, undefined]);
+  }
+});
