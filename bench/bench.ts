@@ -45,7 +45,7 @@ export async function rateAsync(work: () => Promise<unknown>, ms = 1000): Promis
   return (calls * 1000) / (performance.now() - start);
 }
 
-/** The middle one of an odd count of values. */
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+/** The value below which the share `q` (0..1) of values in ascending order lies. */
+export function quantile(sorted: readonly number[], q: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
 }

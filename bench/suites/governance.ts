@@ -22,7 +22,7 @@ import {
   recognise,
 } from "@seneschal/core/governance";
 import { serve } from "@seneschal/server-fastify";
-import { type Bench, type BenchResult, median } from "../bench.ts";
+import { type Bench, type BenchResult, quantile } from "../bench.ts";
 import { ATTACKS, curve, exponentOf } from "../growth.ts";
 import type { Load, LoadReport } from "../load-client.ts";
 import { runClient } from "../run-client.ts";
@@ -42,10 +42,6 @@ const LETTER = TEXTS.slice(0, 4)
   .join("\n")
   .padEnd(1024, " The quick brown fox jumps over the lazy dog again and again.")
   .slice(0, 1024);
-
-function quantile(sorted: readonly number[], q: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
-}
 
 function timed(work: (i: number) => unknown, calls: number): number[] {
   for (let i = 0; i < calls / 5; i++) work(i);
@@ -233,8 +229,8 @@ const http: Bench = {
       const at = async (rate: number) => {
         const rounds: LoadReport[] = [];
         for (let round = 0; round < 5; round++) rounds.push(await runClient<LoadReport>("load-client.ts", { ...orders, rate }));
-        const middle = (of: "perSecond" | "p50" | "p99"): number => median(rounds.map((round) => round[of]));
-        return { middle, quietest: Math.min(...rounds.map(({ p99 }) => p99)) };
+        const sorted = (of: "perSecond" | "p50" | "p99") => rounds.map((round) => round[of]).sort((a, b) => a - b);
+        return { middle: (of: Parameters<typeof sorted>[0]) => quantile(sorted(of), 0.5), quietest: quantile(sorted("p99"), 0) };
       };
       const half = await at(1000);
       const whole = await at(2000);

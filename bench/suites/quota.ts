@@ -10,12 +10,8 @@ import { openReplicated } from "@seneschal/core/log";
 import type { ReplicatedLog } from "@seneschal/core/ports";
 import { type Command, plan, type QuotaState, quotaMachine, tenantUsage } from "@seneschal/quota";
 import { type EtcdCluster, etcdInstalled, startEtcdCluster } from "../../tools/etcd-cluster.ts";
-import type { Bench, BenchResult } from "../bench.ts";
+import { type Bench, type BenchResult, quantile } from "../bench.ts";
 import { built, cluster, must, nodeId, queue, REQUEST } from "../quota-states.ts";
-
-function quantile(sorted: readonly number[], q: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
-}
 
 /**
  * `callers` loops against one log, each submitting, assigning and completing allocations of `size` nodes on nodes of its
