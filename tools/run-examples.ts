@@ -6,14 +6,8 @@ let failed = 0;
 for (const file of readdirSync("examples")
   .filter((name) => name.endsWith(".ts"))
   .sort()) {
-  const result = spawnSync(
-    process.execPath,
-    ["--import", "./tools/run-source.mjs", "--conditions=@seneschal/source", `examples/${file}`],
-    {
-      encoding: "utf8",
-      timeout: 60_000,
-    },
-  );
+  const source = ["--import", "./tools/run-source.mjs", "--conditions=@seneschal/source"];
+  const result = spawnSync(process.execPath, [...source, `examples/${file}`], { encoding: "utf8", timeout: 60_000 });
   console.log(`${result.status === 0 ? "ok  " : "BAD "} examples/${file}`);
   if (result.status !== 0) {
     failed++;

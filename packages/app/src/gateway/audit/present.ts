@@ -5,7 +5,10 @@ import { auditLeaf } from "./leaf.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** Audit records as callers see them, field by field: a spread costs a hundred of them three times as much. Hashes are computed from what is stored, neighbours are read in runs, not one by one. */
+/**
+ * Audit records as callers see them. Hashes are computed from what is stored, neighbours are read in runs, not one by one. Field by field, as a spread of a hundred
+ * events costs as much as all else here.
+ */
 export async function presentEvents(store: DocumentStore, records: readonly AuditRecord[], sha256: Sha256) {
   const hashes = new Map<string, string>();
   for (const record of records) hashes.set(`${record.stream_seq} ${record.stream}`, hex(auditLeaf(record, sha256)));
