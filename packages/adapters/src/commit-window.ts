@@ -1,33 +1,30 @@
+import { hash } from "node:crypto";
+
 /** Batches that left the window are cut off the queue when there are so many. */
 const cutAt = 1024;
 /** Places of a window that has just begun. */
 const few = 256;
-/** Parts ids: none holds it. */
-const separator = "\0";
+/** 32-bit words of a print. */
+const words = 4;
 
-interface Batch {
-  /** The sequence of its last commit. */
-  readonly end: number;
-  /** The sequence of its first one. */
-  readonly begin: number;
-  /** Its commit ids, of dense sequences. One text for all: a hundred thousand small ones are what a collector walks through for ever. */
-  readonly ids: string;
-}
+type Print = ArrayLike<number>;
 
 /**
  * The ids of the newest commits, in which a retry is recognised, by the batches that they were written in: a batch is let go when
- * all of it has left the window. A table of hashes says which commit may be the one; the text of its batch decides.
+ * all of it has left the window. An id is kept as 128 bits of its SHA-256, in tables that no garbage collector walks through.
  */
 export class CommitWindow {
   readonly #size: number;
-  /** Oldest first; those before `#oldest` have left. */
-  readonly #batches: Batch[] = [];
+  /** The sequences of the last commits of batches, oldest first; those before `#oldest` have left. */
+  readonly #ends: number[] = [];
   #oldest = 0;
+  /** The sequence of the oldest kept commit; the sequences are dense from there. */
+  #first = 1;
   #newest = 0;
-  /** Of every kept commit, at its sequence modulo their length (a power of two): the hash, and where the next commit of its chain is, plus one. */
-  #hashes = new Int32Array(few);
+  /** Of every kept commit, at its sequence modulo their number (a power of two): the print, and where the next commit of its chain is, plus one. */
+  #prints = new Int32Array(few * words);
   #next = new Int32Array(few);
-  /** By the low bits of a hash: where its newest commit is, plus one. */
+  /** By the low bits of a print's first word: where its newest commit is, plus one. */
   #heads = new Int32Array(few);
 
   /** `size`: so many commits are recognised. */
@@ -37,62 +34,57 @@ export class CommitWindow {
 
   /** The sequence of a commit that is among the newest ones. */
   seqOf(commitId: string): number | undefined {
-    const hash = hashOf(commitId);
+    const print = printOf(commitId);
     const mask = this.#heads.length - 1;
-    for (let at = this.#heads[hash & mask] as number; at !== 0; at = this.#next[at - 1] as number) {
-      if (this.#hashes[at - 1] !== hash) continue;
+    for (let at = this.#heads[(print[0] as number) & mask] as number; at !== 0; at = this.#next[at - 1] as number) {
+      if (!this.#holds(at - 1, print)) continue;
       const seq = this.#newest - ((this.#newest - (at - 1)) & mask);
       // Newest first: what is out of the window has nothing newer behind it.
-      if (seq <= this.#newest - this.#size) return undefined;
-      if (this.#idOf(seq) === commitId) return seq;
+      return seq > this.#newest - this.#size ? seq : undefined;
     }
     return undefined;
   }
 
   /** The ends of the batches that will have left when `newest` is the newest commit. */
   leaving(newest: number): readonly number[] {
-    const ends: number[] = [];
-    for (let at = this.#oldest; at < this.#batches.length; at += 1) {
-      const { end } = this.#batches[at] as Batch;
-      if (end > newest - this.#size) break;
-      ends.push(end);
-    }
-    return ends;
+    let kept = this.#oldest;
+    while (kept < this.#ends.length && (this.#ends[kept] as number) <= newest - this.#size) kept += 1;
+    return this.#ends.slice(this.#oldest, kept);
   }
 
   /** A batch was written: its commit ids in order, the last of which has the sequence `end`. */
   add(end: number, ids: readonly string[]): void {
-    for (const _ of this.leaving(end)) this.#forget();
+    for (const left of this.leaving(end)) this.#forget(left);
     const begin = end - ids.length + 1;
-    const first = this.#batches[this.#oldest]?.begin ?? begin;
-    while (end - first >= this.#heads.length) this.#grow();
-    this.#batches.push({ begin, end, ids: ids.join(separator) });
+    if (this.#oldest === this.#ends.length) this.#first = begin;
+    while (end - this.#first >= this.#heads.length) this.#grow();
+    this.#ends.push(end);
     this.#newest = end;
-    for (const [at, id] of ids.entries()) this.#link(begin + at, hashOf(id));
+    for (const [at, id] of ids.entries()) this.#link(begin + at, printOf(id));
   }
 
-  #forget(): void {
-    const { begin, end } = this.#batches[this.#oldest] as Batch;
-    for (let seq = begin; seq <= end; seq += 1) this.#unlink(seq);
+  #forget(end: number): void {
+    for (; this.#first <= end; this.#first += 1) this.#unlink(this.#first);
     this.#oldest += 1;
     if (this.#oldest < cutAt) return;
-    this.#batches.splice(0, this.#oldest);
+    this.#ends.splice(0, this.#oldest);
     this.#oldest = 0;
   }
 
-  #link(seq: number, hash: number): void {
+  #link(seq: number, print: Print): void {
     const mask = this.#heads.length - 1;
     const at = seq & mask;
-    this.#hashes[at] = hash;
-    this.#next[at] = this.#heads[hash & mask] as number;
-    this.#heads[hash & mask] = at + 1;
+    const head = (print[0] as number) & mask;
+    this.#prints.set(print, at * words);
+    this.#next[at] = this.#heads[head] as number;
+    this.#heads[head] = at + 1;
   }
 
   #unlink(seq: number): void {
     const mask = this.#heads.length - 1;
     const place = (seq & mask) + 1;
     const next = this.#next[place - 1] as number;
-    const head = (this.#hashes[place - 1] as number) & mask;
+    const head = (this.#prints[(place - 1) * words] as number) & mask;
     let at = this.#heads[head] as number;
     if (at === place) {
       this.#heads[head] = next;
@@ -103,30 +95,28 @@ export class CommitWindow {
   }
 
   #grow(): void {
-    const [hashes, mask] = [this.#hashes, this.#heads.length - 1];
-    const length = 2 * hashes.length;
-    this.#hashes = new Int32Array(length);
+    const [prints, mask] = [this.#prints, this.#heads.length - 1];
+    const length = 2 * this.#heads.length;
+    this.#prints = new Int32Array(length * words);
     this.#next = new Int32Array(length);
     this.#heads = new Int32Array(length);
-    for (const { begin, end } of this.#batches.slice(this.#oldest))
-      for (let seq = begin; seq <= end; seq += 1) this.#link(seq, hashes[seq & mask] as number);
+    for (let seq = this.#first; seq <= this.#newest; seq += 1)
+      this.#link(seq, prints.subarray((seq & mask) * words, ((seq & mask) + 1) * words));
   }
 
-  #idOf(seq: number): string | undefined {
-    let [low, high] = [this.#oldest, this.#batches.length - 1];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#batches[middle] as Batch).end < seq) low = middle + 1;
-      else high = middle;
-    }
-    const { begin, ids } = this.#batches[low] as Batch;
-    return ids.split(separator)[seq - begin];
+  #holds(at: number, print: Print): boolean {
+    for (let word = 0; word < words; word += 1) if (this.#prints[at * words + word] !== print[word]) return false;
+    return true;
   }
 }
 
-/** FNV-1a over UTF-16 units. Who finds texts of one hash gains a longer chain; ids are the server's own. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return hash;
+/** 128 bits of an id's SHA-256: no two ids have one print. */
+function printOf(commitId: string): Print {
+  const digest = hash("sha256", commitId, "binary");
+  return [wordAt(digest, 0), wordAt(digest, 4), wordAt(digest, 8), wordAt(digest, 12)];
+}
+
+/** Four of a text's characters, each of which is a byte, as one number. */
+function wordAt(text: string, at: number): number {
+  return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 8) | (text.charCodeAt(at + 2) << 16) | (text.charCodeAt(at + 3) << 24);
 }

@@ -56,23 +56,3 @@ test("a window of thousands knows every one of its ids by its sequence, and none
   for (let seq = 1; seq <= end + 10; seq += 1)
     expect(window.seqOf(`id ${seq}`)).toBe(seq > end - 3000 && seq <= end ? seq : undefined);
 });
-
-test("ids of one hash are told apart, whichever of them leaves first", () => {
-  // Words that FNV-1a hashes alike.
-  const pairs = [
-    ["costarring", "liquid"],
-    ["declinate", "macallums"],
-    ["altarage", "zinke"],
-  ] as const;
-  for (const [one, other] of pairs) {
-    const window = new CommitWindow(2);
-    window.add(1, [one]);
-    expect([window.seqOf(one), window.seqOf(other)]).toEqual([1, undefined]);
-    window.add(2, [other]);
-    expect([window.seqOf(one), window.seqOf(other)]).toEqual([1, 2]);
-    window.add(3, ["third"]);
-    expect([window.seqOf(one), window.seqOf(other)]).toEqual([undefined, 2]);
-    window.add(4, [one]);
-    expect([window.seqOf(one), window.seqOf(other)]).toEqual([4, undefined]);
-  }
-});
