@@ -23,8 +23,8 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
     tls === undefined
       ? createServer(http)
       : createTlsServer({ ...http, ...secureOptions(tls), handshakeTimeout: requestTimeout });
-  const sockets = new Set<Socket>();
-  const active = new Set<ServerResponse>();
+  /** The newest response of each connection. Of a set of those in progress V8 would keep all that ever were in it until a full collection. */
+  const newest = new Map<Socket, ServerResponse | undefined>();
   let closing: Promise<void> | undefined;
 
   server.requestTimeout = requestTimeout;
@@ -32,12 +32,11 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
   server.keepAliveTimeout = idleTimeout;
   server.timeout = idleTimeout;
   server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
+    newest.set(socket, undefined);
+    socket.once("close", () => newest.delete(socket));
   });
-  server.on("request", (_request, response) => {
-    active.add(response);
-    response.once("close", () => active.delete(response));
+  server.on("request", ({ socket }, response) => {
+    if (newest.has(socket)) newest.set(socket, response);
     if (closing !== undefined) response.setHeader("connection", "close");
   });
   server.on("request", handler);
@@ -45,7 +44,7 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
 
   const close = async (): Promise<void> => {
     // A connection that is busy now must not be kept alive behind its answer.
-    for (const response of active) if (!response.headersSent) response.setHeader("connection", "close");
+    for (const response of newest.values()) if (response?.headersSent === false) response.setHeader("connection", "close");
     const timer = setTimeout(() => server.closeAllConnections(), grace);
     await new Promise<void>((resolve) => server.close(() => resolve()));
     clearTimeout(timer);
@@ -72,7 +71,7 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
           (server as TlsServer).setSecureContext(secureOptions(next));
         },
         destroySockets(predicate) {
-          const chosen = [...sockets].filter((socket) => predicate(peerOf(socket), socket.remoteAddress ?? ""));
+          const chosen = [...newest.keys()].filter((socket) => predicate(peerOf(socket), socket.remoteAddress ?? ""));
           for (const socket of chosen) socket.destroy();
           return chosen.length;
         },

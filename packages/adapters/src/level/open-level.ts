@@ -14,14 +14,27 @@ const writeBufferSize = 8 * 1024 * 1024;
 /** So few keys are read faster here than by another thread, which costs five times the read. */
 const fewKeys = 16;
 
+/** Those of every key and value. Options that lack them are cloned by each call. */
+const encodings = { keyEncoding: "buffer", valueEncoding: "utf8" } as const;
+
 /** The values of keys, in order. */
 export async function readValues(
   db: LevelDb,
   keys: readonly Buffer[],
   reading?: { readonly snapshot: ReturnType<LevelDb["snapshot"]> },
 ): Promise<readonly (string | undefined)[]> {
-  if (keys.length > fewKeys) return db.getMany([...keys], reading ?? {});
-  return keys.map((key) => (reading === undefined ? db.getSync(key) : db.getSync(key, reading)));
+  const options = reading === undefined ? undefined : { snapshot: reading.snapshot, ...encodings };
+  if (keys.length > fewKeys) return db.getMany([...keys], options ?? {});
+  return keys.map((key) => (options === undefined ? db.getSync(key) : db.getSync(key, options)));
+}
+
+/**
+ * Keeps no book of what is open on it: whoever closes it has closed that before. The set that the book would be is rewritten at each second entry, and V8 chains
+ * each table of a set to the next: garbage in them, by then old, would keep the iterators and batches of all later calls until the next full collection.
+ */
+class UntrackedLevel extends Level<Buffer, string> {
+  override attachResource(): void {}
+  override detachResource(): void {}
 }
 
 /**
@@ -30,7 +43,7 @@ export async function readValues(
  * @throws CodedError `store_locked` when another process has it open, `store_unavailable` when it cannot be opened.
  */
 export async function openLevel(path: string): Promise<LevelDb> {
-  const db: LevelDb = new Level(path, { keyEncoding: "buffer", valueEncoding: "utf8", writeBufferSize });
+  const db: LevelDb = new UntrackedLevel(path, { ...encodings, writeBufferSize });
   try {
     await db.open();
     return db;

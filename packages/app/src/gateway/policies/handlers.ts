@@ -144,7 +144,7 @@ export const policyHandlers: Handlers<Routes, GatewayServices> = {
     await findWorkspace(read, workspace, principal.org);
     const started = process.hrtime.bigint();
     const all = await applicablePolicies(read, principal.org, workspace);
-    const input = { ...question, workspace, org_id: principal.org, time: timestamp(now) };
+    const input = Object.assign({}, question, { workspace, org_id: principal.org, time: timestamp(now) });
     const verdicts = await Promise.all(all.map((policy) => gate.ask(policy, input, now)));
     const seconds = Number(process.hrtime.bigint() - started) / 1e9;
     const { allowed, deny_reason } = combine(verdicts);

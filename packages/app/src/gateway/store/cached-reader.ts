@@ -22,10 +22,11 @@ export function cachedReader(store: DocumentStore): CachedReader {
 
   let generation = 0;
   let changed = 0;
-  const kept = new Map<string, unknown>();
+  let kept = new Map<string, unknown>();
   const forget = (): void => {
     generation += 1;
-    kept.clear();
+    // A new one: V8 chains a cleared table to the next, and with it all that it held until the next full collection.
+    kept = new Map();
   };
   store.subscribe((seq) => {
     if (seq === changed) return;
