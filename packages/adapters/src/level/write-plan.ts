@@ -3,6 +3,8 @@ import {
   type CommitPlan,
   type CompiledSchema,
   collectionOf,
+  type IndexedVersion,
+  type IndexKeys,
   indexKeysOfText,
   type PreparedCommit,
   readsOf,
@@ -14,6 +16,23 @@ import { entryName, entryPlace } from "./build-indexes.ts";
 import { bytes, layout } from "./layout.ts";
 import { type LevelDb, readValues } from "./open-level.ts";
 import { isSeqIndex } from "./seq-index.ts";
+
+/** A document on disk. Most are only guards: of those nobody asks for the keys. */
+class StoredVersion implements IndexedVersion {
+  readonly version: number;
+  readonly #read: () => IndexKeys;
+  #keys: IndexKeys | undefined;
+
+  constructor(version: number, read: () => IndexKeys) {
+    this.version = version;
+    this.#read = read;
+  }
+
+  get keys(): IndexKeys {
+    this.#keys ??= this.#read();
+    return this.#keys;
+  }
+}
 
 /** Reads all that a batch of commits is judged on, at once. */
 export async function readView(
@@ -37,7 +56,7 @@ export async function readView(
       const value = found.get(key);
       if (value === undefined) return [];
       const { version, text } = parseDocument(value);
-      return [[key, { version, keys: indexKeysOfText(collectionOf(schema, coll), id, text) }]];
+      return [[key, new StoredVersion(version, () => indexKeysOfText(collectionOf(schema, coll), id, text))]];
     }),
   );
   return {

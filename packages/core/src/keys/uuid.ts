@@ -10,8 +10,9 @@ export function uuid(now: number, random: (length: number) => Uint8Array): strin
   bytes.set(random(10), 6);
   bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
   bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
-  const text = Array.from(bytes, (byte) => hex[byte]).join("");
-  return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`;
+  let text = "";
+  for (const [at, byte] of bytes.entries()) text += at === 4 || at === 6 || at === 8 || at === 10 ? `-${hex[byte]}` : hex[byte];
+  return text;
 }
 
 const shape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

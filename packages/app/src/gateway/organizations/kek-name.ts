@@ -13,6 +13,7 @@ const LONGEST = 100;
  * becomes `_` and two hex digits; what would be too long becomes `sha256.` and its digest. No spelling holds a dot otherwise.
  */
 export function vaultName(text: string): string {
+  if (text.length <= LONGEST && /^[A-Za-z0-9-]*$/.test(text)) return text;
   const bytes = Buffer.from(text, "utf8");
   const spelled = Array.from(bytes, (byte) => {
     const char = String.fromCharCode(byte);

@@ -88,7 +88,7 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
         signature: crk_signature,
         params: signature_params,
       });
-      const input = { ...facts, group_id: group_id ?? null, crk_protected };
+      const input = Object.assign({}, facts, { group_id: group_id ?? null, crk_protected });
       return workspaceView(await makeWorkspace(services, unit, services.newId(now), input), now);
     });
   },

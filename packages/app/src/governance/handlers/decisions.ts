@@ -38,11 +38,7 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
         }),
       ],
     });
-    return {
-      ...result,
-      tags: [...result.tags],
-      findings: findings.map(wireFinding),
-    };
+    return { findings: findings.map(wireFinding), ...result, tags: [...result.tags] };
   },
 
   listTiers({ tiers }) {

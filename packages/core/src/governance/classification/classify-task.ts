@@ -47,9 +47,9 @@ export function classifyTask(
     return facts;
   };
   const classifier = createClassifier({
-    ...options,
     catalogue: (table) => factsOf(table)?.resource,
     schemaOf: (table) => factsOf(table)?.columns,
+    ...options,
   });
   const result = classifier.classify(query, context);
   return unknown.size === 0 ? { result } : { unknown: [...unknown] };
