@@ -28,13 +28,33 @@ export async function readValues(
   return keys.map((key) => (options === undefined ? db.getSync(key) : db.getSync(key, options)));
 }
 
+/** What must be closed before its database. */
+interface Resource {
+  close(): Promise<void>;
+}
+
 /**
- * Keeps no book of what is open on it: whoever closes it has closed that before. The set that the book would be is rewritten at each second entry, and V8 chains
- * each table of a set to the next: garbage in them, by then old, would keep the iterators and batches of all later calls until the next full collection.
+ * Keeps its open iterators and batches in a list instead of abstract-level's set. The set is rewritten at each second entry, and V8 chains each table of a set to the next: garbage in
+ * one that is dead but old keeps the iterators and batches of all later calls until the next full collection.
  */
-class UntrackedLevel extends Level<Buffer, string> {
-  override attachResource(): void {}
-  override detachResource(): void {}
+class ListingLevel extends Level<Buffer, string> {
+  readonly #open: Resource[] = [];
+
+  override attachResource(resource: Resource): void {
+    this.#open.push(resource);
+  }
+
+  override detachResource(resource: Resource): void {
+    const at = this.#open.indexOf(resource);
+    if (at < 0) return;
+    const last = this.#open.pop() as Resource;
+    if (last !== resource) this.#open[at] = last;
+  }
+
+  override async close(): Promise<void> {
+    while (this.#open.length > 0) await Promise.all(this.#open.map((resource) => resource.close()));
+    await super.close();
+  }
 }
 
 /**
@@ -43,7 +63,7 @@ class UntrackedLevel extends Level<Buffer, string> {
  * @throws CodedError `store_locked` when another process has it open, `store_unavailable` when it cannot be opened.
  */
 export async function openLevel(path: string): Promise<LevelDb> {
-  const db: LevelDb = new UntrackedLevel(path, { ...encodings, writeBufferSize });
+  const db: LevelDb = new ListingLevel(path, { ...encodings, writeBufferSize });
   try {
     await db.open();
     return db;
