@@ -23,7 +23,7 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
     tls === undefined
       ? createServer(http)
       : createTlsServer({ ...http, ...secureOptions(tls), handshakeTimeout: requestTimeout });
-  /** The newest response of each connection. Of a set of those in progress V8 would keep all that ever were in it until a full collection. */
+  /** The newest response of each connection, until it is over. Of a set of those in progress V8 would keep all that ever were in it until a full collection. */
   const newest = new Map<Socket, ServerResponse | undefined>();
   let closing: Promise<void> | undefined;
 
@@ -37,6 +37,9 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
   });
   server.on("request", ({ socket }, response) => {
     if (newest.has(socket)) newest.set(socket, response);
+    response.once("close", () => {
+      if (newest.get(socket) === response) newest.set(socket, undefined);
+    });
     if (closing !== undefined) response.setHeader("connection", "close");
   });
   server.on("request", handler);

@@ -24,7 +24,7 @@ export async function readValues(
   reading?: { readonly snapshot: ReturnType<LevelDb["snapshot"]> },
 ): Promise<readonly (string | undefined)[]> {
   const options = reading === undefined ? undefined : { snapshot: reading.snapshot, ...encodings };
-  if (keys.length > fewKeys) return db.getMany([...keys], options ?? {});
+  if (keys.length > fewKeys) return db.getMany([...keys], options ?? encodings);
   return keys.map((key) => (options === undefined ? db.getSync(key) : db.getSync(key, options)));
 }
 

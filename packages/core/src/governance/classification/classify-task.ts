@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../json.ts";
+import type { SchemaOf } from "../sql/types.ts";
 import { type ClassificationResult, type ClassifierOptions, checkLength, createClassifier } from "./classifier.ts";
-import type { KnownResource } from "./sql-evidence.ts";
+import type { Catalogue, KnownResource } from "./sql-evidence.ts";
 
 /** What is known of a table that a text names; empty when nothing is. */
 export interface TableFacts {
@@ -46,11 +47,9 @@ export function classifyTask(
     if (tables !== undefined && facts === undefined) unknown.add(table);
     return facts;
   };
-  const classifier = createClassifier({
-    catalogue: (table) => factsOf(table)?.resource,
-    schemaOf: (table) => factsOf(table)?.columns,
-    ...options,
-  });
+  const catalogue: Catalogue = (table) => factsOf(table)?.resource;
+  const schemaOf: SchemaOf = (table) => factsOf(table)?.columns;
+  const classifier = createClassifier(Object.assign({}, options, { catalogue, schemaOf }));
   const result = classifier.classify(query, context);
   return unknown.size === 0 ? { result } : { unknown: [...unknown] };
 }
