@@ -19,6 +19,7 @@ import type { CommitWindow } from "../commit-window.ts";
 import { InFlight } from "../in-flight.ts";
 import { buildIndexes } from "./build-indexes.ts";
 import { KeptCounts } from "./kept-counts.ts";
+import { KnownKeys } from "./known-keys.ts";
 import { bytes, layout } from "./layout.ts";
 import { openLayout } from "./open-layout.ts";
 import { type LevelDb, openLevel, readValues } from "./open-level.ts";
@@ -55,10 +56,13 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
   const db = await openLevel(options.path);
   let head: StoreHead;
   let window: CommitWindow;
+  let known: KnownKeys;
+  let complete: Promise<void>;
   try {
     head = await openLayout(db, options.path);
     window = await readWindow(db);
     await buildIndexes(db, schema);
+    ({ known, complete } = await KnownKeys.of(db, schema));
   } catch (error) {
     await db.close();
     throw error;
@@ -74,15 +78,16 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
   };
   const queue = new CommitQueue(async (batch: readonly PreparedCommit[]): Promise<readonly CommitResult[]> => {
     refuseAfterFailure();
-    const view = await readView(db, schema, head, window, batch);
+    const view = await readView(db, known, schema, head, window, batch);
     const plan = planCommits(schema, view, batch);
     if (plan.applied.length === 0) return plan.results;
     const entries = entryChanges(schema, plan);
     try {
-      await writePlan(db, plan, entries, window);
+      await writePlan(db, known, plan, entries, window);
     } catch (error) {
       failure = error;
       counts.clear();
+      known.clear();
       throw new CodedError<StoreErrorCode>("outcome_unknown", "the write failed; its outcome is unknown", {}, error);
     }
     head = plan.head;
@@ -104,13 +109,19 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     return ids.map((id, at) => {
       const value = values[at];
       if (value === undefined) return undefined;
-      if (!audit) {
-        const { version, text } = parseDocument(value);
-        return { id, version, doc: JSON.parse(text) as JsonObject };
-      }
-      const { seq, stream, streamSeq, event } = auditEntry(auditSeq(id), value);
-      return { id, version: seq, doc: auditDocument(seq, stream, streamSeq, event) };
+      return audit ? storedEntry(auditEntry(auditSeq(id), value)) : storedDocument(id, value);
     });
+  };
+  const readOne = async (coll: string, id: string): Promise<Stored | undefined> => {
+    if (coll === auditCollection) return (await readMany(coll, [id]))[0];
+    collectionOf(schema, coll);
+    const key = layout.document(coll, id);
+    let value = known.get(key);
+    if (value === undefined) {
+      value = db.getSync(bytes(key)) ?? null;
+      known.read(key, value);
+    }
+    return value === null ? undefined : storedDocument(id, value);
   };
   const bounds = (coll: string, index: string, range: { readonly gte: string; readonly lt: string | undefined }) => {
     const place = layout.index(coll, index);
@@ -138,7 +149,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
 
   return {
     capabilities: { durable: true, multiProcess: false, subscribe: "push" },
-    get: (coll, id) => inFlight.run(async () => (await readMany(coll, [id]))[0]),
+    get: (coll, id) => inFlight.run(() => readOne(coll, id)),
     getMany: (coll, ids) => inFlight.run(() => readMany(coll, ids)),
     list: (coll, index, prefix, listOptions) =>
       inFlight.run(async () => {
@@ -200,6 +211,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
       listeners.clear();
       await inFlight.close();
       await db.close();
+      await complete;
     },
   };
 }
@@ -207,6 +219,15 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
 /** The sequence that an audit id names; 0, which no entry has, for any other text. */
 function auditSeq(id: string): number {
   return /^[1-9][0-9]{0,15}$/.test(id) ? Number(id) : 0;
+}
+
+function storedDocument(id: string, value: string): Stored {
+  const { version, text } = parseDocument(value);
+  return { id, version, doc: JSON.parse(text) as JsonObject };
+}
+
+function storedEntry({ seq, stream, streamSeq, event }: AuditEntry): Stored {
+  return { id: String(seq), version: seq, doc: auditDocument(seq, stream, streamSeq, event) };
 }
 
 function auditEntry(seq: number, value: string): AuditEntry {

@@ -13,6 +13,8 @@ import {
 } from "@seneschal/core/store";
 import type { CommitWindow } from "../commit-window.ts";
 import { entryName, entryPlace } from "./build-indexes.ts";
+import type { KeptValue } from "./kept-values.ts";
+import type { KnownKeys } from "./known-keys.ts";
 import { bytes, layout } from "./layout.ts";
 import { type LevelDb, readValues } from "./open-level.ts";
 import { isSeqIndex } from "./seq-index.ts";
@@ -34,27 +36,27 @@ class StoredVersion implements IndexedVersion {
   }
 }
 
-/** Reads all that a batch of commits is judged on, at once. */
+/** Reads all that a batch of commits is judged on, at once. No other batch may be on its way. */
 export async function readView(
   db: LevelDb,
+  known: KnownKeys,
   schema: CompiledSchema,
   head: StoreHead,
   window: CommitWindow,
   commits: readonly PreparedCommit[],
 ): Promise<StoreView> {
   const reads = readsOf(schema, commits);
-  const keys = [
-    ...reads.documents.map(({ coll, id }) => layout.document(coll, id)),
-    ...reads.owners.map(({ coll, index, key }) => entryPlace(collectionOf(schema, coll), index, key, "")),
-    ...reads.streams.map(layout.stream),
-  ];
-  const values = await readValues(db, keys.map(bytes));
-  const found = new Map(keys.map((key, at) => [key, values[at]]));
+  const found = await find(
+    db,
+    known,
+    [...reads.documents.map(({ coll, id }) => layout.document(coll, id)), ...reads.streams.map(layout.stream)],
+    reads.owners.map(({ coll, index, key }) => entryPlace(collectionOf(schema, coll), index, key, "")),
+  );
   const documents = new Map(
     reads.documents.flatMap(({ coll, id }) => {
       const key = layout.document(coll, id);
       const value = found.get(key);
-      if (value === undefined) return [];
+      if (value === null || value === undefined) return [];
       const { version, text } = parseDocument(value);
       return [[key, new StoredVersion(version, () => indexKeysOfText(collectionOf(schema, coll), id, text))]];
     }),
@@ -62,10 +64,29 @@ export async function readView(
   return {
     head,
     document: (coll, id) => documents.get(layout.document(coll, id)),
-    owner: (coll, index, key) => found.get(entryPlace(collectionOf(schema, coll), index, key, "")),
+    owner: (coll, index, key) => found.get(entryPlace(collectionOf(schema, coll), index, key, "")) ?? undefined,
     streamSeq: (stream) => Number(found.get(layout.stream(stream)) ?? 0),
     applied: (commitId) => window.seqOf(commitId),
   };
+}
+
+/** What lies under the keys of documents and streams, and under unique keys. */
+async function find(
+  db: LevelDb,
+  known: KnownKeys,
+  keys: readonly string[],
+  owners: readonly string[],
+): Promise<ReadonlyMap<string, KeptValue>> {
+  const found = new Map<string, KeptValue | undefined>();
+  for (const key of keys) found.set(key, known.get(key));
+  for (const key of owners) found.set(key, known.owner(key));
+  const isAsked = (key: string): boolean => found.get(key) === undefined;
+  const asked = keys.filter(isAsked);
+  const all = [...asked, ...owners.filter(isAsked)];
+  const values = all.length === 0 ? [] : await readValues(db, all.map(bytes));
+  for (const [at, key] of all.entries()) found.set(key, values[at] ?? null);
+  for (const key of asked) known.read(key, found.get(key) as KeptValue);
+  return found as Map<string, KeptValue>;
 }
 
 /** An index entry that a plan writes, or, without `id`, deletes. */
@@ -102,6 +123,7 @@ export function entryChanges(schema: CompiledSchema, plan: CommitPlan): readonly
 /** Writes the plan, with what it does to indexes and to the window, as one synchronous batch. */
 export async function writePlan(
   db: LevelDb,
+  known: KnownKeys,
   plan: CommitPlan,
   entries: readonly EntryChange[],
   window: CommitWindow,
@@ -111,25 +133,37 @@ export async function writePlan(
   const put = (key: string, value: string): void => void batch.put(bytes(key), value);
   const del = (key: string): void => void batch.del(bytes(key));
 
+  const readable: [key: string, value: KeptValue][] = [];
+  const change = (key: string, value: KeptValue): void => {
+    if (value === null) del(key);
+    else put(key, value);
+    known.writing(key);
+    readable.push([key, value]);
+  };
+
   for (const { coll, id, before, after } of plan.documents) {
-    if (after !== undefined) put(layout.document(coll, id), `${after.version} ${after.text}`);
-    else if (before !== undefined) del(layout.document(coll, id));
+    if (after !== undefined) change(layout.document(coll, id), `${after.version} ${after.text}`);
+    else if (before !== undefined) change(layout.document(coll, id), null);
   }
   for (const { index, key, id } of entries) {
     if (id === undefined) del(index + key);
-    else put(index + key, id);
+    else {
+      put(index + key, id);
+      known.writingEntry(index, key);
+    }
   }
   const streams = new Map<string, number>();
   for (const { seq, stream, streamSeq, text } of plan.audit) {
     put(layout.audit(seq), `[${JSON.stringify(stream)},${streamSeq},${text}]`);
     streams.set(stream, streamSeq);
   }
-  for (const [stream, streamSeq] of streams) put(layout.stream(stream), String(streamSeq));
+  for (const [stream, streamSeq] of streams) change(layout.stream(stream), String(streamSeq));
   for (const change of plan.changes) put(layout.change(change.seq), JSON.stringify(change));
   put(layout.batch(plan.head.commit), JSON.stringify(plan.applied.map(({ commitId }) => commitId)));
   for (const end of window.leaving(plan.head.commit)) del(layout.batch(end));
   put(layout.head, JSON.stringify(plan.head));
   await batch.write({ sync: true });
+  for (const [key, value] of readable) known.wrote(key, value);
 }
 
 /** Splits a stored document. */

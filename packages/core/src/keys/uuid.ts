@@ -5,13 +5,14 @@ const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
  * `random` gives 10 fresh bytes.
  */
 export function uuid(now: number, random: (length: number) => Uint8Array): string {
-  const bytes = new Uint8Array(16);
-  for (let i = 0, rest = now; i < 6; i++, rest = Math.floor(rest / 256)) bytes[5 - i] = rest % 256;
-  bytes.set(random(10), 6);
-  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
-  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
-  let text = "";
-  for (const [at, byte] of bytes.entries()) text += at === 4 || at === 6 || at === 8 || at === 10 ? `-${hex[byte]}` : hex[byte];
+  const time = Math.floor(now).toString(16).padStart(12, "0");
+  const bytes = random(10);
+  let text = `${time.slice(0, 8)}-${time.slice(8)}-`;
+  for (let at = 0; at < 10; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (at === 2 || at === 4) text += "-";
+    text += hex[at === 0 ? 0x70 | (byte & 0x0f) : at === 2 ? 0x80 | (byte & 0x3f) : byte];
+  }
   return text;
 }
 

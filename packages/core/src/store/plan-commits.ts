@@ -160,7 +160,10 @@ export function auditKeyId(seq: number): string {
 }
 
 function accepted(commit: PreparedCommit, seq: number): CommitResult {
-  return { ok: true, seq, versions: Object.fromEntries(commit.puts.map(({ coll, id }) => [name(coll, id), seq])) };
+  // Without a prototype it is a dictionary from the start: ids as properties of an object would make a hidden class each.
+  const versions = Object.create(null) as Record<string, number>;
+  for (const { coll, id } of commit.puts) versions[name(coll, id)] = seq;
+  return { ok: true, seq, versions };
 }
 
 function failedConditions(

@@ -113,6 +113,12 @@ describe("ids", () => {
     expect(ids[3]?.[14]).toBe("7");
   });
 
+  it("a UUID is that of the example of RFC 9562, appendix A.6, for its time and bits", () => {
+    const random = () => Uint8Array.of(0xac, 0xc3, 0x58, 0xc4, 0xdc, 0x0c, 0x0c, 0x07, 0x39, 0x8f);
+    expect(uuid(Date.parse("2022-02-22T19:22:22Z"), random)).toBe("017f22e2-79b0-7cc3-98c4-dc0c0c07398f");
+    expect(uuid(0.5, random)).toMatch(/^00000000-0000-7cc3/);
+  });
+
   it("organisation ids are opaque: 1 to 128 printable characters without a slash", () => {
     for (const good of ["acme", "ACME Ltd.", "日本", "a".repeat(128), "a:b|c"]) expect(isOrganizationId(good), good).toBe(true);
     for (const bad of ["", "a/b", "a\nb", "\u0000", "a".repeat(129)]) expect(isOrganizationId(bad), bad).toBe(false);

@@ -23,10 +23,12 @@ async function one(services: GatewayServices, unit: GatewayUnit, workspace: Work
   switch (effect.kind) {
     case "mint_dek": {
       const dek = services.deks.mint();
+      // The first key comes with the workspace: nobody has a share or a seat yet.
+      const first = effect.version === 1;
       for (const org of effect.orgs) {
         // An organisation of another instance is sent the key, sealed to it; nothing of its own is kept here.
-        if ((await shareOf(unit, id, org)) !== undefined) continue;
-        const seat = (await unit.get(seats, seatId(id, org))) ?? emptySeat(workspace, org);
+        if (!first && (await shareOf(unit, id, org)) !== undefined) continue;
+        const seat = (first ? undefined : await unit.get(seats, seatId(id, org))) ?? emptySeat(workspace, org);
         const wrapped = await services.deks.wrap(dek, id, org, effect.version);
         unit.put(seats, seatId(id, org), { ...seat, deks: { ...seat.deks, [effect.version]: wrapped } });
       }
