@@ -8,9 +8,9 @@ export type LevelDb = Level<Buffer, string>;
 
 /**
  * Bytes that are gathered in memory before they are written as a file; LevelDB holds up to three times as much. With its own 4 MiB there is a file every second under load, and each costs
- * a merge with the ones before, during which requests share the processor with it; 32 MiB take a fifth of the processor's time off a commit that 16 MiB cost.
+ * a merge with the ones before, during which requests share the processor with it. With 32 MiB there are fewer merges, but longer ones.
  */
-const writeBufferSize = 32 * 1024 * 1024;
+const writeBufferSize = 16 * 1024 * 1024;
 
 /** So few keys are read faster here than by another thread, which costs five times the read. */
 const fewKeys = 16;
