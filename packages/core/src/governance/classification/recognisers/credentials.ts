@@ -51,6 +51,7 @@ export const credentials: readonly Recogniser[] = [
       { name: "Twilio", regex: /(?<![\dA-Za-z])SK[0-9a-f]{32}(?![\dA-Za-z])/g, score: 0.8 },
     ],
     context: secretContext,
+    needs: (text) => /[\w-]{15}/.test(text),
     prior: 1,
   },
   {
@@ -64,6 +65,7 @@ export const credentials: readonly Recogniser[] = [
       },
     ],
     context: secretContext,
+    needs: (text) => /[\w/+.-]{16}/.test(text),
     prior: 0.9,
   },
   {

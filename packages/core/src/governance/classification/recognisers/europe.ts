@@ -73,6 +73,7 @@ export const europe: readonly Recogniser[] = [
     },
     context: ["codice fiscale", "cf", "fiscale"],
     digits: 0,
+    needs: (text) => /[A-Za-z\d]{16}/.test(text),
     prior: 0.9,
   },
   {

@@ -137,6 +137,7 @@ export const generic: readonly Recogniser[] = [
     ],
     validate: (match) => (repeats(match.replace(/[:.-]/g, "").toLowerCase()) ? false : undefined),
     context: ["mac", "hardware", "physical", "ethernet", "interface"],
+    needs: (text) => /[\dA-Fa-f]{2}[:.-][\dA-Fa-f]{2}/.test(text),
     prior: 0.8,
   },
   {
@@ -197,6 +198,7 @@ export const generic: readonly Recogniser[] = [
     ],
     validate: (match) => (match.startsWith("0x") ? undefined : isBitcoinAddress(match)),
     context: ["wallet", "btc", "bitcoin", "crypto", "ethereum", "address"],
+    needs: (text) => /[A-Za-z\d]{14}/.test(text),
     prior: 0.9,
   },
   {

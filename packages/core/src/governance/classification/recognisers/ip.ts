@@ -30,6 +30,7 @@ export const ip: readonly Recogniser[] = [
       return isIpv6(address) ? undefined : false;
     },
     context: ["ip", "ipv4", "ipv6", "address", "host", "server", "subnet", "gateway"],
+    needs: (text) => /\d\.|[\dA-Fa-f:]:/.test(text),
     prior: 0.8,
   },
 ];
