@@ -39,7 +39,8 @@ export async function holdFiles(directory: string): Promise<() => Promise<void>>
     // A name is told of when it comes and when it goes.
     watcher = watch(directory, { persistent: false }, (event, name) => event === "rename" && name !== null && look(name));
     watcher.on("error", () => watcher?.close());
-    for (const name of await readdir(directory)) if (!held.has(name)) look(name);
+    const names = (await readdir(directory)).filter((name) => bulky.test(name)).sort();
+    for (const name of names.slice(-maxHeld)) if (!held.has(name)) look(name);
   } catch {
     // Without a watcher nothing is held.
   }

@@ -12,7 +12,7 @@ export type KeptValue = string | null;
 
 /**
  * What lies under the keys that are asked for again and again, nothing included, so that reading them does not wait for the
- * engine's lock, which it holds for milliseconds while it drops a log. Only for the one process that writes: it says what
+ * engine's lock. Only for the one process that writes: it says what
  * it reads and what it writes. A key is kept when it is asked for a second time, so that what is looked up once (does the
  * new id exist?) takes no room; in two generations, as a map that is always rewritten burdens the garbage collector.
  */
