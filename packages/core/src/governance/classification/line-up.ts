@@ -1,11 +1,13 @@
 import { foldedWords } from "./context.ts";
-import type { Recogniser } from "./recogniser.ts";
+import { ANY_DIGITS, type PatternDigits, patternDigits } from "./pattern-digits.ts";
+import type { Pattern, Recogniser } from "./recogniser.ts";
 
 const DEFAULT_PRIOR = 0.5;
 
 /** A recogniser with every field there: objects of one shape are read several times as fast as those that have what they need. */
 export interface Searcher
-  extends Omit<Required<Recogniser>, "country" | "languages" | "fit" | "validate" | "needs" | "onlyKnown"> {
+  extends Omit<Required<Recogniser>, "patterns" | "country" | "languages" | "fit" | "validate" | "needs" | "onlyKnown"> {
+  readonly patterns: readonly SearchedPattern[];
   /** Place in the list: decides between equals. */
   readonly order: number;
   readonly country: string | undefined;
@@ -13,6 +15,11 @@ export interface Searcher
   readonly validate: Recogniser["validate"] | undefined;
   readonly needsText: string;
   readonly needsTest: ((folded: string) => boolean) | undefined;
+}
+
+/** A pattern and what its matches are known to be like. */
+interface SearchedPattern extends Pattern {
+  readonly digits: PatternDigits;
 }
 
 /** Recognisers in the order in which a search asks them. */
@@ -38,7 +45,9 @@ function make(recognisers: readonly Recogniser[]): LineUp {
   const always: Searcher[] = [];
   const known = new Map<readonly string[], Searcher[]>();
   for (const [order, recogniser] of recognisers.entries()) {
-    const { entity, country, patterns, fit, validate, context, digits = 0, needs = "", prior = DEFAULT_PRIOR } = recogniser;
+    const { entity, country, fit, validate, context, needs = "", prior = DEFAULT_PRIOR } = recogniser;
+    const patterns = recogniser.patterns.map(searched);
+    const digits = Math.max(recogniser.digits ?? 0, Math.min(...patterns.map((pattern) => pattern.digits.least)));
     const needsText = typeof needs === "string" ? needs : "";
     const needsTest = typeof needs === "string" ? undefined : needs;
     const searcher = { order, entity, country, patterns, fit, validate, context, digits, needsText, needsTest, prior };
@@ -46,4 +55,8 @@ function make(recognisers: readonly Recogniser[]): LineUp {
     else known.set(context, [...(known.get(context) ?? []), searcher]);
   }
   return { always, known: [...known].map(([words, searchers]) => ({ words: foldedWords(words), searchers })) };
+}
+
+function searched({ name, regex, score }: Pattern): SearchedPattern {
+  return { name, regex, score, digits: regex instanceof RegExp ? patternDigits(regex) : ANY_DIGITS };
 }

@@ -2,6 +2,7 @@ import { contextOf, isPartOfRow, isQuantity, namesThing } from "./context.ts";
 import { lineUpOf, type Searcher } from "./line-up.ts";
 import { normalise } from "./normalise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
+import { TextDigits } from "./text-digits.ts";
 
 /** How a text is searched. */
 export interface RecogniseOptions {
@@ -58,7 +59,7 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
 
 function search(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions): Candidate[] {
   const folded = normalise(text);
-  const digits = countDigits(folded.text);
+  const digits = new TextDigits(folded.text);
   const found: Candidate[] = [];
   const { entities, country, minScore = REPORTED_FROM, strict = false, hints = [] } = options;
   const lowered = folded.text.toLowerCase();
@@ -70,11 +71,12 @@ function search(text: string, recognisers: readonly Recogniser[], options: Recog
     return answer;
   };
   const look = (searcher: Searcher): void => {
-    if (digits < searcher.digits || (entities !== undefined && !entities.has(searcher.entity))) return;
+    if (digits.count < searcher.digits || (entities !== undefined && !entities.has(searcher.entity))) return;
     if (searcher.needsText !== "" && !folded.text.includes(searcher.needsText)) return;
     if (searcher.needsTest !== undefined && !searcher.needsTest(folded.text)) return;
     const hinted = country !== undefined && searcher.country === country;
     for (const pattern of searcher.patterns) {
+      if (!digits.mayHold(pattern.digits)) continue;
       pattern.regex.lastIndex = 0;
       let count = 0;
       for (let match = pattern.regex.exec(folded.text); match !== null; match = pattern.regex.exec(folded.text)) {
@@ -173,15 +175,6 @@ function isPlainNumber(text: string): boolean {
 
 function isMostlyDigits(text: string): boolean {
   return text.replace(/\D/g, "").length * 2 >= text.length;
-}
-
-function countDigits(text: string): number {
-  let n = 0;
-  for (let i = 0; i < text.length && n < 64; i++) {
-    const c = text.charCodeAt(i);
-    if (c >= 48 && c <= 57) n++;
-  }
-  return n;
 }
 
 /** Greedy choice by evidence over an interval list kept sorted by start. */

@@ -10,7 +10,6 @@ function street(words: RegExp, name: string, regex: RegExp): Recogniser {
     entity: "STREET_ADDRESS",
     patterns: [{ name, regex, score: 0.5 }],
     context,
-    digits: 1,
     needs: (text) => words.test(text),
     prior: 0.6,
   };

@@ -15,7 +15,6 @@ export const asia: readonly Recogniser[] = [
       return d > "2" && verhoeff(d) && d !== [...d].reverse().join("");
     },
     context: ["aadhaar", "uidai", "aadhar", "आधार"],
-    digits: 12,
     prior: 0.7,
   },
   {
@@ -31,7 +30,6 @@ export const asia: readonly Recogniser[] = [
     // No published sample of the peer has a right check character, so the structure decides.
     validate: (match) => /^(?:0[1-9]|[12]\d|3[0-7])[A-Z]{5}\d{4}[A-Z][1-9A-Z]Z[0-9A-Z]$/i.test(match),
     context: ["gstin", "gst", "goods and services"],
-    digits: 6,
     prior: 0.95,
   },
   {
@@ -42,7 +40,6 @@ export const asia: readonly Recogniser[] = [
       { name: "five, four, one", regex: /(?<![\dA-Za-z])[A-Z]{5}\d{4}[A-Z](?![\dA-Za-z])/gi, score: 0.1 },
     ],
     context: ["permanent account number", "pan", "pan card", "income tax"],
-    digits: 4,
     prior: 0.7,
   },
   {
@@ -50,7 +47,6 @@ export const asia: readonly Recogniser[] = [
     country: "in",
     patterns: [{ name: "letter and seven digits", regex: /(?<![\dA-Za-z])[A-Z][1-9]\d{6}(?![\dA-Za-z])/gi, score: 0.1 }],
     context: ["passport", "indian passport", "passport number"],
-    digits: 7,
     prior: 0.4,
   },
   {
@@ -84,7 +80,6 @@ export const asia: readonly Recogniser[] = [
       { name: "three letters, seven digits", regex: /(?<![\dA-Za-z])[A-Z]{3}\d{7}(?![\dA-Za-z])/gi, score: 0.3 },
     ],
     context: ["voter", "epic", "elector"],
-    digits: 7,
     prior: 0.6,
   },
   {
@@ -100,7 +95,6 @@ export const asia: readonly Recogniser[] = [
     ],
     validate: (match) => koreanResident(digitsOf(match), 11),
     context: ["주민등록번호", "주민번호", "rrn", "resident registration", "korean"],
-    digits: 13,
     prior: 0.6,
   },
   {
@@ -116,7 +110,6 @@ export const asia: readonly Recogniser[] = [
     ],
     validate: (match) => koreanResident(digitsOf(match), 13),
     context: ["외국인등록번호", "frn", "foreigner registration", "korean"],
-    digits: 13,
     prior: 0.6,
   },
   {
@@ -135,7 +128,6 @@ export const asia: readonly Recogniser[] = [
       return !repeats(d) && (10 - (sum % 10)) % 10 === Number(d[9]);
     },
     context: ["사업자등록번호", "brn", "business registration", "korean"],
-    digits: 10,
     prior: 0.45,
   },
   {
@@ -147,7 +139,6 @@ export const asia: readonly Recogniser[] = [
       { name: "before 2021", regex: /(?<![\dA-Za-z])[MSRODG]\d{8}(?![\dA-Za-z])/gi, score: 0.05 },
     ],
     context: ["여권", "여권번호", "passport", "korean passport", "대한민국"],
-    digits: 7,
     prior: 0.45,
   },
   {
@@ -167,7 +158,6 @@ export const asia: readonly Recogniser[] = [
       return region >= 11 && region <= 28 && region !== 27 ? true : undefined;
     },
     context: ["운전면허", "면허", "driver license", "driving license", "korean", "license"],
-    digits: 12,
     prior: 0.4,
   },
   {
@@ -184,7 +174,6 @@ export const asia: readonly Recogniser[] = [
       return !repeats(d.slice(0, 9)) && check < 10 && check === Number(d[8]) ? undefined : false;
     },
     context: ["tin", "bir", "taxpayer", "tax id", "tax identification", "philippine"],
-    digits: 9,
     prior: 0.35,
   },
   {
@@ -196,7 +185,6 @@ export const asia: readonly Recogniser[] = [
     ],
     validate: (match) => (hasNricCheck(match.toUpperCase()) ? true : undefined),
     context: ["fin", "nric", "singapore", "fin#"],
-    digits: 7,
     prior: 0.55,
   },
   {
@@ -209,7 +197,6 @@ export const asia: readonly Recogniser[] = [
     ],
     validate: (match) => hasUenCheck(alphanumericsOf(match)),
     context: ["uen", "unique entity number", "business registration", "acra"],
-    digits: 6,
     prior: 0.5,
   },
   {
@@ -231,7 +218,6 @@ export const asia: readonly Recogniser[] = [
       return (11 - (weighted(d, [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 10 === Number(d[12]);
     },
     context: ["thai national id", "thai id", "tnin", "บัตรประชาชน", "เลขประจำตัวประชาชน", "thai"],
-    digits: 13,
     prior: 0.6,
   },
 ];

@@ -15,7 +15,6 @@ export const commonwealth: readonly Recogniser[] = [
       return d[0] !== "0" && (weighted(d, [10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19]) - 10) % 89 === 0;
     },
     context: ["australian business number", "abn"],
-    digits: 11,
     prior: 0.5,
   },
   {
@@ -30,7 +29,6 @@ export const commonwealth: readonly Recogniser[] = [
       return !repeats(d) && (10 - (weighted(d, [8, 7, 6, 5, 4, 3, 2, 1]) % 10)) % 10 === Number(d[8]);
     },
     context: ["australian company number", "acn"],
-    digits: 9,
     prior: 0.42,
   },
   {
@@ -45,7 +43,6 @@ export const commonwealth: readonly Recogniser[] = [
       return !repeats(d) && weighted(d, [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0;
     },
     context: ["australian tax file number", "tfn", "tax file"],
-    digits: 9,
     prior: 0.48,
   },
   {
@@ -60,7 +57,6 @@ export const commonwealth: readonly Recogniser[] = [
       return weighted(d, [1, 3, 7, 9, 1, 3, 7, 9]) % 10 === Number(d[8]);
     },
     context: ["medicare"],
-    digits: 10,
     prior: 0.5,
   },
   {
@@ -75,7 +71,6 @@ export const commonwealth: readonly Recogniser[] = [
       return !repeats(d) && luhn(d);
     },
     context: ["sin", "social insurance", "numéro d'assurance sociale", "nas", "canada", "canadian"],
-    digits: 9,
     prior: 0.55,
   },
   {
@@ -84,7 +79,6 @@ export const commonwealth: readonly Recogniser[] = [
     patterns: [{ name: "eleven digits", regex: /(?<![A-Za-z\d.-])\d{11}(?![A-Za-z\d-])/g, score: 0.01 }],
     validate: (match) => verhoeff(match) && !repeats(match),
     context: ["nin", "national identification number", "nigeria", "nimc", "national id"],
-    digits: 11,
     prior: 0.4,
   },
   {
@@ -94,7 +88,6 @@ export const commonwealth: readonly Recogniser[] = [
     // Nobody mixes cases on a plate: `Max 256GB`.
     validate: (match) => (/[a-z]/.test(match) && /[A-Z]/.test(match) ? false : undefined),
     context: ["plate", "vehicle", "registration", "nigeria", "plate number"],
-    digits: 3,
     prior: 0.6,
   },
   {
@@ -113,7 +106,6 @@ export const commonwealth: readonly Recogniser[] = [
       /[012]/.test(match[10] ?? "") &&
       luhn(match),
     context: ["south africa", "id number", "rsa id", "sa id", "identity number", "resident number", "said"],
-    digits: 13,
     prior: 0.7,
   },
 ];

@@ -19,7 +19,6 @@ export const europe: readonly Recogniser[] = [
       return SPANISH_LETTERS[Number(v.slice(0, -1)) % 23] === v.at(-1);
     },
     context: ["documento nacional de identidad", "dni", "nif", "identificación", "identificacion"],
-    digits: 7,
     prior: 0.7,
   },
   {
@@ -31,7 +30,6 @@ export const europe: readonly Recogniser[] = [
       return SPANISH_LETTERS[Number("XYZ".indexOf(v[0] ?? "") + v.slice(1, -1)) % 23] === v.at(-1);
     },
     context: ["número de identificación de extranjero", "nie", "extranjero", "foreigner"],
-    digits: 7,
     prior: 0.8,
   },
   {
@@ -39,7 +37,6 @@ export const europe: readonly Recogniser[] = [
     country: "es",
     patterns: [{ name: "three letters, six digits", regex: /(?<![\dA-Za-z])[A-Z]{3}\d{6}(?![\dA-Za-z])/gi, score: 0.05 }],
     context: ["pasaporte", "passport", "documento de viaje"],
-    digits: 6,
     prior: 0.5,
   },
   {
@@ -53,7 +50,6 @@ export const europe: readonly Recogniser[] = [
       return Number(match.slice(7, 10)) >= 2 && FINNISH_CHECKS[Number(match.slice(0, 6) + match.slice(7, 10)) % 31] === match[10];
     },
     context: ["hetu", "henkilötunnus", "personbeteckningen", "personal identity code", "personnummer", "social security"],
-    digits: 9,
     prior: 0.9,
   },
   {
@@ -72,7 +68,6 @@ export const europe: readonly Recogniser[] = [
       return hasItalianCheck(code) ? true : undefined;
     },
     context: ["codice fiscale", "cf", "fiscale"],
-    digits: 0,
     needs: (text) => /[A-Za-z\d]{16}/.test(text),
     prior: 0.9,
   },
@@ -87,7 +82,6 @@ export const europe: readonly Recogniser[] = [
       },
     ],
     context: ["patente", "patente di guida", "licenza", "guida"],
-    digits: 1,
     prior: 0.5,
   },
   {
@@ -99,7 +93,6 @@ export const europe: readonly Recogniser[] = [
       { name: "CIE 3.0", regex: /(?<![\dA-Za-z])[A-Z]{2}\d{5}[A-Z]{2}(?![\dA-Za-z])/gi, score: 0.01 },
     ],
     context: ["carta", "identità", "elettronica", "cie", "documento", "riconoscimento", "espatrio", "identita"],
-    digits: 5,
     prior: 0.35,
   },
   {
@@ -107,7 +100,6 @@ export const europe: readonly Recogniser[] = [
     country: "it",
     patterns: [{ name: "two letters, seven digits", regex: /(?<![\dA-Za-z])[A-Z]{2}\d{7}(?![\dA-Za-z])/gi, score: 0.01 }],
     context: ["passaporto", "elettronico", "italiano", "viaggio", "viaggiare", "estero", "documento", "dogana"],
-    digits: 7,
     prior: 0.4,
   },
   {
@@ -125,7 +117,6 @@ export const europe: readonly Recogniser[] = [
       return d !== "00000000000" && luhn(d) && !repeats(d);
     },
     context: ["piva", "partita iva", "pi", "p.iva", "iva"],
-    digits: 11,
     prior: 0.35,
   },
   {
@@ -144,7 +135,6 @@ export const europe: readonly Recogniser[] = [
       return weighted(match, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1]) % 10 === 0;
     },
     context: ["pesel"],
-    digits: 11,
     prior: 0.6,
   },
   {
@@ -158,7 +148,6 @@ export const europe: readonly Recogniser[] = [
       return luhn(d);
     },
     context: ["personnummer", "personal identity", "samordningsnummer", "swedish", "pnr", "svenska", "person id"],
-    digits: 10,
     prior: 0.65,
   },
   {
@@ -169,7 +158,6 @@ export const europe: readonly Recogniser[] = [
     ],
     validate: (match) => luhn(digitsOf(match).slice(-10)),
     context: ["organisationsnummer", "orgnr", "company", "företag", "bolag", "org.nr", "corporate"],
-    digits: 10,
     prior: 0.5,
   },
   {
@@ -186,7 +174,6 @@ export const europe: readonly Recogniser[] = [
       return d.slice(0, 10).reduce((a, b) => a + b, 0) % 10 === at(10);
     },
     context: ["tckn", "tc kimlik", "t.c. kimlik", "kimlik", "turkish id", "vatandaşlık"],
-    digits: 11,
     prior: 0.8,
   },
   {
@@ -202,7 +189,6 @@ export const europe: readonly Recogniser[] = [
     ],
     validate: isTurkishPlate,
     context: ["plaka", "araç", "license plate", "plate", "ruhsat", "araba"],
-    digits: 4,
     prior: 0.5,
   },
 ];

@@ -41,7 +41,6 @@ export const generic: readonly Recogniser[] = [
       "billed",
       "payment",
     ],
-    digits: 12,
     prior: 0.8,
   },
   {
@@ -121,7 +120,6 @@ export const generic: readonly Recogniser[] = [
     fit: fitIban,
     validate: isIban,
     context: ["iban", "bank", "account", "transaction", "transfer"],
-    digits: 2,
     prior: 0.95,
   },
   {
@@ -206,7 +204,6 @@ export const generic: readonly Recogniser[] = [
     patterns: [{ name: "imei", regex: /(?<![A-Za-z\d-])\d{2}-?\d{6}-?\d{6}-?\d(?![A-Za-z\d-])/g, score: 0.1 }],
     validate: (match) => (luhn(digitsOf(match)) ? undefined : false),
     context: ["imei"],
-    digits: 15,
     prior: 0.2,
   },
   {

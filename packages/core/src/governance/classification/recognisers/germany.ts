@@ -24,7 +24,6 @@ export const germany: readonly Recogniser[] = [
       "tax id",
       "steuerliche",
     ],
-    digits: 11,
     prior: 0.5,
   },
   {
@@ -41,7 +40,6 @@ export const germany: readonly Recogniser[] = [
       { name: "two-three-four", regex: /(?<![A-Za-z\d/])\d{2}\/\d{3}\/\d{4,5}(?![A-Za-z\d/])/g, score: 0.2 },
     ],
     context: ["steuernummer", "steuer-nr", "steuernr", "st.-nr", "st-nr", "stnr", "finanzamt", "tax number"],
-    digits: 9,
     prior: 0.55,
   },
   {
@@ -55,7 +53,6 @@ export const germany: readonly Recogniser[] = [
       return mod11And10(digitsOf(match)) ? true : undefined;
     },
     context: ["ust-idnr", "ust-id", "umsatzsteuer", "mehrwertsteuer", "vat", "ustid", "ust"],
-    digits: 9,
     prior: 0.8,
   },
   {
@@ -66,7 +63,6 @@ export const germany: readonly Recogniser[] = [
     ],
     validate: (match) => /\d/.test(match.slice(1)) && icao(match.toUpperCase()),
     context: ["personalausweis", "ausweis", "personalausweisnummer", "ausweisnummer", "identity card", "id card", "perso"],
-    digits: 1,
     prior: 0.55,
   },
   {
@@ -77,7 +73,6 @@ export const germany: readonly Recogniser[] = [
     ],
     validate: (match) => /\d/.test(match.slice(1)) && icao(match.toUpperCase()),
     context: ["reisepass", "pass", "passnummer", "passport", "pass-nr", "reisepassnummer"],
-    digits: 1,
     prior: 0.6,
   },
   {
@@ -93,7 +88,6 @@ export const germany: readonly Recogniser[] = [
       "sozialversicherungsnummer",
       "sv-nummer",
     ],
-    digits: 11,
     prior: 0.8,
   },
   {
@@ -110,7 +104,6 @@ export const germany: readonly Recogniser[] = [
       "egk",
       "krankenversichertennummer",
     ],
-    digits: 9,
     prior: 0.7,
   },
   {
@@ -118,7 +111,6 @@ export const germany: readonly Recogniser[] = [
     country: "de",
     patterns: [{ name: "licence number", regex: /(?<![\dA-Za-z])[A-Z]{2}\d{8}[A-Z0-9](?![\dA-Za-z])/gi, score: 0.35 }],
     context: ["führerschein", "fuehrerschein", "fahrerlaubnis", "führerscheinnummer", "driving licence"],
-    digits: 8,
     prior: 0.6,
   },
   {
@@ -126,7 +118,6 @@ export const germany: readonly Recogniser[] = [
     country: "de",
     patterns: [{ name: "HRA or HRB", regex: /(?<![\dA-Za-z])HR[AB] ?\d{1,6}(?![\dA-Za-z])/gi, score: 0.5 }],
     context: ["handelsregister", "amtsgericht", "registergericht", "handelsregisternummer"],
-    digits: 1,
     prior: 0.8,
   },
   {
@@ -142,7 +133,6 @@ export const germany: readonly Recogniser[] = [
     // No district has these signs; in English text they are words.
     validate: (match) => (/^(?:I|IS|IT|AT|TO|OR|SO|NO|MY|WE|US)[ -]/.test(match) ? false : undefined),
     context: ["kennzeichen", "kfz", "nummernschild", "fahrzeug", "zulassung", "license plate", "auto"],
-    digits: 1,
     prior: 0.5,
   },
   {
@@ -154,7 +144,6 @@ export const germany: readonly Recogniser[] = [
       return (10 - (weighted(match, [4, 9, 4, 9, 4, 9]) % 10)) % 10 === Number(match[6]);
     },
     context: ["lanr", "arztnummer", "vertragsarzt", "lebenslange"],
-    digits: 9,
     prior: 0.3,
   },
   {
@@ -163,7 +152,6 @@ export const germany: readonly Recogniser[] = [
     patterns: [{ name: "nine digits", regex: /(?<![A-Za-z\d.-])\d{9}(?![A-Za-z\d-])/g, score: 0.2 }],
     validate: (match) => (/^\d{9}$/.test(match) && !repeats(match) ? undefined : false),
     context: ["bsnr", "betriebsstättennummer", "betriebsstätte", "praxis"],
-    digits: 9,
     prior: 0.25,
   },
   {
@@ -174,7 +162,6 @@ export const germany: readonly Recogniser[] = [
     ],
     validate: (match) => (Number(match) >= 1001 && Number(match) <= 99_998 ? undefined : false),
     context: ["plz", "postleitzahl", "wohnort", "anschrift"],
-    digits: 5,
     prior: 0.3,
   },
 ];

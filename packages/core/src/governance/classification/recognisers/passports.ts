@@ -61,7 +61,6 @@ export const passports: readonly Recogniser[] = [
     entity: "PASSPORT_NUMBER",
     patterns: [{ name: "number beside its name", regex: shaped("[A-Z]{0,3}\\d{6,9}[A-Z]{0,2}"), score: 0 }],
     context: NAMES,
-    digits: 6,
     onlyKnown: true,
     prior: 0.25,
   },

@@ -174,7 +174,6 @@ export const phones: readonly Recogniser[] = [
     ],
     validate: confirmed,
     context: [...context, "philippine"],
-    digits: 11,
     prior: 0.6,
   },
   {
@@ -200,7 +199,6 @@ export const phones: readonly Recogniser[] = [
     ],
     validate: confirmed,
     context: [...context, "cep", "telefon"],
-    digits: 10,
     prior: 0.55,
   },
 ];

@@ -9,14 +9,12 @@ export const quasi: readonly Recogniser[] = [
       { name: "age of", regex: /(?<=\b(?:age of|aged|age is|age:|turn|turned|turning) )\d{1,3}(?![A-Za-z\d%])/gi, score: 0.5 },
     ],
     context: ["age", "old"],
-    digits: 1,
     prior: 0.4,
   },
   {
     entity: "ZIP_CODE",
     patterns: [{ name: "digits", regex: /(?<![A-Za-z\d.,/-])\d{4,5}(?:-\d{3,4})?(?![A-Za-z\d/-])(?![.,]\d)/g, score: 0.05 }],
     context: ["zip code", "zip", "zipcode", "postal code", "postcode"],
-    digits: 4,
     prior: 0.35,
   },
 ];

@@ -12,7 +12,6 @@ export const uk: readonly Recogniser[] = [
       return !repeats(d) && weighted(d, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0;
     },
     context: ["national health service", "nhs", "health services authority", "health authority"],
-    digits: 10,
     prior: 0.5,
   },
   {
@@ -34,7 +33,6 @@ export const uk: readonly Recogniser[] = [
       },
     ],
     context: ["national insurance", "ni number", "nino"],
-    digits: 6,
     prior: 0.7,
   },
   {
@@ -42,7 +40,6 @@ export const uk: readonly Recogniser[] = [
     country: "uk",
     patterns: [{ name: "two letters, seven digits", regex: /(?<![\dA-Za-z])[A-Z]{2}\d{7}(?![\dA-Za-z])/gi, score: 0.1 }],
     context: ["passport", "hmpo", "travel document", "uk passport", "british passport"],
-    digits: 7,
     prior: 0.45,
   },
   {
@@ -57,7 +54,6 @@ export const uk: readonly Recogniser[] = [
       },
     ],
     context: ["driving", "licence", "license", "dvla", "driver"],
-    digits: 6,
     prior: 0.8,
   },
   {
@@ -72,7 +68,6 @@ export const uk: readonly Recogniser[] = [
       },
     ],
     context: ["postcode", "postal", "address", "post code", "postal code", "from", "delivery", "town", "street", "road"],
-    digits: 1,
     prior: 0.5,
   },
   {
@@ -106,7 +101,6 @@ export const uk: readonly Recogniser[] = [
       "car",
       "mot",
     ],
-    digits: 1,
     prior: 0.4,
   },
 ];

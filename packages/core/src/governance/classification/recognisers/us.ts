@@ -19,7 +19,6 @@ export const us: readonly Recogniser[] = [
     ],
     validate: (match) => (isSsn(digitsOf(match)) ? undefined : false),
     context: ssnContext,
-    digits: 9,
     prior: 0.6,
   },
   {
@@ -44,7 +43,6 @@ export const us: readonly Recogniser[] = [
       },
     ],
     context: ["individual", "taxpayer", "itin", "tax", "payer", "taxid", "tin"],
-    digits: 9,
     prior: 0.65,
   },
   {
@@ -63,7 +61,6 @@ export const us: readonly Recogniser[] = [
       );
     },
     context: ["aba", "routing", "abarouting", "association", "bankrouting", "rtn"],
-    digits: 9,
     prior: 0.6,
   },
   {
@@ -71,7 +68,6 @@ export const us: readonly Recogniser[] = [
     country: "us",
     patterns: [{ name: "digits", regex: /(?<![A-Za-z\d.-])\d{8,17}(?![A-Za-z\d-])/g, score: 0.05 }],
     context: ["check", "account", "account#", "acct", "bank", "save", "savings", "debit"],
-    digits: 8,
     prior: 0.15,
   },
   {
@@ -100,7 +96,6 @@ export const us: readonly Recogniser[] = [
       { name: "nine digits", regex: /(?<![\d.-])\d{9}(?![A-Za-z\d-])/g, score: 0.05 },
     ],
     context: ["passport", "passport#", "travel", "document"],
-    digits: 8,
     prior: 0.4,
   },
   {
@@ -121,7 +116,6 @@ export const us: readonly Recogniser[] = [
       },
     ],
     context: ["medicare", "mbi", "beneficiary", "cms", "medicaid", "hic", "hicn"],
-    digits: 5,
     prior: 0.7,
   },
   {
@@ -136,7 +130,6 @@ export const us: readonly Recogniser[] = [
       return !repeats(d) && luhn(`80840${d}`);
     },
     context: ["npi", "national provider", "provider", "taxonomy"],
-    digits: 10,
     prior: 0.6,
   },
   {
@@ -156,7 +149,6 @@ export const us: readonly Recogniser[] = [
       return sum % 10 === Number(d[6]);
     },
     context: ["medical", "certificate", "dea", "prescriber", "controlled"],
-    digits: 7,
     prior: 0.6,
   },
 ];
