@@ -1,3 +1,4 @@
+import { Worker } from "node:worker_threads";
 import {
   type ClassificationAnswer,
   type ClassificationTask,
@@ -6,7 +7,6 @@ import {
   type TaskClassifier,
   type TierPolicy,
 } from "@seneschal/core/governance";
-import { Piscina } from "piscina";
 
 /** What the classifiers of all threads have in common: plain data. */
 export interface ClassifierSettings {
@@ -26,12 +26,18 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+interface Thread {
+  readonly worker: Worker;
+  /** What was sent and not yet answered, a batch per message. Answers come in this order. */
+  readonly inHand: (readonly Waiting[])[];
+}
+
 /** Messages that one thread has in hand. The next are there when it has answered one. */
 const IN_HAND = 4;
 
 /**
  * Classifies in worker threads, so that a long text keeps nobody else waiting. The tasks of one turn of the event loop go as one message, as sending costs as much
- * as a short text. A thread that ends is replaced; what it had in hand is rejected with `classification_failed`.
+ * as a short text. What a thread had in hand when it ends is rejected with `classification_failed`; the next task starts another one.
  *
  * @example
  * ```ts
@@ -44,44 +50,70 @@ const IN_HAND = 4;
  * ```
  */
 export function openClassifierThreads(threads: number, settings: ClassifierSettings): TaskClassifier {
-  const pool = new Piscina<ClassificationTask[], Outcome[]>({
-    filename: new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url).href,
-    minThreads: threads,
-    maxThreads: threads,
-    concurrentTasksPerWorker: IN_HAND,
-    // A thread that waits on a lock cannot be told to end.
-    atomics: "disabled",
-    recordTiming: false,
-    workerData: settings,
-  });
-  // What a thread had in hand is rejected too; this is for one that ends while it has nothing.
-  pool.on("error", () => undefined);
+  const file = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
+  const running = new Set<Thread>();
   let waiting: Waiting[] = [];
+  let closed = false;
 
-  const send = async (): Promise<void> => {
-    const sent = waiting;
+  const start = (): Thread => {
+    const thread: Thread = { worker: new Worker(file, { workerData: settings }), inHand: [] };
+    let cause: unknown;
+    thread.worker
+      .on("message", (outcomes: readonly Outcome[]) => {
+        for (const [i, { resolve, reject }] of (thread.inHand.shift() ?? []).entries()) {
+          const outcome = outcomes[i];
+          if (outcome !== undefined && "answer" in outcome) resolve(outcome.answer);
+          else reject(failed(outcome?.failure));
+        }
+        send();
+      })
+      .on("error", (error) => {
+        cause = error;
+      })
+      // An answer that cannot be read is missing in the order.
+      .on("messageerror", () => void thread.worker.terminate())
+      .on("exit", () => {
+        running.delete(thread);
+        for (const batch of thread.inHand.splice(0)) refuse(batch, cause);
+        send();
+      });
+    running.add(thread);
+    return thread;
+  };
+  const send = (): void => {
+    if (waiting.length === 0) return;
+    const [idlest] = [...running].sort((one, other) => one.inHand.length - other.inHand.length);
+    const thread = running.size < threads ? start() : idlest;
+    if (thread === undefined || thread.inHand.length === IN_HAND) return;
+    const batch = waiting;
     waiting = [];
     try {
-      const outcomes = await pool.run(sent.map(({ task }) => task));
-      for (const [i, { resolve, reject }] of sent.entries()) {
-        const outcome = outcomes[i];
-        if (outcome !== undefined && "answer" in outcome) resolve(outcome.answer);
-        else reject(failed(outcome?.failure));
-      }
+      thread.worker.postMessage(batch.map(({ task }) => task));
+      thread.inHand.push(batch);
     } catch (error) {
-      for (const { reject } of sent) reject(failed(error));
+      refuse(batch, error);
     }
   };
 
+  while (running.size < threads) start();
   return {
     answer(task) {
+      if (closed) return Promise.reject(failed("closed"));
       return new Promise((resolve, reject) => {
         waiting.push({ task, resolve, reject });
-        if (waiting.length === 1) setImmediate(() => void send());
+        if (waiting.length === 1) setImmediate(send);
       });
     },
-    close: () => pool.destroy(),
+    async close() {
+      closed = true;
+      refuse(waiting.splice(0), "closed");
+      await Promise.all([...running].map(({ worker }) => worker.terminate()));
+    },
   };
+}
+
+function refuse(batch: readonly Waiting[], cause: unknown): void {
+  for (const { reject } of batch) reject(failed(cause));
 }
 
 function failed(cause: unknown): Error {

@@ -1,4 +1,4 @@
-import { workerData } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { type ClassificationTask, classifyTask, configuredRecogniser, DEFAULT_RECOGNISERS } from "@seneschal/core/governance";
 import { openSqlParser } from "../sql-parser/index.ts";
 import type { ClassifierSettings, Outcome } from "./open-classifier-threads.ts";
@@ -10,8 +10,7 @@ const options = {
   ...(sql ? { sql: await openSqlParser() } : {}),
 };
 
-/** What the pool calls in its threads. */
-export default (tasks: readonly ClassificationTask[]): Outcome[] => tasks.map(outcomeOf);
+parentPort?.on("message", (tasks: readonly ClassificationTask[]) => parentPort?.postMessage(tasks.map(outcomeOf)));
 
 function outcomeOf(task: ClassificationTask): Outcome {
   try {

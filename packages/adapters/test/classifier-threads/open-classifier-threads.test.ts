@@ -1,3 +1,4 @@
+import type { Worker } from "node:worker_threads";
 import {
   type ClassificationTask,
   type ConfiguredRecogniser,
@@ -62,12 +63,59 @@ describe("classifier threads", () => {
   }
 });
 
-test("what a thread has in hand when it ends is classification_failed, never an answer", async () => {
-  const threads = openClassifierThreads(1, { policy, recognisers: [], sql: false });
-  const long = threads.answer({ query: "ada@example.org 4111 1111 1111 1111 ".repeat(10_000), context: {} });
-  const settled = expect(long).rejects.toMatchObject({ code: "classification_failed" });
-  // The task leaves with this turn of the event loop; the thread ends in the next.
-  await new Promise(setImmediate);
-  await threads.close();
-  await settled;
+describe("what a thread has in hand when it ends", () => {
+  const hello = { query: "hello", context: {} };
+  const long = { query: "ada@example.org 4111 1111 1111 1111 ".repeat(10_000), context: {} };
+  const failed = { code: "classification_failed" };
+
+  test("is classification_failed, never an answer", async () => {
+    const threads = openClassifierThreads(1, { policy, recognisers: [], sql: false });
+    const sent = expect(threads.answer(long)).rejects.toMatchObject(failed);
+    // The task leaves with this turn of the event loop; the next one does not.
+    await new Promise(setImmediate);
+    const kept = expect(threads.answer(hello)).rejects.toMatchObject(failed);
+    await threads.close();
+    await sent;
+    await kept;
+    await expect(threads.answer(hello)).rejects.toMatchObject(failed);
+  });
+
+  test("is no task of the thread that comes after it", async () => {
+    const started: Worker[] = [];
+    const note = (worker: Worker): number => started.push(worker);
+    process.on("worker", note);
+    const threads = openClassifierThreads(1, { policy, recognisers: [], sql: false });
+    const sent = expect(threads.answer(long)).rejects.toMatchObject(failed);
+    await new Promise(setImmediate);
+    await started[0]?.terminate();
+    await sent;
+    expect(await Promise.all([threads.answer(hello), threads.answer(hello)])).toHaveLength(2);
+    expect(started).toHaveLength(2);
+    process.off("worker", note);
+    await threads.close();
+  });
+
+  test("was not all: what waited behind it goes to the next thread", async () => {
+    const started: Worker[] = [];
+    const note = (worker: Worker): number => started.push(worker);
+    process.on("worker", note);
+    const threads = openClassifierThreads(1, { policy, recognisers: [], sql: false });
+    const outcomes: Promise<unknown>[] = [];
+    // A message for each turn: the thread takes some, and the rest waits here.
+    for (let i = 0; i < 8; i++) {
+      outcomes.push(
+        threads.answer(i === 0 ? long : hello).then(
+          () => "answered",
+          (error: { code: string }) => error.code,
+        ),
+      );
+      await new Promise(setImmediate);
+    }
+    await started[0]?.terminate();
+    const seen = await Promise.all(outcomes);
+    expect(seen.slice(0, 4)).toEqual(Array(4).fill("classification_failed"));
+    expect(seen.slice(4)).toEqual(Array(4).fill("answered"));
+    process.off("worker", note);
+    await threads.close();
+  });
 });

@@ -24,7 +24,7 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
   async classify({ worlds, classifier, store }, input) {
     const { query, context } = input.body;
     const world = await worlds.at(input.principal?.org ?? NOBODY);
-    const { findings, ...result } = await classifyWith(classifier, query, context as Record<string, Json>, world.factsOf);
+    const result = await classifyWith(classifier, query, context as Record<string, Json>, world.factsOf);
     const userId = context["user_id"];
     await store.commit({
       commitId: randomUUID(),
@@ -38,7 +38,7 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
         }),
       ],
     });
-    return { findings: findings.map(wireFinding), ...result, tags: [...result.tags] };
+    return Object.assign({}, result, { findings: result.findings.map(wireFinding), tags: [...result.tags] });
   },
 
   listTiers({ tiers }) {
