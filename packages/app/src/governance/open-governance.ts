@@ -8,7 +8,6 @@ import { CodedError } from "@seneschal/core";
 import { DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
 import type { Clock, CompiledPolicy, DocumentStore, PolicyEngine, PolicySource, Random } from "@seneschal/core/ports";
 import { type BuiltService, docsHandlers, type Health, openAuthorisation, storeIdempotency } from "../platform/index.ts";
-import { keyDoc } from "./api-keys.ts";
 import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
 import { Persons, withoutNames } from "./audit/persons.ts";
 import { authenticator, authoriser, openActions } from "./authenticate.ts";
@@ -23,11 +22,13 @@ import { openClassifier } from "./open-classifier.ts";
 import { answerSealer } from "./seal-answers.ts";
 import type { GovernanceServices } from "./services.ts";
 import type { GovernanceConfig } from "./settings.ts";
-import { NOBODY } from "./who.ts";
 import { Worlds } from "./worlds.ts";
 
 /** The policy that ships. */
 const SHIPPED_POLICY = new URL("../../policies/governance.rego", import.meta.url);
+
+/** So long after a commit its records are counted: a second's records at once would keep requests waiting. */
+const FOLLOW_MS = 200;
 
 export interface GovernanceOptions {
   /** Opened with `governanceSchema`. Not closed here. */
@@ -94,9 +95,10 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
     onLost: (error) => log.error({ error }, "an idempotent answer was not kept"),
   });
   let timer: NodeJS.Timeout | undefined;
-  const checkpoint = async () => {
-    for (const org of await organisations(config, store)) await services.audit.checkpoint(org, clock.now());
-  };
+  let following: NodeJS.Timeout | undefined;
+  let unsubscribe = (): void => undefined;
+  const unwritten = (error: unknown): void => log.error({ error }, "the audit log could not be followed or signed");
+  const checkpoint = () => services.audit.checkpointAll(clock.now()).catch(unwritten);
   return {
     hooks: {
       errors: governanceErrors,
@@ -119,27 +121,24 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
       { name: "policy_engine", check: () => alive(policy, clock.now()) },
     ],
     async start() {
-      timer = setInterval(() => void checkpoint().catch(() => undefined), config.checkpoint_interval);
+      timer = setInterval(() => void checkpoint(), config.checkpoint_interval);
       timer.unref();
+      unsubscribe = store.subscribe(() => {
+        following ??= setTimeout(() => {
+          following = undefined;
+          void services.audit.follow().catch(unwritten);
+        }, FOLLOW_MS).unref();
+      });
     },
     async stop() {
       clearInterval(timer);
-      await checkpoint().catch(() => undefined);
+      clearTimeout(following);
+      unsubscribe();
+      await checkpoint();
       worlds.close();
       await classifier.close();
     },
   };
-}
-
-/** Every organisation that can have records: of configured and created keys, and that of callers without one. */
-async function organisations(config: GovernanceConfig, store: DocumentStore): Promise<Set<string>> {
-  const found = new Set([config.organization, NOBODY, ...config.api_keys.flatMap(({ org }) => org ?? [])]);
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.list("api_keys", "by_org", [], { limit: 1000, ...(cursor === undefined ? {} : { cursor }) });
-    for (const item of page.items) found.add(keyDoc(item).org);
-    cursor = page.cursor;
-    if (cursor === undefined) return found;
-  }
 }
 
 function tierPolicyOf({ classification, destinations }: GovernanceConfig): TierPolicy {

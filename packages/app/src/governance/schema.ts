@@ -15,7 +15,9 @@ export const governanceSchema: StoreSchema = {
     approvals: { indexes: { by_org: by("org", "requested_at") } },
     api_keys: { indexes: { by_org: by("org", "created_at") } },
     audit_persons: { indexes: { by_commitment: by("org", "commitment") } },
-    audit_checkpoints: { indexes: { by_size: by("stream", "size") } },
+    audit_checkpoints: {
+      indexes: { by_size: by("stream", "size"), by_seq: { key: (doc) => [(doc["seq"] as number | undefined) ?? 0] } },
+    },
     ...idempotencyCollections,
   },
   auditIndexes: {

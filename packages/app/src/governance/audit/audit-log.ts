@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@seneschal/core";
-import type { DocumentStore, Stored } from "@seneschal/core/ports";
-import { canonicalJson } from "@seneschal/crypto";
+import type { DocumentStore } from "@seneschal/core/ports";
 import {
+  CompactRange,
   checkpointText,
   leafHash,
   MerkleTree,
@@ -11,6 +11,10 @@ import {
   type SignBytes,
   signNote,
 } from "@seneschal/crypto/merkle";
+import { type CheckpointDoc, newestCheckpoint, signedUpTo } from "./checkpoints.ts";
+import { leafData, leavesOf, PAGE } from "./records.ts";
+import { sha256 } from "./sha256.ts";
+import { type AuditVerdict, type LogClaim, verifyLog } from "./verify-log.ts";
 
 /** Who signs the checkpoints. */
 export interface CheckpointSigner {
@@ -18,37 +22,22 @@ export interface CheckpointSigner {
   readonly sign: SignBytes;
 }
 
-/** A kept checkpoint. */
-interface CheckpointDoc {
-  readonly stream: string;
-  readonly size: number;
-  readonly root: string;
-  readonly note: string;
-  readonly timestamp: string;
-}
-
-export interface AuditVerdict {
-  readonly valid: boolean;
-  readonly records: number;
-  readonly root: string;
-  readonly checkpoints: number;
-  /** Size of the first checkpoint that the log does not agree with. */
-  readonly first_bad_checkpoint: number | null;
-  /** Records that a checkpoint counts and the log lacks. */
-  readonly missing: number;
-}
-
-/** So many are read and hashed at once: requests wait for no more than that. */
-const PAGE = 64;
-
 /**
  * The audit log of each organisation as an RFC 9162 Merkle tree over the RFC 8785 form of its records. The store appends the records in the transaction of what
- * they record; the tree follows them. Signed checkpoints are kept in the store, and worth copying elsewhere: only a copy shows that log and checkpoints
- * were both rewritten.
+ * they record; the trees follow them, and go on from the newest checkpoints after a restart. Signed checkpoints are kept in the store, and worth copying elsewhere:
+ * only a copy shows that log and checkpoints were both rewritten.
  */
 export class AuditLog {
   readonly #store: DocumentStore;
   readonly #signer: CheckpointSigner;
+  /** The right edge of each stream's tree, where the newest records go. */
+  readonly #edges = new Map<string, CompactRange>();
+  /** Streams with records that no checkpoint counts. */
+  readonly #unsigned = new Set<string>();
+  /** The store's sequence of the newest record that the trees count. */
+  #followed: number | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  /** Whole trees, of streams that proofs were asked of. */
   readonly #trees = new Map<string, MerkleTree>();
 
   constructor(store: DocumentStore, signer: CheckpointSigner) {
@@ -60,103 +49,137 @@ export class AuditLog {
     return noteVerifierKey(this.#signer.key);
   }
 
-  /** The tree of a stream, with every record that is in the store now. */
-  async tree(stream: string): Promise<MerkleTree> {
-    const tree = this.#trees.get(stream) ?? new MerkleTree();
-    this.#trees.set(stream, tree);
-    for (;;) {
-      const { items } = await this.#store.list("audit", "stream", [stream], { from: [tree.size + 1], limit: PAGE });
-      for (const item of items) {
-        // Another caller may have added it while this one waited for the store.
-        if (item.doc["stream_seq"] === tree.size + 1) tree.append(leafOf(item));
-      }
-      if (items.length < PAGE) return tree;
-    }
+  /** Counts the records that are in the store now. Little at a time is little that others wait for: call it often. */
+  follow(): Promise<void> {
+    return this.#inTurn(() => this.#follow());
   }
 
-  /** Writes a checkpoint of the newest state; none for an empty log or when nothing was added since. */
+  /** Writes a checkpoint of the newest state of every stream that has records which none counts. */
+  checkpointAll(now: number): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#follow();
+      await this.#sign(now);
+    });
+  }
+
+  /** The checkpoint of the newest state of a stream; none for an empty log. */
   async checkpoint(stream: string, now: number): Promise<CheckpointDoc | undefined> {
-    const tree = await this.tree(stream);
-    if (tree.size === 0) return undefined;
-    const id = `${stream}/${tree.size}`;
-    const known = await this.#store.get("audit_checkpoints", id);
-    if (known !== undefined) return known.doc as unknown as CheckpointDoc;
-    const root = tree.root();
-    const { items } = await this.#store.list("audit_checkpoints", "by_size", [stream], { limit: 1, reverse: true });
-    const previous = (items[0]?.doc as unknown as CheckpointDoc | undefined)?.root;
-    const text = checkpointText({
-      origin: `${this.#signer.key.name}/${encodeURIComponent(stream)}`,
-      size: tree.size,
-      root,
-      extensions: [...(previous === undefined ? [] : [`previous ${previous}`]), `time ${new Date(now).toISOString()}`],
-    });
-    const doc: CheckpointDoc = {
-      stream,
-      size: tree.size,
-      root: Buffer.from(root).toString("base64"),
-      note: await signNote(text, this.#signer.key, this.#signer.sign),
-      timestamp: new Date(now).toISOString(),
-    };
-    await this.#store.commit({
-      commitId: randomUUID(),
-      puts: [{ coll: "audit_checkpoints", id, doc: doc as unknown as JsonObject, ifVersion: 0 }],
-    });
-    return doc;
+    await this.checkpointAll(now);
+    return newestCheckpoint(this.#store, stream);
   }
 
   /** Reads the whole log from the store again and compares it with every kept checkpoint and, if given, the caller's own. */
-  async verify(stream: string, own?: { readonly size: number; readonly root: string }): Promise<AuditVerdict> {
-    const tree = new MerkleTree();
-    for (let from = 1; ; from += PAGE) {
-      const { items } = await this.#store.list("audit", "stream", [stream], { from: [from], limit: PAGE });
-      let expected = from;
-      for (const item of items) {
-        if (item.doc["stream_seq"] !== expected++) break;
-        tree.append(leafOf(item));
-      }
-      if (items.length < PAGE) break;
-    }
-    const checkpoints: { readonly size: number; readonly root: string }[] = own === undefined ? [] : [own];
-    for (let cursor: string | undefined; ; ) {
-      const page = await this.#store.list("audit_checkpoints", "by_size", [stream], {
-        limit: PAGE,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      checkpoints.push(...page.items.map((item) => item.doc as unknown as CheckpointDoc));
-      cursor = page.cursor;
-      if (cursor === undefined) break;
-    }
-    let bad: number | null = null;
-    let largest = 0;
-    for (const { size, root } of checkpoints) {
-      largest = Math.max(largest, size);
-      const agrees = size <= tree.size && Buffer.from(tree.root(size)).toString("base64") === root;
-      if (!agrees) bad = Math.min(bad ?? size, size);
-    }
-    return {
-      valid: bad === null,
-      records: tree.size,
-      root: Buffer.from(tree.root()).toString("base64"),
-      checkpoints: checkpoints.length,
-      first_bad_checkpoint: bad,
-      missing: Math.max(0, largest - tree.size),
-    };
+  verify(stream: string, own?: LogClaim): Promise<AuditVerdict> {
+    return verifyLog(this.#store, stream, own);
   }
 
   /** Inclusion proof of the record at `streamSeq` (from 1) in the newest tree. */
   async proof(stream: string, streamSeq: number, event: JsonObject) {
-    const tree = await this.tree(stream);
+    const tree = await this.#tree(stream);
     const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
     return {
-      leaf: encode(leafHash(Buffer.from(canonicalJson(event)))),
+      leaf: encode(leafHash(leafData(event), sha256)),
       index: streamSeq - 1,
       size: tree.size,
       root: encode(tree.root()),
       proof: tree.inclusionProof(streamSeq - 1).map(encode),
     };
   }
+
+  /** Whoever counts or signs does so alone. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(work, work);
+    this.#last = done;
+    return done;
+  }
+
+  async #follow(): Promise<void> {
+    this.#followed ??= await signedUpTo(this.#store);
+    for (;;) {
+      const entries = await this.#store.auditRead(this.#followed, PAGE);
+      for (const { seq, stream, streamSeq, event } of entries) {
+        const edge = this.#edges.get(stream) ?? (await this.#edgeOf(stream));
+        // What is counted already is passed over. Behind a gap nothing more is counted: `verify` shows it.
+        if (streamSeq === edge.size + 1) {
+          edge.append(leafData(event));
+          this.#unsigned.add(stream);
+        }
+        this.#followed = seq;
+      }
+      if (entries.length < PAGE) return;
+    }
+  }
+
+  /** The edge that the newest checkpoint left. */
+  async #edgeOf(stream: string): Promise<CompactRange> {
+    const newest = await newestCheckpoint(this.#store, stream);
+    const edge =
+      newest?.peaks === undefined
+        ? new CompactRange(0, [], sha256)
+        : new CompactRange(newest.size, newest.peaks.map(bytesOf), sha256);
+    if (newest !== undefined && edge.size === 0)
+      for await (const leaf of leavesOf(this.#store, stream)) if (edge.append(leaf) + 1 === newest.size) break;
+    this.#edges.set(stream, edge);
+    return edge;
+  }
+
+  async #sign(now: number): Promise<void> {
+    const docs: CheckpointDoc[] = [];
+    for (const stream of this.#unsigned) {
+      const edge = this.#edges.get(stream);
+      const previous = await newestCheckpoint(this.#store, stream);
+      // Another process may have been here; what it signed is never written over.
+      if (edge === undefined || (previous !== undefined && previous.size >= edge.size)) continue;
+      docs.push(await this.#signed(stream, edge, previous, now));
+    }
+    if (docs.length > 0) {
+      const puts = docs.map((doc) => ({
+        coll: "audit_checkpoints",
+        id: `${doc.stream}/${doc.size}`,
+        doc: doc as unknown as JsonObject,
+        ifVersion: 0,
+      }));
+      if (!(await this.#store.commit({ commitId: randomUUID(), puts })).ok) return;
+    }
+    this.#unsigned.clear();
+  }
+
+  async #signed(stream: string, edge: CompactRange, previous: CheckpointDoc | undefined, now: number): Promise<CheckpointDoc> {
+    const root = edge.root();
+    const timestamp = new Date(now).toISOString();
+    const text = checkpointText({
+      origin: `${this.#signer.key.name}/${encodeURIComponent(stream)}`,
+      size: edge.size,
+      root,
+      extensions: [...(previous === undefined ? [] : [`previous ${previous.root}`]), `time ${timestamp}`],
+    });
+    return {
+      stream,
+      size: edge.size,
+      root: Buffer.from(root).toString("base64"),
+      peaks: edge.hashes.map((hash) => Buffer.from(hash).toString("base64")),
+      seq: this.#followed ?? 0,
+      note: await signNote(text, this.#signer.key, this.#signer.sign),
+      timestamp,
+    };
+  }
+
+  /** The whole tree of a stream, with every record that is in the store now. */
+  async #tree(stream: string): Promise<MerkleTree> {
+    const tree = this.#trees.get(stream) ?? new MerkleTree(sha256);
+    this.#trees.set(stream, tree);
+    for (;;) {
+      const { size } = tree;
+      const { items } = await this.#store.list("audit", "stream", [stream], { from: [size + 1], limit: PAGE });
+      for (const { doc } of items) {
+        // Another caller may have added it while this one waited for the store.
+        if (doc["stream_seq"] === tree.size + 1) tree.append(leafData(doc["event"] as JsonObject));
+      }
+      if (items.length < PAGE || tree.size === size) return tree;
+    }
+  }
 }
 
-function leafOf(item: Stored): Uint8Array {
-  return Buffer.from(canonicalJson(item.doc["event"] as JsonObject));
+function bytesOf(base64: string): Uint8Array {
+  return Buffer.from(base64, "base64");
 }

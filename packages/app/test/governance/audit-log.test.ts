@@ -1,0 +1,184 @@
+import { openMemoryStore } from "@seneschal/adapters/memory";
+import type { DocumentStore } from "@seneschal/core/ports";
+import { beforeEach, describe, expect, test } from "vitest";
+import { AuditLog } from "../../src/governance/audit/audit-log.ts";
+import { openCheckpointSigner } from "../../src/governance/audit/open-checkpoint-signer.ts";
+import { governanceSchema } from "../../src/governance/schema.ts";
+
+const signer = await openCheckpointSigner(undefined, "test");
+const NOW = Date.UTC(2026, 0, 1);
+
+describe("the audit log of governance", () => {
+  let store: DocumentStore;
+  let count = 0;
+  beforeEach(() => {
+    store = openMemoryStore(governanceSchema);
+  });
+  const record = async (stream: string, times = 1): Promise<void> => {
+    for (let i = 0; i < times; i++) {
+      count += 1;
+      const event = { id: `e${count}`, user_id: "u", timestamp: new Date(NOW + count).toISOString() };
+      await store.commit({ commitId: `c${count}`, audit: [{ stream, event }] });
+    }
+  };
+  const sizes = async (stream: string) => {
+    const { items } = await store.list("audit_checkpoints", "by_size", [stream], { limit: 100 });
+    return items.map(({ doc }) => doc["size"]);
+  };
+
+  test("one round of signing counts every stream with new records, and no other", async () => {
+    const log = new AuditLog(store, signer);
+    await log.checkpointAll(NOW);
+    await record("a", 3);
+    await record("b", 70);
+    await log.checkpointAll(NOW);
+    await record("a");
+    await log.checkpointAll(NOW);
+    await log.checkpointAll(NOW);
+    expect([await sizes("a"), await sizes("b")]).toEqual([[3, 4], [70]]);
+    for (const [stream, records] of [
+      ["a", 4],
+      ["b", 70],
+    ] as const)
+      expect(await log.verify(stream)).toMatchObject({ valid: true, records, missing: 0 });
+  });
+
+  test("a log that is followed in between is signed as one that is not", async () => {
+    const followed = new AuditLog(store, signer);
+    for (let i = 0; i < 5; i++) {
+      await record("a", 30);
+      await followed.follow();
+    }
+    await Promise.all([followed.follow(), followed.follow()]);
+    const checkpoint = await followed.checkpoint("a", NOW);
+    expect(checkpoint).toMatchObject({ size: 150, root: (await followed.verify("a")).root });
+  });
+
+  test("after a restart nothing that is signed is read again", async () => {
+    await record("a", 100);
+    await record("b", 5);
+    await new AuditLog(store, signer).checkpointAll(NOW);
+    await record("a", 2);
+    const read: unknown[] = [];
+    const watched: DocumentStore = {
+      ...store,
+      auditRead: async (after, limit) => {
+        const entries = await store.auditRead(after, limit);
+        read.push(...entries.map(({ seq }) => seq));
+        return entries;
+      },
+      list: (coll, ...rest) => {
+        if (coll === "audit") read.push(coll);
+        return store.list(coll, ...rest);
+      },
+    };
+    const log = new AuditLog(watched, signer);
+    await log.checkpointAll(NOW);
+    expect(read).toEqual([106, 107]);
+    expect([await sizes("a"), await sizes("b")]).toEqual([[100, 102], [5]]);
+    expect(await log.verify("a")).toMatchObject({ valid: true, records: 102, checkpoints: 2 });
+  });
+
+  test("checkpoints of earlier versions, which say only root and size, are gone on from", async () => {
+    await record("a", 100);
+    await record("idle", 3);
+    const first = new AuditLog(store, signer);
+    await first.checkpointAll(NOW);
+    for (const id of ["a/100", "idle/3"]) {
+      const { peaks: _, seq: __, ...doc } = (await store.get("audit_checkpoints", id))?.doc ?? {};
+      await store.commit({ commitId: id, puts: [{ coll: "audit_checkpoints", id, doc }] });
+    }
+    await record("a", 2);
+    await new AuditLog(store, signer).checkpointAll(NOW);
+    await record("idle");
+    const log = new AuditLog(store, signer);
+    await log.checkpointAll(NOW);
+    for (const [stream, records] of [
+      ["a", 102],
+      ["idle", 4],
+    ] as const)
+      expect(await log.verify(stream)).toMatchObject({ valid: true, records, checkpoints: 2 });
+  });
+
+  test("of two processes none writes over what the other has signed, and both go on", async () => {
+    const [one, other] = [new AuditLog(store, signer), new AuditLog(store, signer)];
+    let kept: readonly unknown[] = [];
+    for (let i = 0; i < 4; i++) {
+      await record("a", 10);
+      await record(i % 2 === 0 ? "b" : "c");
+      await Promise.all([one.checkpointAll(NOW), other.checkpointAll(NOW + 1)]);
+      const { items } = await store.list("audit_checkpoints", "by_size", ["a"], { limit: 10 });
+      expect(items.slice(0, i)).toEqual(kept);
+      kept = items;
+    }
+    expect(await sizes("a")).toEqual([10, 20, 30, 40]);
+    expect([await sizes("b"), await sizes("c")]).toEqual([
+      [1, 2],
+      [1, 2],
+    ]);
+    expect(await new AuditLog(store, signer).verify("a")).toMatchObject({ valid: true, records: 40 });
+  });
+
+  test("a refused checkpoint is tried again", async () => {
+    await record("a");
+    let refusals = 1;
+    const refusing: DocumentStore = {
+      ...store,
+      commit: (commit) => (refusals-- > 0 ? Promise.resolve({ ok: false, failed: [], unique: [] }) : store.commit(commit)),
+    };
+    const log = new AuditLog(refusing, signer);
+    await log.checkpointAll(NOW);
+    expect(await sizes("a")).toEqual([]);
+    await log.checkpointAll(NOW);
+    expect(await sizes("a")).toEqual([1]);
+  });
+
+  test("behind a record that was taken out nothing is counted or proven, and verification says so", async () => {
+    await record("a", 200);
+    const whole = await new AuditLog(store, signer).checkpoint("a", NOW);
+    const cut: DocumentStore = {
+      ...store,
+      auditRead: async (after, limit) =>
+        (await store.auditRead(after, limit + 1)).filter(({ streamSeq }) => streamSeq !== 50).slice(0, limit),
+      list: async (coll, index, prefix, options) => {
+        const page = await store.list(coll, index, prefix, options);
+        return coll === "audit" ? { ...page, items: page.items.filter(({ doc }) => doc["stream_seq"] !== 50) } : page;
+      },
+    };
+    const log = new AuditLog(cut, signer);
+    await record("a");
+    expect((await log.checkpoint("a", NOW))?.size).toBe(201);
+    expect(await log.verify("a")).toMatchObject({ valid: false, records: 49, first_bad_checkpoint: 200, missing: 152 });
+    expect(await log.verify("a", { size: 200, root: whole?.root ?? "" })).toMatchObject({ valid: false, checkpoints: 3 });
+    await expect(log.proof("a", 51, {})).rejects.toMatchObject({ code: "log_invalid" });
+    const fresh = new AuditLog(
+      { ...cut, list: async (coll, ...rest) => (coll === "audit_checkpoints" ? { items: [] } : cut.list(coll, ...rest)) },
+      signer,
+    );
+    await fresh.follow();
+    expect(await fresh.checkpoint("a", NOW)).toBeUndefined();
+  });
+
+  test("claims are judged where they stand: of the right size and root alone", async () => {
+    await record("a", 9);
+    const log = new AuditLog(store, signer);
+    const roots: string[] = [];
+    for (let size = 0; size <= 9; size++) {
+      const part = {
+        ...store,
+        list: async (...args: Parameters<DocumentStore["list"]>) => {
+          const page = await store.list(...args);
+          return { ...page, items: page.items.filter(({ doc }) => (doc["stream_seq"] as number) <= size) };
+        },
+      };
+      roots.push((await new AuditLog(part, signer).verify("a")).root);
+    }
+    expect(new Set(roots).size).toBe(10);
+    for (const [size, root] of roots.entries()) {
+      for (let claimed = 0; claimed <= 10; claimed++) {
+        const { valid, first_bad_checkpoint } = await log.verify("a", { size: claimed, root });
+        expect([valid, first_bad_checkpoint]).toEqual(claimed === size ? [true, null] : [false, claimed]);
+      }
+    }
+  });
+});
