@@ -83,7 +83,7 @@ describe("a directory of layout 1", () => {
   test("that is empty is upgraded too", async () => {
     await writeLayoutOne(path, 0);
     const store = await openLevelStore({ path, ...schema });
-    expect(await store.commit(oldCommit(1))).toEqual({ ok: true, seq: 1, versions: {} });
+    expect(await store.commit(oldCommit(1))).toEqual({ ok: true, seq: 1, versions: {}, audit: [{ seq: 1, streamSeq: 1 }] });
     await store.close();
     expect((await entriesOf(path)).get("m/format")).toBe("2");
   });

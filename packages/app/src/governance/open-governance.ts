@@ -27,8 +27,8 @@ import { Worlds } from "./worlds.ts";
 /** The policy that ships. */
 const SHIPPED_POLICY = new URL("../../policies/governance.rego", import.meta.url);
 
-/** So long after a commit its records are counted: a second's records at once would keep requests waiting. */
-const FOLLOW_MS = 200;
+/** So long after a commit the records of other processes are counted: a minute's at once would keep requests waiting. */
+const FOLLOW_MS = 1000;
 
 export interface GovernanceOptions {
   /** Opened with `governanceSchema`. Not closed here. */
@@ -50,7 +50,8 @@ export interface GovernanceOptions {
 export async function openGovernance(options: GovernanceOptions): Promise<BuiltService> {
   const { clock, random, log, metrics, version, health, config, sql } = options;
   const persons = new Persons(options.store, random, () => clock.now());
-  const store = withoutNames(options.store, persons);
+  const audit = new AuditLog(options.store, options.signer);
+  const store = withoutNames(options.store, persons, audit);
   const tiers = tierPolicyOf(config);
   const sources = await policySources(config.policy_files);
   const policy = await compiled(options.policy, sources);
@@ -75,7 +76,7 @@ export async function openGovernance(options: GovernanceOptions): Promise<BuiltS
   const classifier = openClassifier(config.classification, tiers, sql);
   const services: GovernanceServices = {
     ...{ config, store, worlds, classifier, tiers, policy, policyRevision, clock, random, metrics, version, health },
-    audit: new AuditLog(store, options.signer),
+    audit,
     persons,
   };
   const handlers = {

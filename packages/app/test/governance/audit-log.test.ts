@@ -54,6 +54,83 @@ describe("the audit log of governance", () => {
     expect(checkpoint).toMatchObject({ size: 150, root: (await followed.verify("a")).root });
   });
 
+  test("records that it hears of in their order are not read again, and those that it does not hear of are not missed", async () => {
+    let reads = 0;
+    const watched: DocumentStore = {
+      ...store,
+      auditRead: async (after, limit) => {
+        const entries = await store.auditRead(after, limit);
+        reads += entries.length;
+        return entries;
+      },
+    };
+    const log = new AuditLog(watched, signer);
+    const heard = async (stream: string): Promise<void> => {
+      count += 1;
+      const draft = { stream, event: { id: `e${count}`, user_id: "u", timestamp: new Date(NOW + count).toISOString() } };
+      const result = await store.commit({ commitId: `c${count}`, audit: [draft, draft] });
+      if (result.ok) log.committed([draft, draft], result.audit);
+    };
+    await record("a");
+    await log.follow();
+    expect(reads).toBe(1);
+    for (let i = 0; i < 10; i++) await heard("a");
+    await log.follow();
+    expect(reads).toBe(1);
+    // A stream that was not met yet, and a record of somebody else.
+    await heard("b");
+    await heard("a");
+    await record("a");
+    await heard("a");
+    await log.follow();
+    expect(reads).toBe(8);
+    const [followed] = await Promise.all([log.checkpointAll(NOW), heard("a"), heard("b")]);
+    expect(followed).toBeUndefined();
+    await log.checkpointAll(NOW);
+    const fresh = new AuditLog(watched, signer);
+    await record("a");
+    await fresh.checkpointAll(NOW);
+    for (const [stream, records] of [
+      ["a", 29],
+      ["b", 4],
+    ] as const)
+      expect(await fresh.verify(stream)).toMatchObject({ valid: true, records });
+    expect((await sizes("a")).at(-1)).toBe(29);
+  });
+
+  test("a record that is committed while others are signed is signed next", async () => {
+    await record("a");
+    await record("b");
+    const log = new AuditLog(
+      {
+        ...store,
+        list: async (coll, ...rest) => {
+          const page = await store.list(coll, ...rest);
+          if (coll === "audit_checkpoints" && meanwhile !== undefined) {
+            const next = meanwhile;
+            meanwhile = undefined;
+            await next();
+          }
+          return page;
+        },
+      },
+      signer,
+    );
+    let meanwhile: (() => Promise<void>) | undefined;
+    await log.follow();
+    meanwhile = async () => {
+      const draft = { stream: "a", event: { id: "late", user_id: "u", timestamp: new Date(NOW).toISOString() } };
+      const result = await store.commit({ commitId: "late", audit: [draft] });
+      if (result.ok) log.committed([draft], result.audit);
+    };
+    await log.checkpointAll(NOW);
+    const restarted = new AuditLog(store, signer);
+    await restarted.checkpointAll(NOW);
+    expect([await sizes("a"), await sizes("b")]).toEqual([[1, 2], [1]]);
+    await log.checkpointAll(NOW);
+    expect(await log.verify("a")).toMatchObject({ valid: true, records: 2, checkpoints: 2 });
+  });
+
   test("after a restart nothing that is signed is read again", async () => {
     await record("a", 100);
     await record("b", 5);

@@ -99,10 +99,16 @@ export interface UniqueViolation {
 
 /**
  * What a commit came to. A conflict is a value: nothing was written. `seq` is the sequence of the commit over the store,
- * `versions` holds the new version of every put by `<coll>/<id>`.
+ * `versions` holds the new version of every put by `<coll>/<id>`, `audit` the numbers of its audit events in their order; it is empty for a retry of a commit
+ * that was applied before: the log has them.
  */
 export type CommitResult =
-  | { readonly ok: true; readonly seq: number; readonly versions: Readonly<Record<string, number>> }
+  | {
+      readonly ok: true;
+      readonly seq: number;
+      readonly versions: Readonly<Record<string, number>>;
+      readonly audit: readonly Pick<AuditEntry, "seq" | "streamSeq">[];
+    }
   | { readonly ok: false; readonly failed: readonly FailedCondition[]; readonly unique: readonly UniqueViolation[] };
 
 export interface Change {

@@ -1,4 +1,4 @@
-import type { Change, CommitResult, FailedCondition, UniqueViolation } from "../ports/document-store.ts";
+import type { AuditEntry, Change, CommitResult, FailedCondition, UniqueViolation } from "../ports/document-store.ts";
 import type { PreparedCommit } from "./prepare-commit.ts";
 import { auditIdBytes, auditNumberKeys, type CompiledSchema, type IndexKeys } from "./schema.ts";
 
@@ -117,7 +117,7 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
 
   const judge = (commit: PreparedCommit): CommitResult => {
     const earlier = applied.get(commit.commitId) ?? view.applied(commit.commitId);
-    if (earlier !== undefined) return accepted(commit, earlier);
+    if (earlier !== undefined) return accepted(commit, earlier, []);
 
     const failed = failedConditions(commit, current);
     const claims = new Map<string, string | undefined>();
@@ -133,14 +133,16 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
     for (const [slot, id] of claims) claimed.set(slot, id);
     for (const { coll, id, text, keys } of commit.puts) write(coll, id, { version: seq, keys, text });
     for (const { coll, id } of commit.dels) if (current(coll, id) !== undefined) write(coll, id, undefined);
+    const numbers: { seq: number; streamSeq: number }[] = [];
     for (const { stream, text, keys } of commit.audit) {
       const streamSeq = (streams.get(stream) ?? view.streamSeq(stream)) + 1;
       streams.set(stream, streamSeq);
       head.audit += 1;
       const numbered = Object.assign({}, keys, auditNumberKeys(stream, streamSeq, head.audit));
       audit.push({ seq: head.audit, stream, streamSeq, text, keys: numbered });
+      numbers.push({ seq: head.audit, streamSeq });
     }
-    return accepted(commit, seq);
+    return accepted(commit, seq, numbers);
   };
 
   const results = commits.map(judge);
@@ -159,11 +161,11 @@ export function auditKeyId(seq: number): string {
   return String(seq).padStart(auditIdBytes, "0");
 }
 
-function accepted(commit: PreparedCommit, seq: number): CommitResult {
+function accepted(commit: PreparedCommit, seq: number, audit: readonly Pick<AuditEntry, "seq" | "streamSeq">[]): CommitResult {
   // Without a prototype it is a dictionary from the start: ids as properties of an object would make a hidden class each.
   const versions = Object.create(null) as Record<string, number>;
   for (const { coll, id } of commit.puts) versions[name(coll, id)] = seq;
-  return { ok: true, seq, versions };
+  return { ok: true, seq, versions, audit };
 }
 
 function failedConditions(

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@seneschal/core";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { AuditDraft, AuditEntry, DocumentStore } from "@seneschal/core/ports";
 import {
   CompactRange,
   checkpointText,
@@ -20,6 +20,15 @@ import { type AuditVerdict, type LogClaim, verifyLog } from "./verify-log.ts";
 export interface CheckpointSigner {
   readonly key: NoteKey;
   readonly sign: SignBytes;
+}
+
+/** What of a stream's tree is signed, and the store's sequence at that moment. */
+interface TreeState {
+  readonly stream: string;
+  readonly seq: number;
+  readonly size: number;
+  readonly root: Uint8Array;
+  readonly peaks: readonly Uint8Array[];
 }
 
 /**
@@ -49,7 +58,17 @@ export class AuditLog {
     return noteVerifierKey(this.#signer.key);
   }
 
-  /** Counts the records that are in the store now. Little at a time is little that others wait for: call it often. */
+  /** Counts records that were just committed, if they are the next ones; others are found by {@link follow}. */
+  committed(drafts: readonly AuditDraft[], numbers: readonly Pick<AuditEntry, "seq" | "streamSeq">[]): void {
+    for (const [i, { seq, streamSeq }] of numbers.entries()) {
+      const { stream, event } = drafts[i] as AuditDraft;
+      const edge = this.#edges.get(stream);
+      if (edge === undefined || this.#followed !== seq - 1) return;
+      this.#count({ seq, stream, streamSeq, event }, edge);
+    }
+  }
+
+  /** Counts the records that are in the store now. */
   follow(): Promise<void> {
     return this.#inTurn(() => this.#follow());
   }
@@ -97,17 +116,18 @@ export class AuditLog {
     this.#followed ??= await signedUpTo(this.#store);
     for (;;) {
       const entries = await this.#store.auditRead(this.#followed, PAGE);
-      for (const { seq, stream, streamSeq, event } of entries) {
-        const edge = this.#edges.get(stream) ?? (await this.#edgeOf(stream));
-        // What is counted already is passed over. Behind a gap nothing more is counted: `verify` shows it.
-        if (streamSeq === edge.size + 1) {
-          edge.append(leafData(event));
-          this.#unsigned.add(stream);
-        }
-        this.#followed = seq;
-      }
+      for (const entry of entries) this.#count(entry, this.#edges.get(entry.stream) ?? (await this.#edgeOf(entry.stream)));
       if (entries.length < PAGE) return;
     }
+  }
+
+  #count({ seq, stream, streamSeq, event }: AuditEntry, edge: CompactRange): void {
+    // What is counted already is passed over. Behind a gap nothing more is counted: `verify` shows it.
+    if (streamSeq === edge.size + 1) {
+      edge.append(leafData(event));
+      this.#unsigned.add(stream);
+    }
+    this.#followed = Math.max(this.#followed ?? 0, seq);
   }
 
   /** The edge that the newest checkpoint left. */
@@ -124,13 +144,16 @@ export class AuditLog {
   }
 
   async #sign(now: number): Promise<void> {
+    // At one moment: records are counted while this waits.
+    const seq = this.#followed ?? 0;
+    const states = [...this.#edges]
+      .filter(([stream]) => this.#unsigned.has(stream))
+      .map(([stream, edge]) => ({ stream, seq, size: edge.size, root: edge.root(), peaks: edge.hashes }));
     const docs: CheckpointDoc[] = [];
-    for (const stream of this.#unsigned) {
-      const edge = this.#edges.get(stream);
-      const previous = await newestCheckpoint(this.#store, stream);
+    for (const state of states) {
+      const previous = await newestCheckpoint(this.#store, state.stream);
       // Another process may have been here; what it signed is never written over.
-      if (edge === undefined || (previous !== undefined && previous.size >= edge.size)) continue;
-      docs.push(await this.#signed(stream, edge, previous, now));
+      if (previous === undefined || previous.size < state.size) docs.push(await this.#signed(state, previous, now));
     }
     if (docs.length > 0) {
       const puts = docs.map((doc) => ({
@@ -141,24 +164,24 @@ export class AuditLog {
       }));
       if (!(await this.#store.commit({ commitId: randomUUID(), puts })).ok) return;
     }
-    this.#unsigned.clear();
+    for (const { stream, size } of states) if (this.#edges.get(stream)?.size === size) this.#unsigned.delete(stream);
   }
 
-  async #signed(stream: string, edge: CompactRange, previous: CheckpointDoc | undefined, now: number): Promise<CheckpointDoc> {
-    const root = edge.root();
+  async #signed(state: TreeState, previous: CheckpointDoc | undefined, now: number): Promise<CheckpointDoc> {
+    const { stream, seq, size, root, peaks } = state;
     const timestamp = new Date(now).toISOString();
     const text = checkpointText({
       origin: `${this.#signer.key.name}/${encodeURIComponent(stream)}`,
-      size: edge.size,
+      size,
       root,
       extensions: [...(previous === undefined ? [] : [`previous ${previous.root}`]), `time ${timestamp}`],
     });
     return {
       stream,
-      size: edge.size,
+      size,
       root: Buffer.from(root).toString("base64"),
-      peaks: edge.hashes.map((hash) => Buffer.from(hash).toString("base64")),
-      seq: this.#followed ?? 0,
+      peaks: peaks.map((peak) => Buffer.from(peak).toString("base64")),
+      seq,
       note: await signNote(text, this.#signer.key, this.#signer.sign),
       timestamp,
     };

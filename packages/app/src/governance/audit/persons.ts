@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { JsonObject } from "@seneschal/core";
 import type { DocumentStore, Random, Stored } from "@seneschal/core/ports";
 import { notFound } from "../fault.ts";
+import type { AuditLog } from "./audit-log.ts";
 import { auditOf, type Who } from "./event.ts";
 
 /** Who a commitment in the log stands for. Without this document nobody can tell, or prove a guess. */
@@ -95,8 +96,8 @@ export class Persons {
   }
 }
 
-/** A store whose audit records name persons by commitments. */
-export function withoutNames(store: DocumentStore, persons: Persons): DocumentStore {
+/** A store whose audit records name persons by commitments; `log` hears of those that are committed. */
+export function withoutNames(store: DocumentStore, persons: Persons, log: AuditLog): DocumentStore {
   return {
     capabilities: store.capabilities,
     get: (coll, id) => store.get(coll, id),
@@ -112,9 +113,11 @@ export function withoutNames(store: DocumentStore, persons: Persons): DocumentSt
       const audit = [];
       for (const draft of commit.audit) {
         const user_id = await persons.commitmentTo(draft.stream, String(draft.event["user_id"]));
-        audit.push({ ...draft, event: { ...draft.event, user_id } });
+        audit.push({ stream: draft.stream, event: Object.assign({}, draft.event, { user_id }) });
       }
-      return store.commit({ ...commit, audit });
+      const result = await store.commit(Object.assign({}, commit, { audit }));
+      if (result.ok) log.committed(audit, result.audit);
+      return result;
     },
   };
 }
