@@ -94,7 +94,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       const [, , root = ""] = stored.note.split("\n");
       return { ...stored, root, public_key: base64(publicKey.publicKey) };
     },
-    start(intervalMs = 1000) {
+    start(intervalMs = 250) {
       const due = (): void => {
         timer ??= setTimeout(() => {
           timer = undefined;
