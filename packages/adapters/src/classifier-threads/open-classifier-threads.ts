@@ -37,7 +37,8 @@ const IN_HAND = 4;
 
 /**
  * Classifies in worker threads, so that a long text keeps nobody else waiting. The tasks of one turn of the event loop go as one message, as sending costs as much
- * as a short text. What a thread had in hand when it ends is rejected with `classification_failed`; the next task starts another one.
+ * as a short text; while all threads are busy tasks gather. What a thread had in hand when it ends is rejected with `classification_failed`; the next task starts another one.
+ * The process lives until `close`.
  *
  * @example
  * ```ts
@@ -83,11 +84,12 @@ export function openClassifierThreads(threads: number, settings: ClassifierSetti
   const send = (): void => {
     if (waiting.length === 0) return;
     const [idlest] = [...running].sort((one, other) => one.inHand.length - other.inHand.length);
-    const thread = running.size < threads ? start() : idlest;
-    if (thread === undefined || thread.inHand.length === IN_HAND) return;
+    if (running.size === threads && idlest?.inHand.length === IN_HAND) return;
     const batch = waiting;
     waiting = [];
     try {
+      // Where a thread cannot be started its tasks are refused; the service stays.
+      const thread = idlest === undefined || running.size < threads ? start() : idlest;
       thread.worker.postMessage(batch.map(({ task }) => task));
       thread.inHand.push(batch);
     } catch (error) {

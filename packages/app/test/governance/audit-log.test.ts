@@ -1,4 +1,5 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
+import type { JsonObject } from "@seneschal/core";
 import type { DocumentStore } from "@seneschal/core/ports";
 import { beforeEach, describe, expect, test } from "vitest";
 import { AuditLog } from "../../src/governance/audit/audit-log.ts";
@@ -196,7 +197,7 @@ describe("the audit log of governance", () => {
     expect(await new AuditLog(store, signer).verify("a")).toMatchObject({ valid: true, records: 40 });
   });
 
-  test("a refused checkpoint is tried again", async () => {
+  test("a refused checkpoint is tried again, not without end, and nothing is forgotten", async () => {
     await record("a");
     let refusals = 1;
     const refusing: DocumentStore = {
@@ -205,9 +206,63 @@ describe("the audit log of governance", () => {
     };
     const log = new AuditLog(refusing, signer);
     await log.checkpointAll(NOW);
-    expect(await sizes("a")).toEqual([]);
-    await log.checkpointAll(NOW);
     expect(await sizes("a")).toEqual([1]);
+    await record("a");
+    refusals = 1000;
+    await expect(log.checkpointAll(NOW)).rejects.toMatchObject({ code: "conflict" });
+    refusals = 0;
+    await log.checkpointAll(NOW);
+    expect(await sizes("a")).toEqual([1, 2]);
+  });
+
+  test("who asks for the checkpoint of one stream has no other signed, and nothing is passed over for it after a restart", async () => {
+    await record("a", 2);
+    await record("b", 2);
+    expect(await new AuditLog(store, signer).checkpoint("b", NOW)).toMatchObject({ size: 2 });
+    expect(await sizes("a")).toEqual([]);
+    const log = new AuditLog(store, signer);
+    await log.checkpointAll(NOW);
+    expect([await sizes("a"), await sizes("b")]).toEqual([[2], [2]]);
+  });
+
+  describe("of checkpoints that somebody else wrote or took away", () => {
+    const rewrite = async (id: string, change: (doc: JsonObject) => JsonObject): Promise<void> => {
+      const { doc } = (await store.get("audit_checkpoints", id)) ?? { doc: {} };
+      await store.commit({ commitId: `rewrite ${id}`, puts: [{ coll: "audit_checkpoints", id, doc: change(doc) }] });
+    };
+    beforeEach(async () => {
+      const log = new AuditLog(store, signer);
+      for (let i = 0; i < 2; i++) {
+        await record("a", 3);
+        await record("b", 3);
+        await log.checkpointAll(NOW);
+      }
+    });
+    const goesOn = async (): Promise<void> => {
+      await record("a", 5);
+      await record("b");
+      const log = new AuditLog(store, signer);
+      await log.checkpointAll(NOW);
+      expect([(await sizes("a")).at(-1), (await sizes("b")).at(-1)]).toEqual([11, 7]);
+      expect((await log.checkpoint("a", NOW))?.root).toBe((await log.verify("a")).root);
+      expect(await log.verify("b")).toMatchObject({ valid: true, records: 7 });
+    };
+
+    test("one that is gone is made up for from the records", async () => {
+      await store.commit({ commitId: "gone", dels: [{ coll: "audit_checkpoints", id: "a/6" }] });
+      await goesOn();
+    });
+
+    test.each([
+      ["a sequence that was never reached", (doc: JsonObject) => Object.assign({}, doc, { seq: 1e12 })],
+      ["peaks of another log", (doc: JsonObject) => Object.assign({}, doc, { peaks: [...(doc["peaks"] as string[])].reverse() })],
+      ["peaks that are none", (doc: JsonObject) => Object.assign({}, doc, { peaks: ["AA=="] })],
+      ["a root of its own", (doc: JsonObject) => Object.assign({}, doc, { root: Buffer.alloc(32).toString("base64") })],
+      ["another's note", (doc: JsonObject) => Object.assign({}, doc, { note: "none" })],
+    ])("%s is not gone on from", async (_, change) => {
+      await rewrite("a/6", change);
+      await goesOn();
+    });
   });
 
   test("behind a record that was taken out nothing is counted or proven, and verification says so", async () => {
@@ -233,7 +288,7 @@ describe("the audit log of governance", () => {
       signer,
     );
     await fresh.follow();
-    expect(await fresh.checkpoint("a", NOW)).toBeUndefined();
+    await expect(fresh.checkpointAll(NOW)).rejects.toMatchObject({ code: "log_invalid" });
   });
 
   test("claims are judged where they stand: of the right size and root alone", async () => {

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { JsonObject } from "@seneschal/core";
+import { CodedError, type JsonObject } from "@seneschal/core";
 import type { AuditDraft, AuditEntry, DocumentStore } from "@seneschal/core/ports";
 import {
   CompactRange,
-  checkpointText,
   leafHash,
   MerkleTree,
   type NoteKey,
@@ -11,24 +10,27 @@ import {
   type SignBytes,
   signNote,
 } from "@seneschal/crypto/merkle";
-import { type CheckpointDoc, newestCheckpoint, signedUpTo } from "./checkpoints.ts";
+import {
+  bytesOf,
+  type CheckpointDoc,
+  furthestCheckpoint,
+  isSigned,
+  newestCheckpoint,
+  noteText,
+  type TreeState,
+  textOf,
+} from "./checkpoints.ts";
 import { leafData, leavesOf, PAGE } from "./records.ts";
 import { sha256 } from "./sha256.ts";
 import { type AuditVerdict, type LogClaim, verifyLog } from "./verify-log.ts";
+
+/** Other processes sign too; each round leaves less to be done. */
+const TRIES = 5;
 
 /** Who signs the checkpoints. */
 export interface CheckpointSigner {
   readonly key: NoteKey;
   readonly sign: SignBytes;
-}
-
-/** What of a stream's tree is signed, and the store's sequence at that moment. */
-interface TreeState {
-  readonly stream: string;
-  readonly seq: number;
-  readonly size: number;
-  readonly root: Uint8Array;
-  readonly peaks: readonly Uint8Array[];
 }
 
 /**
@@ -45,6 +47,10 @@ export class AuditLog {
   readonly #unsigned = new Set<string>();
   /** The store's sequence of the newest record that the trees count. */
   #followed: number | undefined;
+  /** Up to here checkpoints count the records of all streams. */
+  #signedUpTo = 0;
+  /** Streams that lack a record. */
+  readonly #broken = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
   /** Whole trees, of streams that proofs were asked of. */
   readonly #trees = new Map<string, MerkleTree>();
@@ -63,8 +69,9 @@ export class AuditLog {
     for (const [i, { seq, streamSeq }] of numbers.entries()) {
       const { stream, event } = drafts[i] as AuditDraft;
       const edge = this.#edges.get(stream);
-      if (edge === undefined || this.#followed !== seq - 1) return;
-      this.#count({ seq, stream, streamSeq, event }, edge);
+      if (edge === undefined || this.#followed !== seq - 1 || edge.size !== streamSeq - 1) return;
+      this.#append(stream, edge, leafData(event));
+      this.#followed = seq;
     }
   }
 
@@ -73,17 +80,23 @@ export class AuditLog {
     return this.#inTurn(() => this.#follow());
   }
 
-  /** Writes a checkpoint of the newest state of every stream that has records which none counts. */
+  /** Writes a checkpoint of the newest state of every stream that has records which none counts. Rejects with `log_invalid` when a stream lacks a record; the others are signed. */
   checkpointAll(now: number): Promise<void> {
     return this.#inTurn(async () => {
       await this.#follow();
-      await this.#sign(now);
+      const seq = this.#followed ?? 0;
+      await this.#sign([...this.#unsigned], seq, now);
+      this.#signedUpTo = seq;
+      for (const stream of this.#broken) throw lacking(stream);
     });
   }
 
-  /** The checkpoint of the newest state of a stream; none for an empty log. */
+  /** The checkpoint of the newest state of a stream, up to a record that it lacks; none for an empty log. */
   async checkpoint(stream: string, now: number): Promise<CheckpointDoc | undefined> {
-    await this.checkpointAll(now);
+    await this.#inTurn(async () => {
+      await this.#follow();
+      if (this.#unsigned.has(stream)) await this.#sign([stream], this.#signedUpTo, now);
+    });
     return newestCheckpoint(this.#store, stream);
   }
 
@@ -95,13 +108,12 @@ export class AuditLog {
   /** Inclusion proof of the record at `streamSeq` (from 1) in the newest tree. */
   async proof(stream: string, streamSeq: number, event: JsonObject) {
     const tree = await this.#tree(stream);
-    const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
     return {
-      leaf: encode(leafHash(leafData(event), sha256)),
+      leaf: textOf(leafHash(leafData(event), sha256)),
       index: streamSeq - 1,
       size: tree.size,
-      root: encode(tree.root()),
-      proof: tree.inclusionProof(streamSeq - 1).map(encode),
+      root: textOf(tree.root()),
+      proof: tree.inclusionProof(streamSeq - 1).map(textOf),
     };
   }
 
@@ -113,56 +125,73 @@ export class AuditLog {
   }
 
   async #follow(): Promise<void> {
-    this.#followed ??= await signedUpTo(this.#store);
+    this.#followed ??= this.#signedUpTo = await this.#resume();
     for (;;) {
       const entries = await this.#store.auditRead(this.#followed, PAGE);
-      for (const entry of entries) this.#count(entry, this.#edges.get(entry.stream) ?? (await this.#edgeOf(entry.stream)));
+      for (const { seq, stream, streamSeq, event } of entries) {
+        const edge = this.#edges.get(stream) ?? (await this.#edgeOf(stream));
+        if (edge.size < streamSeq - 1 && !this.#broken.has(stream)) await this.#catchUp(stream, edge);
+        if (edge.size === streamSeq - 1) this.#append(stream, edge, leafData(event));
+        if (edge.size < streamSeq) this.#broken.add(stream);
+        this.#followed = Math.max(this.#followed, seq);
+      }
       if (entries.length < PAGE) return;
     }
   }
 
-  #count({ seq, stream, streamSeq, event }: AuditEntry, edge: CompactRange): void {
-    // What is counted already is passed over. Behind a gap nothing more is counted: `verify` shows it.
-    if (streamSeq === edge.size + 1) {
-      edge.append(leafData(event));
-      this.#unsigned.add(stream);
-    }
-    this.#followed = Math.max(this.#followed ?? 0, seq);
+  /** Where the checkpoints end: only what we signed says that there is nothing to read before it. */
+  async #resume(): Promise<number> {
+    const furthest = await furthestCheckpoint(this.#store);
+    return furthest !== undefined && isSigned(this.#signer.key, furthest) ? (furthest.seq ?? 0) : 0;
   }
 
-  /** The edge that the newest checkpoint left. */
+  /** The edge that the newest checkpoint left; an empty one where it is not ours or lacks the peaks. */
   async #edgeOf(stream: string): Promise<CompactRange> {
     const newest = await newestCheckpoint(this.#store, stream);
     const edge =
-      newest?.peaks === undefined
-        ? new CompactRange(0, [], sha256)
-        : new CompactRange(newest.size, newest.peaks.map(bytesOf), sha256);
-    if (newest !== undefined && edge.size === 0)
-      for await (const leaf of leavesOf(this.#store, stream)) if (edge.append(leaf) + 1 === newest.size) break;
+      newest !== undefined && isSigned(this.#signer.key, newest)
+        ? new CompactRange(newest.size, newest.peaks?.map(bytesOf), sha256)
+        : new CompactRange(0, [], sha256);
     this.#edges.set(stream, edge);
     return edge;
   }
 
-  async #sign(now: number): Promise<void> {
-    // At one moment: records are counted while this waits.
-    const seq = this.#followed ?? 0;
-    const states = [...this.#edges]
-      .filter(([stream]) => this.#unsigned.has(stream))
-      .map(([stream, edge]) => ({ stream, seq, size: edge.size, root: edge.root(), peaks: edge.hashes }));
-    const docs: CheckpointDoc[] = [];
-    for (const state of states) {
-      const previous = await newestCheckpoint(this.#store, state.stream);
-      // Another process may have been here; what it signed is never written over.
-      if (previous === undefined || previous.size < state.size) docs.push(await this.#signed(state, previous, now));
+  /** Counts what the edge does not count yet, from the stream's own records. */
+  async #catchUp(stream: string, edge: CompactRange): Promise<void> {
+    let at = edge.size;
+    for await (const leaf of leavesOf(this.#store, stream, at + 1)) {
+      // Somebody may have committed, and counted, while this waited for the store.
+      if (edge.size === at) this.#append(stream, edge, leaf);
+      at += 1;
     }
-    if (docs.length > 0) {
+  }
+
+  #append(stream: string, edge: CompactRange, leaf: Uint8Array): void {
+    edge.append(leaf);
+    this.#unsigned.add(stream);
+  }
+
+  async #sign(streams: readonly string[], seq: number, now: number): Promise<void> {
+    // At one moment: records are counted while this waits.
+    const states = streams.flatMap((stream): TreeState[] => {
+      const edge = this.#edges.get(stream);
+      return edge === undefined ? [] : [{ stream, seq, size: edge.size, root: edge.root(), peaks: edge.hashes }];
+    });
+    for (let tries = 1; ; tries += 1) {
+      const docs: CheckpointDoc[] = [];
+      for (const state of states) {
+        const previous = await newestCheckpoint(this.#store, state.stream);
+        // Another process may have been here; what it signed is never written over.
+        if (previous === undefined || previous.size < state.size) docs.push(await this.#signed(state, previous, now));
+      }
       const puts = docs.map((doc) => ({
         coll: "audit_checkpoints",
         id: `${doc.stream}/${doc.size}`,
         doc: doc as unknown as JsonObject,
         ifVersion: 0,
       }));
-      if (!(await this.#store.commit({ commitId: randomUUID(), puts })).ok) return;
+      if (puts.length === 0 || (await this.#store.commit({ commitId: randomUUID(), puts })).ok) break;
+      if (tries === TRIES) throw new CodedError("conflict", "other processes sign the audit log at the same time");
     }
     for (const { stream, size } of states) if (this.#edges.get(stream)?.size === size) this.#unsigned.delete(stream);
   }
@@ -170,21 +199,9 @@ export class AuditLog {
   async #signed(state: TreeState, previous: CheckpointDoc | undefined, now: number): Promise<CheckpointDoc> {
     const { stream, seq, size, root, peaks } = state;
     const timestamp = new Date(now).toISOString();
-    const text = checkpointText({
-      origin: `${this.#signer.key.name}/${encodeURIComponent(stream)}`,
-      size,
-      root,
-      extensions: [...(previous === undefined ? [] : [`previous ${previous.root}`]), `time ${timestamp}`],
-    });
-    return {
-      stream,
-      size,
-      root: Buffer.from(root).toString("base64"),
-      peaks: peaks.map((peak) => Buffer.from(peak).toString("base64")),
-      seq,
-      note: await signNote(text, this.#signer.key, this.#signer.sign),
-      timestamp,
-    };
+    const text = noteText(this.#signer.key.name, state, previous?.root, timestamp);
+    const note = await signNote(text, this.#signer.key, this.#signer.sign);
+    return { stream, size, root: textOf(root), peaks: peaks.map(textOf), seq, note, timestamp };
   }
 
   /** The whole tree of a stream, with every record that is in the store now. */
@@ -203,6 +220,6 @@ export class AuditLog {
   }
 }
 
-function bytesOf(base64: string): Uint8Array {
-  return Buffer.from(base64, "base64");
+function lacking(stream: string): CodedError<string> {
+  return new CodedError("log_invalid", `the audit log of ${stream} lacks a record`);
 }

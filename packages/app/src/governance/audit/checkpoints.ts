@@ -1,4 +1,6 @@
 import type { DocumentStore } from "@seneschal/core/ports";
+import { CompactRange, checkpointText, type NoteKey, parseCheckpoint, verifyNote } from "@seneschal/crypto/merkle";
+import { sha256 } from "./sha256.ts";
 
 /** A kept checkpoint. */
 export interface CheckpointDoc {
@@ -13,6 +15,16 @@ export interface CheckpointDoc {
   readonly seq?: number;
   readonly note: string;
   readonly timestamp: string;
+}
+
+/** What of a stream's tree is signed. */
+export interface TreeState {
+  readonly stream: string;
+  readonly size: number;
+  readonly root: Uint8Array;
+  readonly peaks: readonly Uint8Array[];
+  /** Records of all streams up to here are counted by checkpoints, this one among them. */
+  readonly seq: number;
 }
 
 /** The newest checkpoint of a stream. */
@@ -32,8 +44,43 @@ export async function* checkpointsOf(store: DocumentStore, stream: string): Asyn
   }
 }
 
-/** Up to this sequence of the store all records are counted by checkpoints. */
-export async function signedUpTo(store: DocumentStore): Promise<number> {
+/** The checkpoint that says of the most records that they are all counted. */
+export async function furthestCheckpoint(store: DocumentStore): Promise<CheckpointDoc | undefined> {
   const { items } = await store.list("audit_checkpoints", "by_seq", [], { limit: 1, reverse: true });
-  return (items[0]?.doc as unknown as CheckpointDoc | undefined)?.seq ?? 0;
+  return items[0]?.doc as unknown as CheckpointDoc | undefined;
+}
+
+/** The text that is signed. */
+export function noteText(name: string, state: TreeState, previous: string | undefined, timestamp: string): string {
+  return checkpointText({
+    origin: `${name}/${encodeURIComponent(state.stream)}`,
+    size: state.size,
+    root: state.root,
+    extensions: [...(previous === undefined ? [] : [`previous ${previous}`]), `seq ${state.seq}`, `time ${timestamp}`],
+  });
+}
+
+/** True when the key has signed what the document says, its peaks included. */
+export function isSigned(key: NoteKey, { stream, size, root, seq, peaks, note }: CheckpointDoc): boolean {
+  try {
+    const signed = parseCheckpoint(verifyNote(note, [key]).text);
+    const edge = new CompactRange(size, peaks?.map(bytesOf) ?? [], sha256);
+    return (
+      signed.origin === `${key.name}/${encodeURIComponent(stream)}` &&
+      signed.size === size &&
+      textOf(signed.root) === root &&
+      textOf(edge.root()) === root &&
+      signed.extensions?.includes(`seq ${seq}`) === true
+    );
+  } catch {
+    return false;
+  }
+}
+
+export function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64");
+}
+
+export function bytesOf(base64: string): Uint8Array {
+  return Buffer.from(base64, "base64");
 }

@@ -26,8 +26,16 @@ export const ANY_DIGITS: PatternDigits = { least: 0, most: ANYTHING.most, longes
 
 const DIGITS = [..."0123456789"];
 
-/** Reads off a pattern what its matches are like; what it cannot read may be anything. */
-export function patternDigits({ source, flags }: RegExp): PatternDigits {
+const known = new WeakMap<RegExp, PatternDigits>();
+
+/** What is known of a pattern's matches; read off it once. What cannot be read may be anything. */
+export function patternDigits(regex: RegExp): PatternDigits {
+  const digits = known.get(regex) ?? read(regex);
+  known.set(regex, digits);
+  return digits;
+}
+
+function read({ source, flags }: RegExp): PatternDigits {
   if (flags.includes("v")) return ANY_DIGITS;
   const unicode = flags.includes("u");
   const { alternatives } = new RegExpParser().parsePattern(source, 0, source.length, { unicode });
