@@ -190,7 +190,7 @@ const lineage: Bench = {
 };
 
 /**
- * The service with its store on disk in one process, the client in another: each request is classified, recorded in the audit log and answered. Of five rounds
+ * The service with its store on disk in one process, the client in another: each request is classified, recorded in the audit log and answered. Of nine rounds
  * by the clock the middle one counts.
  */
 const http: Bench = {
@@ -230,7 +230,7 @@ const http: Bench = {
       const most = await runClient<LoadReport>("load-client.ts", orders);
       const at = async (rate: number) => {
         const rounds: LoadReport[] = [];
-        for (let round = 0; round < 5; round++) rounds.push(await runClient<LoadReport>("load-client.ts", { ...orders, rate }));
+        for (let round = 0; round < 9; round++) rounds.push(await runClient<LoadReport>("load-client.ts", { ...orders, rate }));
         const sorted = (of: "perSecond" | "p50" | "p99") => rounds.map((round) => round[of]).sort((a, b) => a - b);
         return { middle: (of: Parameters<typeof sorted>[0]) => quantile(sorted(of), 0.5), quietest: quantile(sorted("p99"), 0) };
       };
