@@ -1,25 +1,10 @@
-import { RegExpParser, visitRegExpAST } from "@eslint-community/regexpp";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { either, joined, lengthsOf, ONE_DIGIT, ONE_OTHER, repeated } from "../../src/governance/classification/first-run.ts";
 import { patternDigits } from "../../src/governance/classification/pattern-digits.ts";
 import { TextDigits } from "../../src/governance/classification/text-digits.ts";
 import { DEFAULT_RECOGNISERS } from "../../src/governance/index.ts";
-
-/** Without what has to stand around a match: `stringMatching` makes the match alone. */
-function bare({ source, flags }: RegExp): RegExp {
-  const unicode = flags.includes("u");
-  let left = "";
-  let at = 0;
-  visitRegExpAST(new RegExpParser().parsePattern(source, 0, source.length, { unicode }), {
-    onAssertionEnter({ start, end }) {
-      if (start < at) return;
-      left += source.slice(at, start);
-      at = end;
-    },
-  });
-  return new RegExp(`^(?:${left}${source.slice(at)})$`, unicode ? "u" : "");
-}
+import { barePattern } from "./bare-pattern.ts";
 
 const patterns = DEFAULT_RECOGNISERS.flatMap(({ entity, country, patterns: list }) =>
   list.map(({ name, regex }) => [`${entity} ${country ?? ""} ${name}`, regex as RegExp] as const),
@@ -60,7 +45,7 @@ describe("what is read off a pattern", () => {
 const matched = new Set<string>();
 test.each(patterns)("a text that %s finds something in is searched", (name, regex) => {
   const digits = patternDigits(regex);
-  const match = fc.stringMatching(bare(regex));
+  const match = fc.stringMatching(barePattern(regex));
   const other = fc.constantFrom("", " ", "7 ", "in 1999 ", " 12.5 and ", "a-1 ", " (4) ", " 0042-17 ");
   fc.assert(
     fc.property(other, match, other, (before, middle, after) => {

@@ -130,7 +130,8 @@ export class AuditLog {
       const entries = await this.#store.auditRead(this.#followed, PAGE);
       for (const { seq, stream, streamSeq, event } of entries) {
         const edge = this.#edges.get(stream) ?? (await this.#edgeOf(stream));
-        if (edge.size < streamSeq - 1 && !this.#broken.has(stream)) await this.#catchUp(stream, edge);
+        if (edge.size < streamSeq - 1 && !this.#broken.has(stream))
+          await this.#catchUp(stream, edge, (leaf) => this.#append(stream, edge, leaf));
         if (edge.size === streamSeq - 1) this.#append(stream, edge, leafData(event));
         if (edge.size < streamSeq) this.#broken.add(stream);
         this.#followed = Math.max(this.#followed, seq);
@@ -154,16 +155,6 @@ export class AuditLog {
         : new CompactRange(0, [], sha256);
     this.#edges.set(stream, edge);
     return edge;
-  }
-
-  /** Counts what the edge does not count yet, from the stream's own records. */
-  async #catchUp(stream: string, edge: CompactRange): Promise<void> {
-    let at = edge.size;
-    for await (const leaf of leavesOf(this.#store, stream, at + 1)) {
-      // Somebody may have committed, and counted, while this waited for the store.
-      if (edge.size === at) this.#append(stream, edge, leaf);
-      at += 1;
-    }
   }
 
   #append(stream: string, edge: CompactRange, leaf: Uint8Array): void {
@@ -208,14 +199,17 @@ export class AuditLog {
   async #tree(stream: string): Promise<MerkleTree> {
     const tree = this.#trees.get(stream) ?? new MerkleTree(sha256);
     this.#trees.set(stream, tree);
-    for (;;) {
-      const { size } = tree;
-      const { items } = await this.#store.list("audit", "stream", [stream], { from: [size + 1], limit: PAGE });
-      for (const { doc } of items) {
-        // Another caller may have added it while this one waited for the store.
-        if (doc["stream_seq"] === tree.size + 1) tree.append(leafData(doc["event"] as JsonObject));
-      }
-      if (items.length < PAGE || tree.size === size) return tree;
+    await this.#catchUp(stream, tree, (leaf) => tree.append(leaf));
+    return tree;
+  }
+
+  /** Appends what a tree does not count yet, from the stream's own records, until one is missing. */
+  async #catchUp(stream: string, tree: { readonly size: number }, append: (leaf: Uint8Array) => void): Promise<void> {
+    let at = tree.size;
+    for await (const leaf of leavesOf(this.#store, stream, at + 1)) {
+      // Somebody else may have appended it while this waited for the store.
+      if (tree.size === at) append(leaf);
+      at += 1;
     }
   }
 }
