@@ -46,6 +46,6 @@ export async function rateAsync(work: () => Promise<unknown>, ms = 1000): Promis
 }
 
 /** The value below which the share `q` (0..1) of values in ascending order lies. */
-export function quantile(sorted: readonly number[], q: number): number {
+export function quantile(sorted: ArrayLike<number>, q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
 }

@@ -3,10 +3,12 @@
  * took. Without a rate every connection always has a call in flight. With one, calls begin by a clock that ticks every millisecond,
  * whether or not the ones before were answered; a call that finds no free connection waits for one, and its time runs: what
  * waits for a slow answer is not forgiven. Only this process's own lateness, a tick that came late, is not the server's: the clock stands
- * still for it, and how late ticks were is reported. It speaks HTTP/1.1 itself, because a client library costs as much as the server that is measured.
+ * still for it, and how late ticks were is reported. It shares the processor with the server: it speaks HTTP/1.1 itself, because a client library costs as much as what is
+ * measured, and a call leaves next to no garbage.
  */
 import { connect as connectPlainly } from "node:net";
-import { connect } from "node:tls";
+import { type ConnectionOptions, connect } from "node:tls";
+import { quantile } from "./bench.ts";
 
 export interface Load {
   readonly port: number;
@@ -22,6 +24,8 @@ export interface Load {
   readonly milliseconds: number;
   /** Calls per second. */
   readonly rate?: number;
+  /** Of so many, each as long as was said, the middle one counts; default 1. */
+  readonly rounds?: number;
   /** Also reports the body of the last answer. */
   readonly keepLast?: boolean;
 }
@@ -31,13 +35,22 @@ export interface LoadReport {
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
+  /** Of the round in which it was lowest. */
+  readonly quietestP99: number;
   /** How late this process was to begin calls, milliseconds. */
   readonly lateP99: number;
   readonly last?: string;
 }
 
-/** Sends one request and resolves when its whole answer is there. One at a time. */
-type Exchange = (request: Buffer) => Promise<void>;
+/** A connection that carries one call at a time. */
+interface Connection {
+  /** When its call began. */
+  began: number;
+  send(request: Buffer): void;
+  /** Called when the whole answer is there. */
+  answered: () => void;
+  close(): void;
+}
 
 const load = await new Promise<Load>((resolve) => process.once("message", (message) => resolve(message as Load)));
 const bodies = typeof load.body === "object" ? load.body : [load.body];
@@ -58,116 +71,170 @@ function nextRequest(): Buffer {
   return constant[turn] ?? requestOf(bodies[turn]?.replace("{n}", `${process.pid}-${call}`));
 }
 
-function open(): Promise<Exchange> {
+/** Ends the process: a call that fails ends the measurement. */
+function fail(error: Error): never {
+  console.error(error);
+  process.exit(1);
+}
+
+function open(): Promise<Connection> {
   const { port, ca, cert, key } = load;
-  return new Promise((resolveOpen, rejectOpen) => {
-    const socket =
-      ca === undefined
-        ? connectPlainly({ host: "127.0.0.1", port })
-        : connect({ host: "localhost", servername: "localhost", port, ca, cert, key });
-    let waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined;
+  return new Promise((resolve) => {
     let head: Buffer = Buffer.alloc(0);
     let pieces: Buffer[] = [];
     /** Bytes of the body that are still to come; `undefined` in the head. */
     let missing: number | undefined;
 
-    const fail = (error: Error): void => {
-      socket.destroy();
-      rejectOpen(error);
-      waiting?.reject(error);
-    };
     const take = (chunk: Buffer): void => {
       let rest = chunk;
       if (missing === undefined) {
-        head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
-        const end = head.indexOf("\r\n\r\n");
-        if (end < 0) return;
-        const text = head.toString("latin1", 0, end);
-        rest = head.subarray(end + 4);
-        head = Buffer.alloc(0);
-        missing = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? Number.NaN);
-        if (!/^HTTP\/1\.1 [23]/.test(text) || Number.isNaN(missing)) {
-          fail(new Error(text.split("\r\n", 1)[0]));
+        const all = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+        const end = all.indexOf("\r\n\r\n");
+        if (end < 0) {
+          head = Buffer.from(all);
           return;
         }
+        const text = all.toString("latin1", 0, end);
+        rest = all.subarray(end + 4);
+        head = Buffer.alloc(0);
+        missing = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? Number.NaN);
+        if (!/^HTTP\/1\.1 [23]/.test(text) || Number.isNaN(missing)) fail(new Error(text.split("\r\n", 1)[0]));
       }
       missing -= rest.length;
-      if (load.keepLast === true) pieces.push(rest);
+      if (load.keepLast === true) pieces.push(Buffer.from(rest));
       if (missing > 0) return;
       if (load.keepLast === true) last = Buffer.concat(pieces).toString("utf8");
       pieces = [];
       missing = undefined;
-      waiting?.resolve();
+      connection.answered();
+    };
+    // What is read lands in one buffer, without a stream.
+    const onread = {
+      buffer: Buffer.alloc(64 * 1024),
+      callback: (length: number, buffer: Uint8Array): boolean => {
+        take((buffer as Buffer).subarray(0, length));
+        return true;
+      },
+    };
+    // The types do not know that TLS takes `onread` too.
+    const secure: ConnectionOptions & { readonly onread: typeof onread } = {
+      host: "localhost",
+      servername: "localhost",
+      port,
+      ca,
+      cert,
+      key,
+      onread,
+    };
+    const socket = ca === undefined ? connectPlainly({ host: "127.0.0.1", port, onread }) : connect(secure);
+    const lost = (): never => fail(new Error("the server closed a connection"));
+    const connection: Connection = {
+      began: 0,
+      send: (request) => socket.write(request),
+      answered: () => undefined,
+      close: () => socket.off("close", lost).destroy(),
     };
     socket
       .setNoDelay()
-      .on("data", take)
       .on("error", fail)
-      .once("close", () => fail(new Error("the server closed a connection")))
-      .once(ca === undefined ? "connect" : "secureConnect", () =>
-        resolveOpen(
-          (request) =>
-            new Promise((resolve, reject) => {
-              waiting = { resolve, reject };
-              socket.write(request);
-            }),
-        ),
-      );
+      .once("close", lost)
+      .once(ca === undefined ? "connect" : "secureConnect", () => resolve(connection));
   });
 }
 
-function report(times: number[], late: number[], elapsed: number): LoadReport {
-  const at = (list: number[], part: number): number =>
-    list.sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * part))] ?? 0;
-  const figures = {
-    perSecond: (times.length * 1000) / elapsed,
-    p50: at(times, 0.5),
-    p99: at(times, 0.99),
-    lateP99: at(late, 0.99),
+/** How long calls took, milliseconds. */
+class Times {
+  #list = new Float64Array(1 << 16);
+  count = 0;
+
+  add(time: number): void {
+    if (this.count === this.#list.length) {
+      const list = new Float64Array(2 * this.count);
+      list.set(this.#list);
+      this.#list = list;
+    }
+    this.#list[this.count++] = time;
+  }
+
+  quantile(part: number): number {
+    return quantile(this.#list.slice(0, this.count).sort(), part);
+  }
+}
+
+type Round = Omit<LoadReport, "quietestP99" | "last">;
+
+function roundOf(times: Times, late: Times, elapsed: number): Round {
+  return {
+    perSecond: (times.count * 1000) / elapsed,
+    p50: times.quantile(0.5),
+    p99: times.quantile(0.99),
+    lateP99: late.quantile(0.99),
   };
-  return { ...figures, ...(load.keepLast === true ? { last } : {}) };
+}
+
+function reportOf(rounds: readonly Round[]): LoadReport {
+  const sorted = (figure: keyof Round): number[] => rounds.map((round) => round[figure]).sort((a, b) => a - b);
+  const middle = (figure: keyof Round): number => quantile(sorted(figure), 0.5);
+  return {
+    perSecond: middle("perSecond"),
+    p50: middle("p50"),
+    p99: middle("p99"),
+    quietestP99: quantile(sorted("p99"), 0),
+    lateP99: middle("lateP99"),
+    ...(load.keepLast === true ? { last } : {}),
+  };
 }
 
 /** Every connection always has a call in flight. */
-async function busy(milliseconds: number): Promise<LoadReport> {
+async function busy(connections: readonly Connection[], milliseconds: number): Promise<Round> {
   const start = performance.now();
-  const times: number[] = [];
+  const times = new Times();
   await Promise.all(
-    exchanges.map(async (exchange) => {
-      for (let began = performance.now(); began < start + milliseconds; began = performance.now()) {
-        await exchange(nextRequest());
-        times.push(performance.now() - began);
-      }
-    }),
+    connections.map(
+      (connection) =>
+        new Promise<void>((resolve) => {
+          connection.began = start;
+          connection.answered = () => {
+            const now = performance.now();
+            times.add(now - connection.began);
+            connection.began = now;
+            if (now < start + milliseconds) connection.send(nextRequest());
+            else resolve();
+          };
+          connection.send(nextRequest());
+        }),
+    ),
   );
-  return report(times, [], performance.now() - start);
+  return roundOf(times, new Times(), performance.now() - start);
 }
 
 /** Milliseconds between two ticks of the clock, as they come in good times. */
 const TICK = 2;
 
 /** Calls begin by the clock. */
-async function paced(milliseconds: number, rate: number): Promise<LoadReport> {
-  const times: number[] = [];
-  const late: number[] = [];
-  const free = [...exchanges];
+async function paced(connections: readonly Connection[], milliseconds: number, rate: number): Promise<Round> {
+  const times = new Times();
+  const late = new Times();
+  const free = [...connections];
   const queue: number[] = [];
   const count = Math.floor((milliseconds * rate) / 1000);
   const start = performance.now();
-  await new Promise<void>((resolve, reject) => {
+  await new Promise<void>((resolve) => {
     const serve = (): void => {
       while (queue.length > 0) {
-        const exchange = free.pop();
-        if (exchange === undefined) return;
-        const began = queue.shift() as number;
-        exchange(nextRequest()).then(() => {
-          times.push(performance.now() - began);
-          free.push(exchange);
-          if (times.length === count) resolve();
-          else serve();
-        }, reject);
+        const connection = free.pop();
+        if (connection === undefined) return;
+        connection.began = queue.shift() as number;
+        connection.send(nextRequest());
       }
     };
+    for (const connection of connections)
+      connection.answered = () => {
+        times.add(performance.now() - connection.began);
+        free.push(connection);
+        if (times.count === count) resolve();
+        else serve();
+      };
     let begun = 0;
     let due = performance.now();
     let ticked = due;
@@ -176,7 +243,7 @@ async function paced(milliseconds: number, rate: number): Promise<LoadReport> {
       // While this process stood still nobody called: callers elsewhere would not all come at once for it.
       const missed = Math.max(0, now - ticked - TICK);
       due += missed;
-      late.push(missed);
+      late.add(missed);
       for (ticked = now; begun < count && due <= now; due += 1000 / rate) {
         begun += 1;
         queue.push(now);
@@ -186,11 +253,19 @@ async function paced(milliseconds: number, rate: number): Promise<LoadReport> {
     };
     tick();
   });
-  return report(times, late, performance.now() - start);
+  return roundOf(times, late, performance.now() - start);
 }
 
-const exchanges = await Promise.all(Array.from({ length: load.connections }, open));
-const { rate, milliseconds } = load;
-const run = (time: number): Promise<LoadReport> => (rate === undefined ? busy(time) : paced(time, rate));
-await run(milliseconds / 3);
-process.send?.(await run(milliseconds), () => process.exit(0));
+/** Over connections of its own: the server closes those that are not used for long. */
+async function round(milliseconds: number): Promise<Round> {
+  const connections = await Promise.all(Array.from({ length: load.connections }, open));
+  const { rate } = load;
+  const done = await (rate === undefined ? busy(connections, milliseconds) : paced(connections, milliseconds, rate));
+  for (const connection of connections) connection.close();
+  return done;
+}
+
+await round(load.milliseconds / 3);
+const rounds: Round[] = [];
+while (rounds.length < (load.rounds ?? 1)) rounds.push(await round(load.milliseconds));
+process.send?.(reportOf(rounds), () => process.exit(0));

@@ -189,8 +189,11 @@ const lineage: Bench = {
   },
 };
 
+/** By the clock. */
+const ROUNDS = 9;
+
 /**
- * The service with its store on disk in one process, the client in another: each request is classified, recorded in the audit log and answered. Of nine rounds
+ * The service with its store on disk in one process, the client in another: each request is classified, recorded in the audit log and answered. Of the rounds
  * by the clock the middle one counts.
  */
 const http: Bench = {
@@ -228,21 +231,15 @@ const http: Bench = {
       // The first seconds are the compiler's.
       await runClient<LoadReport>("load-client.ts", orders);
       const most = await runClient<LoadReport>("load-client.ts", orders);
-      const at = async (rate: number) => {
-        const rounds: LoadReport[] = [];
-        for (let round = 0; round < 9; round++) rounds.push(await runClient<LoadReport>("load-client.ts", { ...orders, rate }));
-        const sorted = (of: "perSecond" | "p50" | "p99") => rounds.map((round) => round[of]).sort((a, b) => a - b);
-        return { middle: (of: Parameters<typeof sorted>[0]) => quantile(sorted(of), 0.5), quietest: quantile(sorted("p99"), 0) };
-      };
-      const half = await at(1000);
-      const whole = await at(2000);
+      const half = await runClient<LoadReport>("load-client.ts", { ...orders, rate: 1000, rounds: ROUNDS });
+      const whole = await runClient<LoadReport>("load-client.ts", { ...orders, rate: 2000, rounds: ROUNDS });
       return [
         { name: "classify over HTTP, at most", value: most.perSecond, unit: "/s" },
-        { name: "classify over HTTP at 1,000/s, p99", value: half.middle("p99"), unit: "ms", bar: "<= 15" },
-        { name: "classify over HTTP, asked 2,000/s", value: whole.middle("perSecond"), unit: "/s", bar: ">= 1,980" },
-        { name: "classify over HTTP at 2,000/s, p50", value: whole.middle("p50"), unit: "ms" },
-        { name: "classify over HTTP at 2,000/s, p99", value: whole.middle("p99"), unit: "ms", bar: "<= 8" },
-        { name: "classify over HTTP at 2,000/s, p99, quietest round", value: whole.quietest, unit: "ms" },
+        { name: "classify over HTTP at 1,000/s, p99", value: half.p99, unit: "ms", bar: "<= 15" },
+        { name: "classify over HTTP, asked 2,000/s", value: whole.perSecond, unit: "/s", bar: ">= 1,980" },
+        { name: "classify over HTTP at 2,000/s, p50", value: whole.p50, unit: "ms" },
+        { name: "classify over HTTP at 2,000/s, p99", value: whole.p99, unit: "ms", bar: "<= 8" },
+        { name: "classify over HTTP at 2,000/s, p99, quietest round", value: whole.quietestP99, unit: "ms" },
       ];
     } finally {
       await service.stop();
