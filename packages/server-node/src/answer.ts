@@ -32,10 +32,11 @@ function incoming(request: IncomingMessage, response: ServerResponse): Incoming 
   };
 }
 
-function headersOf(request: IncomingMessage): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]),
-  );
+/** Node joins the lines of every header itself but for `set-cookie`. */
+function headersOf({ headers }: IncomingMessage): Incoming["headers"] {
+  const cookies = headers["set-cookie"];
+  const joined = cookies === undefined ? headers : Object.assign({}, headers, { "set-cookie": cookies.join(", ") });
+  return joined as Incoming["headers"];
 }
 
 function bodyReader(request: IncomingMessage): BodyReader {
@@ -71,16 +72,14 @@ function bodyReader(request: IncomingMessage): BodyReader {
 }
 
 async function write({ status, headers, body }: WireResponse, response: ServerResponse): Promise<void> {
-  response.statusCode = status;
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (body instanceof Uint8Array) {
-    const bodiless = status === 204 || status === 304;
-    if (!bodiless && !response.hasHeader("content-length")) response.setHeader("content-length", body.length);
+    const sized = status === 204 || status === 304 || "content-length" in headers;
+    response.writeHead(status, sized ? headers : Object.assign({ "content-length": body.length }, headers));
     // Node sends head and text in one packet, head and bytes in two: a small body goes as the text that has the same bytes.
     if (body.length <= 16_384) response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1"), "latin1");
     else response.end(body);
     return;
   }
-  response.flushHeaders();
+  response.writeHead(status, headers).flushHeaders();
   await pipeline(Readable.from(body, { objectMode: false }), response);
 }

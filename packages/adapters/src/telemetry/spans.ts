@@ -1,10 +1,26 @@
-import { type Attributes, context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import {
+  type Attributes,
+  context,
+  ProxyTracerProvider,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
 import { isCoded } from "@seneschal/core";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** By name at every call: a tracer that is kept would outlive the provider it came from. */
-const tracer = () => trace.getTracer("seneschal");
+/**
+ * The tracer of whoever records spans, if anybody does: one that records nothing would still make contexts and promises. By name at every call, as a tracer
+ * that is kept would outlive the provider it came from.
+ */
+function recorder(): Tracer | undefined {
+  const provider = trace.getTracerProvider();
+  return provider instanceof ProxyTracerProvider ? provider.getDelegateTracer("seneschal") : provider.getTracer("seneschal");
+}
 
 /**
  * Runs work inside a span below the current one. A failure marks the span with the error's code; its text may hold what is nobody's
@@ -16,8 +32,10 @@ export async function inSpan<T>(
   work: () => T | Promise<T>,
   kind: "internal" | "client" = "internal",
 ): Promise<T> {
+  const tracer = recorder();
+  if (tracer === undefined) return work();
   const options = { attributes, kind: kind === "client" ? SpanKind.CLIENT : SpanKind.INTERNAL };
-  return tracer().startActiveSpan(name, options, async (span) => {
+  return tracer.startActiveSpan(name, options, async (span) => {
     try {
       return await work();
     } catch (error) {
@@ -37,8 +55,10 @@ export async function inServerSpan<T extends { readonly status: number }>(
   attributes: Attributes,
   work: () => Promise<T>,
 ): Promise<T> {
+  const tracer = recorder();
+  if (tracer === undefined) return work();
   const parent = propagation.extract(ROOT_CONTEXT, headers);
-  return tracer().startActiveSpan(name, { attributes, kind: SpanKind.SERVER }, parent, async (span) => {
+  return tracer.startActiveSpan(name, { attributes, kind: SpanKind.SERVER }, parent, async (span) => {
     try {
       const response = await work();
       span.setAttribute("http.response.status_code", response.status);

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { JsonObject } from "@seneschal/core";
 import type { DocumentStore, Random, Stored } from "@seneschal/core/ports";
 import { auditOf, type Who } from "./audit/event.ts";
@@ -26,7 +26,7 @@ const DAY = 86_400_000;
 
 /** The SHA-256 of a whole key, in lower-case hex. */
 export function hashKey(key: string): string {
-  return createHash("sha256").update(key).digest("hex");
+  return hash("sha256", key);
 }
 
 /** The id inside a key of the form `sgk_<id>_<secret>`. */

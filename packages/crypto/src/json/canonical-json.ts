@@ -4,6 +4,9 @@ import { LONE_SURROGATE } from "./lone-surrogate.ts";
 /** Deeper input is refused: it is either a mistake or an attack on the stack. */
 const MAX_DEPTH = 64;
 
+/** Matches a string whose JSON form is itself in quotes. */
+const UNESCAPED = /^[ !#-[\]-~]*$/;
+
 /**
  * The canonical JSON text of a value (JCS, RFC 8785): keys sorted by UTF-16 code units, ECMAScript numbers, no white space.
  * Two values with equal text are equal, in every language that follows the RFC.
@@ -19,50 +22,59 @@ const MAX_DEPTH = 64;
  * ```
  */
 export function canonicalJson(value: unknown): string {
-  return write(value, "$", 0);
+  return write(value, []);
 }
 
-function write(value: unknown, path: string, depth: number): string {
-  if (depth > MAX_DEPTH) throw refuse(path, "nested too deeply");
+/** `way` leads to the value: keys and indexes, put together only where something is refused. */
+function write(value: unknown, way: (string | number)[]): string {
+  if (way.length > MAX_DEPTH) throw refuse(way, "nested too deeply");
   switch (typeof value) {
     case "boolean":
       return value ? "true" : "false";
     case "number":
-      if (!Number.isFinite(value)) throw refuse(path, "not a finite number");
+      if (!Number.isFinite(value)) throw refuse(way, "not a finite number");
       return JSON.stringify(value);
     case "string":
-      return text(value, path);
+      return text(value, way);
     case "object":
       if (value === null) return "null";
-      return Array.isArray(value) ? array(value, path, depth) : object(value, path, depth);
+      return Array.isArray(value) ? array(value, way) : object(value, way);
     default:
-      throw refuse(path, `${typeof value} is not JSON`);
+      throw refuse(way, `${typeof value} is not JSON`);
   }
 }
 
-function text(value: string, path: string): string {
-  if (LONE_SURROGATE.test(value)) throw refuse(path, "lone surrogate");
+function text(value: string, way: readonly (string | number)[]): string {
+  if (UNESCAPED.test(value)) return `"${value}"`;
+  if (LONE_SURROGATE.test(value)) throw refuse(way, "lone surrogate");
   return JSON.stringify(value);
 }
 
-function array(value: readonly unknown[], path: string, depth: number): string {
-  const parts: string[] = [];
+function array(value: readonly unknown[], way: (string | number)[]): string {
+  let parts = "";
   // By index, so that a hole is seen: map and forEach would skip it.
-  for (let i = 0; i < value.length; i++) parts.push(write(value[i], `${path}[${i}]`, depth + 1));
-  return `[${parts.join(",")}]`;
-}
-
-function object(value: object, path: string, depth: number): string {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) throw refuse(path, "not a plain object");
-  const parts: string[] = [];
-  for (const key of Object.keys(value).sort()) {
-    const member = (value as Record<string, unknown>)[key];
-    parts.push(`${text(key, path)}:${write(member, `${path}.${key}`, depth + 1)}`);
+  for (let i = 0; i < value.length; i++) {
+    way.push(i);
+    parts += `${i === 0 ? "" : ","}${write(value[i], way)}`;
+    way.pop();
   }
-  return `{${parts.join(",")}}`;
+  return `[${parts}]`;
 }
 
-function refuse(path: string, reason: string) {
+function object(value: object, way: (string | number)[]): string {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) throw refuse(way, "not a plain object");
+  let parts = "";
+  for (const key of Object.keys(value).sort()) {
+    const name = text(key, way);
+    way.push(key);
+    parts += `${parts === "" ? "" : ","}${name}:${write((value as Record<string, unknown>)[key], way)}`;
+    way.pop();
+  }
+  return `{${parts}}`;
+}
+
+function refuse(way: readonly (string | number)[], reason: string) {
+  const path = `$${way.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("")}`;
   return cryptoError("not_canonical", `${path}: ${reason}`, { path, reason });
 }

@@ -53,12 +53,12 @@ export function rateLimiter(
 
   return async (wire, { id }, principal) => {
     if (exempt.has(id)) return undefined;
-    const address = clientKey(wire.remoteAddress);
+    const address = (): string => clientKey(wire.remoteAddress);
     const general = await (principal === undefined || principal.type === "anonymous"
-      ? count("anonymous", limits.anonymous, address)
+      ? count("anonymous", limits.anonymous, address())
       : count("authenticated", limits.authenticated, `${principal.org}/${principal.type}/${principal.id}`));
     if (!general.allowed || limits.guarded === undefined || !guarded.has(id)) return general;
-    return count("guarded", limits.guarded.rate, `${address} ${wire.path}`);
+    return count("guarded", limits.guarded.rate, `${address()} ${wire.path}`);
   };
 }
 
