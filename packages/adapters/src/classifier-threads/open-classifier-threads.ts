@@ -7,6 +7,7 @@ import {
   type TaskClassifier,
   type TierPolicy,
 } from "@seneschal/core/governance";
+import { readOutcomes, writeTasks } from "./messages.ts";
 
 /** What the classifiers of all threads have in common: plain data. */
 export interface ClassifierSettings {
@@ -16,9 +17,6 @@ export interface ClassifierSettings {
   /** Whether SQL is parsed; else it is read as text. */
   readonly sql: boolean;
 }
-
-/** What a thread makes of one task. */
-export type Outcome = { readonly answer: ClassificationAnswer } | { readonly failure: string };
 
 interface Waiting {
   readonly task: ClassificationTask;
@@ -60,7 +58,8 @@ export function openClassifierThreads(threads: number, settings: ClassifierSetti
     const thread: Thread = { worker: new Worker(file, { workerData: settings }), inHand: [] };
     let cause: unknown;
     thread.worker
-      .on("message", (outcomes: readonly Outcome[]) => {
+      .on("message", (message: string) => {
+        const outcomes = readOutcomes(message);
         for (const [i, { resolve, reject }] of (thread.inHand.shift() ?? []).entries()) {
           const outcome = outcomes[i];
           if (outcome !== undefined && "answer" in outcome) resolve(outcome.answer);
@@ -71,8 +70,6 @@ export function openClassifierThreads(threads: number, settings: ClassifierSetti
       .on("error", (error) => {
         cause = error;
       })
-      // An answer that cannot be read is missing in the order.
-      .on("messageerror", () => void thread.worker.terminate())
       .on("exit", () => {
         running.delete(thread);
         for (const batch of thread.inHand.splice(0)) refuse(batch, cause);
@@ -90,7 +87,7 @@ export function openClassifierThreads(threads: number, settings: ClassifierSetti
     try {
       // Where a thread cannot be started its tasks are refused; the service stays.
       const thread = idlest === undefined || running.size < threads ? start() : idlest;
-      thread.worker.postMessage(batch.map(({ task }) => task));
+      thread.worker.postMessage(writeTasks(batch.map(({ task }) => task)));
       thread.inHand.push(batch);
     } catch (error) {
       refuse(batch, error);

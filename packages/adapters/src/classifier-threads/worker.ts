@@ -1,7 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type ClassificationTask, classifyTask, configuredRecogniser, DEFAULT_RECOGNISERS } from "@seneschal/core/governance";
 import { openSqlParser } from "../sql-parser/index.ts";
-import type { ClassifierSettings, Outcome } from "./open-classifier-threads.ts";
+import { type Outcome, readTasks, writeOutcomes } from "./messages.ts";
+import type { ClassifierSettings } from "./open-classifier-threads.ts";
 
 const { policy, recognisers, sql } = workerData as ClassifierSettings;
 const options = {
@@ -10,7 +11,7 @@ const options = {
   ...(sql ? { sql: await openSqlParser() } : {}),
 };
 
-parentPort?.on("message", (tasks: readonly ClassificationTask[]) => parentPort?.postMessage(tasks.map(outcomeOf)));
+parentPort?.on("message", (tasks: string) => parentPort?.postMessage(writeOutcomes(readTasks(tasks).map(outcomeOf))));
 
 function outcomeOf(task: ClassificationTask): Outcome {
   try {

@@ -53,7 +53,7 @@ describe("classifier threads", () => {
   });
 
   test("what cannot be sent is classification_failed", async () => {
-    const unsendable = { query: "hello", context: { f: () => 1 } } as unknown as ClassificationTask;
+    const unsendable = { query: "hello", context: { n: 1n } } as unknown as ClassificationTask;
     await expect(threads.answer(unsendable)).rejects.toMatchObject({ code: "classification_failed" });
     expect(await threads.answer({ query: "hello", context: {} })).toHaveProperty("result");
   });
