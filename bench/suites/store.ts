@@ -13,7 +13,7 @@ import { systemClock } from "@seneschal/adapters/system";
 import { type Machine, openReplicated, rememberCommands } from "@seneschal/core/log";
 import type { DocumentStore, ReplicatedLog } from "@seneschal/core/ports";
 import type { StoreSchema } from "@seneschal/core/store";
-import { Level } from "level";
+import { ClassicLevel } from "classic-level";
 import pg from "pg";
 import { etcdInstalled, startEtcdCluster } from "../../tools/etcd-cluster.ts";
 import { postgresBinaries, startPostgres } from "../../tools/postgres-cluster.ts";
@@ -96,7 +96,7 @@ const versus = (name: string, value: number, peer: string, peerValue: number, ba
 /** The same bytes in the same number of records, with nothing read, checked or numbered. */
 async function rawLevel(): Promise<number> {
   return inDirectory(async (path) => {
-    const db = new Level<string, string>(path);
+    const db = new ClassicLevel<string, string>(path);
     await db.open();
     const { perSecond } = await load(1, () => {
       const id = randomUUID();

@@ -1,10 +1,11 @@
 import { CodedError } from "@seneschal/core";
 import type { StoreErrorCode } from "@seneschal/core/ports";
-import { Level } from "level";
+import { ClassicLevel } from "classic-level";
 import { holdFiles } from "./hold-files.ts";
+import { lowerMerges } from "./lower-merges.ts";
 
 /** A LevelDB with binary keys and text values. */
-export type LevelDb = Level<Buffer, string>;
+export type LevelDb = ClassicLevel<Buffer, string>;
 
 /**
  * Bytes that are gathered in memory before they are written as a file; LevelDB holds up to three times as much. With its own 4 MiB there is a file every second under load, and each costs
@@ -29,6 +30,8 @@ export async function readValues(
   return keys.map((key) => (options === undefined ? db.getSync(key) : db.getSync(key, options)));
 }
 
+const nothing = Buffer.alloc(1);
+
 /** What must be closed before its database. */
 interface Resource {
   close(): Promise<void>;
@@ -38,7 +41,7 @@ interface Resource {
  * Keeps its open iterators and batches in a list instead of abstract-level's set. The set is rewritten at each second entry, and V8 chains each table of a set to the next: garbage in
  * one that is dead but old keeps the iterators and batches of all later calls until the next full collection.
  */
-class ListingLevel extends Level<Buffer, string> {
+class ListingLevel extends ClassicLevel<Buffer, string> {
   readonly #open: Resource[] = [];
   #release: (() => Promise<void>) | undefined;
 
@@ -54,7 +57,11 @@ class ListingLevel extends Level<Buffer, string> {
   }
 
   override async open(): Promise<void> {
-    await super.open();
+    await lowerMerges(async () => {
+      await super.open();
+      // Merging nothing starts the thread.
+      await this.compactRange(nothing, nothing);
+    });
     this.#release = await holdFiles(this.location);
   }
 

@@ -100,8 +100,8 @@ describe("level store under faults", () => {
   });
 
   test("a directory with something else in it is refused and left alone", async () => {
-    const { Level } = await import("level");
-    const other = new Level<string, string>(path);
+    const { ClassicLevel } = await import("classic-level");
+    const other = new ClassicLevel<string, string>(path);
     await other.put("precious", "1");
     await other.close();
     await expect(openLevelStore({ path, ...faultSchema })).rejects.toMatchObject({ code: "store_misconfigured" });

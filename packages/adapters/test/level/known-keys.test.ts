@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLevelStore } from "@seneschal/adapters/level";
-import { Level } from "level";
+import { ClassicLevel } from "classic-level";
 import { expect, onTestFinished, test, vi } from "vitest";
 
 test("a commit of new ids, guarded by documents that are read again and again, asks the engine for nothing", async () => {
@@ -18,7 +18,7 @@ test("a commit of new ids, guarded by documents that are read again and again, a
   await first.close();
 
   const store = await open();
-  const [getSync, getMany] = [vi.spyOn(Level.prototype, "getSync"), vi.spyOn(Level.prototype, "getMany")];
+  const [getSync, getMany] = [vi.spyOn(ClassicLevel.prototype, "getSync"), vi.spyOn(ClassicLevel.prototype, "getMany")];
   onTestFinished(() => void vi.restoreAllMocks());
   const asked = (): number => getSync.mock.calls.length + getMany.mock.calls.length;
   const commit = async (n: number): Promise<unknown> => {
