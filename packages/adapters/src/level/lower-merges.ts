@@ -8,16 +8,17 @@ const nicest = 19;
 let looked = false;
 
 /**
- * Lets `start` make LevelDB start its thread, and puts that thread behind all others. It merges files for 100 ms at a time, in one thread for all databases of a process,
- * and two cores that serve requests have no third for it. Linux counts priorities by thread, but nobody says which one is LevelDB's: it is the one that
- * is new. Where that is not certain, or there is no `/proc`, all stay as they are.
+ * Opens a database, and puts the thread in which LevelDB merges behind all others. It is one for all databases of a process and works for 100 ms at a time, for which two cores that
+ * serve requests have no third. The first to `merge`, even nothing, starts it. Linux counts priorities by thread, but nobody says which one is LevelDB's: it is the
+ * one that is new. Where that is not certain, or there is no `/proc`, all stay as they are.
  */
-export async function lowerMerges(start: () => Promise<void>): Promise<void> {
-  if (looked) return start();
+export async function lowerMerges(open: () => Promise<void>, merge: () => Promise<void>): Promise<void> {
+  if (looked) return open();
   looked = true;
   // Asking starts the threads of Node's own pool, so that they are not new afterwards.
   const before = new Set(await threads());
-  await start();
+  await open();
+  await merge();
   const [fresh, ...more] = (await threads()).filter((id) => !before.has(id));
   if (before.size === 0 || fresh === undefined || more.length > 0) return;
   try {

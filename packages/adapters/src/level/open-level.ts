@@ -57,11 +57,10 @@ class ListingLevel extends ClassicLevel<Buffer, string> {
   }
 
   override async open(): Promise<void> {
-    await lowerMerges(async () => {
-      await super.open();
-      // Merging nothing starts the thread.
-      await this.compactRange(nothing, nothing);
-    });
+    await lowerMerges(
+      () => super.open(),
+      () => this.compactRange(nothing, nothing),
+    );
     this.#release = await holdFiles(this.location);
   }
 
