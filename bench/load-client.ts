@@ -142,7 +142,7 @@ function open(): Promise<Connection> {
   });
 }
 
-/** How long calls took, milliseconds. */
+/** How long calls took, or how late ticks were, milliseconds. */
 class Times {
   #list = new Float64Array(1 << 16);
   count = 0;

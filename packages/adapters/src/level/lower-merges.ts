@@ -20,7 +20,7 @@ export async function lowerMerges(open: () => Promise<void>, merge: () => Promis
   await open();
   await merge();
   const [fresh, ...more] = (await threads()).filter((id) => !before.has(id));
-  if (before.size === 0 || fresh === undefined || more.length > 0) return;
+  if (fresh === undefined || more.length > 0) return;
   try {
     setPriority(fresh, Math.min(nicest, getPriority(fresh) + nicer));
   } catch {

@@ -13,6 +13,9 @@ export type LevelDb = ClassicLevel<Buffer, string>;
  */
 const writeBufferSize = 16 * 1024 * 1024;
 
+/** Both ends of a range that no key lies in. */
+const nothing = Buffer.alloc(1);
+
 /** So few keys are read faster here than by another thread, which costs five times the read. */
 const fewKeys = 16;
 
@@ -29,8 +32,6 @@ export async function readValues(
   if (keys.length > fewKeys) return db.getMany([...keys], options ?? encodings);
   return keys.map((key) => (options === undefined ? db.getSync(key) : db.getSync(key, options)));
 }
-
-const nothing = Buffer.alloc(1);
 
 /** What must be closed before its database. */
 interface Resource {
