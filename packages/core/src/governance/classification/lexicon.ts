@@ -287,17 +287,19 @@ function singular(word: string): string {
 /** Whether any term can match: most names mean none, and one look tells. */
 const ANY_TERM = new RegExp(LEXICON.map(({ match }) => match.source).join("|"));
 
+/** The terms that a text may hold: none of them for most texts. */
+export function possibleTerms(text: string): readonly LexiconTerm[] {
+  return ANY_TERM.test(text) ? LEXICON : [];
+}
+
 /** The term that a column or key name means, if any. `about` is the table or data set that it belongs to. */
 export function termOf(columnName: string, about = ""): LexiconTerm | undefined {
   const words = wordsOf(columnName).join(" ");
   if (words === "") return undefined;
   const meant = (text: string) =>
-    ANY_TERM.test(text)
-      ? LEXICON.find(
-          (term) =>
-            term.match.test(text) && !(term.unless?.test(text) ?? false) && (term.personal !== true || isAboutPeople(about)),
-        )
-      : undefined;
+    possibleTerms(text).find(
+      (term) => term.match.test(text) && !(term.unless?.test(text) ?? false) && (term.personal !== true || isAboutPeople(about)),
+    );
   const found = meant(words);
   if (found !== undefined) return found;
   const english = inLexiconEnglish(words);

@@ -1,4 +1,4 @@
-import { isAboutPeople, LEXICON, type LexiconTerm, namesBusiness, wordsOf } from "./lexicon.ts";
+import { isAboutPeople, type LexiconTerm, namesBusiness, possibleTerms, wordsOf } from "./lexicon.ts";
 import { inRequestEnglish } from "./request-words.ts";
 
 /** What a sentence asks for. */
@@ -48,7 +48,7 @@ export function requestOf(text: string): DataRequest | undefined {
   if (operation === undefined && !aggregate && !phrase) return undefined;
   const masked = MASKED.test(joined);
   const objects: { term: LexiconTerm; masked: boolean }[] = [];
-  for (const term of isAboutPeople(joined) ? [...LEXICON, ...OF_PEOPLE] : LEXICON) {
+  for (const term of [...possibleTerms(joined), ...(isAboutPeople(joined) ? OF_PEOPLE : [])]) {
     const match = term.match.exec(joined);
     if (match === null || (term.unless?.test(joined) ?? false) || term.personal === true) continue;
     const before = joined.slice(0, match.index).trimEnd();
