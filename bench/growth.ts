@@ -35,21 +35,24 @@ export function attack(unit: string, size: number): string {
   return unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
 }
 
-/** Processor time of one search, the least of some runs: what other processes take does not count. */
-export function spent(recognisers: readonly Recogniser[], text: string, runs = 1): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < runs; i++) {
-    const before = process.cpuUsage();
-    recognise(text, recognisers);
-    least = Math.min(least, process.cpuUsage(before).user / 1000);
-  }
-  return least;
+/** Processor time of one search, milliseconds: what other processes take does not count. Only the sum is exact: Linux splits it by what it meets at its ticks. */
+export function spent(recognisers: readonly Recogniser[], text: string): number {
+  const before = process.cpuUsage();
+  recognise(text, recognisers);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
 }
 
-/** Times of a unit at each size, after a run of the largest that warms up: code that is compiled on the way would bend the curve. */
-export function curve(recognisers: readonly Recogniser[], unit: string, sizes: readonly number[]): Point[] {
+/**
+ * Times of a unit at each size, each the least of some rounds: a slow moment of the machine meets all sizes of a round, and the others tell. Before them a run of the
+ * largest warms up: code that is compiled on the way would bend the curve.
+ */
+export function curve(recognisers: readonly Recogniser[], unit: string, sizes: readonly number[], rounds = 6): Point[] {
   spent(recognisers, attack(unit, sizes.at(-1) ?? 0));
-  return sizes.map((size) => ({ size, ms: spent(recognisers, attack(unit, size), 3) }));
+  const points = sizes.map((size) => ({ size, ms: Number.POSITIVE_INFINITY }));
+  for (let round = 0; round < rounds; round++)
+    for (const point of points) point.ms = Math.min(point.ms, spent(recognisers, attack(unit, point.size)));
+  return points;
 }
 
 /** Slope of the line through the points of a log-log plot (least squares): 1 is linear, 2 quadratic. Points under two milliseconds tell nothing. */
