@@ -35,22 +35,29 @@ export function attack(unit: string, size: number): string {
   return unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
 }
 
-/** Processor time of one search, milliseconds: what other processes take does not count. Only the sum is exact: Linux splits it by what it meets at its ticks. */
-export function spent(recognisers: readonly Recogniser[], text: string): number {
+/** Processor time of some work, milliseconds: what other processes take does not count. Only the sum is exact: Linux splits it by what it meets at its ticks. */
+export function processorTime(work: () => void): number {
   const before = process.cpuUsage();
-  recognise(text, recognisers);
+  work();
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;
 }
+
+/** Processor time of one search, milliseconds. */
+export function spent(recognisers: readonly Recogniser[], text: string): number {
+  return processorTime(() => recognise(text, recognisers));
+}
+
+const ROUNDS = 6;
 
 /**
  * Times of a unit at each size, each the least of some rounds: a slow moment of the machine meets all sizes of a round, and the others tell. Before them a run of the
  * largest warms up: code that is compiled on the way would bend the curve.
  */
-export function curve(recognisers: readonly Recogniser[], unit: string, sizes: readonly number[], rounds = 6): Point[] {
+export function curve(recognisers: readonly Recogniser[], unit: string, sizes: readonly number[]): Point[] {
   spent(recognisers, attack(unit, sizes.at(-1) ?? 0));
   const points = sizes.map((size) => ({ size, ms: Number.POSITIVE_INFINITY }));
-  for (let round = 0; round < rounds; round++)
+  for (let round = 0; round < ROUNDS; round++)
     for (const point of points) point.ms = Math.min(point.ms, spent(recognisers, attack(unit, point.size)));
   return points;
 }

@@ -4,7 +4,7 @@
  * 1 is linear, 0 is constant.
  */
 import { encodeState, plan, type QuotaState } from "@seneschal/quota";
-import { exponentOf, type Point } from "../bench/growth.ts";
+import { exponentOf, type Point, processorTime } from "../bench/growth.ts";
 import { built, must, nodeId, queue, REQUEST } from "../bench/quota-states.ts";
 
 const NODES = [1000, 3000, 10_000, 30_000, 100_000];
@@ -13,14 +13,7 @@ const DECISIONS = 3000;
 /** Milliseconds of processor time, the least of three runs after one that warms up. */
 function spent(work: () => void): number {
   work();
-  let least = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < 3; i++) {
-    const before = process.cpuUsage();
-    work();
-    const { user, system } = process.cpuUsage(before);
-    least = Math.min(least, (user + system) / 1000);
-  }
-  return least;
+  return Math.min(processorTime(work), processorTime(work), processorTime(work));
 }
 
 /** Submits, assigns and completes allocations of one node. */

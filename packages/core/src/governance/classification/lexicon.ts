@@ -284,10 +284,10 @@ function singular(word: string): string {
   return word.endsWith("s") ? word.slice(0, -1) : word;
 }
 
-/** Whether any term can match: most names mean none, and one look tells. */
+/** Matches where any term does. */
 const ANY_TERM = new RegExp(LEXICON.map(({ match }) => match.source).join("|"));
 
-/** The terms that a text may hold: none of them for most texts. */
+/** The terms to look for in a text: none where none can match, which is so for most texts and takes one look. */
 export function possibleTerms(text: string): readonly LexiconTerm[] {
   return ANY_TERM.test(text) ? LEXICON : [];
 }
