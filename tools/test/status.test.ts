@@ -32,7 +32,7 @@ test("every row has a state; what works names a test, what does not says why", (
 test("every named file exists", () => {
   for (const { row, remark } of rows) {
     for (const [, file = ""] of remark.matchAll(/`([^`]+\.(?:test\.ts|md))`/g)) {
-      expect(existsSync(join(ROOT, file.startsWith("docs/") ? "" : "packages", file)), `${row}: ${file}`).toBe(true);
+      expect(existsSync(join(ROOT, /^(docs|tools)\//.test(file) ? "" : "packages", file)), `${row}: ${file}`).toBe(true);
     }
   }
 });
