@@ -10,8 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { EtcdClient, type EtcdTls } from "@seneschal/adapters/etcd";
-import { freePort } from "./free-port.ts";
 import { openNamespaces } from "./network-namespaces.ts";
+import { type Address, ownAddress } from "./own-address.ts";
 import { startPeerProxy } from "./peer-proxy.ts";
 import { startTcpProxy } from "./tcp-proxy.ts";
 
@@ -21,8 +21,10 @@ export interface EtcdClusterOptions {
   /** Default 3. */
   readonly members?: number;
   readonly quotaBytes?: number;
-  /** Server certificate for the client URLs; `clientCertAuth` demands client certificates signed by the CA. */
+  /** Server certificate for the client URLs, which must name `addresses`; `clientCertAuth` demands client certificates signed by the CA. */
   readonly tls?: {
+    /** Where each member listens for clients. */
+    readonly addresses: readonly Address[];
     readonly caFile: string;
     readonly certFile: string;
     readonly keyFile: string;
@@ -59,6 +61,8 @@ export interface EtcdCluster {
   destroy(): Promise<void>;
 }
 
+const textOf = ({ host, port }: Address): string => `${host}:${port}`;
+
 /** True when `etcd` can be started here. */
 export function etcdInstalled(): boolean {
   return spawnSync("etcd", ["--version"]).status === 0;
@@ -68,30 +72,37 @@ export function etcdInstalled(): boolean {
 export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientTls?: EtcdTls): Promise<EtcdCluster> {
   const directory = mkdtempSync(join(tmpdir(), "etcd-"));
   const scheme = options.tls === undefined ? "http" : "https";
-  const members = await Promise.all(
-    Array.from({ length: options.members ?? 3 }, async (_, at) => ({
-      name: `n${at + 1}`,
-      client: `${scheme}://127.0.0.1:${await freePort()}`,
-      peerPort: await freePort(),
-    })),
-  );
+  const newMember = async (at: number) => ({
+    name: `n${at + 1}`,
+    client: `${scheme}://${textOf(options.tls?.addresses[at] ?? (await ownAddress()))}`,
+    peer: await ownAddress(),
+  });
+  const members = await Promise.all(Array.from({ length: options.members ?? 3 }, (_, at) => newMember(at)));
   const net = options.namespaces === true ? openNamespaces(members.length) : undefined;
   const forwards = await Promise.all(net?.hosts.map((host) => startTcpProxy(clientPort, host)) ?? []);
   for (const [at, member] of members.entries()) if (net !== undefined) member.client = `http://127.0.0.1:${forwards[at]?.port}`;
-  const proxies = options.peerProxies === true ? await Promise.all(members.map(({ peerPort }) => startPeerProxy(peerPort))) : [];
-  const hostOf = (at: number): string => net?.hosts[at] ?? "127.0.0.1";
-  const peerUrl = (at: number): string => `http://${hostOf(at)}:${proxies[at]?.port ?? members[at]?.peerPort}`;
+  const proxies = options.peerProxies === true ? await Promise.all(members.map(({ peer }) => startPeerProxy(peer))) : [];
+  /** Where a member listens for the others. */
+  const peerOf = (at: number): Address => {
+    const { peer } = members[at] as (typeof members)[0];
+    return { ...peer, host: net?.hosts[at] ?? peer.host };
+  };
+  /** Where the others find it. */
+  const peerUrl = (at: number): string => {
+    const proxy = proxies[at];
+    return `http://${textOf(proxy === undefined ? peerOf(at) : { host: "127.0.0.1", port: proxy.port })}`;
+  };
   const gone = new Set<number>();
   const processes: (ChildProcess | undefined)[] = [];
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("ETCD_")));
   const start = (at: number, state: "new" | "existing"): void => {
-    const { name, client, peerPort } = members[at] as (typeof members)[0];
+    const { name, client } = members[at] as (typeof members)[0];
     const flags: Readonly<Record<string, string>> = {
       name,
       "data-dir": join(directory, name),
-      "listen-client-urls": net === undefined ? client : `http://${hostOf(at)}:${clientPort}`,
+      "listen-client-urls": net === undefined ? client : `http://${net.hosts[at]}:${clientPort}`,
       "advertise-client-urls": client,
-      "listen-peer-urls": `http://${hostOf(at)}:${peerPort}`,
+      "listen-peer-urls": `http://${textOf(peerOf(at))}`,
       "initial-advertise-peer-urls": peerUrl(at),
       "initial-cluster-token": directory,
       "initial-cluster": members
@@ -205,9 +216,9 @@ export async function startEtcdCluster(options: EtcdClusterOptions = {}, clientT
     },
     add: async () => {
       const at = members.length;
-      const peerPort = await freePort();
-      await membership("add", { peerURLs: [`http://127.0.0.1:${peerPort}`] });
-      members.push({ name: `n${at + 1}`, client: `${scheme}://127.0.0.1:${await freePort()}`, peerPort });
+      const member = await newMember(at);
+      await membership("add", { peerURLs: [`http://${textOf(member.peer)}`] });
+      members.push(member);
       start(at, "existing");
       probe.close();
       probe = openProbe();

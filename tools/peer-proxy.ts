@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
+import type { Address } from "./own-address.ts";
 
 /**
  * The network in front of one etcd member's peer port. Peer connections are HTTP and name their sender in
@@ -11,7 +12,7 @@ export interface PeerProxy {
   close(): void;
 }
 
-export async function startPeerProxy(targetPort: number): Promise<PeerProxy> {
+export async function startPeerProxy(target: Address): Promise<PeerProxy> {
   const links = new Map<Socket, string>();
   let blocked: (from: string) => boolean = () => false;
   const server = createServer((near) => {
@@ -22,7 +23,7 @@ export async function startPeerProxy(targetPort: number): Promise<PeerProxy> {
         near.destroy();
         return;
       }
-      const far = connect(targetPort, "127.0.0.1");
+      const far = connect(target);
       links.set(near, from);
       far.on("error", () => near.destroy());
       near.on("close", () => {

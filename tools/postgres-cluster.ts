@@ -7,7 +7,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { freePort } from "./free-port.ts";
+import { ownAddress } from "./own-address.ts";
 
 export interface PostgresServer {
   readonly url: string;
@@ -46,12 +46,12 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
     { ...identity, encoding: "utf8" },
   );
   if (init.status !== 0) throw new Error(`initdb failed: ${init.stderr}`);
-  const port = await freePort();
-  const options = { listen_addresses: "127.0.0.1", port: String(port), unix_socket_directories: "", ...settings };
+  const { host, port } = await ownAddress();
+  const options = { listen_addresses: host, port: String(port), unix_socket_directories: "", ...settings };
   let server: ChildProcess | undefined;
 
   const ready = (): boolean =>
-    spawnSync(join(bin, "pg_isready"), ["-h", "127.0.0.1", "-p", String(port), "-U", "seneschal", "-d", "postgres"]).status === 0;
+    spawnSync(join(bin, "pg_isready"), ["-h", host, "-p", String(port), "-U", "seneschal", "-d", "postgres"]).status === 0;
   const start = async (): Promise<void> => {
     // Backends of a killed server take a moment to notice; until then a new one refuses to start.
     for (let attempt = 0; attempt < 100; attempt += 1) {
@@ -82,7 +82,7 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   };
   await start();
   return {
-    url: `postgres://seneschal@127.0.0.1:${port}/postgres`,
+    url: `postgres://seneschal@${host}:${port}/postgres`,
     kill: () => end("SIGKILL"),
     pause: () => {
       for (const pid of familyOf(server?.pid)) signalTo(pid, "SIGSTOP");

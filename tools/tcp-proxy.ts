@@ -1,8 +1,16 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** A TCP proxy that can misbehave: the network between a client and one member. */
+/** What a proxy leads to: a TCP port, a Unix socket's path, or nothing: then connections end at once. */
+export type ProxyTarget = number | string | undefined;
+
+/**
+ * A TCP proxy that can misbehave: the network between a client and one member. It holds its port for as long as it lives: what
+ * stands behind it may end, and come back on another port, without its address being anybody else's meanwhile.
+ */
 export interface TcpProxy {
   readonly port: number;
+  /** Leads new connections there from now on; those that are open are cut. */
+  aim(target: ProxyTarget): void;
   /** Cuts every connection now; new ones are accepted. */
   cut(): void;
   /** Swallows all bytes in both directions, without closing anything, until `heal`. */
@@ -13,11 +21,17 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-export async function startTcpProxy(target: number, host = "127.0.0.1"): Promise<TcpProxy> {
+export async function startTcpProxy(first?: ProxyTarget, host = "127.0.0.1"): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  let target = first;
   let mode: "open" | "stalled" | "no replies" = "open";
   const server: Server = createServer((near) => {
-    const far = connect(target, host);
+    if (target === undefined) {
+      near.on("error", () => {});
+      near.destroy();
+      return;
+    }
+    const far = typeof target === "number" ? connect(target, host) : connect(target);
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on("error", () => {});
@@ -36,6 +50,10 @@ export async function startTcpProxy(target: number, host = "127.0.0.1"): Promise
   };
   return {
     port: (server.address() as { port: number }).port,
+    aim: (next) => {
+      target = next;
+      cut();
+    },
     cut,
     stall: () => {
       mode = "stalled";

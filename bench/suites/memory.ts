@@ -30,26 +30,27 @@ const memory: Bench = {
       });
       const admin = credentials.organizations["acme"]?.admins.super_admin;
       if (admin === undefined) throw new Error("no admin");
-      const { host, port, tls_cert, tls_key } = config.gateway.server;
+      const { host, port: any, tls_cert, tls_key } = config.gateway.server;
       const unlimited = { limit: 1_000_000_000, window: "1m" };
       const settings = {
         data_dir: directory,
         services: ["gateway"],
         auth: { mtls: { enabled: true, trusted_ca: credentials.ca } },
-        gateway: { server: { host, port, tls_cert, tls_key }, rate_limit: { authenticated: unlimited } },
+        gateway: { server: { host, port: any, tls_cert, tls_key }, rate_limit: { authenticated: unlimited } },
       };
       const file = join(directory, "bench.json");
       writeFileSync(file, JSON.stringify(settings));
 
       const read = (path: string): string => readFileSync(path, "utf8");
-      const connection = { port, ca: read(credentials.ca), cert: read(admin.cert), key: read(admin.key), method: "POST" };
       const server = spawn(process.execPath, [...serverOptions, built, "serve", "--config", file], {
         stdio: ["ignore", "pipe", "inherit"],
       });
       try {
-        await new Promise((resolve, reject) =>
+        const said = await new Promise<Buffer>((resolve, reject) =>
           server.stdout.once("data", resolve).once("end", () => reject(new Error("no server"))),
         );
+        const port = Number(/:(\d+)/.exec(said.toString())?.[1]);
+        const connection = { port, ca: read(credentials.ca), cert: read(admin.cert), key: read(admin.key), method: "POST" };
         await pause(3000);
         const idle = resident(server.pid);
         const id = await makeWorkspace(connection);

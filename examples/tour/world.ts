@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
-import { type DevCredentialsFile, prepareDev, startProcess } from "@seneschal/app";
+import { type DevCredentialsFile, startDev } from "@seneschal/app";
 import { devIssuer } from "@seneschal/app/gateway";
 import { serve } from "@seneschal/server-fastify";
 
@@ -27,9 +27,8 @@ export interface World {
 export async function openWorld(): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), "seneschal-tour-"));
   const log = openLogger({ level: "error" });
-  const options = { dataDir: dir, portBase: "any" as const, organizations: [], log, version: "tour" };
-  const { config, credentials } = await prepareDev(options);
-  const running = await startProcess(config, { serve, log, version: "tour" });
+  const running = await startDev({ dataDir: dir, portBase: "any", organizations: [], serve, log, version: "tour" });
+  const { config, credentials } = running;
   const issuer = devIssuer(await readFile(join(dir, "dev", "issuer-key.pem"), "utf8"));
   return {
     dir,

@@ -3,4 +3,5 @@ export { gatewayService } from "./compose/gateway-service.ts";
 export { makeUnsealKey } from "./compose/make-unseal-key.ts";
 export { type DevCredentialsFile, type DevIdentity, prepareDev } from "./compose/prepare-dev.ts";
 export { type ProcessConfig, processSettings, type ServiceName, serviceNames } from "./compose/process-settings.ts";
+export { type RunningDev, startDev } from "./compose/start-dev.ts";
 export { type RunningProcess, startProcess } from "./compose/start-process.ts";

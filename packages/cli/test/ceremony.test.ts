@@ -7,13 +7,13 @@ import { type ClientOptions, client } from "@seneschal/contract";
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { run } from "../src/run.ts";
-import { type DevProcess, startDev } from "./dev-process.ts";
+import { type DevProcess, openDevProcess } from "./dev-process.ts";
 import { type ScriptedHost, scriptedHost } from "./scripted-host.ts";
 
 describe("a root key by the command line", () => {
   let dev: DevProcess;
   beforeAll(async () => {
-    dev = await startDev();
+    dev = await openDevProcess();
   });
   afterAll(() => dev.close());
 
@@ -158,7 +158,7 @@ describe("a root key by the command line", () => {
 
 describe("API keys by the command line", () => {
   it("a created key works, a rotated or revoked one does not", async () => {
-    const dev = await startDev("express");
+    const dev = await openDevProcess("express");
     try {
       const credentials = JSON.parse(await readFile(dev.credentials, "utf8"));
       await writeFile(join(dev.dir, "admin.key"), credentials.organizations.acme.governance.api_key);

@@ -7,6 +7,7 @@ import { emptyHead } from "@seneschal/core/log";
 import type { LogEntry, LogHead } from "@seneschal/core/ports";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdCluster, etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
+import { ownAddress } from "../../../../tools/own-address.ts";
 import { compareResult, compareTarget, type RangeReply, type TxnReply } from "../../src/etcd/protocol.ts";
 
 const entryAfter = (head: LogHead, batchId: string): LogEntry => ({
@@ -172,8 +173,9 @@ else {
         "-out",
         `${name}.pem`,
       );
+    let host = "";
     const issue = (name: string, ca: string): void => {
-      writeFileSync(file(`${name}.ext`), "subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n");
+      writeFileSync(file(`${name}.ext`), `subjectAltName=IP:${host}\nextendedKeyUsage=serverAuth,clientAuth\n`);
       openssl(
         "req",
         "-newkey",
@@ -213,12 +215,17 @@ else {
     });
     let cluster: EtcdCluster;
     beforeAll(async () => {
+      const address = await ownAddress();
+      host = address.host;
       authority("ca");
       authority("stranger");
       issue("server", "ca");
       issue("client", "ca");
       issue("intruder", "stranger");
-      cluster = await startEtcdCluster({ members: 1, tls: { ...tls("server"), clientCertAuth: true } }, tls("client"));
+      cluster = await startEtcdCluster(
+        { members: 1, tls: { ...tls("server"), addresses: [address], clientCertAuth: true } },
+        tls("client"),
+      );
     });
     afterAll(async () => {
       await cluster.destroy();

@@ -95,8 +95,8 @@ else
     });
 
     test("a network that cuts, stalls and swallows replies: every append is settled by sending it again", async () => {
-      const ports = cluster.endpoints.map((endpoint) => Number(new URL(endpoint).port));
-      const proxies = await Promise.all(ports.map((port) => startTcpProxy(port)));
+      const members = cluster.endpoints.map((endpoint) => new URL(endpoint));
+      const proxies = await Promise.all(members.map(({ port, hostname }) => startTcpProxy(Number(port), hostname)));
       const endpoints = proxies.map((proxy) => `http://127.0.0.1:${proxy.port}`);
       const logs = [await open("/network", { endpoints }), await open("/network", { endpoints })];
       const replicas = await Promise.all(logs.map(openReplica));
@@ -123,8 +123,8 @@ else
     });
 
     test("subscribe misses nothing over cut connections and compaction", async () => {
-      const ports = cluster.endpoints.map((endpoint) => Number(new URL(endpoint).port));
-      const proxies = await Promise.all(ports.map((port) => startTcpProxy(port)));
+      const members = cluster.endpoints.map((endpoint) => new URL(endpoint));
+      const proxies = await Promise.all(members.map(({ port, hostname }) => startTcpProxy(Number(port), hostname)));
       const writer = await open("/watch");
       const reader = await open("/watch", { endpoints: proxies.map((proxy) => `http://127.0.0.1:${proxy.port}`) });
       let seen = 0;

@@ -7,7 +7,6 @@ import type { AdminRole } from "@seneschal/core/keys";
 import { devCredentials, devIssuer, serverCertificate } from "../gateway/index.ts";
 import { hashKey } from "../governance/api-keys.ts";
 import { devStorageCertificates } from "./dev-storage-certificates.ts";
-import { freePortBase } from "./free-port-base.ts";
 import { buildGateway } from "./gateway-service.ts";
 import { makeUnsealKey } from "./make-unseal-key.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
@@ -51,7 +50,7 @@ export interface DevCredentialsFile {
 
 export interface DevOptions {
   readonly dataDir: string;
-  /** The gateway listens on `portBase` + 443, governance on 444, the scheduler on 445, storage on 1000, 1090, 1100 and 1300. `any` looks for free ones. */
+  /** The gateway listens on `portBase` + 443, governance on 444, the scheduler on 445, storage on 1000, 1090, 1100 and 1300. `any`: wherever the system lets it. */
   readonly portBase: number | "any";
   readonly log: Logger;
   readonly version: string;
@@ -73,15 +72,20 @@ const portOffset: Readonly<Record<ServiceName | "s3", number>> = {
   storage: 1090,
 };
 
+/** What a development instance is made with, and its credentials: all but the addresses, which are known once it listens. */
+export interface PreparedDev {
+  readonly config: ProcessConfig;
+  readonly credentials: Omit<DevCredentialsFile, "base_urls" | "storage"> & {
+    readonly storage: Omit<DevCredentialsFile["storage"], "data_address">;
+  };
+}
+
 /**
  * Prepares a directory for development: unseal key, certificates from the gateway's own CA, an enrolled admin of every
- * role of two organisations, tokens; writes `DIR/dev/credentials.json` and returns the configuration to start with.
- * Preparing again issues new certificates and tokens for the same identities. Never for production: whoever reads the
- * directory is everybody.
+ * role of two organisations, tokens. Preparing again issues new certificates and tokens for the same identities. Never for
+ * production: whoever reads the directory is everybody.
  */
-export async function prepareDev(
-  options: DevOptions,
-): Promise<{ readonly config: ProcessConfig; readonly credentials: DevCredentialsFile; readonly file: string }> {
+export async function prepareDev(options: DevOptions): Promise<PreparedDev> {
   const dataDir = resolve(options.dataDir);
   const organizations = options.organizations ?? defaultOrganizations;
   const dir = join(dataDir, "dev");
@@ -105,12 +109,8 @@ export async function prepareDev(
     key: await save("storage-admin-key.pem", storage.admin.key),
   };
   const secrets = await devSecrets(dir, ["default", ...organizations]);
-  const portBase =
-    options.portBase === "any"
-      ? await freePortBase([...Object.values(portOffset), dataOffset, peersOffset], systemRandom)
-      : options.portBase;
   const config = (): ProcessConfig =>
-    processSettings.parse(settings(dataDir, dir, publicKey, issuer, secrets, portBase, options.http));
+    processSettings.parse(settings(dataDir, dir, publicKey, issuer, secrets, options.portBase, options.http));
 
   // The gateway is its own certificate authority: it is opened once, before anybody listens, to make what TLS needs.
   const metrics = openMetrics({ prefix: "gateway", version: options.version });
@@ -159,27 +159,19 @@ export async function prepareDev(
         governance: { api_key: secrets.apiKeys[org] ?? "" },
       };
     }
-    const credentials: DevCredentialsFile = {
-      base_urls: Object.fromEntries(
-        Object.entries(portOffset).map(([name, offset]) => [
-          name,
-          `${name === "s3" ? "http" : "https"}://localhost:${portBase + offset}`,
-        ]),
-      ),
+    const credentials: PreparedDev["credentials"] = {
       ca,
       issuer: issuer.issuer,
       audience: issuer.audience,
       organizations: orgs,
       storage: {
         admin_token: secrets.adminToken,
-        data_address: `localhost:${portBase + dataOffset}`,
         ca: storageCa,
         admin: storageAdmin,
       },
       governance: { api_key: secrets.apiKeys["default"] ?? "" },
     };
-    const file = await save("credentials.json", `${JSON.stringify(credentials, null, 2)}\n`);
-    return { config: config(), credentials, file };
+    return { config: config(), credentials };
   } finally {
     await gateway.stop?.();
   }
@@ -191,12 +183,13 @@ function settings(
   publicKey: string,
   issuer: { readonly issuer: string; readonly audience: string },
   secrets: DevSecrets,
-  portBase: number,
+  portBase: DevOptions["portBase"],
   http: DevOptions["http"],
 ) {
+  const port = (offset: number): number => (portBase === "any" ? 0 : portBase + offset);
   const server = (name: ServiceName) => ({
     host: "127.0.0.1",
-    port: portBase + portOffset[name],
+    port: port(portOffset[name]),
     tls_cert: join(dir, "server.pem"),
     tls_key: join(dir, "server-key.pem"),
   });
@@ -224,14 +217,14 @@ function settings(
     scheduler: { server: server("scheduler"), storage: { kind: "level" } },
     storage: {
       server: server("storage"),
-      s3: { port: portBase + portOffset.s3 },
+      s3: { port: port(portOffset.s3) },
       grpc: {
-        address: `127.0.0.1:${portBase + dataOffset}`,
+        address: `127.0.0.1:${port(dataOffset)}`,
         ca: join(dir, "storage-ca.pem"),
         cert: join(dir, "storage-node.pem"),
         key: join(dir, "storage-node-key.pem"),
       },
-      cluster: { peer_address: `127.0.0.1:${portBase + peersOffset}` },
+      cluster: { peer_address: `127.0.0.1:${port(peersOffset)}` },
       admin: { tokens: [{ id: "dev", role: "cluster-admin", sha256: hashKey(secrets.adminToken) }] },
       backup: { directory: join(dataDir, "storage", "backups") },
     },

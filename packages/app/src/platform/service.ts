@@ -37,6 +37,8 @@ export interface BuiltService {
   readonly checks?: readonly HealthCheck[];
   /** Background work, begun once the port listens: nothing may keep a service from listening. */
   start?(): Promise<void>;
+  /** Where it listens beside its HTTP port, once started: by name, a URL or `host:port`. */
+  listeners?(): Readonly<Record<string, string>>;
   /** Called when no request is in flight any more. Closes what `build` opened. */
   stop?(): Promise<void>;
 }
@@ -59,6 +61,8 @@ export interface RunningService {
   readonly name: string;
   readonly url: string;
   readonly port: number;
+  /** Where it listens beside `url`: by name (`grpc`, `s3`, `data`, `peers`), a URL or `host:port`. */
+  readonly listeners: Readonly<Record<string, string>>;
   readonly server: RunningServer;
   readonly metrics: Metrics;
   health(): Promise<Health>;
@@ -142,6 +146,7 @@ export async function startService<Schema extends z.ZodObject>(
     name,
     url: running.url,
     port: running.port,
+    listeners: built.listeners?.() ?? {},
     server: running,
     metrics,
     health,

@@ -24,6 +24,8 @@ export interface BackgroundOptions {
 /** Everything that goes on beside requests. */
 export interface Background {
   start(): Promise<void>;
+  /** Where the RPC server listens, once started. */
+  listeners(): Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export function background(options: BackgroundOptions): Background {
   const { services, counts, newId, log, repeat } = options;
   const { config, quotas, clock, cycle, heartbeats, nodeId, holder } = services;
   const stops: (() => Promise<unknown>)[] = [];
+  let grpc: string | undefined;
   const again = (ms: number, work: () => Promise<unknown>): void => {
     const loop = repeat(ms, async () => {
       await work().catch((error: unknown) => {
@@ -110,6 +113,7 @@ export function background(options: BackgroundOptions): Background {
       handlers: adminHandlers(services, options.door),
     });
     stops.push(() => server.close());
+    grpc = `${host}:${server.port}`;
     log.info({ port: server.port }, "the AdminService listens");
   }
 
@@ -128,6 +132,7 @@ export function background(options: BackgroundOptions): Background {
       again(ARCHIVE_MS, async () => (leads() ? services.auditArchive.tidy(newId) : undefined));
       again(config.scheduling.cycle, async () => (leads() ? cycle.run() : undefined));
     },
+    listeners: () => (grpc === undefined ? {} : { grpc }),
     async stop() {
       for (const stop of stops.reverse()) await stop();
       await heartbeats.flush(newId).catch(onError);

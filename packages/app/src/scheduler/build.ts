@@ -170,6 +170,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
       },
     ],
     start: () => work.start(),
+    listeners: () => work.listeners(),
     async stop() {
       await work.stop();
       feed.close();

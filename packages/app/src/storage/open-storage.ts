@@ -15,6 +15,7 @@ import { operationHandlers } from "./admin/operation-handlers.ts";
 import type { AdminServices } from "./admin/services.ts";
 import { statusHandlers } from "./admin/status-handlers.ts";
 import type { LocalDevice } from "./cluster/join-cluster.ts";
+import { nodeActor } from "./context.ts";
 import { checkCertificates } from "./grpc/authenticate-peer.ts";
 import { dataPathSettings, type NodePorts, openNodePorts, readDataPathTls } from "./grpc/open-data-path.ts";
 import { openRevocationFile } from "./grpc/revocation-file.ts";
@@ -161,14 +162,35 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
         connections: node.connections,
       });
       ports = await openNodePorts({ ...data, peerAddress }, node, authorisation, log, tlsFiles);
+      if (ports !== undefined) await announce(node, listening(data.address, ports.data), listening(peerAddress, ports.peers));
       node.start();
     },
+    listeners: () => ({
+      ...(gateway && { s3: gateway.url }),
+      ...(ports && { data: listening(data.address, ports.data), peers: listening(peerAddress, ports.peers) }),
+    }),
     async stop() {
       await Promise.all([gateway?.close(), ports?.data.close(), ports?.peers.close()]);
       revocations?.close();
       await node.stop();
     },
   };
+}
+
+/** The address with the port that the system gave where port 0 was asked for. */
+function listening(address: string, { port }: { readonly port: number }): string {
+  return address.replace(/:0$/, `:${port}`);
+}
+
+/** Tells the cluster the ports that were not known when the node joined. */
+async function announce({ cluster, context }: StorageNode, data: string, peers: string): Promise<void> {
+  const known = cluster.state.nodes[context.nodeId];
+  if (known === undefined) return;
+  const { id, address } = known;
+  const dataAddress = known.dataAddress.endsWith(":0") ? data : known.dataAddress;
+  const peerAddress = known.peerAddress.endsWith(":0") ? peers : known.peerAddress;
+  if (dataAddress === known.dataAddress && peerAddress === known.peerAddress) return;
+  await cluster.propose({ kind: "node.join", node: { id, address, dataAddress, peerAddress } }, nodeActor);
 }
 
 function durabilityOf(setting: NonNullable<StorageConfig["pools"][number]["durability"]>): Durability {

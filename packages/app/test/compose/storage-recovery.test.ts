@@ -7,7 +7,6 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { serve } from "@seneschal/server-fastify";
 import { afterEach, expect, test } from "vitest";
-import { freePort } from "../../../../tools/free-port.ts";
 import { storageServiceSettings } from "../../src/compose/service-settings.ts";
 import { storageService } from "../../src/compose/storage-service.ts";
 import { startService } from "../../src/platform/index.ts";
@@ -29,10 +28,9 @@ async function folder(name: string): Promise<string> {
 async function machine(name: string, backups: string, unseal: string) {
   const directory = await folder(name);
   await writeFile(join(directory, "unseal.key"), unseal);
-  const s3 = await freePort();
   const config = storageServiceSettings.parse({
     admin: { tokens: [{ id: "root", role: "cluster-admin", sha256: createHash("sha256").update(token).digest("hex") }] },
-    s3: { port: s3 },
+    s3: { port: 0 },
     pools: [{ id: "fast", class: "ssd" }],
     backup: { directory: backups },
     rate_limit: { authenticated: { limit: 1_000_000 } },
@@ -76,7 +74,7 @@ async function machine(name: string, backups: string, unseal: string) {
     },
     client: ({ access_key, secret_key }: { access_key: string; secret_key: string }) => {
       const client = new S3Client({
-        endpoint: `http://127.0.0.1:${s3}`,
+        endpoint: service.listeners["s3"] ?? "",
         region: "us-east-1",
         forcePathStyle: true,
         credentials: { accessKeyId: access_key, secretAccessKey: secret_key },

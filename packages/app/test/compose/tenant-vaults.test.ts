@@ -10,7 +10,6 @@ import { connectVault, openHttpVault } from "@seneschal/adapters/vault";
 import { startVaultEmulator } from "@seneschal/adapters/vault/emulator";
 import { serve } from "@seneschal/server-fastify";
 import { expect, test } from "vitest";
-import { freePort } from "../../../../tools/free-port.ts";
 import { storageServiceSettings } from "../../src/compose/service-settings.ts";
 import { storageService } from "../../src/compose/storage-service.ts";
 import { startService } from "../../src/platform/index.ts";
@@ -24,12 +23,11 @@ test("a tenant's own key service holds its key; without it only that tenant fail
   const directory = await mkdtemp(join(tmpdir(), "seneschal-tenant-vaults-"));
   await writeFile(join(directory, "unseal.key"), randomBytes(32).toString("base64"));
   const emulator = await startVaultEmulator({ crypto: nodeCrypto, random: systemRandom, now: Date.now });
-  const port = await freePort();
   let now = Date.now();
   const config = storageServiceSettings.parse({
     database: { kind: "memory" },
     cluster: { kind: "memory", peer_address: "127.0.0.1:0" },
-    grpc: { address: `127.0.0.1:${port}`, insecure: true },
+    grpc: { address: "127.0.0.1:0", insecure: true },
     s3: { port: 0 },
     tenant_vaults: { alpha: { kind: "http", address: emulator.address, token: emulator.rootToken } },
   });
@@ -37,7 +35,7 @@ test("a tenant's own key service holds its key; without it only that tenant fail
   const service = await startService(storageService(directory), config, {
     ...{ serve, listen: { port: 0 }, clock, random: systemRandom, log: openLogger({ level: "silent" }), version: "test" },
   });
-  const address = `127.0.0.1:${port}`;
+  const address = service.listeners["data"] ?? "";
   const keys = openDataChannel(admin, { address });
   const client = openObjectClient({ address });
   const names = ["alpha", "beta"] as const;

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { type IdentityFetch, mtlsFetch } from "@seneschal/adapters/http";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { freePort } from "../../../../tools/free-port.ts";
+import { ownAddress } from "../../../../tools/own-address.ts";
 import { federationIdentities } from "../../src/gateway/federation/collections.ts";
 import { federationKey } from "../../src/gateway/federation/key.ts";
 import { serverCertificate } from "../../src/gateway/index.ts";
@@ -34,10 +34,10 @@ describe("an attacker who is a federated partner of two gateways in processes of
   let lie: Lie = () => undefined;
   const open: IdentityFetch[] = [];
   beforeAll(async () => {
-    const [a, b] = [await freePort(), await freePort()];
+    const [a, b] = [await ownAddress(), await ownAddress()];
     [acme, globex, mallory] = await Promise.all([
-      startGateway({ org: "acme", host: "127.0.0.1", port: a, server: "express" }),
-      startGateway({ org: "globex", host: "127.0.0.1", port: b, server: "fastify", certificateTtl: "30s" }),
+      startGateway({ org: "acme", ...a, server: "express" }),
+      startGateway({ org: "globex", ...b, server: "fastify", certificateTtl: "30s" }),
       openSide("mallory"),
     ]);
     const tls = await serverCertificate(mallory.rig.gateway.services, { names: ["localhost"], now: Date.now() });

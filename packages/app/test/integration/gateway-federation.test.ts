@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { freePort } from "../../../../tools/free-port.ts";
+import { ownAddress } from "../../../../tools/own-address.ts";
 import { federate } from "../gateway/federated.ts";
 import { type GatewayInstance, startGateway } from "./gateway-instance.ts";
 
@@ -61,10 +61,10 @@ describe("two gateways in two processes, one on express and one on fastify", () 
   let acme: GatewayInstance;
   let globex: GatewayInstance;
   beforeAll(async () => {
-    const [a, b] = [await freePort(), await freePort()];
+    const [a, b] = [await ownAddress(), await ownAddress()];
     [acme, globex] = await Promise.all([
-      startGateway({ org: "acme", host: "127.0.0.1", port: a, server: "express" }),
-      startGateway({ org: "globex", host: "127.0.0.1", port: b, server: "fastify" }),
+      startGateway({ org: "acme", ...a, server: "express" }),
+      startGateway({ org: "globex", ...b, server: "fastify" }),
     ]);
     await federate(acme, globex);
   });

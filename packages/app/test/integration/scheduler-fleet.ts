@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { freePort } from "../../../../tools/free-port.ts";
+import { ownAddress } from "../../../../tools/own-address.ts";
 
 export const ADMIN = "token-of-the-administrator";
 
@@ -22,17 +22,17 @@ export interface Fleet {
 }
 
 export async function startFleet(count: number, storage: Record<string, unknown>): Promise<Fleet> {
-  const ports = await Promise.all(Array.from({ length: count }, freePort));
+  const addresses = await Promise.all(Array.from({ length: count }, ownAddress));
+  const urls = addresses.map(({ host, port }) => `http://${host}:${port}`);
   const children: (ChildProcess | undefined)[] = [];
   const start = async (at: number): Promise<void> => {
-    const port = ports[at] as number;
     const config = {
-      server: { port, instance_id: `scheduler-${at}` },
+      server: { ...addresses[at], instance_id: `scheduler-${at}` },
       tokens: [{ id: "root", role: "system-admin", sha256: createHash("sha256").update(ADMIN).digest("hex") }],
       rate_limit: { authenticated: { limit: 1_000_000_000 } },
       storage,
       scheduling: { keep_ended: "10m" },
-      cluster: { address: `http://127.0.0.1:${port}`, token: "token-of-the-peers" },
+      cluster: { address: urls[at], token: "token-of-the-peers" },
     };
     const child = spawn(
       process.execPath,
@@ -63,13 +63,13 @@ export async function startFleet(count: number, storage: Record<string, unknown>
     await Promise.all(children.map((_, at) => kill(at)));
   };
   try {
-    await Promise.all(ports.map((_, at) => start(at)));
+    await Promise.all(urls.map((_, at) => start(at)));
   } catch (error) {
     await destroy();
     throw error;
   }
   return {
-    urls: ports.map((port) => `http://127.0.0.1:${port}`),
+    urls,
     start,
     kill,
     tell: (at, line) => void children[at]?.stdin?.write(`${line}\n`),

@@ -42,7 +42,7 @@ async function mortalLog(): Promise<ReplicatedLog> {
 
 await startService(schedulerService({ openLog: mortalLog }), config, {
   serve,
-  listen: { port: config.server.port },
+  listen: { host: config.server.host, port: config.server.port },
   clock: { now: () => systemClock.now() + ahead },
   random: systemRandom,
   log: openLogger({ level: "silent" }),

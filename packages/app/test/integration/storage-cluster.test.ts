@@ -10,7 +10,7 @@ import { type ObjectClient, openDataChannel, openObjectClient } from "@seneschal
 import { isCoded } from "@seneschal/core";
 import { expect, test } from "vitest";
 import { etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
-import { freePort } from "../../../../tools/free-port.ts";
+import { ownAddress } from "../../../../tools/own-address.ts";
 import { postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
 import { flipExtent } from "../storage/damage-extent.ts";
 import { storeCa } from "../storage/grpc-rig.ts";
@@ -47,23 +47,23 @@ test.skipIf(!installed)(
     const keyFile = join(directory, "unseal.key");
     await writeFile(keyFile, randomBytes(32).toString("base64"));
     await writeFile(join(directory, "ca.pem"), ca.pem);
-    const ports = await Promise.all(
-      names.map(async () => ({ http: await freePort(), data: await freePort(), peer: await freePort() })),
+    const addresses = await Promise.all(
+      names.map(async () => ({ http: await ownAddress(), data: await ownAddress(), peer: await ownAddress() })),
     );
     const children: (ChildProcess | undefined)[] = [];
 
     const start = async (at: number): Promise<void> => {
       const own = join(directory, names[at] as string);
       await mkdir(own, { recursive: true });
-      const { cert, key } = await ca.issue(`CN=${names[at]},OU=store-server`, { names: ["localhost"] });
+      const { http, data, peer } = addresses[at] as (typeof addresses)[number];
+      const { cert, key } = await ca.issue(`CN=${names[at]},OU=store-server`, { names: [data.host, peer.host] });
       await Promise.all([writeFile(join(own, "cert.pem"), cert), writeFile(join(own, "key.pem"), key)]);
-      const port = ports[at] as (typeof ports)[number];
       const config = {
-        server: { port: port.http },
+        server: http,
         node_id: names[at],
         s3: { port: 0 },
         grpc: {
-          address: `localhost:${port.data}`,
+          address: `${data.host}:${data.port}`,
           ca: join(directory, "ca.pem"),
           cert: join(own, "cert.pem"),
           key: join(own, "key.pem"),
@@ -71,7 +71,7 @@ test.skipIf(!installed)(
         cluster: {
           kind: "etcd",
           endpoints: etcd.endpoints,
-          peer_address: `localhost:${port.peer}`,
+          peer_address: `${peer.host}:${peer.port}`,
           nodes: 3,
           sample: "200ms",
           timeout: "5s",
@@ -105,7 +105,7 @@ test.skipIf(!installed)(
       await ended;
     };
     const http = async (at: number, method: string, path: string, body?: unknown) => {
-      const reply = await fetch(`http://127.0.0.1:${ports[at]?.http}${path}`, {
+      const reply = await fetch(`http://${addresses[at]?.http.host}:${addresses[at]?.http.port}${path}`, {
         method,
         headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -124,7 +124,8 @@ test.skipIf(!installed)(
       });
       await http(0, "POST", "/ui/api/ops/tenants", { tenant_id: "alpha" });
       const tls = { ca: ca.pem, ...(await ca.issue("CN=client,OU=store-server")) };
-      for (const { data } of ports) clients.push(openObjectClient({ address: `localhost:${data}`, tls, timeoutMs: 10_000 }));
+      for (const { data } of addresses)
+        clients.push(openObjectClient({ address: `${data.host}:${data.port}`, tls, timeoutMs: 10_000 }));
       await clients[1]?.createBucket("docs", "alpha");
 
       const written = new Map<string, number>();
@@ -208,7 +209,7 @@ test.skipIf(!installed)(
 
       // A device of one node, evacuated through another.
       const admin = openDataChannel("seneschal.storage.v1.StorageAdminService", {
-        address: `localhost:${ports[0]?.data}`,
+        address: `${addresses[0]?.data.host}:${addresses[0]?.data.port}`,
         tls: { ca: ca.pem, ...(await ca.issue("CN=root,OU=storage-admin")) },
       });
       const { job_id } = (await admin.ask("EvacuateDevice", { device_id: "n3-d0" })) as { job_id: string };

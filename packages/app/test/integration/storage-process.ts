@@ -10,7 +10,7 @@ const [, , directory = "", json = "{}"] = process.argv;
 const config = storageServiceSettings.parse(JSON.parse(json));
 await startService(storageService(directory), config, {
   serve,
-  listen: { port: config.server.port },
+  listen: { host: config.server.host, port: config.server.port },
   clock: systemClock,
   random: systemRandom,
   log: openLogger({ level: "silent" }),

@@ -6,7 +6,7 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { openTelemetry } from "@seneschal/adapters/telemetry";
 import { serve } from "@seneschal/server-fastify";
 import { afterEach, describe, expect, test } from "vitest";
-import { prepareDev, processSettings, startProcess } from "../../src/index.ts";
+import { processSettings, startDev } from "../../src/index.ts";
 import { federate, openSide } from "../gateway/federated.ts";
 import { attributesOf, type CollectedSpan, startCollector } from "./collector.ts";
 
@@ -25,9 +25,12 @@ describe("traces", () => {
     const dir = await mkdtemp(join(tmpdir(), "seneschal-traces-"));
     closing.push(() => rm(dir, { recursive: true, force: true }));
     const log = openLogger({ level: "silent" });
-    const { config, credentials } = await prepareDev({ dataDir: dir, portBase: "any", http: "fastify", log, version: "1" });
     const telemetry = { endpoint: collector.endpoint, headers: { "x-token": "collector-secret" }, sample_ratio: 1 };
-    const running = await startProcess({ ...config, services: ["gateway"], telemetry }, { serve, log, version: "1" });
+    const running = await startDev({
+      ...{ dataDir: dir, portBase: "any", serve, log, version: "1" },
+      change: (config) => ({ ...config, services: ["gateway"], telemetry }),
+    });
+    const { credentials } = running;
     const http = mtlsFetch({ ca: await readFile(credentials.ca, "utf8") });
     closing.push(() => http.close());
     const token = Object.values(credentials.organizations)[0]?.admins.super_admin.token ?? "";

@@ -1,4 +1,3 @@
-import { createServer } from "node:net";
 import { credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { adminService } from "@seneschal/adapters/grpc-scheduler";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -8,24 +7,15 @@ let s: Harness;
 // biome-ignore lint/suspicious/noExplicitAny: a client made from the proto file has no types
 let client: any;
 beforeAll(async () => {
-  const port = await freePort();
-  s = await startScheduler(servers[0]![1], { grpc: { enabled: true, port } });
+  s = await startScheduler(servers[0]![1], { grpc: { enabled: true, port: 0 } });
   const Client = adminService();
-  client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  client = new Client(s.service.listeners["grpc"] ?? "", credentials.createInsecure());
   await s.cluster(1, { gpu_hours_budget: 8 });
 });
 afterAll(async () => {
   client.close();
   await s.stop();
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever came
 function call(who: Person | undefined, method: string, request: object): Promise<any> {
@@ -65,13 +55,12 @@ test("usage over RPC equals usage over REST", async () => {
 });
 
 test("RPC is counted with REST: by principal, and by address where the credential is bad", async () => {
-  const port = await freePort();
   const limited = await startScheduler(servers[1]![1], {
-    grpc: { enabled: true, port },
+    grpc: { enabled: true, port: 0 },
     rate_limit: { authenticated: { limit: 2, window: "1m" }, anonymous: { limit: 1, window: "1m" } },
   });
   const Client = adminService();
-  const peer = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  const peer = new Client(limited.service.listeners["grpc"] ?? "", credentials.createInsecure());
   const ask = (token: string): Promise<number> =>
     new Promise((resolve) => {
       const metadata = new Metadata();

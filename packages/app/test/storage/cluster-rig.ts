@@ -8,7 +8,7 @@ import { createMemoryLog, openMemoryStore, settableClock } from "@seneschal/adap
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import type { DocumentStore } from "@seneschal/core/ports";
-import { freePort } from "../../../../tools/free-port.ts";
+import { startTcpProxy, type TcpProxy } from "../../../../tools/tcp-proxy.ts";
 import { serveGrpc, servePeers } from "../../src/storage/grpc/serve-grpc.ts";
 import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
 import { openStorageNode, type StorageNode, type StorageNodeOptions } from "../../src/storage/node.ts";
@@ -28,7 +28,7 @@ export interface ClusterRig {
   node(id: string): StorageNode;
   peerAddress(id: string): string;
   start(id: string): Promise<StorageNode>;
-  /** The node is gone: its ports are closed, it runs nothing. */
+  /** The node is gone: nothing answers at its addresses, it runs nothing. */
   stop(id: string): Promise<void>;
   /** Nobody reaches the node any more, though it runs; `mend` ends that. */
   cut(id: string): Promise<void>;
@@ -59,17 +59,18 @@ export async function openCluster(
   const vault = switchableVault();
   const authorisation = await storageAuthorisation();
   const clock = settableClock(Date.now());
-  const running = new Map<
-    string,
-    { readonly node: StorageNode; servers: readonly DataServer[]; readonly listen: () => Promise<DataServer[]> }
-  >();
-  const ports = new Map<string, readonly [number, number]>();
+  const running = new Map<string, { readonly node: StorageNode; readonly servers: readonly DataServer[] }>();
+  /** The addresses of a node, data and peers, which stay its own while it is down. */
+  const fronts = new Map<string, readonly [TcpProxy, TcpProxy]>();
   const capacityBytes = 64 << 20;
 
-  const portsOf = async (id: string): Promise<readonly [number, number]> => {
-    const known = ports.get(id) ?? ([await freePort(), await freePort()] as const);
-    ports.set(id, known);
+  const frontsOf = async (id: string): Promise<readonly [TcpProxy, TcpProxy]> => {
+    const known = fronts.get(id) ?? ([await startTcpProxy(), await startTcpProxy()] as const);
+    fronts.set(id, known);
     return known;
+  };
+  const aim = (id: string, servers: readonly DataServer[]): void => {
+    for (const [at, front] of fronts.get(id)?.entries() ?? []) front.aim(servers[at]?.port);
   };
 
   const rig: ClusterRig = {
@@ -82,9 +83,9 @@ export async function openCluster(
       if (found === undefined) throw new Error(`${id} does not run`);
       return found.node;
     },
-    peerAddress: (id) => `localhost:${ports.get(id)?.[1]}`,
+    peerAddress: (id) => `localhost:${fronts.get(id)?.[1].port}`,
     async start(id) {
-      const [data, peer] = await portsOf(id);
+      const [data, peer] = await frontsOf(id);
       const own = plaintext ? undefined : await ca.issue(`CN=${id},OU=store-server`, { names: ["localhost"] });
       const tls = own && { ca: ca.pem, cert: own.cert, key: own.key };
       const silent = openLogger({ level: "silent" });
@@ -99,8 +100,8 @@ export async function openCluster(
       const node = await openStorageNode({
         nodeId: id,
         address: `${id}:9090`,
-        dataAddress: `localhost:${data}`,
-        peerAddress: `localhost:${peer}`,
+        dataAddress: `localhost:${data.port}`,
+        peerAddress: `localhost:${peer.port}`,
         ...(tls && { peerTls: tls }),
         expectedNodes: ids.length,
         clusterLog: log.open(),
@@ -114,23 +115,22 @@ export async function openCluster(
         pools: [{ id: "fast", class: "ssd" }],
         ...extra,
       });
-      const common = { node, authorisation, log: silent, host: "127.0.0.1", ...(tls && { tls }) };
-      const listen = async () => [await serveGrpc({ ...common, port: data }), await servePeers({ ...common, port: peer })];
-      running.set(id, { node, servers: await listen(), listen });
+      const common = { node, authorisation, log: silent, host: "127.0.0.1", port: 0, ...(tls && { tls }) };
+      const servers = [await serveGrpc(common), await servePeers(common)];
+      running.set(id, { node, servers });
+      aim(id, servers);
       return node;
     },
     async cut(id) {
-      const found = running.get(id);
-      await Promise.all(found?.servers.map((s) => s.close()) ?? []);
-      if (found !== undefined) found.servers = [];
+      aim(id, []);
     },
     async mend(id) {
-      const found = running.get(id);
-      if (found?.servers.length === 0) found.servers = await found.listen();
+      aim(id, running.get(id)?.servers ?? []);
     },
     async stop(id) {
       const found = running.get(id);
       running.delete(id);
+      aim(id, []);
       await Promise.all(found?.servers.map((s) => s.close()) ?? []);
       await found?.node.stop();
     },
@@ -155,6 +155,7 @@ export async function openCluster(
     extents: (device) => storedExtents(join(directory, device)),
     async dispose() {
       for (const id of [...running.keys()]) await rig.stop(id);
+      await Promise.all([...fronts.values()].flat().map((front) => front.close()));
       // A repair that another node asked for may still be writing.
       await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
     },

@@ -1,6 +1,7 @@
 import "reflect-metadata";
 import { randomBytes, webcrypto } from "node:crypto";
 import { writeFile } from "node:fs/promises";
+import { isIP } from "node:net";
 import { join } from "node:path";
 import { type Client, credentials, type ServiceError } from "@grpc/grpc-js";
 import * as x509 from "@peculiar/x509";
@@ -67,7 +68,11 @@ export async function storeCa(name: string): Promise<StoreCa> {
           new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth, x509.ExtendedKeyUsage.serverAuth]),
           ...(names === undefined
             ? []
-            : [new x509.SubjectAlternativeNameExtension(names.map((value) => ({ type: "dns", value }) as const))]),
+            : [
+                new x509.SubjectAlternativeNameExtension(
+                  names.map((value) => ({ type: isIP(value) === 0 ? "dns" : "ip", value }) as const),
+                ),
+              ]),
         ],
       });
       const der = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", own.privateKey));

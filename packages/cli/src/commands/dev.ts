@@ -1,5 +1,5 @@
 import { openLogger } from "@seneschal/adapters/logging";
-import { prepareDev, startProcess } from "@seneschal/app";
+import { startDev } from "@seneschal/app";
 import { InvalidArgumentError, Option } from "commander";
 import { chooseServer } from "../choose-server.ts";
 import { version } from "../version.ts";
@@ -12,7 +12,7 @@ export const addDev: AddCommand = (program, { host, result }) => {
     .command("dev")
     .description("run all services on embedded defaults with development credentials; never for production")
     .option("--data <dir>", "directory for everything", "./data")
-    .option("--port-base <n>", "the gateway listens on n + 443; any looks for free ports", portBase, 8000)
+    .option("--port-base <n>", "the gateway listens on n + 443; any: wherever the system lets it", portBase, 8000)
     .addOption(new Option("--http <framework>", "what serves").choices(["fastify", "express"]).default("fastify"))
     .addOption(
       new Option("--log <level>", "log lines on standard output")
@@ -21,10 +21,9 @@ export const addDev: AddCommand = (program, { host, result }) => {
     )
     .action(async (options: { data: string; portBase: number | "any"; http: "fastify" | "express"; log: "info" }) => {
       const log = openLogger({ level: options.log });
-      const { config, credentials, file } = await prepareDev({
-        ...{ dataDir: options.data, portBase: options.portBase, http: options.http, log, version },
-      });
-      const running = await startProcess(config, { serve: await chooseServer(config.http), log, version });
+      const { data: dataDir, portBase, http } = options;
+      const running = await startDev({ dataDir, portBase, http, serve: await chooseServer(http), log, version });
+      const { credentials, file } = running;
       const services = running.services.map(({ name, url }) => ({ name, url }));
       result({ services, credentials: file }, welcome(services, file, credentials.base_urls["gateway"] ?? ""));
       await host.interrupted;
