@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Route } from "./route.ts";
+import { schemasWithin } from "./schema-parts.ts";
 
 /** Throws `TypeError` naming the first route that could not be served safely; see `contract`. */
 export function checkRoutes(routes: Readonly<Record<string, Route>>): void {
@@ -25,7 +26,7 @@ export function checkRoutes(routes: Readonly<Record<string, Route>>): void {
 
     for (const part of ["query", "body"] as const) {
       const schema = route[part];
-      const loose = schema === undefined ? undefined : silentObject(schema, part, new Set());
+      const loose = schema === undefined ? undefined : silentObject(schema, part);
       if (loose !== undefined)
         fail(`${loose} would drop unknown fields silently: use z.strictObject, or z.looseObject on purpose`);
     }
@@ -44,50 +45,10 @@ function checkEntity(route: Route, routes: Readonly<Record<string, Route>>, fail
 }
 
 /** The path of the first object in a request schema that strips unknown keys. */
-function silentObject(schema: z.core.$ZodType, path: string, seen: Set<z.core.$ZodType>): string | undefined {
-  if (seen.has(schema)) return undefined;
-  seen.add(schema);
-  const inside = (children: readonly (readonly [z.core.$ZodType, string])[]): string | undefined => {
-    for (const [child, name] of children) {
-      const found = silentObject(child, name, seen);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
-  const { def } = (schema as z.core.$ZodTypes)._zod;
-  switch (def.type) {
-    case "object":
-      if (def.catchall === undefined) return path;
-      return inside(Object.entries(def.shape).map(([key, child]) => [child, `${path}.${key}`]));
-    case "array":
-      return inside([[def.element, `${path}[]`]]);
-    case "record":
-      return inside([[def.valueType, `${path}.*`]]);
-    case "tuple":
-      return inside(def.items.map((child, i) => [child, `${path}[${i}]`]));
-    case "union":
-      return inside(def.options.map((child) => [child, path]));
-    case "intersection":
-      return inside([
-        [def.left, path],
-        [def.right, path],
-      ]);
-    case "pipe":
-      return inside([
-        [def.in, path],
-        [def.out, path],
-      ]);
-    case "lazy":
-      return inside([[def.getter(), path]]);
-    case "optional":
-    case "nullable":
-    case "default":
-    case "prefault":
-    case "readonly":
-    case "nonoptional":
-    case "catch":
-      return inside([[def.innerType, path]]);
-    default:
-      return undefined;
+function silentObject(schema: z.core.$ZodType, path: string): string | undefined {
+  for (const [inner, where] of schemasWithin(schema, path)) {
+    const { def } = (inner as z.core.$ZodTypes)._zod;
+    if (def.type === "object" && def.catchall === undefined) return where;
   }
+  return undefined;
 }

@@ -7,6 +7,7 @@ import { type Issue, invalid } from "./issues.ts";
 import { parsePart, parseQuery } from "./parse-input.ts";
 import { failureReply, reply } from "./respond.ts";
 import type { Contract, HandlerInput, Handlers, Principal, Route } from "./route.ts";
+import { secretFields } from "./secret.ts";
 import type { WireRequest, WireResponse } from "./wire.ts";
 
 /** A route bound to its handler: a request in, a response out, never a throw. */
@@ -43,6 +44,7 @@ export function endpoints<C extends Contract, Services>(
 /** One endpoint; the dispatcher makes its own for unknown routes with it. */
 export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hooks: Hooks): Endpoint {
   const { route } = ref;
+  const showsSecret = secretFields(route.reply).length > 0;
 
   async function handle(wire: WireRequest): Promise<WireResponse> {
     const requestId = sane(wire.headers["x-request-id"]) ?? hooks.requestId();
@@ -111,7 +113,7 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
     const work = async (): Promise<WireResponse> => watched(reply(route, await handler(services, input)), requestId);
 
     // A file is made anew at each call: it may be longer than what is kept, and making it changes nothing.
-    const kept = route.method === "POST" && route.produces === undefined && route.streamed !== true;
+    const kept = route.method === "POST" && route.produces === undefined && route.streamed !== true && route.safe !== true;
     const key = wire.headers["idempotency-key"];
     if (key === undefined || hooks.idempotency === undefined || !kept || principal === undefined) return work();
     if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
@@ -153,7 +155,7 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
     const response = await idempotency.run(asked, async () => {
       try {
         const { body, ...head } = await work();
-        if (body instanceof Uint8Array) return { ...head, body };
+        if (body instanceof Uint8Array) return { ...head, body, secret: showsSecret };
         throw new Error("a streamed reply cannot be repeated");
       } catch (error) {
         const failed = failure(error, hooks.errors);
@@ -163,7 +165,8 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
       }
     });
     if (refused !== undefined) throw refused;
-    return response;
+    const { status, headers, body } = response;
+    return { status, headers, body };
   }
 
   return { ...ref, handle };

@@ -14,6 +14,7 @@ export type HttpSituation =
   | "unsupported_media_type"
   | "idempotency_conflict"
   | "idempotency_mismatch"
+  | "reply_not_kept"
   | "rate_limited"
   | "internal_error"
   | "service_unavailable";

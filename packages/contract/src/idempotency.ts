@@ -3,6 +3,8 @@ import type { WireResponse } from "./wire.ts";
 /** A response in one piece, as it is kept for replay. */
 export interface StoredResponse extends WireResponse {
   readonly body: Uint8Array;
+  /** Shows a secret: that it was given is remembered, the answer itself is not. */
+  readonly secret?: boolean;
 }
 
 /** Whose request it is and what it asked. */
@@ -21,11 +23,13 @@ export interface IdempotentRequest {
  * Remembers answers by `Idempotency-Key`, per principal and route.
  *
  * Laws:
- * - the first request with a key runs `work`; a later one with equal path and body gets the same answer, `work` is not run.
+ * - one key, one work: of any number of equal requests, at once or later, on one process or several, one runs `work`; a later
+ *   one with equal path and body gets the same answer.
  * - another path or body under the key throws `idempotency_mismatch`; one still running, or lost with its process, throws
  *   `idempotency_conflict`.
  * - a failure of ours (5xx, or `work` throws) is forgotten, so that the caller may retry.
- * - answers are kept sealed: they may hold secrets.
+ * - a failure that leaves open whether `work` was done (`outcome_unknown`) keeps the key taken.
+ * - a `secret` answer is not kept: a later request throws `reply_not_kept`. Others are kept sealed.
  */
 export interface Idempotency {
   run(request: IdempotentRequest, work: () => Promise<StoredResponse>): Promise<StoredResponse>;

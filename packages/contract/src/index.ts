@@ -24,5 +24,6 @@ export {
   type WithHeaders,
   withHeaders,
 } from "./route.ts";
+export { secret, secretFields } from "./secret.ts";
 export type { RunningServer, Serve, ServeOptions, TlsOptions } from "./serve.ts";
 export type { BodyReader, Incoming, PeerCertificate, WireRequest, WireResponse } from "./wire.ts";

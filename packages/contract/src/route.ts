@@ -33,6 +33,8 @@ export interface Route {
   /** Success status. */
   readonly status: number;
   readonly reply?: z.ZodType;
+  /** A `POST` that changes nothing and shows what may be shown again: done anew at each call, its answer is not kept. */
+  readonly safe?: boolean;
   /** The reply grows with the data: its handler returns a {@link Payload} that streams the JSON of `reply`. */
   readonly streamed?: boolean;
   /** Media type of a reply that is not JSON, or those that it can have: the first unless the handler says. */

@@ -12,6 +12,7 @@ export const usualSituations = {
   unsupported_media_type: "UNSUPPORTED_MEDIA_TYPE",
   idempotency_conflict: "CONFLICT",
   idempotency_mismatch: "IDEMPOTENCY_MISMATCH",
+  reply_not_kept: "REPLY_NOT_KEPT",
   rate_limited: "RATE_LIMIT_EXCEEDED",
   internal_error: "INTERNAL_ERROR",
   service_unavailable: "SERVICE_UNAVAILABLE",

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Idempotency, StoredResponse } from "@seneschal/contract";
-import { CodedError, type JsonObject } from "@seneschal/core";
-import type { Collections, DocumentStore, Random } from "@seneschal/core/ports";
+import { CodedError, isCoded, type JsonObject } from "@seneschal/core";
+import type { Collections, Commit, DocumentStore, Random } from "@seneschal/core/ports";
+import { settle } from "./settle.ts";
 
 /** What idempotency needs of a store: merge it into the collections that the service opens its store with. */
 export const idempotencyCollections: Collections = {
@@ -29,6 +30,9 @@ export interface IdempotencyOptions {
   readonly onLost: (error: unknown) => void;
 }
 
+/** So often somebody else may take, leave or prune a key while it is asked for. */
+const ATTEMPTS = 12;
+
 /**
  * Idempotency keys on the document store; the laws are the port's. A record holds hashes of who asked what, and the answer sealed.
  * A record whose process died while the work ran answers `idempotency_conflict` until it expires: whether the work was
@@ -36,21 +40,28 @@ export interface IdempotencyOptions {
  */
 export function storeIdempotency({ store, sealer, random, onLost }: IdempotencyOptions): Idempotency {
   const commitId = (): string => Buffer.from(random(16)).toString("hex");
+  const commit = (writes: Pick<Commit, "puts" | "dels">) => settle(store, { commitId: commitId(), ...writes });
 
   async function forget(id: string, version: number): Promise<void> {
-    await store.commit({ commitId: commitId(), dels: [{ coll: "idempotency", id, ifVersion: version }] });
+    await commit({ dels: [{ coll: "idempotency", id, ifVersion: version }] });
   }
 
-  /** A few at a time, with every new key: the collection stays as small as a day's keys. */
+  /** A few at a time, with every new key: the collection stays as small as a day's keys. One that was taken again meanwhile stays. */
   async function prune(now: number): Promise<void> {
     const { items } = await store.list("idempotency", "expires", [], { to: [now], limit: 8 });
     if (items.length === 0) return;
-    await store.commit({ commitId: commitId(), dels: items.map(({ id }) => ({ coll: "idempotency", id })) });
+    await commit({ dels: items.map(({ id, version }) => ({ coll: "idempotency", id, ifVersion: version })) });
   }
 
   async function replay(doc: JsonObject, id: string, fingerprint: string): Promise<StoredResponse> {
     if (doc["fingerprint"] !== fingerprint) {
       throw new CodedError("idempotency_mismatch", "the idempotency key was used for another request");
+    }
+    if (doc["shown"] === true) {
+      throw new CodedError(
+        "reply_not_kept",
+        "this request was carried out: what its answer showed is shown once and kept nowhere",
+      );
     }
     if (typeof doc["answer"] !== "string") {
       throw new CodedError(
@@ -67,37 +78,47 @@ export function storeIdempotency({ store, sealer, random, onLost }: IdempotencyO
   }
 
   async function keep(id: string, record: JsonObject, version: number, answer: StoredResponse): Promise<void> {
+    const put = (kept: JsonObject) =>
+      commit({ puts: [{ coll: "idempotency", id, doc: { ...record, ...kept }, ifVersion: version }] });
+    if (answer.secret === true) {
+      await put({ shown: true });
+      return;
+    }
     const { status, headers, body } = answer;
     const plain = JSON.stringify({ status, headers, body: Buffer.from(body).toString("base64") });
     const sealed = await sealer.seal(Buffer.from(plain), Buffer.from(id));
-    if (sealed.length > MAX_ANSWER) return;
-    const doc = { ...record, answer: sealed };
-    await store.commit({ commitId: commitId(), puts: [{ coll: "idempotency", id, doc, ifVersion: version }] });
+    if (sealed.length <= MAX_ANSWER) await put({ answer: sealed });
+  }
+
+  /** Takes the key, or gives the record that holds it. */
+  async function take(id: string, record: JsonObject, now: number): Promise<{ version: number } | { held: JsonObject }> {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const found = await store.get("idempotency", id);
+      if (found !== undefined && (found.doc["expires_at"] as number) > now) return { held: found.doc };
+      // INVARIANT: on what was judged. Whoever took the key since this read keeps it.
+      const puts = [{ coll: "idempotency", id, doc: record, ifVersion: found?.version ?? 0 }];
+      const taken = await commit({ puts });
+      if (taken.ok) return { version: taken.versions[`idempotency/${id}`] ?? 0 };
+    }
+    throw new CodedError("idempotency_conflict", "requests with this idempotency key come too often: try again");
   }
 
   return {
     async run(request, work) {
       const id = digest(request.principal, request.routeId, request.key);
       const fingerprint = digest(request.path, request.body);
-      const found = await store.get("idempotency", id);
-      const live = found !== undefined && (found.doc["expires_at"] as number) > request.now;
-      if (live) return replay(found.doc, id, fingerprint);
-
-      await prune(request.now);
       const record = { fingerprint, answer: null, expires_at: request.now + KEEP_MS };
-      const current = await store.get("idempotency", id);
-      const taken = await store.commit({
-        commitId: commitId(),
-        puts: [{ coll: "idempotency", id, doc: record, ifVersion: current?.version ?? 0 }],
-      });
-      if (!taken.ok) throw new CodedError("idempotency_conflict", "a request with this idempotency key is still running");
-      const version = taken.versions[`idempotency/${id}`] ?? 0;
+      const taken = await take(id, record, request.now);
+      if ("held" in taken) return replay(taken.held, id, fingerprint);
+      const { version } = taken;
 
       let answer: StoredResponse;
       try {
+        await prune(request.now);
         answer = await work();
       } catch (error) {
-        await forget(id, version);
+        // Who does not know whether it was done leaves the key taken: done twice is worse than refused.
+        if (!isCoded(error, "outcome_unknown")) await forget(id, version);
         throw error;
       }
       // The work is done: whatever happens to the record, the caller gets the answer. A repeat is then a conflict, never done twice.

@@ -1,5 +1,8 @@
 import { openMemoryStore, seededRandom } from "@seneschal/adapters/memory";
 import type { IdempotentRequest, StoredResponse } from "@seneschal/contract";
+import { CodedError } from "@seneschal/core";
+import type { DocumentStore } from "@seneschal/core/ports";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { idempotencyCollections, type Sealer, storeIdempotency } from "../../src/platform/index.ts";
 
@@ -125,4 +128,74 @@ describe("idempotency keys", () => {
     expect(text(await idempotency.run({ ...asked, key: "a", now: asked.now + DAY }, work))).toBe("run 4");
     expect(await store.count("idempotency", "expires", [])).toBe(1);
   });
+
+  test("what an answer shows once is kept nowhere, and a repeat is told so", async () => {
+    const { store, idempotency, runs } = world();
+    const shown = async () => ({ ...answer("hunter2"), secret: true });
+    expect(text(await idempotency.run(asked, shown))).toBe("hunter2");
+    await expect(idempotency.run({ ...asked, now: 2000 }, shown)).rejects.toMatchObject({ code: "reply_not_kept" });
+    const other = { ...asked, body: bytes("{ }") };
+    await expect(idempotency.run(other, shown)).rejects.toMatchObject({ code: "idempotency_mismatch" });
+    expect(runs()).toBe(0);
+    const { items } = await store.list("idempotency", "expires", [], { limit: 10 });
+    expect(items.map(({ doc }) => doc["answer"])).toEqual([null]);
+  });
+
+  test("work of which nobody knows whether it was done is not done again", async () => {
+    const { idempotency, work, runs } = world();
+    const unknown = () => Promise.reject(new CodedError("outcome_unknown", "the connection was lost"));
+    await expect(idempotency.run(asked, unknown)).rejects.toMatchObject({ code: "outcome_unknown" });
+    await expect(idempotency.run(asked, work)).rejects.toMatchObject({ code: "idempotency_conflict" });
+    expect(runs()).toBe(0);
+  });
+
+  test("one key, one work, in every order that equal requests on several processes can take, and its answer is the one that is kept", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.integer({ min: 2, max: 5 }),
+        fc.constantFrom("none", "expired", "others expired"),
+        fc.array(fc.constantFrom("get", "list", "commit"), { maxLength: 4 }),
+        async (scheduler, requests, before, lost) => {
+          const inner = openMemoryStore({ collections: idempotencyCollections });
+          const replies = [...lost];
+          const work = scheduler.scheduleFunction(async (n: number) => answer(`run ${n}`));
+          const options = { sealer, onLost: () => {} };
+          const first = storeIdempotency({ ...options, store: inner, random: seededRandom(1) });
+          const old = { ...asked, now: asked.now - DAY };
+          if (before !== "none") await first.run({ ...old, key: before === "expired" ? "k1" : "k2" }, async () => answer("old"));
+
+          const store: DocumentStore = {
+            ...inner,
+            get: scheduler.scheduleFunction((...args) => inner.get(...args)),
+            list: scheduler.scheduleFunction((...args) => inner.list(...args)),
+            commit: scheduler.scheduleFunction(async (commit) => {
+              const result = await inner.commit(commit);
+              // The connection breaks behind the commit.
+              if (replies.shift() === "commit") throw new CodedError("outcome_unknown", "lost");
+              return result;
+            }),
+          };
+          let runs = 0;
+          const processes = [2, 3].map((seed) => storeIdempotency({ ...options, store, random: seededRandom(seed) }));
+          const results = Promise.allSettled(
+            Array.from({ length: requests }, (_, i) =>
+              (processes[i % 2] as (typeof processes)[0]).run(asked, () => {
+                runs += 1;
+                return work(runs);
+              }),
+            ),
+          );
+          await scheduler.waitFor(results);
+          expect(runs).toBeLessThanOrEqual(1);
+          const answered = (await results).flatMap((result) => (result.status === "fulfilled" ? [text(result.value)] : []));
+          for (const given of answered) expect(given).toBe("run 1");
+          for (const result of await results)
+            if (result.status === "rejected") expect(["idempotency_conflict", "outcome_unknown"]).toContain(result.reason.code);
+          if (lost.includes("commit")) return;
+          expect(answered.length).toBeGreaterThan(0);
+          expect(text(await first.run({ ...asked, now: 5000 }, () => Promise.reject(new Error("done twice"))))).toBe("run 1");
+        },
+      ),
+    ));
 });

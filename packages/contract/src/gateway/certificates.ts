@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Contract } from "../route.ts";
+import { secret } from "../secret.ts";
 import { durationText, listOf, page, timestamp } from "./shapes.ts";
 
 const certificate = z
@@ -34,7 +35,9 @@ export const certificateRoutes = {
       ttl: durationText.optional(),
     }),
     status: 200,
-    reply: certificate.extend({ private_key: z.string(), private_key_type: z.string() }).meta({ id: "IssuedCertificate" }),
+    reply: certificate
+      .extend({ private_key: secret(z.string()), private_key_type: z.string() })
+      .meta({ id: "IssuedCertificate" }),
     errors: [503],
   },
   revokeCertificate: {

@@ -1,6 +1,7 @@
 import { ceremonyOperations, ceremonyStatuses, crkStatuses } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
+import { secret } from "../secret.ts";
 import { aliased, base64, idParam, listOf, name, organizationId, page, timestamp } from "./shapes.ts";
 
 const stored = { id: z.uuid(), org_id: organizationId, created_at: timestamp, updated_at: timestamp };
@@ -17,7 +18,9 @@ export const crk = z
   })
   .meta({ id: "Crk" });
 
-const dealtShare = z.object({ id: z.uuid(), crk_id: z.uuid(), index: z.int(), data: z.string() }).meta({ id: "CrkShare" });
+const dealtShare = z
+  .object({ id: z.uuid(), crk_id: z.uuid(), index: z.int(), data: secret(z.string()) })
+  .meta({ id: "CrkShare" });
 
 /** The index and the opaque envelope of one share. */
 const share = z.strictObject({ index: z.int().min(1).max(255), data: base64(16, 4096) }).meta({ id: "Share" });

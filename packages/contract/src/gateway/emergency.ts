@@ -1,6 +1,7 @@
 import { emergencyStatuses } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
+import { secret } from "../secret.ts";
 import { aliased, idParam, listOf, organizationId, page, signed, text, timestamp } from "./shapes.ts";
 
 const accessRequest = z
@@ -57,7 +58,7 @@ export const emergencyRoutes = {
     entity: "emergency-access",
     params: idParam,
     status: 200,
-    reply: accessRequest.extend({ token: z.string().optional() }).meta({ id: "AccessRequestRead" }),
+    reply: accessRequest.extend({ token: secret(z.string()).optional() }).meta({ id: "AccessRequestRead" }),
   },
   approveEmergencyAccess: {
     ...route,

@@ -1,6 +1,7 @@
 import { adminRoles, enrollmentStatuses } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
+import { secret } from "../secret.ts";
 import { email, idParam, name, organizationId, signature, timestamp } from "./shapes.ts";
 
 export const admin = z
@@ -25,7 +26,7 @@ export const admin = z
   .meta({ id: "Admin" });
 
 /** The only reply that shows an enrolment token, once. */
-export const adminWithToken = admin.extend({ enrollment_token: z.string() }).meta({ id: "AdminWithToken" });
+export const adminWithToken = admin.extend({ enrollment_token: secret(z.string()) }).meta({ id: "AdminWithToken" });
 
 /** A certificate fresh from the CA. */
 export const issued = {
@@ -71,7 +72,7 @@ export const enrollmentRoutes = {
         expires_at: timestamp.nullable(),
         email: z.string().optional(),
         name: z.string().optional(),
-        provisioning_url: z.string().optional(),
+        provisioning_url: secret(z.string()).optional(),
       })
       .meta({ id: "EnrollmentSetup" }),
   },

@@ -1,6 +1,7 @@
 import { adminRoles, deviceStatuses, identityTypes } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
+import { secret } from "../secret.ts";
 import { admin, adminWithToken, issued } from "./enrollment.ts";
 import { aliased, email, identityId, idParam, listOf, moment, name, organizationId, page, text, timestamp } from "./shapes.ts";
 import { joinRequest } from "./workspaces.ts";
@@ -57,7 +58,7 @@ export const adminRoutes = {
     params: idParam,
     body: z.strictObject({ email, name, role, active: z.boolean() }).partial(),
     status: 200,
-    reply: admin.extend({ enrollment_token: z.string().optional() }).meta({ id: "AdminUpdated" }),
+    reply: admin.extend({ enrollment_token: secret(z.string()).optional() }).meta({ id: "AdminUpdated" }),
     errors: [409],
   },
   deleteAdmin: {
@@ -79,7 +80,7 @@ export const adminRoutes = {
     action: "admin:self",
     params: idParam,
     status: 200,
-    reply: z.object({ provisioning_url: z.string() }),
+    reply: z.object({ provisioning_url: secret(z.string()) }),
     errors: [409],
   },
   verifyMfa: {
@@ -91,7 +92,7 @@ export const adminRoutes = {
     params: idParam,
     body: aliased(z.strictObject({ totp_code: mfaCode }), { code: "totp_code" }),
     status: 200,
-    reply: z.object({ verified: z.literal(true), recovery_codes: z.array(z.string()).optional() }),
+    reply: z.object({ verified: z.literal(true), recovery_codes: secret(z.array(z.string())).optional() }),
     errors: [409],
   },
   renewAdminCertificate: {
@@ -197,12 +198,12 @@ const service = z
 const serviceCredentials = z
   .object({
     role_id: z.string().optional(),
-    secret_id: z.string().optional(),
+    secret_id: secret(z.string()).optional(),
     audience: z.string().optional(),
     service_account: z.string().optional(),
     common_name: z.string().optional(),
     certificate: z.string().optional(),
-    private_key: z.string().optional(),
+    private_key: secret(z.string()).optional(),
     ca_chain: z.array(z.string()).optional(),
     serial_number: z.string().optional(),
     expires_at: timestamp.nullable(),

@@ -1,6 +1,7 @@
 import { recoveryStatuses, recoveryTypes } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
+import { secret } from "../secret.ts";
 import { shareBody } from "./crk.ts";
 import { idParam, organizationId, reference, text, timestamp } from "./shapes.ts";
 
@@ -75,7 +76,7 @@ export const recoveryRoutes = {
     bodyOptional: true,
     body: z.strictObject({}),
     status: 200,
-    reply: recovery.extend({ enrollment_token: z.string().optional() }).meta({ id: "RecoveryCompleted" }),
+    reply: recovery.extend({ enrollment_token: secret(z.string()).optional() }).meta({ id: "RecoveryCompleted" }),
     errors: [409, 422],
   },
 } as const satisfies Contract;

@@ -2,6 +2,7 @@ import { classifications, invitationStatuses, joinRequestStatuses, limits, modes
 import { z } from "zod";
 import { limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
+import { secret } from "../secret.ts";
 import {
   aliased,
   base64,
@@ -242,10 +243,11 @@ export const workspaceRoutes = {
     path: `${base}/:id/decrypt`,
     summary: "Decrypt what any version of the workspace's key encrypted",
     action: "workspace:decrypt",
+    safe: true,
     body: aliased(decryptItem, { data: "ciphertext" }),
     bodyLimit: large,
     status: 200,
-    reply: z.object({ plaintext: z.string() }),
+    reply: z.object({ plaintext: secret(z.string()) }),
   },
   encryptBatch: {
     ...one,
@@ -265,11 +267,12 @@ export const workspaceRoutes = {
     path: `${base}/:id/decrypt-batch`,
     summary: "Decrypt up to 100 items, all or none",
     action: "workspace:decrypt",
+    safe: true,
     extension: true,
     body: z.strictObject({ items: z.array(decryptItem).min(1).max(limits.batch) }),
     bodyLimit: large,
     status: 200,
-    reply: z.object({ items: z.array(z.object({ plaintext: z.string() })), count: z.int() }),
+    reply: z.object({ items: z.array(z.object({ plaintext: secret(z.string()) })), count: z.int() }),
   },
   rotateDek: {
     ...one,

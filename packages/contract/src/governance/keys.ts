@@ -1,10 +1,11 @@
 import { z } from "zod";
 import type { Contract } from "../route.ts";
+import { secret } from "../secret.ts";
 import { API_SCOPES, apiKey } from "./shapes.ts";
 
 const admin = { tag: "api keys", auth: "principal", action: "admin", extension: true } as const;
 const params = z.strictObject({ id: z.string().max(64) });
-const issued = z.strictObject({ ...apiKey.shape, api_key: z.string() });
+const issued = z.strictObject({ ...apiKey.shape, api_key: secret(z.string()) });
 
 /** API keys: the secret is shown once, only its hash is kept. */
 export const keyRoutes = {

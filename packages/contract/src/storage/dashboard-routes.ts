@@ -1,11 +1,12 @@
 import { z } from "zod";
 import type { Contract } from "../route.ts";
+import { secret } from "../secret.ts";
 
 const page = { method: "GET", auth: "public", status: 200, tag: "dashboard", produces: "text/html" } as const;
 /** Fragments show what the status API shows, so they are as open as it is. */
 const fragment = { ...page, auth: "optional", action: "storage:read" } as const;
 const session = { tag: "dashboard", auth: "public", status: 200, extension: true } as const;
-const who = z.object({ id: z.string(), roles: z.array(z.string()), csrf_token: z.string() });
+const who = z.object({ id: z.string(), roles: z.array(z.string()), csrf_token: secret(z.string()) });
 
 /** Spec 3 A: the dashboard, its fragments, and the browser's session. */
 export const dashboardRoutes = {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Contract } from "../route.ts";
+import { secret } from "../secret.ts";
 import { accepted, backup, device, id, job, pool, smartReading, tuning, tuningChange } from "./nouns.ts";
 
 const post = {
@@ -198,7 +199,7 @@ export const operationRoutes = {
     summary: "Makes an S3 access key; the secret is shown this once",
     status: 201,
     params: z.object({ tenant_id: tenantId }),
-    reply: z.object({ access_key: z.string(), secret_key: z.string() }),
+    reply: z.object({ access_key: z.string(), secret_key: secret(z.string()) }),
   },
   revokeCredential: {
     ...admin,

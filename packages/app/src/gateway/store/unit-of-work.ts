@@ -1,15 +1,7 @@
-import { isCoded, type JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/core";
 import { refusal } from "@seneschal/core/keys";
-import type {
-  AuditDraft,
-  Commit,
-  CommitResult,
-  DocumentStore,
-  IndexValue,
-  ListOptions,
-  Put,
-  Stored,
-} from "@seneschal/core/ports";
+import type { AuditDraft, Commit, DocumentStore, IndexValue, ListOptions, Put, Stored } from "@seneschal/core/ports";
+import { settle } from "../../platform/settle.ts";
 import type { Collection } from "./collection.ts";
 import { documents, listStored, type Reader, reader } from "./reader.ts";
 
@@ -61,16 +53,6 @@ export async function transact<R>(
       throw refusal("CONFLICT", clashes.get(`${violation.coll}.${violation.index}`) ?? "it exists already");
     }
     if (attempt === ATTEMPTS) throw refusal("CONFLICT", "changed by others at the same time: try again");
-  }
-}
-
-/** A lost reply is settled by repeating the commit under its id; what stays unknown is thrown. */
-async function settle(store: DocumentStore, commit: Commit): Promise<CommitResult> {
-  try {
-    return await store.commit(commit);
-  } catch (error) {
-    if (!isCoded(error, "outcome_unknown")) throw error;
-    return await store.commit(commit);
   }
 }
 

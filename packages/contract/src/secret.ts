@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { schemasWithin } from "./schema-parts.ts";
+
+/** What is made from a marked schema (`.min`, `.meta`) inherits the mark. */
+const secrets = z.registry<{ readonly secret: true }>();
+
+/**
+ * Marks a field of a reply that is shown once: a share, a private key, a token. A reply with such a field is kept nowhere, not
+ * even sealed: a repeat with the same `Idempotency-Key` is told so (`reply_not_kept`).
+ *
+ * @example
+ * ```ts
+ * const reply = z.object({ id: z.uuid(), token: secret(z.string()) });
+ * ```
+ */
+export function secret<S extends z.ZodType>(schema: S): S {
+  secrets.add(schema, { secret: true });
+  return schema;
+}
+
+/** Whether a schema was marked by {@link secret}. */
+export function isSecret(schema: z.core.$ZodType): boolean {
+  return secrets.get(schema) !== undefined;
+}
+
+/** Paths of the fields of a reply that are shown once. */
+export function secretFields(reply: z.core.$ZodType | undefined): readonly string[] {
+  if (reply === undefined) return [];
+  return [...schemasWithin(reply, "reply")].flatMap(([schema, path]) => (isSecret(schema) ? [path] : []));
+}
