@@ -61,6 +61,8 @@ export interface PartDoc extends JsonObject {
   readonly etag: string;
   readonly modified_at: number;
   readonly chunks: readonly ChunkRef[];
+  /** Verified checksums, base64, by algorithm. */
+  readonly checksums?: Readonly<Record<string, string>>;
 }
 
 /** What a multipart upload begins with. */
@@ -71,6 +73,13 @@ export interface UploadDraft {
   readonly content_type: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly meta: Readonly<Record<string, string>>;
+  /** What was asked for: an algorithm by its header suffix, and what the object's checksum is made of. */
+  readonly checksum?: UploadChecksum;
+}
+
+export interface UploadChecksum extends JsonObject {
+  readonly algorithm: string;
+  readonly type: "COMPOSITE" | "FULL_OBJECT";
 }
 
 export interface UploadDoc extends UploadDraft, JsonObject {

@@ -70,6 +70,42 @@ describe.skipIf(!has.aws)("awscli (skipped: not installed)", () => {
     await aws("s3", "rb", "s3://aws-bucket");
     await expect(aws("s3", "ls", "s3://aws-bucket")).rejects.toThrow(/NoSuchBucket/);
   });
+  test("commands for what is not built fail by name, and change nothing", async () => {
+    await aws("s3", "mb", "s3://aws-empty");
+    await aws("s3", "mb", "s3://aws-kept");
+    await aws("s3", "cp", "small", "s3://aws-kept/src");
+    await aws("s3", "cp", "small", "s3://aws-kept/dst");
+    const before = (await s3.rig.store.changes(0, 100_000)).length;
+    const dst = ["--bucket", "aws-kept", "--key", "dst"];
+    const refused: [RegExp, string[]][] = [
+      ...["metrics", "inventory", "analytics", "intelligent-tiering"].map((what): [RegExp, string[]] => [
+        /NotImplemented/,
+        [`delete-bucket-${what}-configuration`, "--bucket", "aws-empty", "--id", "x"],
+      ]),
+      [/NotImplemented/, ["rename-object", ...dst, "--rename-source", "aws-kept/src"]],
+      [/NotImplemented/, ["put-object", ...dst, "--write-offset-bytes", "4", "--body", "small"]],
+      [/NotImplemented/, ["put-object-tagging", ...dst, "--tagging", "TagSet=[{Key=a,Value=b}]"]],
+      [/NotImplemented/, ["create-bucket", "--bucket", "aws-locked", "--object-lock-enabled-for-bucket"]],
+      [/NotImplemented/, ["get-bucket-policy-status", "--bucket", "aws-kept"]],
+      [/NotImplemented/, ["list-bucket-metrics-configurations", "--bucket", "aws-kept"]],
+      [/PreconditionFailed/, ["delete-object", ...dst, "--if-match", '"deadbeef"']],
+      [/PreconditionFailed/, ["delete-object", ...dst, "--if-match-size", "3"]],
+      [/NoSuchVersion/, ["delete-object", ...dst, "--version-id", "v1"]],
+    ];
+    for (const [reason, args] of refused) {
+      const outcome = await aws("s3api", ...args).catch((error: { stderr: string }) => error);
+      // An older client does not know every command; then it sends nothing.
+      if (typeof outcome === "object" && /Invalid choice|Unknown options/.test(outcome.stderr)) continue;
+      expect([args[0], outcome]).toEqual([args[0], expect.objectContaining({ stderr: expect.stringMatching(reason) })]);
+    }
+    for (const object of ["Key=dst,VersionId=v1", 'Key=dst,ETag="deadbeef"']) {
+      const said = await aws("s3api", "delete-objects", "--bucket", "aws-kept", "--delete", `Objects=[{${object}}]`).catch(
+        (error: { stderr: string }) => error.stderr,
+      );
+      expect(said).toMatch(/NoSuchVersion|PreconditionFailed|Unknown/);
+    }
+    expect((await s3.rig.store.changes(0, 100_000)).length).toBe(before);
+  });
 });
 
 describe.skipIf(!has.rclone)("rclone (skipped: not installed)", () => {

@@ -2,8 +2,10 @@ import { Readable } from "node:stream";
 import type { ListObjectsV2CommandOutput, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
+import { checksums } from "../../src/storage/s3/checksums.ts";
 import { operator, pattern } from "./rig.ts";
 import { openS3Rig, type S3Rig, sdk } from "./s3-rig.ts";
+import { signedFetch } from "./signed-fetch.ts";
 
 const {
   AbortMultipartUploadCommand,
@@ -14,15 +16,22 @@ const {
   DeleteBucketCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
+  GetBucketAclCommand,
+  GetBucketEncryptionCommand,
   GetBucketLocationCommand,
+  GetBucketPolicyCommand,
   GetBucketVersioningCommand,
+  GetObjectAttributesCommand,
   GetObjectCommand,
+  GetObjectLockConfigurationCommand,
+  GetPublicAccessBlockCommand,
   HeadBucketCommand,
   HeadObjectCommand,
   ListBucketsCommand,
   ListMultipartUploadsCommand,
   ListObjectsCommand,
   ListObjectsV2Command,
+  ListObjectVersionsCommand,
   ListPartsCommand,
   PutObjectCommand,
   UploadPartCommand,
@@ -188,7 +197,12 @@ describe("@aws-sdk/client-s3", () => {
     expect((await get("multi", { Range: "bytes=5242870-5242890" })).bytes.equals(whole.subarray(5_242_870, 5_242_891))).toBe(
       true,
     );
+    // Said again, because the answer was lost, it is the same answer; of another list of parts, or once the object is another, it is none.
+    expect((await complete(all)).ETag).toBe(back.ETag);
+    expect(await failure(complete(all.slice(0, 2)))).toEqual([404, "NoSuchUpload"]);
+    await put("multi", "another object");
     expect(await failure(complete(all))).toEqual([404, "NoSuchUpload"]);
+    expect((await get("multi")).bytes.toString()).toBe("another object");
   });
   test("a part below 5 MiB that is not the last refuses the completion; an abort takes everything back", async () => {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: "small" }));
@@ -453,5 +467,158 @@ describe("what a request insists on", () => {
     await client.send(new PutObjectCommand({ Bucket: "half-gone", Key: "k", Body: "v" }));
     await client.send(new DeleteObjectCommand({ Bucket: "half-gone", Key: "k" }));
     await client.send(new DeleteBucketCommand({ Bucket: "half-gone" }));
+  });
+});
+
+describe("checksums of multipart uploads", () => {
+  const pieces = [pattern(5 << 20, 21), pattern(5 << 20, 22), pattern(70_000, 23)];
+  const sumOf = (algorithm: string, ...bytes: readonly Uint8Array[]) => {
+    const sum = checksums[algorithm.toLowerCase()]?.();
+    for (const piece of bytes) sum?.update(piece);
+    return sum?.digest() ?? "";
+  };
+  type Sums = Record<string, string | undefined>;
+  const upload = async (
+    Key: string,
+    algorithm: "CRC32" | "CRC32C" | "CRC64NVME" | "SHA1" | "SHA256",
+    type?: "COMPOSITE" | "FULL_OBJECT",
+  ) => {
+    const begun = await client.send(
+      new CreateMultipartUploadCommand({ Bucket, Key, ChecksumAlgorithm: algorithm, ...(type && { ChecksumType: type }) }),
+    );
+    expect(begun.ChecksumAlgorithm).toBe(algorithm);
+    const { UploadId } = begun;
+    const name = `Checksum${algorithm}`;
+    const Parts = [];
+    for (const [i, Body] of pieces.entries()) {
+      const part = await client.send(
+        new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: i + 1, Body, ChecksumAlgorithm: algorithm }),
+      );
+      expect((part as unknown as Sums)[name]).toBe(sumOf(algorithm, Body));
+      Parts.push({ ETag: part.ETag, PartNumber: i + 1, [name]: (part as unknown as Sums)[name] });
+    }
+    const complete = (more: Record<string, unknown> = {}, parts: Record<string, unknown>[] = Parts) =>
+      client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts: parts }, ...more }));
+    return { UploadId, name, Parts, complete, type: begun.ChecksumType };
+  };
+  test.each([
+    ["CRC32", "FULL_OBJECT"],
+    ["CRC32C", "FULL_OBJECT"],
+    ["CRC64NVME", undefined],
+    ["CRC32", "COMPOSITE"],
+    ["SHA1", undefined],
+    ["SHA256", undefined],
+  ] as const)("%s %s is in the replies of every operation, as S3 computes it", async (algorithm, asked) => {
+    const Key = `sums-${algorithm}-${asked}`;
+    const { UploadId, name, Parts, complete, type } = await upload(Key, algorithm, asked);
+    expect(type).toBe(asked ?? (algorithm === "CRC64NVME" ? "FULL_OBJECT" : "COMPOSITE"));
+    const raw = pieces.map((piece) => Buffer.from(sumOf(algorithm, piece), "base64"));
+    const whole = type === "FULL_OBJECT" ? sumOf(algorithm, ...pieces) : `${sumOf(algorithm, ...raw)}-3`;
+    const listed = await client.send(new ListPartsCommand({ Bucket, Key, UploadId }));
+    expect(listed).toMatchObject({ ChecksumAlgorithm: algorithm, ChecksumType: type });
+    expect(listed.Parts?.map((p) => (p as unknown as Sums)[name])).toEqual(Parts.map((p) => p[name as "ETag"]));
+    expect(await failure(complete({ [name]: sumOf(algorithm, Buffer.from("other")) }))).toEqual([400, "BadDigest"]);
+    expect(await failure(complete({ MpuObjectSize: 1 }))).toEqual([400, "InvalidRequest"]);
+    const other = Parts.map((p, i) => (i === 1 ? { ...p, [name]: sumOf(algorithm, Buffer.from("other")) } : p));
+    expect(await failure(complete({}, other))).toEqual([400, "InvalidPart"]);
+    const done = await complete({ [name]: whole, ChecksumType: type, MpuObjectSize: pieces.reduce((n, p) => n + p.length, 0) });
+    expect(done).toMatchObject({ [name]: whole, ChecksumType: type });
+    const head = await client.send(new HeadObjectCommand({ Bucket, Key, ChecksumMode: "ENABLED" }));
+    expect(head).toMatchObject({ [name]: whole, ChecksumType: type });
+    expect(await get(Key, { ChecksumMode: "ENABLED" })).toMatchObject({ [name]: whole, ChecksumType: type });
+    expect(await get(Key, { PartNumber: 2, ChecksumMode: "ENABLED" })).toMatchObject({ [name]: Parts[1]?.[name as "ETag"] });
+    const attributes = await client.send(
+      new GetObjectAttributesCommand({
+        Bucket,
+        Key,
+        ObjectAttributes: ["ETag", "Checksum", "ObjectParts", "ObjectSize", "StorageClass"],
+      }),
+    );
+    expect(attributes).toMatchObject({
+      ...{ Checksum: { [name]: whole, ChecksumType: type }, ObjectSize: 2 * (5 << 20) + 70_000, StorageClass: "STANDARD" },
+      ObjectParts: { TotalPartsCount: 3, Parts: pieces.map((p, i) => ({ PartNumber: i + 1, Size: p.length })) },
+    });
+    const copied = await client.send(new CopyObjectCommand({ Bucket, Key: `${Key}-copy`, CopySource: `${Bucket}/${Key}` }));
+    expect(copied.CopyObjectResult).toMatchObject({ [name]: sumOf(algorithm, ...pieces), ChecksumType: "FULL_OBJECT" });
+  });
+  test("a part by another algorithm, a type that an algorithm does not have, and a completion without its sums are refused", async () => {
+    const Key = "sums-refused";
+    const { UploadId, Parts, complete } = await upload(Key, "SHA256");
+    const part = { Bucket, Key, UploadId, PartNumber: 4, Body: "x" };
+    expect(await failure(client.send(new UploadPartCommand({ ...part, ChecksumAlgorithm: "SHA1" })))).toEqual([
+      400,
+      "InvalidRequest",
+    ]);
+    expect(
+      await failure(
+        complete(
+          {},
+          Parts.map(({ ETag, PartNumber }) => ({ ETag, PartNumber })),
+        ),
+      ),
+    ).toEqual([400, "InvalidRequest"]);
+    for (const more of [
+      { ChecksumAlgorithm: "SHA256", ChecksumType: "FULL_OBJECT" },
+      { ChecksumAlgorithm: "CRC64NVME", ChecksumType: "COMPOSITE" },
+      { ChecksumType: "COMPOSITE" },
+      { ChecksumAlgorithm: "MD5" },
+    ] as const)
+      expect(await failure(client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...(more as object) })))).toEqual([
+        400,
+        "InvalidRequest",
+      ]);
+    await complete();
+  });
+});
+
+describe("what a bucket says of itself", () => {
+  test("every object is a version called null, in pages", async () => {
+    const B = "versions-of";
+    await client.send(new CreateBucketCommand({ Bucket: B }));
+    for (const Key of ["a", "b/1", "b/2", "c"]) await client.send(new PutObjectCommand({ Bucket: B, Key, Body: Key }));
+    const seen: (string | undefined)[] = [];
+    let marker = {};
+    for (;;) {
+      const page = await client.send(new ListObjectVersionsCommand({ Bucket: B, MaxKeys: 2, ...marker }));
+      seen.push(...(page.Versions ?? []).map((v) => `${v.Key} ${v.VersionId} ${v.IsLatest}`));
+      if (page.IsTruncated !== true) break;
+      marker = { KeyMarker: page.NextKeyMarker, VersionIdMarker: page.NextVersionIdMarker };
+    }
+    expect(seen).toEqual(["a", "b/1", "b/2", "c"].map((key) => `${key} null true`));
+    const rolled = await client.send(new ListObjectVersionsCommand({ Bucket: B, Delimiter: "/" }));
+    expect([rolled.CommonPrefixes, rolled.Versions?.length]).toEqual([[{ Prefix: "b/" }], 2]);
+    // As tools empty a bucket: each version by its name.
+    const Objects = seen.map((text) => ({ Key: text?.split(" ")[0], VersionId: "null" }));
+    const { Deleted, Errors } = await client.send(new DeleteObjectsCommand({ Bucket: B, Delete: { Objects } }));
+    expect([Deleted?.map((d) => d.VersionId), Errors]).toEqual([Array(4).fill("null"), undefined]);
+    await client.send(new DeleteBucketCommand({ Bucket: B }));
+  });
+  test("encryption and access as they are; configurations that nobody made are 404 by their names", async () => {
+    const { ServerSideEncryptionConfiguration: encryption } = await client.send(new GetBucketEncryptionCommand({ Bucket }));
+    expect(encryption?.Rules?.[0]?.ApplyServerSideEncryptionByDefault).toEqual({ SSEAlgorithm: "AES256" });
+    const { Grants, Owner } = await client.send(new GetBucketAclCommand({ Bucket }));
+    expect([Owner?.ID, Grants]).toMatchObject([
+      "alpha",
+      [{ Permission: "FULL_CONTROL", Grantee: { ID: "alpha", Type: "CanonicalUser" } }],
+    ]);
+    for (const [command, code] of [
+      [new GetBucketPolicyCommand({ Bucket }), "NoSuchBucketPolicy"],
+      [new GetObjectLockConfigurationCommand({ Bucket }), "ObjectLockConfigurationNotFoundError"],
+      [new GetPublicAccessBlockCommand({ Bucket }), "NoSuchPublicAccessBlockConfiguration"],
+    ] as const)
+      expect(await failure(client.send(command as never))).toEqual([404, code]);
+    expect(await failure(client.send(new GetBucketPolicyCommand({ Bucket: "no-such-bucket" })))).toEqual([404, "NoSuchBucket"]);
+  });
+  test("a range is of the object that If-Range names, else all of it is sent", async () => {
+    const { ETag } = await put("if-range", "0123456789");
+    expect((await get("if-range", { Range: "bytes=1-2" })).bytes.toString()).toBe("12");
+    const url = (IfRange: string) =>
+      signedFetch(s3, { path: `/${Bucket}/if-range`, headers: { range: "bytes=1-2", "if-range": IfRange } });
+    const answers = [await url(ETag ?? ""), await url('"other"'), await url(new Date(0).toUTCString())];
+    expect(answers.map((a) => [a.status, a.text])).toEqual([
+      [206, "12"],
+      [200, "0123456789"],
+      [200, "0123456789"],
+    ]);
   });
 });

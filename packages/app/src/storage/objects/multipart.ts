@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
+import { isCoded } from "@seneschal/core";
 import { storageError } from "@seneschal/core/storage";
 import { commit } from "../context.ts";
 import type { Body, ObjectDoc, PartDoc, UploadDoc, UploadDraft } from "../documents.ts";
 import { objectError, openBucket } from "./buckets.ts";
-import { checkKey } from "./object-id.ts";
+import { checkKey, objectId } from "./object-id.ts";
 import { type Conditions, commitObject, trashPuts } from "./put-object.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { storeBody } from "./store-body.ts";
@@ -33,7 +34,8 @@ export interface UploadTarget {
   readonly upload: string;
 }
 
-async function openUpload(
+/** The upload that a target names. Throws `NoSuchUpload`, and what {@link openBucket} throws. */
+export async function openUpload(
   services: ObjectServices,
   target: UploadTarget,
 ): Promise<{ readonly doc: UploadDoc; readonly version: number }> {
@@ -45,12 +47,13 @@ async function openUpload(
   return { doc, version: found.version };
 }
 
-/** Stores one part; sending a number again replaces it. */
+/** Stores one part; sending a number again replaces it. `checksums` is read once the body has ended. */
 export async function uploadPart(
   services: ObjectServices,
   target: UploadTarget,
   number: number,
   body: AsyncIterable<Uint8Array>,
+  checksums: Readonly<Record<string, string>> = {},
 ): Promise<PartDoc> {
   const { store, clock } = services.context;
   await openUpload(services, target);
@@ -65,7 +68,10 @@ export async function uploadPart(
         const upload = await openUpload(services, target);
         const before = await store.get("storage_parts", id);
         const chunks = made.kind === "chunks" ? made.chunks : [];
-        part = { upload: target.upload, number, size: stored.size, etag: stored.md5, modified_at: clock.now(), chunks };
+        part = {
+          ...{ upload: target.upload, number, size: stored.size, etag: stored.md5, modified_at: clock.now(), chunks },
+          ...(Object.keys(checksums).length > 0 && { checksums: { ...checksums } }),
+        };
         const old = before?.doc as PartDoc | undefined;
         const trash = old === undefined ? [] : trashPuts(services, { body: { kind: "chunks", chunks: old.chunks } } as ObjectDoc);
         return {
@@ -98,12 +104,51 @@ export async function listParts(
   return { upload, parts: parts.slice(0, limit), more: parts.length > limit };
 }
 
-/** Joins the named parts into the object without copying a byte; parts that are not named go to the trash. */
-export async function completeUpload(
+/** What makes an upload an object. */
+export interface Completion {
+  readonly parts: readonly { readonly number: number; readonly etag: string }[];
+  readonly conditions?: Conditions;
+  /** Headers of the object besides the upload's, of its parts. Throws to refuse them. */
+  readonly join?: (upload: UploadDoc, parts: readonly PartDoc[]) => Readonly<Record<string, string>>;
+}
+
+/**
+ * Joins the named parts into the object without copying a byte; parts that are not named go to the trash. Said again, when the
+ * answer was lost, it is the same answer for as long as the object is the one that it made.
+ */
+export async function completeUpload(services: ObjectServices, target: UploadTarget, completion: Completion): Promise<ObjectDoc> {
+  try {
+    return await joinParts(services, target, completion);
+  } catch (error) {
+    const made = isCoded(error, "NoSuchUpload") ? await madeBy(services, target, completion) : undefined;
+    if (made === undefined) throw error;
+    return made;
+  }
+}
+
+/** The object that this completion has made before, if it is still there. */
+async function madeBy(
+  { context }: ObjectServices,
+  { bucket, key, upload }: UploadTarget,
+  { parts }: Completion,
+): Promise<ObjectDoc | undefined> {
+  const object = (await context.store.get("storage_objects", objectId(bucket, key)))?.doc as ObjectDoc | undefined;
+  if (object?.body.kind !== "parts" || object.etag !== etagOf(parts)) return undefined;
+  const ids = object.body.parts.map(({ id }) => id);
+  return ids.join() === parts.map(({ number }) => `${upload}.${number}`).join() ? object : undefined;
+}
+
+/** The MD5 of the parts' MD5s, and their number. */
+function etagOf(parts: readonly { readonly etag: string }[]): string {
+  const digest = createHash("md5");
+  for (const { etag } of parts) digest.update(Buffer.from(etag, "hex"));
+  return `${digest.digest("hex")}-${parts.length}`;
+}
+
+async function joinParts(
   services: ObjectServices,
   target: UploadTarget,
-  named: readonly { readonly number: number; readonly etag: string }[],
-  conditions?: Conditions,
+  { parts: named, conditions, join }: Completion,
 ): Promise<ObjectDoc> {
   const { store, clock } = services.context;
   const { doc: upload, version } = await openUpload(services, target);
@@ -123,6 +168,7 @@ export async function completeUpload(
       throw objectError("EntityTooSmall", `part ${n.number} is below 5 MiB`);
     return part;
   });
+  const headers = { ...upload.headers, ...join?.(upload, parts) };
   const used = new Set(named.map((n) => n.number));
   const spare: PartDoc[] = [];
   for (let after = 0; ; ) {
@@ -132,9 +178,7 @@ export async function completeUpload(
     after = page.parts.at(-1)?.number ?? after;
   }
   const body: Body = { kind: "parts", parts: parts.map((p) => ({ id: `${target.upload}.${p.number}`, size: p.size })) };
-  const digest = createHash("md5");
-  for (const p of parts) digest.update(Buffer.from(p.etag, "hex"));
-  const etag = `${digest.digest("hex")}-${parts.length}`;
+  const etag = etagOf(parts);
   let uploadGone = false;
   const doc = await commitObject(
     services,
@@ -172,7 +216,7 @@ export async function completeUpload(
       size: parts.reduce((n, p) => n + p.size, 0),
       etag,
       content_type: upload.content_type,
-      headers: upload.headers,
+      headers,
       meta: upload.meta,
       modified_at: clock.now(),
       body: made as ObjectDoc["body"],

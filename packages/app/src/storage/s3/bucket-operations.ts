@@ -1,12 +1,14 @@
 import { isCoded } from "@seneschal/core";
 import type { ObjectDoc, UploadDoc } from "../documents.ts";
 import { createBucket, deleteBucket, listBuckets, openBucket } from "../objects/buckets.ts";
-import { deleteObject } from "../objects/delete-object.ts";
+import { type DeleteConditions, deleteObject } from "../objects/delete-object.ts";
 import { listKeys } from "../objects/list-keys.ts";
 import { queryNumber, readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
-import { s3Error, s3Failure } from "./errors.ts";
+import { type S3Code, s3Error, s3Failure } from "./errors.ts";
+import { deleteConditions, privateAcl, refuseAcl } from "./object-headers.ts";
 import { uriEncode } from "./sigv4.ts";
-import { childText, parseXml, type XmlObject, xmlDocument } from "./xml.ts";
+import { checkVersion } from "./versions.ts";
+import { childText, onlyChildren, parseXml, type XmlElement, type XmlObject, xmlDocument } from "./xml.ts";
 
 const maxBuckets = 10_000;
 const iso = (at: number) => new Date(at).toISOString();
@@ -21,7 +23,10 @@ export async function listAllBuckets(call: S3Call): Promise<S3Reply> {
   const prefix = query.get("prefix") ?? "";
   const token = query.get("continuation-token");
   const after = token ? decodeToken(token) : "";
-  const rest = (await listBuckets(call.services, call.tenant)).filter((b) => b.name.startsWith(prefix) && b.name > after);
+  const region = query.get("bucket-region");
+  const rest = (await listBuckets(call.services, call.tenant)).filter(
+    (b) => b.name.startsWith(prefix) && b.name > after && (region === undefined || b.region === region),
+  );
   const buckets = rest.slice(0, limit);
   const last = buckets.at(-1);
   return xmlReply(
@@ -40,6 +45,9 @@ export async function putBucket(call: S3Call): Promise<S3Reply> {
   const ownership = call.headers["x-amz-object-ownership"];
   if (ownership !== undefined && ownership !== "BucketOwnerEnforced")
     throw s3Error("NotImplemented", "a bucket's objects belong to its owner: BucketOwnerEnforced");
+  refuseAcl(call.headers);
+  if (!/^(?:false)?$/i.test(call.headers["x-amz-bucket-object-lock-enabled"] ?? ""))
+    throw s3Error("NotImplemented", "object lock is not implemented: no bucket can have it");
   const text = await readText(call.body(), 64 * 1024);
   const asked = text.trim() === "" ? undefined : parseXml(text);
   const unknown = asked?.children.find(({ name }) => name !== "LocationConstraint");
@@ -74,6 +82,27 @@ export async function bucketVersioning(call: S3Call): Promise<S3Reply> {
   return xmlReply(xmlDocument("VersioningConfiguration", {}));
 }
 
+/** Reads a configuration that no bucket has. */
+export function absentConfiguration(code: S3Code): (call: S3Call) => Promise<S3Reply> {
+  return async (call) => {
+    await openBucket(call.services, call.tenant, call.bucket);
+    throw s3Error(code, "the configuration does not exist");
+  };
+}
+
+/** Every object is encrypted by its own key under AES-256, whether a client asks or not. */
+export async function bucketEncryption(call: S3Call): Promise<S3Reply> {
+  await openBucket(call.services, call.tenant, call.bucket);
+  const rule = { ApplyServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" }, BucketKeyEnabled: false };
+  return xmlReply(xmlDocument("ServerSideEncryptionConfiguration", { Rule: rule }));
+}
+
+/** Nobody but the tenant reaches its buckets. */
+export async function bucketAcl(call: S3Call): Promise<S3Reply> {
+  await openBucket(call.services, call.tenant, call.bucket);
+  return xmlReply(privateAcl(call.tenant));
+}
+
 function encoder(call: S3Call): (text: string) => string {
   const type = call.query.get("encoding-type");
   if (type !== undefined && type !== "url") throw s3Error("InvalidArgument", "encoding-type must be url");
@@ -84,7 +113,8 @@ function encoder(call: S3Call): (text: string) => string {
 export async function listObjects(call: S3Call): Promise<S3Reply> {
   await openBucket(call.services, call.tenant, call.bucket);
   const { query } = call;
-  const second = query.get("list-type") === "2";
+  const second = query.has("list-type");
+  if (second && query.get("list-type") !== "2") throw s3Error("InvalidArgument", "list-type must be 2");
   const encode = encoder(call);
   const limit = queryNumber(call, "max-keys", 1000, 0, 1000);
   const prefix = query.get("prefix") ?? "";
@@ -133,6 +163,48 @@ export async function listObjects(call: S3Call): Promise<S3Reply> {
       }
     : { Marker: encode(after), NextMarker: page.next === undefined ? undefined : encode(page.next) };
   return xmlReply(xmlDocument("ListBucketResult", { ...common, ...paging }));
+}
+
+/** ListObjectVersions: no bucket has versions, so that every object is the one version of its key, which S3 calls `null`. */
+export async function listVersions(call: S3Call): Promise<S3Reply> {
+  await openBucket(call.services, call.tenant, call.bucket);
+  const { query } = call;
+  const encode = encoder(call);
+  const limit = queryNumber(call, "max-keys", 1000, 0, 1000);
+  const prefix = query.get("prefix") ?? "";
+  const delimiter = query.get("delimiter") ?? "";
+  const after = query.get("key-marker") ?? "";
+  const version = query.get("version-id-marker");
+  if (version && after === "") throw s3Error("InvalidArgument", "A version-id marker cannot be specified without a key marker.");
+  checkVersion(version || undefined);
+  const page = await listKeys<ObjectDoc>(call.services, "storage_objects", {
+    ...{ bucket: call.bucket, prefix, delimiter, after, limit },
+  });
+  const owner = { ID: call.tenant, DisplayName: call.tenant };
+  return xmlReply(
+    xmlDocument("ListVersionsResult", {
+      Name: call.bucket,
+      Prefix: encode(prefix),
+      ...(delimiter === "" ? {} : { Delimiter: encode(delimiter) }),
+      KeyMarker: encode(after),
+      VersionIdMarker: version ?? "",
+      MaxKeys: limit,
+      ...(query.has("encoding-type") ? { EncodingType: "url" } : {}),
+      IsTruncated: page.next !== undefined,
+      ...(page.next === undefined ? {} : { NextKeyMarker: encode(page.next), NextVersionIdMarker: "null" }),
+      Version: page.items.map((o) => ({
+        Key: encode(o.key),
+        VersionId: "null",
+        IsLatest: true,
+        LastModified: iso(o.modified_at),
+        ETag: `"${o.etag}"`,
+        Size: o.size,
+        StorageClass: "STANDARD",
+        Owner: owner,
+      })),
+      CommonPrefixes: page.prefixes.map((p) => ({ Prefix: encode(p) })),
+    }),
+  );
 }
 
 function encodeToken(key: string): string {
@@ -185,21 +257,38 @@ export async function listUploads(call: S3Call): Promise<S3Reply> {
 export async function deleteObjects(call: S3Call): Promise<S3Reply> {
   await openBucket(call.services, call.tenant, call.bucket);
   const root = parseXml(await readText(call.body(), 2 * 1024 * 1024));
-  const keys = root.children.filter((c) => c.name === "Object").map((o) => childText(o, "Key"));
-  if (root.name !== "Delete" || keys.length === 0 || keys.length > 1000 || keys.some((k) => k === undefined || k === ""))
+  onlyChildren(root, ["Object", "Quiet"]);
+  const named = root.children.filter((c) => c.name === "Object").map((o) => deletionOf(o));
+  if (root.name !== "Delete" || named.length === 0 || named.length > 1000)
     throw s3Error("MalformedXML", "expected Delete with 1 to 1000 Objects, each with a Key");
   const quiet = childText(root, "Quiet") === "true";
   const deleted: XmlObject[] = [];
   const errors: XmlObject[] = [];
-  for (const key of keys as string[]) {
+  for (const { key, version, conditions } of named) {
+    const VersionId = version === undefined ? {} : { VersionId: version };
     try {
-      await deleteObject(call.services, call.tenant, call.bucket, key);
-      deleted.push({ Key: key });
+      checkVersion(version);
+      await deleteObject(call.services, call.tenant, call.bucket, key, conditions);
+      deleted.push({ Key: key, ...VersionId });
     } catch (error) {
       if (isCoded(error, "NoSuchBucket")) throw error;
       const { code, message } = s3Failure(error);
-      errors.push({ Key: key, Code: code, Message: message });
+      errors.push({ Key: key, ...VersionId, Code: code, Message: message });
     }
   }
   return xmlReply(xmlDocument("DeleteResult", { Deleted: quiet ? [] : deleted, Error: errors }));
+}
+
+/** One Object of a Delete. Throws `MalformedXML`, `NotImplemented` for what is not known. */
+function deletionOf(element: XmlElement): {
+  readonly key: string;
+  readonly version: string | undefined;
+  readonly conditions: DeleteConditions;
+} {
+  onlyChildren(element, ["Key", "VersionId", "ETag", "LastModifiedTime", "Size"]);
+  const key = childText(element, "Key");
+  if (!key) throw s3Error("MalformedXML", "expected Delete with 1 to 1000 Objects, each with a Key");
+  const said = (name: string) => childText(element, name);
+  const conditions = deleteConditions({ etag: said("ETag"), size: said("Size"), modified: said("LastModifiedTime") });
+  return { key, version: said("VersionId") || undefined, conditions };
 }

@@ -15,7 +15,8 @@ export interface S3Call {
   readonly region: string;
   readonly host: string;
   readonly now: number;
-  body(): RequestBody;
+  /** The payload. `algorithm`: a checksum to compute although the request does not name it; `null`: its checksums are not of the payload. */
+  body(algorithm?: string | null): RequestBody;
 }
 
 /** A reply: a streamed body has its length. */

@@ -1,19 +1,30 @@
+import type { PartDoc, UploadChecksum, UploadDoc } from "../documents.ts";
 import {
   abortUpload,
   completeUpload,
   createUpload,
   listParts,
+  openUpload,
   partLimits,
   type UploadTarget,
   uploadPart,
 } from "../objects/multipart.ts";
 import { readObject } from "../objects/read-object.ts";
 import { queryNumber, readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
+import {
+  checksumAlgorithm,
+  checksumElements,
+  checksums,
+  checksumTypes,
+  isChecksumHeader,
+  joinChecksums,
+  summed,
+} from "./checksums.ts";
 import { s3Error } from "./errors.ts";
 import { conditionsOf, describeObject } from "./object-headers.ts";
 import { copySource, partNumberOf } from "./object-operations.ts";
 import { uriEncode } from "./sigv4.ts";
-import { childText, parseXml, xmlDocument } from "./xml.ts";
+import { childText, onlyChildren, parseXml, xmlDocument } from "./xml.ts";
 
 function target(call: S3Call): UploadTarget {
   return { tenant: call.tenant, bucket: call.bucket, key: call.key, upload: call.query.get("uploadId") ?? "" };
@@ -26,15 +37,48 @@ function partNumber(call: S3Call): number {
 export async function beginUpload(call: S3Call): Promise<S3Reply> {
   const { contentType, headers, meta } = describeObject(call.headers);
   const { tenant, bucket, key } = call;
-  const upload = await createUpload(call.services, { tenant, bucket, key, content_type: contentType, headers, meta });
-  return xmlReply(xmlDocument("InitiateMultipartUploadResult", { Bucket: bucket, Key: key, UploadId: upload }));
+  const checksum = uploadChecksum(call);
+  const upload = await createUpload(call.services, {
+    ...{ tenant, bucket, key, content_type: contentType, headers, meta },
+    ...(checksum && { checksum }),
+  });
+  const reply = xmlReply(xmlDocument("InitiateMultipartUploadResult", { Bucket: bucket, Key: key, UploadId: upload }));
+  if (checksum === undefined) return reply;
+  const said = { "x-amz-checksum-algorithm": checksum.algorithm.toUpperCase(), "x-amz-checksum-type": checksum.type };
+  return { ...reply, headers: { ...reply.headers, ...said } };
+}
+
+/** The checksum that an upload is to have. Throws `InvalidRequest` for a type that its algorithm does not have. */
+function uploadChecksum({ headers }: S3Call): UploadChecksum | undefined {
+  const algorithm = checksumAlgorithm(headers["x-amz-checksum-algorithm"]);
+  const asked = headers["x-amz-checksum-type"];
+  if (algorithm === undefined) {
+    if (asked === undefined) return undefined;
+    throw s3Error("InvalidRequest", "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.");
+  }
+  const type = checksumTypes(algorithm).find((t) => asked === undefined || t === asked.toUpperCase());
+  if (type === undefined)
+    throw s3Error("InvalidRequest", `The ${asked} checksum type cannot be used with the ${algorithm} checksum algorithm.`);
+  return { algorithm, type };
+}
+
+/** The upload's own checksum by header name; of another algorithm none is taken. Throws `InvalidRequest`. */
+function checkPartChecksums({ checksum }: UploadDoc, headers: S3Call["headers"]): void {
+  const given = [...Object.keys(headers), headers["x-amz-trailer"] ?? ""].find(isChecksumHeader);
+  if (checksum !== undefined && given !== undefined && given !== `x-amz-checksum-${checksum.algorithm}`)
+    throw s3Error(
+      "InvalidRequest",
+      `Checksum Type mismatch occurred, expected checksum Type: ${checksum.algorithm}, actual checksum Type: ${given.slice("x-amz-checksum-".length)}`,
+    );
 }
 
 export async function storePart(call: S3Call): Promise<S3Reply> {
   const number = partNumber(call);
-  const body = call.body();
+  const { doc: upload } = await openUpload(call.services, target(call));
+  checkPartChecksums(upload, call.headers);
+  const body = call.body(upload.checksum?.algorithm);
   if (body.length === undefined) throw s3Error("MissingContentLength", "the length of the content is missing");
-  const part = await uploadPart(call.services, target(call), number, body.bytes);
+  const part = await uploadPart(call.services, target(call), number, body.bytes, body.verified);
   return { status: 200, headers: { etag: `"${part.etag}"`, ...body.verified } };
 }
 
@@ -42,16 +86,21 @@ export async function copyPart(call: S3Call): Promise<S3Reply> {
   const number = partNumber(call);
   const { object, range } = await copySource(call);
   const bytes = readObject(call.services, object, range?.start ?? 0, range?.end ?? object.size);
-  const part = await uploadPart(call.services, target(call), number, bytes);
+  const { doc: upload } = await openUpload(call.services, target(call));
+  const sums: Record<string, string> = {};
+  const part = await uploadPart(call.services, target(call), number, summed(bytes, upload.checksum?.algorithm, sums), sums);
+  const { ChecksumType: _, ...checksum } = checksumElements(sums);
   return xmlReply(
-    xmlDocument("CopyPartResult", { LastModified: new Date(part.modified_at).toISOString(), ETag: `"${part.etag}"` }),
+    xmlDocument("CopyPartResult", {
+      ...{ LastModified: new Date(part.modified_at).toISOString(), ETag: `"${part.etag}"`, ...checksum },
+    }),
   );
 }
 
 export async function partsOfUpload(call: S3Call): Promise<S3Reply> {
   const limit = queryNumber(call, "max-parts", 1000, 1, 1000);
   const after = queryNumber(call, "part-number-marker", 0, 0, partLimits.maxNumber);
-  const { parts, more } = await listParts(call.services, target(call), after, limit);
+  const { upload, parts, more } = await listParts(call.services, target(call), after, limit);
   return xmlReply(
     xmlDocument("ListPartsResult", {
       Bucket: call.bucket,
@@ -64,24 +113,37 @@ export async function partsOfUpload(call: S3Call): Promise<S3Reply> {
       NextPartNumberMarker: parts.at(-1)?.number,
       MaxParts: limit,
       IsTruncated: more,
-      Part: parts.map((p) => ({
-        PartNumber: p.number,
-        LastModified: new Date(p.modified_at).toISOString(),
-        ETag: `"${p.etag}"`,
-        Size: p.size,
-      })),
+      ...(upload.checksum && {
+        ChecksumAlgorithm: upload.checksum.algorithm.toUpperCase(),
+        ChecksumType: upload.checksum.type,
+      }),
+      Part: parts.map((p) => {
+        const { ChecksumType: _, ...checksum } = checksumElements(p.checksums ?? {});
+        return {
+          PartNumber: p.number,
+          LastModified: new Date(p.modified_at).toISOString(),
+          ETag: `"${p.etag}"`,
+          Size: p.size,
+          ...checksum,
+        };
+      }),
     }),
   );
 }
 
 export async function finishUpload(call: S3Call): Promise<S3Reply> {
-  const root = parseXml(await readText(call.body(), 2 * 1024 * 1024));
-  const named = root.children
-    .filter((c) => c.name === "Part")
-    .map((p) => ({
+  const root = parseXml(await readText(call.body(null), 2 * 1024 * 1024));
+  onlyChildren(root, ["Part"]);
+  const named = root.children.map((p) => {
+    onlyChildren(p, ["PartNumber", "ETag", ...Object.keys(checksums).map((algorithm) => `Checksum${algorithm.toUpperCase()}`)]);
+    return {
       number: Number(childText(p, "PartNumber")),
       etag: (childText(p, "ETag") ?? "").trim().replace(/^"(.*)"$/, "$1"),
-    }));
+      checksums: p.children.flatMap(({ name, text }) =>
+        name.startsWith("Checksum") ? [[`x-amz-${name.replace("Checksum", "checksum-").toLowerCase()}`, text] as const] : [],
+      ),
+    };
+  });
   const whole = named.length > 0 && named.every((n) => Number.isInteger(n.number) && n.etag !== "");
   if (root.name !== "CompleteMultipartUpload" || !whole)
     throw s3Error("MalformedXML", "expected CompleteMultipartUpload with Parts of PartNumber and ETag");
@@ -89,15 +151,62 @@ export async function finishUpload(call: S3Call): Promise<S3Reply> {
     throw s3Error("InvalidArgument", "PartNumber must be >= 1", {
       elements: { ArgumentName: "PartNumber", ArgumentValue: String(named.find((n) => n.number < 1)?.number) },
     });
-  const object = await completeUpload(call.services, target(call), named, conditionsOf(call.headers));
+  const object = await completeUpload(call.services, target(call), {
+    parts: named,
+    conditions: conditionsOf(call.headers),
+    join: (upload, parts) => wholeChecksum(call, upload, parts, named),
+  });
   return xmlReply(
     xmlDocument("CompleteMultipartUploadResult", {
       Location: `http://${call.host}/${call.bucket}/${call.key.split("/").map(uriEncode).join("/")}`,
       Bucket: call.bucket,
       Key: call.key,
       ETag: `"${object.etag}"`,
+      ...checksumElements(object.headers),
     }),
   );
+}
+
+/**
+ * What a completion says of its parts and of the whole is checked: their checksums and the size. Returns the object's checksum by
+ * header name, where the upload has one. Throws `InvalidPart`, `InvalidRequest`, `BadDigest`.
+ */
+function wholeChecksum(
+  { headers }: S3Call,
+  { checksum }: UploadDoc,
+  parts: readonly PartDoc[],
+  named: readonly { readonly number: number; readonly checksums: readonly (readonly [string, string])[] }[],
+): Readonly<Record<string, string>> {
+  const size = headers["x-amz-mp-object-size"];
+  if (size !== undefined && size !== String(parts.reduce((sum, part) => sum + part.size, 0)))
+    throw s3Error("InvalidRequest", "The parts do not have the size that x-amz-mp-object-size says.");
+  for (const [i, { number, checksums: said }] of named.entries()) {
+    for (const [name, value] of said)
+      if (parts[i]?.checksums?.[name] !== value)
+        throw s3Error("InvalidPart", `part ${number} was not uploaded with this checksum`);
+    if (checksum?.type === "COMPOSITE" && said.length === 0)
+      throw s3Error(
+        "InvalidRequest",
+        `The upload was created using a ${checksum.algorithm} checksum. The complete request must include the checksum for each part. It was missing for part ${number} in the request.`,
+      );
+  }
+  const asked = headers["x-amz-checksum-type"];
+  if (asked !== undefined && asked !== checksum?.type)
+    throw s3Error("InvalidRequest", "The upload was created with another checksum type.");
+  const claimed = Object.keys(headers).find(isChecksumHeader);
+  if (checksum === undefined) {
+    if (claimed === undefined) return {};
+    throw s3Error(
+      "InvalidRequest",
+      "The upload was created without a checksum algorithm: the object has no checksum to compare.",
+    );
+  }
+  const name = `x-amz-checksum-${checksum.algorithm}`;
+  const sums = parts.map((part) => ({ checksum: part.checksums?.[name] ?? "", size: part.size }));
+  const whole = joinChecksums(checksum.algorithm, checksum.type, sums);
+  if (claimed !== undefined && (claimed !== name || ![whole, whole.replace(/-\d+$/, "")].includes(headers[claimed] ?? "")))
+    throw s3Error("BadDigest", `The ${checksum.algorithm.toUpperCase()} you specified did not match the calculated checksum.`);
+  return { [name]: whole };
 }
 
 export async function giveUpUpload(call: S3Call): Promise<S3Reply> {

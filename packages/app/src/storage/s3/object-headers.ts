@@ -1,6 +1,9 @@
 import type { ObjectDoc } from "../documents.ts";
+import type { DeleteConditions } from "../objects/delete-object.ts";
 import type { Conditions } from "../objects/put-object.ts";
+import { checksumType } from "./checksums.ts";
 import { s3Error } from "./errors.ts";
+import { escapeXml, xmlDocument } from "./xml.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -37,17 +40,29 @@ export function describeObject(headers: Headers): {
 }
 
 function refuseUnbuilt(headers: Headers): void {
-  const acl = headers["x-amz-acl"];
-  if (acl !== undefined && acl !== "private" && acl !== "bucket-owner-full-control")
-    throw s3Error("NotImplemented", "only private access is supported, x-amz-acl asks for more");
+  refuseAcl(headers);
   const storageClass = headers["x-amz-storage-class"];
   if (storageClass !== undefined && storageClass !== "STANDARD") throw s3Error("InvalidStorageClass", "only STANDARD is offered");
   const encryption = headers["x-amz-server-side-encryption"];
   if (encryption !== undefined && encryption !== "AES256")
     throw s3Error("NotImplemented", "only AES256 is offered; every object has it");
-  for (const name of Object.keys(headers))
-    if (/^x-amz-(grant-|server-side-encryption-customer|object-lock-|tagging$|website-redirect-location$)/.test(name))
-      throw s3Error("NotImplemented", `${name} is not supported`);
+}
+
+/** Buckets and objects are their owner's alone. Throws `NotImplemented` when `x-amz-acl` asks for more. */
+export function refuseAcl(headers: Headers): void {
+  const acl = headers["x-amz-acl"];
+  if (acl !== undefined && acl !== "private" && acl !== "bucket-owner-full-control")
+    throw s3Error("NotImplemented", "only private access is supported, x-amz-acl asks for more");
+}
+
+/** The one ACL there is: the owner, and nobody else. */
+export function privateAcl(owner: string): string {
+  const who = { ID: owner, DisplayName: owner };
+  const grantee = `<Grantee xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"><ID>${escapeXml(owner)}</ID><DisplayName>${escapeXml(owner)}</DisplayName></Grantee>`;
+  return xmlDocument("AccessControlPolicy", {
+    Owner: who,
+    AccessControlList: { Grant: { Grantee: "", Permission: "FULL_CONTROL" } },
+  }).replace("<Grantee></Grantee>", () => grantee);
 }
 
 /** The headers of GET and HEAD. */
@@ -62,8 +77,7 @@ export function objectHeaders(object: ObjectDoc, request: Headers): Record<strin
   for (const [name, value] of Object.entries(object.headers)) {
     if (name.startsWith("x-amz-checksum-") && request["x-amz-checksum-mode"] !== "ENABLED") continue;
     headers[name] = value;
-    // Multipart objects have no checksum of the whole; all others are checked as one.
-    if (name.startsWith("x-amz-checksum-")) headers["x-amz-checksum-type"] = "FULL_OBJECT";
+    if (name.startsWith("x-amz-checksum-")) headers["x-amz-checksum-type"] = checksumType(value);
   }
   for (const [name, value] of Object.entries(object.meta)) headers[`x-amz-meta-${name}`] = value;
   return headers;
@@ -71,15 +85,6 @@ export function objectHeaders(object: ObjectDoc, request: Headers): Record<strin
 
 /** The conditions of a request; `prefix` is `x-amz-copy-source-` for those on the source of a copy. */
 export function conditionsOf(headers: Headers, prefix = ""): Conditions {
-  const etags = (value: string | undefined) =>
-    value === undefined
-      ? undefined
-      : value.split(",").map((e) =>
-          e
-            .trim()
-            .replace(/^W\//, "")
-            .replace(/^"(.*)"$/, "$1"),
-        );
   const date = (value: string | undefined) =>
     value === undefined || Number.isNaN(Date.parse(value)) ? undefined : Date.parse(value);
   const ifMatch = etags(headers[`${prefix}if-match`]);
@@ -92,6 +97,40 @@ export function conditionsOf(headers: Headers, prefix = ""): Conditions {
     ...(ifModifiedSince !== undefined && { ifModifiedSince }),
     ...(ifUnmodifiedSince !== undefined && { ifUnmodifiedSince }),
   };
+}
+
+function etags(value: string | undefined): readonly string[] | undefined {
+  return value?.split(",").map((e) =>
+    e
+      .trim()
+      .replace(/^W\//, "")
+      .replace(/^"(.*)"$/, "$1"),
+  );
+}
+
+/** What a deletion demands of the object, as the header or the XML has it. Throws `InvalidArgument`. */
+export function deleteConditions(said: {
+  readonly etag: string | undefined;
+  readonly size: string | undefined;
+  readonly modified: string | undefined;
+}): DeleteConditions {
+  const ifMatch = etags(said.etag);
+  const size = said.size === undefined ? undefined : Number(said.size);
+  const modifiedAt = said.modified === undefined ? undefined : Date.parse(said.modified);
+  if (size !== undefined && !/^\d+$/.test(said.size ?? "")) throw s3Error("InvalidArgument", "the size to match is not a number");
+  if (modifiedAt !== undefined && Number.isNaN(modifiedAt)) throw s3Error("InvalidArgument", "the time to match is not a time");
+  return {
+    ...(ifMatch && { ifMatch }),
+    ...(size !== undefined && { size }),
+    ...(modifiedAt !== undefined && { modifiedAt }),
+  };
+}
+
+/** RFC 9110, 13.1.5: a range is of the object that the client knows, else the whole is sent. */
+export function rangeHolds(object: ObjectDoc, ifRange: string | undefined): boolean {
+  if (ifRange === undefined) return true;
+  if (ifRange.startsWith('"')) return ifRange === `"${object.etag}"`;
+  return Date.parse(ifRange) === Math.floor(object.modified_at / 1000) * 1000;
 }
 
 /** RFC 9110, 13.2.2 for reads: what the conditions make of an object. */

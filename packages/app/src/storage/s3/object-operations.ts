@@ -1,18 +1,29 @@
-import type { ObjectDoc } from "../documents.ts";
+import type { ObjectDoc, PartDoc } from "../documents.ts";
 import { deleteObject } from "../objects/delete-object.ts";
 import { partLimits } from "../objects/multipart.ts";
 import { putObject } from "../objects/put-object.ts";
 import { headObject, readObject } from "../objects/read-object.ts";
 import type { S3Call, S3Reply } from "./call.ts";
 import { xmlReply } from "./call.ts";
+import { checksumAlgorithm, checksumElements, checksumType, isChecksumHeader, summed } from "./checksums.ts";
 import { s3Error } from "./errors.ts";
-import { conditionsOf, describeObject, judgeRead, objectHeaders } from "./object-headers.ts";
+import {
+  conditionsOf,
+  deleteConditions,
+  describeObject,
+  judgeRead,
+  objectHeaders,
+  privateAcl,
+  rangeHolds,
+} from "./object-headers.ts";
 import { type ByteRange, parseRange } from "./range.ts";
+import { checkVersion } from "./versions.ts";
 import { xmlDocument } from "./xml.ts";
 
 export async function getObject(call: S3Call): Promise<S3Reply> {
   const asked = call.query.get("partNumber");
   if (asked !== undefined) partNumberOf(asked);
+  checkVersion(call.query.get("versionId"));
   const object = await headObject(call.services, call.tenant, call.bucket, call.key);
   const headers = objectHeaders(object, call.headers);
   const judged = judgeRead(object, conditionsOf(call.headers));
@@ -31,12 +42,18 @@ export async function getObject(call: S3Call): Promise<S3Reply> {
   }
   const part = partRange(call, object);
   if (part?.count !== undefined) headers["x-amz-mp-parts-count"] = String(part.count);
-  const range = part?.range ?? parseRange(call.headers["range"], object.size);
+  const range =
+    part?.range ?? parseRange(rangeHolds(object, call.headers["if-range"]) ? call.headers["range"] : undefined, object.size);
   const { start, end } = range ?? { start: 0, end: object.size };
   if (range !== undefined) {
     headers["content-range"] = `bytes ${start}-${end - 1}/${object.size}`;
-    // A checksum of the whole does not fit a part.
+    // A checksum of the whole does not fit a range; a part has its own.
+    const type = headers["x-amz-checksum-type"];
     for (const name of Object.keys(headers)) if (name.startsWith("x-amz-checksum-")) delete headers[name];
+    if (part?.id !== undefined && type !== undefined) {
+      const stored = (await call.services.context.store.get("storage_parts", part.id))?.doc as PartDoc | undefined;
+      Object.assign(headers, stored?.checksums, { "x-amz-checksum-type": type });
+    }
   }
   const status = range === undefined ? 200 : 206;
   const length = end - start;
@@ -57,7 +74,10 @@ export function partNumberOf(text: string): number {
 }
 
 /** The bytes of the part that `partNumber` names; an object that was put at once is its own only part. */
-function partRange(call: S3Call, object: ObjectDoc): { readonly range?: ByteRange; readonly count?: number } | undefined {
+function partRange(
+  call: S3Call,
+  object: ObjectDoc,
+): { readonly range?: ByteRange; readonly count?: number; readonly id?: string } | undefined {
   const text = call.query.get("partNumber");
   if (text === undefined) return undefined;
   const number = partNumberOf(text);
@@ -69,7 +89,7 @@ function partRange(call: S3Call, object: ObjectDoc): { readonly range?: ByteRang
   const start = sizes.slice(0, number - 1).reduce((sum, s) => sum + s, 0);
   return {
     ...(size > 0 && { range: { start, end: start + size } }),
-    ...(object.body.kind === "parts" && { count: sizes.length }),
+    ...(object.body.kind === "parts" && { count: sizes.length, id: object.body.parts[number - 1]?.id ?? "" }),
   };
 }
 
@@ -112,15 +132,28 @@ export async function storeObject(call: S3Call): Promise<S3Reply> {
 }
 
 export async function removeObject(call: S3Call): Promise<S3Reply> {
-  await deleteObject(call.services, call.tenant, call.bucket, call.key);
+  checkVersion(call.query.get("versionId"));
+  const conditions = deleteConditions({
+    etag: call.headers["if-match"],
+    size: call.headers["x-amz-if-match-size"],
+    modified: call.headers["x-amz-if-match-last-modified-time"],
+  });
+  await deleteObject(call.services, call.tenant, call.bucket, call.key, conditions);
   return { status: 204 };
+}
+
+/** Nobody but the tenant reaches its objects. */
+export async function objectAcl(call: S3Call): Promise<S3Reply> {
+  checkVersion(call.query.get("versionId"));
+  await headObject(call.services, call.tenant, call.bucket, call.key);
+  return xmlReply(privateAcl(call.tenant));
 }
 
 /** The source of a copy, opened for the caller's tenant and judged by its conditions. */
 export async function copySource(call: S3Call): Promise<{ readonly object: ObjectDoc; readonly range: ByteRange | undefined }> {
   const raw = call.headers["x-amz-copy-source"] ?? "";
   const [path = "", version] = raw.split("?versionId=");
-  if (version !== undefined && version !== "null") throw s3Error("NotImplemented", "versions are not supported");
+  checkVersion(version);
   let decoded: string;
   try {
     decoded = decodeURIComponent(path.replaceAll("+", "%20"));
@@ -162,19 +195,30 @@ export async function copyObject(call: S3Call): Promise<S3Reply> {
       "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
     );
   const described = describeObject(call.headers);
-  const checksum = Object.fromEntries(Object.entries(source.headers).filter(([name]) => name.startsWith("x-amz-checksum-")));
+  const kept = Object.entries(source.headers).filter(([name]) => isChecksumHeader(name));
+  const plain = Object.fromEntries(Object.entries(source.headers).filter(([name]) => !isChecksumHeader(name)));
+  // A checksum over the parts of the source is not one of a copy, which has none.
+  const composite = kept.find(([, value]) => checksumType(value) === "COMPOSITE")?.[0].slice("x-amz-checksum-".length);
+  const algorithm = checksumAlgorithm(call.headers["x-amz-checksum-algorithm"]) ?? composite;
+  const headers: Record<string, string> = {
+    ...(directive === "COPY" ? plain : described.headers),
+    ...(algorithm === undefined && Object.fromEntries(kept)),
+  };
   const object = await putObject(call.services, {
     tenant: call.tenant,
     bucket: call.bucket,
     key: call.key,
     // Equal content is one chunk: the bytes are read to be sealed for this use, not stored again.
-    body: readObject(call.services, source),
+    body: summed(readObject(call.services, source), algorithm, headers),
     contentType: directive === "COPY" ? source.content_type : described.contentType,
-    headers: directive === "COPY" ? source.headers : { ...described.headers, ...checksum },
+    headers,
     meta: directive === "COPY" ? source.meta : described.meta,
-    conditions: {},
+    conditions: conditionsOf(call.headers),
   });
   return xmlReply(
-    xmlDocument("CopyObjectResult", { LastModified: new Date(object.modified_at).toISOString(), ETag: `"${object.etag}"` }),
+    xmlDocument("CopyObjectResult", {
+      ...{ LastModified: new Date(object.modified_at).toISOString(), ETag: `"${object.etag}"` },
+      ...checksumElements(object.headers),
+    }),
   );
 }

@@ -1,4 +1,7 @@
 import {
+  absentConfiguration,
+  bucketAcl,
+  bucketEncryption,
   bucketLocation,
   bucketVersioning,
   deleteObjects,
@@ -6,113 +9,175 @@ import {
   listAllBuckets,
   listObjects,
   listUploads,
+  listVersions,
   putBucket,
   removeBucket,
 } from "./bucket-operations.ts";
 import type { S3Call, S3Reply } from "./call.ts";
-import { type S3Code, s3Error } from "./errors.ts";
+import { checksums } from "./checksums.ts";
 import { beginUpload, copyPart, finishUpload, giveUpUpload, partsOfUpload, storePart } from "./multipart-operations.ts";
-import { copyObject, getObject, removeObject, storeObject } from "./object-operations.ts";
+import { objectAttributes } from "./object-attributes.ts";
+import { copyObject, getObject, objectAcl, removeObject, storeObject } from "./object-operations.ts";
 
-/** An operation by its S3 name, which is also its metric label. */
+/** An operation, and the closed list of what a request for it may say. */
 export interface Operation {
+  /** The S3 name, which is also the metric label. */
   readonly name: string;
+  readonly on: "service" | "bucket" | "object";
+  readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
+  /** Query names, and `x-amz-copy-source`, that ask for this operation and no other of the method. */
+  readonly asks?: readonly string[];
+  /** Query names that it understands besides. */
+  readonly query?: readonly string[];
+  /** Header names that it understands besides, of those that {@link significantHeader} holds; `x-amz-meta-*` is a family. */
+  readonly headers?: readonly string[];
   run(call: S3Call): Promise<S3Reply>;
 }
 
-const absent = (name: string, code: S3Code): Operation => ({
-  name,
-  async run() {
-    throw s3Error(code, code === "NotImplemented" ? "the operation is not implemented" : "the configuration does not exist");
-  },
+/** What every operation understands: `x-id` is the operation's own name, as SDKs repeat it. */
+export const everywhere = {
+  query: [
+    "x-id",
+    ...["Algorithm", "Credential", "Signature", "Date", "SignedHeaders", "Expires", "Content-Sha256"].map((n) => `X-Amz-${n}`),
+  ],
+  headers: [
+    ...["x-amz-content-sha256", "x-amz-date", "x-amz-user-agent"],
+    ...["x-amz-expected-bucket-owner", "x-amz-request-payer"],
+  ],
+} as const;
+
+/**
+ * True for headers that may change what an operation does: those of S3, and the conditions and ranges of HTTP. Other headers mean
+ * nothing to S3, or describe the connection.
+ */
+export function significantHeader(name: string): boolean {
+  return name.startsWith("x-amz-") || /^(?:if-.*|(?:content-)?range)$/.test(name);
+}
+
+const body = [
+  ...["x-amz-decoded-content-length", "x-amz-trailer", "x-amz-sdk-checksum-algorithm"],
+  ...Object.keys(checksums).map((algorithm) => `x-amz-checksum-${algorithm}`),
+];
+const described = ["x-amz-acl", "x-amz-storage-class", "x-amz-server-side-encryption", "x-amz-meta-*"];
+const conditions = ["if-match", "if-none-match"];
+const reads = [...conditions, "if-modified-since", "if-unmodified-since", "if-range", "range", "x-amz-checksum-mode"];
+const responses = ["content-type", "content-language", "expires", "cache-control", "content-disposition", "content-encoding"].map(
+  (name) => `response-${name}`,
+);
+const source = [
+  "x-amz-source-expected-bucket-owner",
+  ...[...conditions, "if-modified-since", "if-unmodified-since"].map((name) => `x-amz-copy-source-${name}`),
+];
+const listing = ["prefix", "delimiter", "encoding-type"];
+
+/** Reads a configuration that no bucket has: S3 has an error for each. */
+const unset = (name: string, asks: string, code: Parameters<typeof absentConfiguration>[0]): Operation => ({
+  ...{ name, on: "bucket", method: "GET", asks: [asks] },
+  run: absentConfiguration(code),
 });
 
-/** Query words that name a sub-resource; of any other nothing is known and the plain operation is meant. */
-const bucketSubresources: Readonly<Record<string, S3Code>> = {
-  acl: "NotImplemented",
-  policy: "NoSuchBucketPolicy",
-  cors: "NoSuchCORSConfiguration",
-  lifecycle: "NoSuchLifecycleConfiguration",
-  tagging: "NoSuchTagSet",
-  versions: "NotImplemented",
-  encryption: "NotImplemented",
-  logging: "NotImplemented",
-  notification: "NotImplemented",
-  replication: "NotImplemented",
-  website: "NotImplemented",
-  "object-lock": "NotImplemented",
-  ownershipControls: "NotImplemented",
-  publicAccessBlock: "NotImplemented",
-  requestPayment: "NotImplemented",
-  accelerate: "NotImplemented",
-};
-
-const objectSubresources = [
-  "acl",
-  "tagging",
-  "attributes",
-  "retention",
-  "legal-hold",
-  "torrent",
-  "restore",
-  "select",
-  "versionId",
+/** Everything that the gateway does. What a request says beyond its operation's lists is `NotImplemented`, before anything is done. */
+export const operations: readonly Operation[] = [
+  {
+    ...{ name: "ListBuckets", on: "service", method: "GET" },
+    query: ["max-buckets", "prefix", "continuation-token", "bucket-region"],
+    run: listAllBuckets,
+  },
+  {
+    ...{ name: "CreateBucket", on: "bucket", method: "PUT" },
+    headers: [...body, "x-amz-acl", "x-amz-object-ownership", "x-amz-bucket-object-lock-enabled"],
+    run: putBucket,
+  },
+  { name: "HeadBucket", on: "bucket", method: "HEAD", run: headBucket },
+  { name: "DeleteBucket", on: "bucket", method: "DELETE", run: removeBucket },
+  { name: "GetBucketLocation", on: "bucket", method: "GET", asks: ["location"], run: bucketLocation },
+  { name: "GetBucketVersioning", on: "bucket", method: "GET", asks: ["versioning"], run: bucketVersioning },
+  { name: "GetBucketEncryption", on: "bucket", method: "GET", asks: ["encryption"], run: bucketEncryption },
+  { name: "GetBucketAcl", on: "bucket", method: "GET", asks: ["acl"], run: bucketAcl },
+  unset("GetBucketPolicy", "policy", "NoSuchBucketPolicy"),
+  unset("GetBucketCors", "cors", "NoSuchCORSConfiguration"),
+  unset("GetBucketLifecycleConfiguration", "lifecycle", "NoSuchLifecycleConfiguration"),
+  unset("GetBucketTagging", "tagging", "NoSuchTagSet"),
+  unset("GetBucketWebsite", "website", "NoSuchWebsiteConfiguration"),
+  unset("GetBucketReplication", "replication", "ReplicationConfigurationNotFoundError"),
+  unset("GetObjectLockConfiguration", "object-lock", "ObjectLockConfigurationNotFoundError"),
+  unset("GetPublicAccessBlock", "publicAccessBlock", "NoSuchPublicAccessBlockConfiguration"),
+  {
+    ...{ name: "ListObjects", on: "bucket", method: "GET" },
+    query: [...listing, "marker", "max-keys"],
+    run: listObjects,
+  },
+  {
+    ...{ name: "ListObjectsV2", on: "bucket", method: "GET", asks: ["list-type"] },
+    query: [...listing, "continuation-token", "start-after", "fetch-owner", "max-keys"],
+    run: listObjects,
+  },
+  {
+    ...{ name: "ListObjectVersions", on: "bucket", method: "GET", asks: ["versions"] },
+    query: [...listing, "key-marker", "version-id-marker", "max-keys"],
+    run: listVersions,
+  },
+  {
+    ...{ name: "ListMultipartUploads", on: "bucket", method: "GET", asks: ["uploads"] },
+    query: [...listing, "key-marker", "upload-id-marker", "max-uploads"],
+    run: listUploads,
+  },
+  { name: "DeleteObjects", on: "bucket", method: "POST", asks: ["delete"], headers: body, run: deleteObjects },
+  {
+    ...{ name: "GetObject", on: "object", method: "GET" },
+    ...{ query: ["partNumber", "versionId", ...responses], headers: reads },
+    run: getObject,
+  },
+  {
+    ...{ name: "HeadObject", on: "object", method: "HEAD" },
+    ...{ query: ["partNumber", "versionId", ...responses], headers: reads },
+    run: getObject,
+  },
+  {
+    ...{ name: "GetObjectAttributes", on: "object", method: "GET", asks: ["attributes"], query: ["versionId"] },
+    headers: ["x-amz-object-attributes", "x-amz-max-parts", "x-amz-part-number-marker"],
+    run: objectAttributes,
+  },
+  { name: "GetObjectAcl", on: "object", method: "GET", asks: ["acl"], query: ["versionId"], run: objectAcl },
+  {
+    ...{ name: "PutObject", on: "object", method: "PUT" },
+    headers: [...body, ...described, ...conditions],
+    run: storeObject,
+  },
+  {
+    ...{ name: "CopyObject", on: "object", method: "PUT", asks: ["x-amz-copy-source"] },
+    headers: [...described, ...conditions, ...source, "x-amz-metadata-directive", "x-amz-checksum-algorithm"],
+    run: copyObject,
+  },
+  {
+    ...{ name: "DeleteObject", on: "object", method: "DELETE" },
+    ...{ query: ["versionId"], headers: ["if-match", "x-amz-if-match-size", "x-amz-if-match-last-modified-time"] },
+    run: removeObject,
+  },
+  {
+    ...{ name: "CreateMultipartUpload", on: "object", method: "POST", asks: ["uploads"] },
+    headers: [...described, "x-amz-checksum-algorithm", "x-amz-checksum-type"],
+    run: beginUpload,
+  },
+  {
+    ...{ name: "UploadPart", on: "object", method: "PUT", asks: ["uploadId", "partNumber"] },
+    headers: body,
+    run: storePart,
+  },
+  {
+    ...{ name: "UploadPartCopy", on: "object", method: "PUT", asks: ["uploadId", "partNumber", "x-amz-copy-source"] },
+    headers: [...source, "x-amz-copy-source-range"],
+    run: copyPart,
+  },
+  {
+    ...{ name: "ListParts", on: "object", method: "GET", asks: ["uploadId"] },
+    query: ["max-parts", "part-number-marker", "encoding-type"],
+    run: partsOfUpload,
+  },
+  {
+    ...{ name: "CompleteMultipartUpload", on: "object", method: "POST", asks: ["uploadId"] },
+    headers: [...body, ...conditions, "x-amz-checksum-type", "x-amz-mp-object-size"],
+    run: finishUpload,
+  },
+  { name: "AbortMultipartUpload", on: "object", method: "DELETE", asks: ["uploadId"], run: giveUpUpload },
 ];
-
-/** What a request asks for. Throws `MethodNotAllowed` and `NotImplemented`. */
-export function operationOf(
-  method: string,
-  bucket: string,
-  key: string,
-  query: ReadonlyMap<string, string>,
-  copies: boolean,
-): Operation {
-  const has = (name: string) => query.has(name);
-  if (bucket === "") {
-    if (method === "GET") return { name: "ListBuckets", run: listAllBuckets };
-    throw s3Error("MethodNotAllowed", "the service takes GET only");
-  }
-  if (key === "") {
-    if (method === "POST" && has("delete")) return { name: "DeleteObjects", run: deleteObjects };
-    if (method === "GET" && has("location")) return { name: "GetBucketLocation", run: bucketLocation };
-    if (method === "GET" && has("versioning")) return { name: "GetBucketVersioning", run: bucketVersioning };
-    if (method === "GET" && has("uploads")) return { name: "ListMultipartUploads", run: listUploads };
-    const sub = [...query.keys()].find((name) => Object.hasOwn(bucketSubresources, name));
-    if (sub !== undefined)
-      return absent("BucketSubresource", method === "GET" ? (bucketSubresources[sub] ?? "NotImplemented") : "NotImplemented");
-    if (has("versioning")) return absent("PutBucketVersioning", "NotImplemented");
-    switch (method) {
-      case "GET":
-        return { name: "ListObjects", run: listObjects };
-      case "PUT":
-        return { name: "CreateBucket", run: putBucket };
-      case "HEAD":
-        return { name: "HeadBucket", run: headBucket };
-      case "DELETE":
-        return { name: "DeleteBucket", run: removeBucket };
-      default:
-        throw s3Error("MethodNotAllowed", "a bucket takes GET, PUT, HEAD, DELETE and POST ?delete");
-    }
-  }
-  if (objectSubresources.some(has) && query.get("versionId") !== "null") return absent("ObjectSubresource", "NotImplemented");
-  if (method === "POST" && has("uploads")) return { name: "CreateMultipartUpload", run: beginUpload };
-  if (method === "POST" && has("uploadId")) return { name: "CompleteMultipartUpload", run: finishUpload };
-  if (method === "PUT" && has("uploadId"))
-    return copies ? { name: "UploadPartCopy", run: copyPart } : { name: "UploadPart", run: storePart };
-  if (method === "GET" && has("uploadId")) return { name: "ListParts", run: partsOfUpload };
-  if (method === "DELETE" && has("uploadId")) return { name: "AbortMultipartUpload", run: giveUpUpload };
-  if (has("partNumber") && method !== "GET" && method !== "HEAD")
-    throw s3Error("InvalidArgument", "partNumber needs an uploadId");
-  switch (method) {
-    case "GET":
-      return { name: "GetObject", run: getObject };
-    case "HEAD":
-      return { name: "HeadObject", run: getObject };
-    case "PUT":
-      return copies ? { name: "CopyObject", run: copyObject } : { name: "PutObject", run: storeObject };
-    case "DELETE":
-      return { name: "DeleteObject", run: removeObject };
-    default:
-      throw s3Error("MethodNotAllowed", "an object takes GET, PUT, HEAD, DELETE and POST");
-  }
-}

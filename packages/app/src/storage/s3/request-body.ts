@@ -20,30 +20,45 @@ type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
  * Decodes a payload: plain, `aws-chunked` signed, signed with trailer, unsigned with trailer. Checks the signed hash or
- * chunk signatures, Content-MD5, `x-amz-checksum-*` in header or trailer, and the length.
+ * chunk signatures, Content-MD5, `x-amz-checksum-*` in header or trailer, and the length. A checksum by `algorithm` is among the
+ * verified ones although the request names none; `null`: those in the headers are of something else than the payload.
  */
-export function requestBody(source: AsyncIterable<Uint8Array>, headers: Headers, proof: Verified): RequestBody {
+export function requestBody(
+  source: AsyncIterable<Uint8Array>,
+  headers: Headers,
+  proof: Verified,
+  algorithm?: string | null,
+): RequestBody {
   const streaming = proof.payloadHash.startsWith("STREAMING-");
   const declared = streaming ? headers["x-amz-decoded-content-length"] : headers["content-length"];
   const length = declared === undefined ? undefined : Number(declared);
   if (length !== undefined && !(Number.isSafeInteger(length) && length >= 0))
     throw s3Error("InvalidArgument", "the content length is malformed");
   if (length !== undefined && length > maxPut) throw s3Error("EntityTooLarge", "one PUT takes at most 5 GiB");
-  checkDeclaredChecksums(headers);
+  if (algorithm !== null) checkDeclaredChecksums(headers);
+  const unknown = announcedTrailers(headers).find((name) => !isChecksumHeader(name));
+  if (unknown !== undefined) throw s3Error("NotImplemented", `The trailer ${JSON.stringify(unknown)} is not implemented here.`);
   const verified: Record<string, string> = {};
   const trailers: Record<string, string> = {};
   const payload = streaming ? decodeChunks(source, headers, proof, trailers) : source;
-  return { length, verified, bytes: verify(payload, headers, proof, length, trailers, verified) };
+  return { length, verified, bytes: verify(payload, headers, { proof, length, algorithm }, trailers, verified) };
+}
+
+function announcedTrailers(headers: Headers): readonly string[] {
+  const names = (headers["x-amz-trailer"] ?? "").split(",").map((name) => name.trim().toLowerCase());
+  return names.filter((name) => name !== "");
 }
 
 /** One checksum at most, of a known algorithm, whose value has that algorithm's length. */
 function checkDeclaredChecksums(headers: Headers): void {
+  const wanted = headers["x-amz-sdk-checksum-algorithm"]?.toLowerCase();
+  if (wanted !== undefined && !Object.hasOwn(checksums, wanted))
+    throw s3Error("InvalidRequest", "Value for x-amz-sdk-checksum-algorithm header is invalid.");
   const declared = Object.keys(headers).filter((name) => isChecksumHeader(name));
   if (declared.length > 1)
     throw s3Error("InvalidRequest", "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.");
   const [name] = declared;
   if (name === undefined) return;
-  const wanted = headers["x-amz-sdk-checksum-algorithm"]?.toLowerCase();
   if (wanted !== undefined && name !== `x-amz-checksum-${wanted}`)
     throw s3Error("InvalidRequest", `${name} is not of the algorithm that x-amz-sdk-checksum-algorithm names`);
   const value = headers[name] ?? "";
@@ -56,18 +71,18 @@ function checkDeclaredChecksums(headers: Headers): void {
 async function* verify(
   payload: AsyncIterable<Uint8Array>,
   headers: Headers,
-  proof: Verified,
-  length: number | undefined,
+  expected: { readonly proof: Verified; readonly length: number | undefined; readonly algorithm: string | null | undefined },
   trailers: Record<string, string>,
   verified: Record<string, string>,
 ): AsyncGenerator<Uint8Array> {
+  const { proof, length, algorithm } = expected;
   const signed = /^[0-9a-f]{64}$/.test(proof.payloadHash) ? createHash("sha256") : undefined;
   const md5 = headers["content-md5"] === undefined ? undefined : createHash("md5");
   if (md5 !== undefined && Buffer.from(headers["content-md5"] ?? "", "base64").length !== 16)
     throw s3Error("InvalidDigest", "Content-MD5 must be the base64 of 16 bytes");
   const running = new Map<string, Checksum>();
-  const announced = (headers["x-amz-trailer"] ?? "").split(",").map((t) => t.trim().toLowerCase());
-  for (const name of [...Object.keys(headers), ...announced]) {
+  const own = algorithm == null ? [] : [`x-amz-checksum-${algorithm}`];
+  for (const name of [...(algorithm === null ? [] : Object.keys(headers)), ...announcedTrailers(headers), ...own]) {
     const make = isChecksumHeader(name) ? checksums[name.slice("x-amz-checksum-".length)] : undefined;
     if (make !== undefined) running.set(name, make());
   }
@@ -86,9 +101,9 @@ async function* verify(
   if (md5 !== undefined && md5.digest("base64") !== headers["content-md5"])
     throw s3Error("BadDigest", "The Content-MD5 you specified did not match what we received.");
   for (const [name, checksum] of running) {
-    const expected = trailers[name] ?? headers[name];
     const actual = checksum.digest();
-    if (expected !== actual)
+    const given = trailers[name] ?? headers[name] ?? (own.includes(name) ? actual : undefined);
+    if (given !== actual)
       throw s3Error(
         "BadDigest",
         `The ${name.slice("x-amz-checksum-".length).toUpperCase()} you specified did not match the calculated checksum.`,
@@ -155,10 +170,12 @@ async function* decodeChunks(
     }
     lines.push(`${name}:${value}\n`);
     trailers[name] = value;
+    if (!announcedTrailers(headers).includes(name))
+      throw s3Error("MalformedTrailerError", `the trailer ${name} was not announced`);
   }
   if (form === "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER") check("TRAILER", sha256(lines.join("")), trailerSignature);
-  for (const name of (headers["x-amz-trailer"] ?? "").split(",").map((t) => t.trim().toLowerCase()))
-    if (name !== "" && trailers[name] === undefined) throw endedEarly(`the announced trailer ${name} is missing`);
+  for (const name of announcedTrailers(headers))
+    if (trailers[name] === undefined) throw endedEarly(`the announced trailer ${name} is missing`);
 }
 
 function endedEarly(reason: string) {

@@ -9,7 +9,7 @@ import type { ObjectServices } from "../objects/services.ts";
 import { headersOf, type S3Reply } from "./call.ts";
 import type { Credentials } from "./credentials.ts";
 import { type S3Failure, s3Error, s3Failure } from "./errors.ts";
-import { operationOf } from "./operations.ts";
+import { findOperation } from "./find-operation.ts";
 import { requestBody } from "./request-body.ts";
 import { splitTarget, verifySignature } from "./sigv4.ts";
 import { xmlDocument } from "./xml.ts";
@@ -99,23 +99,22 @@ async function handle(
     const proof = await verifySignature({ method, target, headers }, options.credentials.lookUp, now);
     const { path, query } = splitTarget(target);
     const [, bucket = "", key = ""] = /^\/([^/]*)(?:\/(.*))?$/s.exec(path) ?? [];
-    const queryMap = new Map(query);
-    const found = operationOf(method, bucket, key, queryMap, headers["x-amz-copy-source"] !== undefined);
-    operation = found.name;
-    checkOwner(headers, proof.tenant);
+    const asked = findOperation({ method, bucket, key, query, headers });
+    operation = asked.operation.name;
+    checkOwner(asked.headers, proof.tenant);
     await checkAllowed(options.authorisation, proof.tenant, { method, operation, target: path.slice(1) }, now);
-    const reply = await found.run({
+    const reply = await asked.operation.run({
       services: options.services,
       tenant: proof.tenant,
       method,
       bucket,
       key,
-      query: queryMap,
-      headers,
+      query: asked.query,
+      headers: asked.headers,
       region: proof.scope.split("/")[1] ?? "",
       host: headers["host"] ?? "",
       now,
-      body: () => requestBody(source(), headers, proof),
+      body: (algorithm) => requestBody(source(), asked.headers, proof, algorithm),
     });
     status = reply.status;
     if (!(await drain(request, waits && !begun))) response.setHeader("connection", "close");

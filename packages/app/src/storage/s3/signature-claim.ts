@@ -75,6 +75,8 @@ function headerClaim(headers: Headers): SignatureClaim {
   };
   const [given, signedHeaders, signature] = [field("Credential"), field("SignedHeaders"), field("Signature")];
   const credential = readCredential(given, malformed);
+  if (headers["x-amz-security-token"] !== undefined)
+    throw s3Error("InvalidToken", "The provided token is malformed or otherwise invalid.");
   const declared = headers["x-amz-content-sha256"];
   if (declared === undefined) throw s3Error("InvalidRequest", "Missing required header for this request: x-amz-content-sha256");
   const payloadHash = checkedPayloadHash(declared);

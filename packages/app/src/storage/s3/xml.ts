@@ -87,6 +87,15 @@ function resolveReferences(text: string, malformed: () => Error): string {
   });
 }
 
+/** Refuses a document that says more than is understood. Throws `NotImplemented` with the name of the element. */
+export function onlyChildren(element: XmlElement, known: readonly string[]): void {
+  const unknown = element.children.find(({ name }) => !known.includes(name));
+  if (unknown !== undefined)
+    throw s3Error("NotImplemented", `The element ${unknown.name} of ${element.name} is not implemented here.`, {
+      elements: { ArgumentName: unknown.name },
+    });
+}
+
 /** The text of a child, or `undefined`. */
 export function childText(element: XmlElement, name: string): string | undefined {
   return element.children.find((c) => c.name === name)?.text;

@@ -1,0 +1,61 @@
+import type { ObjectDoc, PartDoc } from "../documents.ts";
+import { headObject } from "../objects/read-object.ts";
+import { type S3Call, type S3Reply, xmlReply } from "./call.ts";
+import { checksumElements } from "./checksums.ts";
+import { s3Error } from "./errors.ts";
+import { checkVersion } from "./versions.ts";
+import { type XmlObject, xmlDocument } from "./xml.ts";
+
+const known = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"];
+
+/** GetObjectAttributes: what is asked for of the object, without its bytes. */
+export async function objectAttributes(call: S3Call): Promise<S3Reply> {
+  checkVersion(call.query.get("versionId"));
+  const asked = (call.headers["x-amz-object-attributes"] ?? "").split(",").map((name) => name.trim());
+  if (asked.some((name) => !known.includes(name))) throw s3Error("InvalidArgument", "Invalid attribute name specified.");
+  const object = await headObject(call.services, call.tenant, call.bucket, call.key);
+  const checksum = checksumElements(object.headers);
+  const all: XmlObject = {
+    ETag: object.etag,
+    Checksum: Object.keys(checksum).length === 0 ? undefined : checksum,
+    ObjectParts: asked.includes("ObjectParts") ? await partsOf(call, object) : undefined,
+    StorageClass: "STANDARD",
+    ObjectSize: object.size,
+  };
+  const document = Object.fromEntries(Object.entries(all).filter(([name]) => asked.includes(name)));
+  const reply = xmlReply(xmlDocument("GetObjectAttributesResponse", document));
+  return { ...reply, headers: { ...reply.headers, "last-modified": new Date(object.modified_at).toUTCString() } };
+}
+
+/** The parts of a multipart object; S3 lists them one by one only where they have checksums. */
+async function partsOf(call: S3Call, { body }: ObjectDoc): Promise<XmlObject | undefined> {
+  if (body.kind !== "parts") return undefined;
+  const number = (name: string, fallback: number) => {
+    const text = call.headers[name] ?? String(fallback);
+    if (!/^\d+$/.test(text)) throw s3Error("InvalidArgument", `${name} must be a number`);
+    return Number(text);
+  };
+  const limit = Math.min(number("x-amz-max-parts", 1000), 1000);
+  const after = number("x-amz-part-number-marker", 0);
+  const numbered = body.parts.map(({ id, size }) => ({ id, size, number: Number(id.slice(id.lastIndexOf(".") + 1)) }));
+  const rest = numbered.filter((part) => part.number > after);
+  const page = rest.slice(0, limit);
+  const found = await call.services.context.store.getMany(
+    "storage_parts",
+    page.map(({ id }) => id),
+  );
+  const listed = page.flatMap((part, i): XmlObject[] => {
+    const sums = (found[i]?.doc as PartDoc | undefined)?.checksums;
+    if (sums === undefined) return [];
+    const { ChecksumType: _, ...checksum } = checksumElements(sums);
+    return [{ PartNumber: part.number, Size: part.size, ...checksum }];
+  });
+  return {
+    PartsCount: numbered.length,
+    PartNumberMarker: after,
+    NextPartNumberMarker: page.at(-1)?.number ?? 0,
+    MaxParts: limit,
+    IsTruncated: rest.length > page.length,
+    Part: listed,
+  };
+}
