@@ -489,7 +489,7 @@ describe("checksums of multipart uploads", () => {
     expect(begun.ChecksumAlgorithm).toBe(algorithm);
     const { UploadId } = begun;
     const name = `Checksum${algorithm}`;
-    const Parts = [];
+    const Parts: Record<string, string | number | undefined>[] = [];
     for (const [i, Body] of pieces.entries()) {
       const part = await client.send(
         new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: i + 1, Body, ChecksumAlgorithm: algorithm }),
