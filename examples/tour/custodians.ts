@@ -4,7 +4,7 @@ import { ARGON2_FLOOR, base64, fromBase64 } from "@seneschal/crypto";
 import { crkFromJson, deriveShareKey, openShare, type Share, Signer } from "@seneschal/crypto/threshold";
 import type { Caller } from "./caller.ts";
 
-/** A root key and the people who hold it. Each custodian knows one password; the server knows none. */
+/** A root key and the people who hold it. Each custodian is somebody the records know, and knows one password; the server knows none. */
 export interface Custody {
   readonly crkId: string;
   readonly publicKey: string;
@@ -12,22 +12,36 @@ export interface Custody {
   sign(message: Uint8Array): Promise<string>;
   /** Prepares the canonical bytes of an operation on the server and has them signed. */
   signOperation(operation: string, resourceId: string, body: object): Promise<string>;
+  close(): Promise<void>;
 }
 
 const total = 5;
 const threshold = 3;
 
-/** The password-protected ceremony: five custodians, three of whom can sign. */
-export async function ceremony(officer: Caller): Promise<Custody> {
+/** The password-protected ceremony: five custodians, three of whom can sign. `person` is who bears the token of a subject. */
+export async function ceremony(officer: Caller, person: (subject: string) => Caller): Promise<Custody> {
+  const custodians: Caller[] = [];
+  const seats: object[] = [];
+  for (let index = 1; index <= total; index++) {
+    const subject = `custodian-${index}`;
+    const user = { provider: "idp_a", subject, email: `${subject}@people.example`, name: `Custodian ${index}`, groups: [] };
+    const { body } = await officer.call("POST", "/api/v1/identities/users/sso", user, 201);
+    custodians.push(person(subject));
+    seats.push({ index, identity_id: body.id, identity_type: "user" });
+  }
+  const custodian = (index: number): Caller => custodians[index - 1] ?? officer;
   const kdf = { time: ARGON2_FLOOR.time, memory: ARGON2_FLOOR.memoryKiB, threads: ARGON2_FLOOR.parallelism };
-  const { body: started } = await officer.call("POST", "/api/v1/crk/generate-ceremony/start", { total_shares: total, threshold });
+  const { body: started } = await officer.call("POST", "/api/v1/crk/generate-ceremony/start", {
+    ...{ total_shares: total, threshold, custodians: seats },
+  });
   const passwords = new Map<number, string>();
   for (let index = 1; index <= total; index++) {
     const password = base64(systemRandom(12));
     const salt = systemRandom(16);
     passwords.set(index, password);
     const derived = await deriveShareKey(nodeCrypto, password, salt, ARGON2_FLOOR);
-    await officer.call("POST", `/api/v1/crk/generate-ceremony/${started.id}/seed`, {
+    const seed = `/api/v1/crk/generate-ceremony/${started.id}/seed`;
+    await custodian(index).call("POST", seed, {
       index,
       custodian_name: `custodian ${index}`,
       derived_key: base64(derived),
@@ -40,7 +54,7 @@ export async function ceremony(officer: Caller): Promise<Custody> {
 
   /** On the custodian's own machine: fetch the sealed share, open it with the password. */
   const open = async (index: number, epoch: number): Promise<Share> => {
-    const { body: sealed } = await officer.call("GET", `/api/v1/crk/shares/${crkId}/${index}`);
+    const { body: sealed } = await custodian(index).call("GET", `/api/v1/crk/shares/${crkId}/${index}`);
     const key = await deriveShareKey(nodeCrypto, passwords.get(index) ?? "", fromBase64(sealed.salt), ARGON2_FLOOR);
     return openShare(nodeCrypto, key, fromBase64(sealed.encrypted_data), {
       crkId,
@@ -60,12 +74,12 @@ export async function ceremony(officer: Caller): Promise<Custody> {
       const signer = new Signer(crk, share, session.round, systemRandom);
       share.erase();
       signers.push(signer);
-      await officer.call("POST", `${path}/commit`, signer.commitment);
+      await custodian(index).call("POST", `${path}/commit`, signer.commitment);
     }
     const { body: state } = await officer.call("GET", path);
     for (const signer of signers) {
       const { index, share } = signer.sign(state.round, state.commitments);
-      await officer.call("POST", `${path}/sign`, { index, share });
+      await custodian(index).call("POST", `${path}/sign`, { index, share });
     }
     const { body: done } = await officer.call("POST", `${path}/aggregate`);
     return done.signature;
@@ -79,6 +93,9 @@ export async function ceremony(officer: Caller): Promise<Custody> {
       const request = { operation, resource_id: resourceId, body };
       const { body: prepared } = await officer.call("POST", "/api/v1/crk/signing-requests", request);
       return sign(fromBase64(prepared.message));
+    },
+    close: async () => {
+      for (const one of custodians) await one.close();
     },
   };
 }

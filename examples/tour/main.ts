@@ -24,12 +24,13 @@ const officer = (org: string) =>
     token: world.token({ sub: `officer@${org}`, org, roles: ["super_admin"], email: `officer@${org}.example` }),
   });
 const officers = { acme: officer("acme"), globex: officer("globex") };
+const person = (org: string) => (sub: string) => caller(gateway, { ca, token: world.token({ sub, org }) });
 const anybody = caller(gateway, { ca });
 
 // Keys
 const acmeKey = await step(
   "acme's five custodians make its root key; each share is sealed under a password only one of them knows",
-  () => ceremony(officers.acme),
+  () => ceremony(officers.acme, person("acme")),
 );
 const acme = await step(
   "three of them sign for acme's first admin, who enrols with a key of her own: from here on mutual TLS",
@@ -46,7 +47,7 @@ const acme = await step(
     return enrol(anybody, gateway, ca, admin);
   },
 );
-const globexKey = await step("globex holds a ceremony of its own", () => ceremony(officers.globex));
+const globexKey = await step("globex holds a ceremony of its own", () => ceremony(officers.globex, person("globex")));
 const globex = await step("and enrols its admin", async () => {
   const wish = { email: "gus@globex.example", name: "Gus", role: "super_admin" };
   const { body: admin } = await officers.globex.call("POST", "/api/v1/identities/admins", wish, 201);
@@ -83,10 +84,12 @@ const sealed = await step("acme encrypts the offer", async () => {
   const { body } = await acme.call("POST", `${workspace}/encrypt`, { plaintext: base64("forty million"), context });
   return body.ciphertext as string;
 });
-const reader = caller(gateway, { ca, token: world.token({ sub: "reader@globex", org: "globex" }) });
+const reader = person("globex")("reader@globex");
 await step("a reader of globex cannot open it; once globex has admitted them, they can", async () => {
   await reader.call("POST", `${workspace}/decrypt`, { ciphertext: sealed, context }, 403);
-  await globex.call("POST", `${workspace}/admissions`, { identity_id: "reader@globex", identity_type: "user" }, 201);
+  const wish = { provider: "idp_a", subject: "reader@globex", email: "reader@globex.example", name: "Reader", groups: [] };
+  const { body: user } = await globex.call("POST", "/api/v1/identities/users/sso", wish, 201);
+  await globex.call("POST", `${workspace}/admissions`, { identity_id: user.id, identity_type: "user" }, 201);
   const { body } = await reader.call("POST", `${workspace}/decrypt`, { ciphertext: sealed, context });
   expect(body.plaintext === base64("forty million"), "globex reads what acme wrote");
 });
@@ -195,7 +198,7 @@ await step("both audit logs verify from the first event to the last", async () =
   }
 });
 
-for (const one of [acme, globex, reader, officers.acme, officers.globex, anybody]) await one.close();
+for (const one of [acme, globex, reader, officers.acme, officers.globex, anybody, acmeKey, globexKey]) await one.close();
 await world.close();
 
 /** Puts an object through the S3 gateway and flips one bit of one of its fragments on disk. */

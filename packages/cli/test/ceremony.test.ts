@@ -17,11 +17,18 @@ describe("a root key by the command line", () => {
   });
   afterAll(() => dev.close());
 
-  const call = async (args: readonly string[], secrets: readonly string[] = []): Promise<ScriptedHost & { code: number }> => {
+  const callAs = async (
+    role: string | undefined,
+    args: readonly string[],
+    secrets: readonly string[] = [],
+  ): Promise<ScriptedHost & { code: number }> => {
     const host = scriptedHost({ cwd: dev.dir, secrets });
-    const code = await run([...args, "--as", "acme/super_admin", "--credentials", dev.credentials, "--json"], host);
+    const code = await run([...args, "--as", `acme/${role}`, "--credentials", dev.credentials, "--json"], host);
     return Object.assign(host, { code });
   };
+  const call = (args: readonly string[], secrets?: readonly string[]) => callAs("super_admin", args, secrets);
+  /** Who holds which index. */
+  const roles = ["security_admin", "operations_admin", "auditor"];
 
   /** Every byte of a body that the commands send, in one text. */
   const sent: string[] = [];
@@ -36,7 +43,8 @@ describe("a root key by the command line", () => {
     expect(started.code, started.lines.join()).toBe(0);
     const ceremony = String(started.json()["id"]);
     for (const index of [1, 2, 3]) {
-      const seeded = await call(
+      const seeded = await callAs(
+        roles[index - 1],
         ["ceremony", "seed", ceremony, "--index", String(index), "--name", `c${index}`],
         [`password ${index}`],
       );
@@ -49,7 +57,8 @@ describe("a root key by the command line", () => {
     const wrong = await call(["ceremony", "open-share", crk.id, "1", "--out", "wrong.json"], ["not the password"]);
     expect(wrong.code).toBe(2);
     for (const index of [1, 3]) {
-      const opened = await call(
+      const opened = await callAs(
+        roles[index - 1],
         ["ceremony", "open-share", crk.id, String(index), "--out", `share-${index}.json`],
         [`password ${index}`],
       );
@@ -60,7 +69,9 @@ describe("a root key by the command line", () => {
     const message = Buffer.from("transfer the castle").toString("base64");
     const session = await call(["ceremony", "session", "--message", message]);
     const id = String(session.json()["id"]);
-    const joined = await Promise.all([1, 3].map((index) => call(["ceremony", "join", id, "--share", `share-${index}.json`])));
+    const joined = await Promise.all(
+      [1, 3].map((index) => callAs(roles[index - 1], ["ceremony", "join", id, "--share", `share-${index}.json`])),
+    );
     expect(joined.map(({ code }) => code)).toEqual([0, 0]);
     const aggregated = await call(["ceremony", "aggregate", id]);
     const signature = String(aggregated.json()["signature"]);
@@ -83,7 +94,15 @@ describe("a root key by the command line", () => {
     }
 
     const lonely = await call(["ceremony", "session", "--message", message]);
-    const alone = await call(["ceremony", "join", String(lonely.json()["id"]), "--share", "share-1.json", "--wait", "0"]);
+    const alone = await callAs(roles[0], [
+      "ceremony",
+      "join",
+      String(lonely.json()["id"]),
+      "--share",
+      "share-1.json",
+      "--wait",
+      "0",
+    ]);
     expect([alone.code, alone.json()]).toMatchObject([2, { error: { code: "too_few_custodians" } }]);
 
     await writeFile(join(dev.dir, "crk.json"), JSON.stringify(session.json()["crk"]));

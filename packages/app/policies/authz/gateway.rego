@@ -129,6 +129,7 @@ matrix := {
 	"crk:sign": {"roles": {"super_admin", "security_admin"}, "emergency": false},
 	"crk:rotate": {"roles": {"super_admin", "security_admin"}, "emergency": false},
 	"crk:ceremony": {"roles": {"super_admin", "security_admin"}, "emergency": false},
+	"crk:assign": {"roles": {"super_admin"}, "emergency": false},
 	"crk:submit": {"roles": {"super_admin", "security_admin", "operations_admin", "auditor"}, "identities": {"admin", "user"}, "emergency": false},
 	"crk:read": {"roles": {"super_admin", "security_admin", "operations_admin", "auditor"}, "custom": true},
 	"crk:read-share": {"roles": {"super_admin", "security_admin"}, "identities": {"admin", "user"}, "emergency": false},

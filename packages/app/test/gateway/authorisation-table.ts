@@ -71,6 +71,7 @@ const table = {
   "crk:sign": guarded(only(S, C)),
   "crk:rotate": guarded(only(S, C)),
   "crk:ceremony": guarded(only(S, C)),
+  "crk:assign": guarded(only(S)),
   "crk:submit": guarded(open(["admin", "user"], S, C, O, A)),
   "crk:read": plus(only(S, C, O, A)),
   "crk:read-share": guarded(open(["admin", "user"], S, C)),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { registered } from "./registered.ts";
 import { openRig, type Rig } from "./rig.ts";
 
 const bearerOf = (rig: Rig, sub: string) => rig.bearer({ sub, org: "acme" });
@@ -51,7 +52,8 @@ describe("coming into a workspace, or not", () => {
   });
 
   it("a cancelled password ceremony takes no more seeds", async () => {
-    const root = rig.bearer({ sub: "root", org: "hooli", roles: ["super_admin"] });
+    const hooli = rig.bearer({ sub: "root", org: "hooli", roles: ["super_admin"] });
+    const { call: root } = await registered(rig, hooli, { org: "hooli", sub: "root", roles: ["super_admin"] });
     const { body } = await root("POST", "/api/v1/crk/generate-ceremony/start", { total_shares: 3, threshold: 2 });
     const path = `/api/v1/crk/generate-ceremony/${body.id}`;
     expect((await root("DELETE", path)).status).toBe(204);

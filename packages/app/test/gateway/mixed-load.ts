@@ -93,7 +93,8 @@ async function custody(admin: Caller): Promise<never> {
     const ceremony = `/api/v1/crk/ceremony/${id}`;
     say({ kind: "ceremony", id, shares: 0, status: "pending" });
     for (const [at, share] of key.shares.slice(0, 2).entries()) {
-      must(await admin("POST", `${ceremony}/share`, share));
+      const custodian = at === 0 ? admin : rig.admin(safe, "security_admin");
+      must(await custodian("POST", `${ceremony}/share`, share));
       say({ kind: "ceremony", id, shares: at + 1, status: "pending" });
     }
     must(await admin("POST", `${ceremony}/complete`, { witness }));

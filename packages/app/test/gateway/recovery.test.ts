@@ -41,7 +41,8 @@ describe("account recovery", () => {
     const id = await open(idOf(role));
     expect(told(await rig.admin("acme")("POST", `${base}/${id}/complete`))).toEqual([422, "CRK_THRESHOLD_NOT_MET"]);
     expect((await submit(id, key.shares[0])).body).toMatchObject({ status: "pending", shares_collected: 1 });
-    const second = await submit(id, { share: key.shares[2] });
+    expect(told(await submit(id, key.shares[2]))).toEqual([409, "CONFLICT"]);
+    const second = await submit(id, { share: key.shares[2] }, rig.admin("acme", "security_admin"));
     expect(second.body).toMatchObject({ status: "shares_collected", shares_collected: 2 });
     expect(second.text).not.toContain(key.shares[2]?.data);
     const held = await rig.store.get("recovery_shares", `${id}/1`);
@@ -101,7 +102,8 @@ describe("account recovery", () => {
     for (let i = 0; i < 5; i++) expect((await auditor("POST", `${path}/verify`, { totp_code: "000000" })).status).toBe(401);
     expect((await auditor("POST", `${path}/verify`, { totp_code: "000000" })).status).toBe(429);
     const id = await open(idOf("auditor"), "locked_account");
-    for (const share of key.shares.slice(1)) await submit(id, share);
+    await submit(id, key.shares[1]);
+    await submit(id, key.shares[2], rig.admin("acme", "security_admin"));
     const done = await rig.admin("acme")("POST", `${base}/${id}/complete`);
     expect(done.body).toMatchObject({ status: "completed" });
     expect(done.body).not.toHaveProperty("enrollment_token");
@@ -123,9 +125,11 @@ describe("account recovery", () => {
     await submit(id, key.shares[0]);
     const acme = rig.admin("acme");
     const { body: ceremony } = await acme("POST", "/api/v1/crk/rotate", { threshold: 2 });
-    for (const share of key.shares.slice(0, 2)) await acme("POST", `/api/v1/crk/ceremony/${ceremony.id}/share`, { share });
+    for (const [i, by] of [acme, rig.admin("acme", "auditor")].entries()) {
+      expect((await by("POST", `/api/v1/crk/ceremony/${ceremony.id}/share`, { share: key.shares[i] })).status).toBe(204);
+    }
     const rotated = await acme("POST", `/api/v1/crk/ceremony/${ceremony.id}/complete`, { witness: idOf("security_admin") });
     expect(rotated.status, rotated.text).toBe(200);
-    expect(told(await submit(id, key.shares[1]))).toEqual([409, "STATE_CONFLICT"]);
+    expect(told(await submit(id, key.shares[1], rig.admin("acme", "auditor")))).toEqual([409, "STATE_CONFLICT"]);
   });
 });

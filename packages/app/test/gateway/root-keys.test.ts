@@ -2,6 +2,7 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { crkFromJson, deriveShareKey, openShare, Share, Signer } from "@seneschal/crypto/threshold";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Registered, registered } from "./registered.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
 import { makeCrk, shareList, signData } from "./sign.ts";
 
@@ -19,8 +20,17 @@ describe("customer root keys", () => {
     return { id, caller: (sub = "root", role = "super_admin") => rig.bearer({ sub, org: id, roles: [role] }) };
   };
 
+  /** People of a new organisation who can hold shares, from index 1 on. */
+  const people = async ({ caller, id }: ReturnType<typeof newOrg>, count: number): Promise<readonly Registered[]> => {
+    const all: Registered[] = [];
+    for (let i = 1; i <= count; i++) all.push(await registered(rig, caller(), { org: id, sub: `custodian-${i}` }));
+    return all;
+  };
+  const named = (all: readonly Registered[]) =>
+    all.map(({ id }, i) => ({ index: i + 1, identity_id: id, identity_type: "user" }));
+
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openRig({ organizations: ["acme", "globex", "initech"] });
   });
   afterAll(() => rig.close());
 
@@ -129,12 +139,13 @@ describe("customer root keys", () => {
   });
 
   it("a cancelled or expired rotation leaves the old shares good", async () => {
-    const { caller } = newOrg();
+    const caller = (): Caller => rig.admin("initech");
+    const custodian = rig.admin("initech", "auditor");
     const crk = await makeCrk(caller());
     for (const end of ["cancel", "expire"] as const) {
       const { body } = await caller()("POST", "/api/v1/crk/rotate", { threshold: 2 });
       const path = `/api/v1/crk/ceremony/${body.id}`;
-      expect((await caller()("POST", `${path}/share`, crk.shares[0])).status).toBe(204);
+      expect((await custodian("POST", `${path}/share`, crk.shares[0])).status).toBe(204);
       const second = await caller()("POST", "/api/v1/crk/rotate", { threshold: 2 });
       expect([second.status, code(second)]).toEqual([409, "STATE_CONFLICT"]);
       if (end === "cancel") expect((await caller()("DELETE", path)).status).toBe(204);
@@ -156,7 +167,9 @@ describe("customer root keys", () => {
     const witness = rig.dev.organizations["globex"]?.admins.auditor.id;
     const hold = async (start: object): Promise<string> => {
       const { body } = await acme("POST", "/api/v1/crk/ceremony/start", start);
-      for (const share of crk.shares.slice(0, 2)) await acme("POST", `/api/v1/crk/ceremony/${body.id}/share`, { share });
+      for (const [i, by] of [acme, rig.admin("globex", "security_admin")].entries()) {
+        await by("POST", `/api/v1/crk/ceremony/${body.id}/share`, { share: crk.shares[i] });
+      }
       const done = await acme("POST", `/api/v1/crk/ceremony/${body.id}/complete`, { witness });
       expect(done.status, done.text).toBe(200);
       expect(done.body.shares).toEqual([]);
@@ -171,7 +184,10 @@ describe("customer root keys", () => {
   });
 
   it("a password ceremony seals each share under a key that only its custodian can derive", async () => {
-    const { caller, id } = newOrg();
+    const org = newOrg();
+    const { caller, id } = org;
+    const custodians = await people(org, 3);
+    const of = (index: number): Caller => custodians[index - 1]?.call ?? caller();
     const params = { time: 2, memory: 19_456, threads: 1 };
     const { body } = await caller()("POST", "/api/v1/crk/generate-ceremony/start", { org_id: id, total_shares: 3, threshold: 2 });
     const path = `/api/v1/crk/generate-ceremony/${body.id}`;
@@ -190,8 +206,8 @@ describe("customer root keys", () => {
         salt: base64(salt),
         kdf_params: params,
       };
-      expect((await caller(`custodian-${index}`, "auditor")("POST", `${path}/seed`, seed)).status).toBe(204);
-      const twice = await caller()("POST", `${path}/seed`, seed);
+      expect((await of(index)("POST", `${path}/seed`, seed)).status).toBe(204);
+      const twice = await of(index)("POST", `${path}/seed`, seed);
       expect([twice.status, code(twice)]).toEqual([409, "CONFLICT"]);
     }
     expect((await caller()("GET", path)).body.status).toBe("seeded");
@@ -203,7 +219,7 @@ describe("customer root keys", () => {
     const { crk } = done.body;
     const shares: { index: number; data: string }[] = [];
     for (const index of [1, 3]) {
-      const own = await caller(`custodian-${index}`, "auditor")("GET", `/api/v1/crk/shares/${crk.id}/${index}`);
+      const own = await of(index)("GET", `/api/v1/crk/shares/${crk.id}/${index}`);
       expect(own.body).toMatchObject({
         index,
         kdf_time: 2,
@@ -215,38 +231,44 @@ describe("customer root keys", () => {
       const share = openShare(nodeCrypto, keys[index - 1] ?? new Uint8Array(), bytes(own.body.encrypted_data), binding);
       shares.push({ index, data: share.encode() });
     }
-    const foreign = await caller("custodian-1", "auditor")("GET", `/api/v1/crk/shares/${crk.id}/2`);
+    const foreign = await of(1)("GET", `/api/v1/crk/shares/${crk.id}/2`);
     expect([foreign.status, code(foreign)]).toEqual([403, "FORBIDDEN"]);
     const signed = await caller()("POST", "/api/v1/crk/sign", { shares, public_key: crk.public_key, data: "" });
     expect(signed.status, signed.text).toBe(200);
   });
 
-  it("in a signing session no share leaves its custodian, and a cheater is named", async () => {
-    const { caller } = newOrg();
-    const crk = await makeCrk(caller(), 3, 2);
+  it("in a signing session no share leaves its custodian; a wrong one is refused and the session goes on", async () => {
+    const org = newOrg();
+    const { caller } = org;
+    const custodians = await people(org, 3);
+    const crk = await makeCrk(caller(), 3, 2, named(custodians));
     const message = base64("signed by people far apart");
-    const session = async (cheat: boolean) => {
-      const { body } = await caller()("POST", "/api/v1/crk/signing-sessions", { data: message });
-      const path = `/api/v1/crk/signing-sessions/${body.id}`;
-      const material = crkFromJson(body.crk);
-      const signers = [crk.shares[0], crk.shares[2]].map(
-        (share) => new Signer(material, Share.decode(share?.data ?? ""), body.round, systemRandom),
-      );
-      for (const { commitment } of signers) {
-        expect((await caller()("POST", `${path}/commit`, commitment)).status).toBe(200);
-      }
-      const { commitments, status } = (await caller()("GET", path)).body;
-      expect(status).toBe("signing");
-      for (const signer of signers) {
-        const part = signer.sign(body.round, commitments);
-        const share = cheat && part.index === 3 ? base64(new Uint8Array(32).fill(1)) : part.share;
-        expect((await caller()("POST", `${path}/sign`, { index: part.index, share })).status).toBe(200);
-      }
-      return caller()("POST", `${path}/aggregate`);
-    };
-    const good = await session(false);
-    expect(nodeCrypto.ed25519Verify(bytes(crk.public_key), bytes(message), bytes(good.body.signature))).toBe(true);
-    const bad = await session(true);
-    expect([bad.status, code(bad), bad.body.error.details.indexes]).toEqual([422, "SHARE_INVALID", [3]]);
+    const { body } = await caller()("POST", "/api/v1/crk/signing-sessions", { data: message });
+    const path = `/api/v1/crk/signing-sessions/${body.id}`;
+    const material = crkFromJson(body.crk);
+    const signers = [crk.shares[0], crk.shares[2]].map(
+      (share) => new Signer(material, Share.decode(share?.data ?? ""), body.round, systemRandom),
+    );
+    const of = (index: number): Caller => custodians[index - 1]?.call ?? caller();
+    for (const { commitment } of signers) {
+      const bad = { ...commitment, hiding: base64(new Uint8Array(32).fill(0xff)) };
+      expect(code(await of(commitment.index)("POST", `${path}/commit`, bad))).toBe("SHARE_INVALID");
+      expect((await of(commitment.index)("POST", `${path}/commit`, commitment)).status).toBe(200);
+    }
+    const { commitments, status } = (await caller()("GET", path)).body;
+    expect(status).toBe("signing");
+    for (const signer of signers) {
+      const part = signer.sign(body.round, commitments);
+      const garbage = { index: part.index, share: base64(new Uint8Array(32).fill(1)) };
+      const refused = await of(part.index)("POST", `${path}/sign`, garbage);
+      expect([refused.status, code(refused), refused.body.error.details.indexes]).toEqual([422, "SHARE_INVALID", [part.index]]);
+      expect((await caller()("GET", path)).body).toMatchObject({ status: "signing", cheaters: [] });
+      expect((await of(part.index)("POST", `${path}/sign`, part)).status).toBe(200);
+    }
+    const done = await caller()("POST", `${path}/aggregate`);
+    expect(nodeCrypto.ed25519Verify(bytes(crk.public_key), bytes(message), bytes(done.body.signature))).toBe(true);
+    expect(
+      done.body.seats.map((seat: { identity_id: string; taken_at: string | null }) => [seat.identity_id, seat.taken_at !== null]),
+    ).toEqual(custodians.map(({ id }, i) => [id, i !== 1]));
   });
 });

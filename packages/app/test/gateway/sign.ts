@@ -7,8 +7,13 @@ export interface HeldCrk {
 }
 
 /** Holds an organisation's key generation and answers what the custodians would keep. */
-export async function makeCrk(caller: Caller, total = 3, threshold = 2): Promise<HeldCrk> {
-  const { body } = await caller("POST", "/api/v1/crk/generate", { total_shares: total, threshold });
+export async function makeCrk(
+  caller: Caller,
+  total = 3,
+  threshold = 2,
+  custodians?: readonly { readonly index: number; readonly identity_id: string; readonly identity_type: string }[],
+): Promise<HeldCrk> {
+  const { body } = await caller("POST", "/api/v1/crk/generate", { total_shares: total, threshold, custodians });
   return { id: body.id, public_key: body.public_key, shares: shareList(body.shares) };
 }
 

@@ -1,10 +1,34 @@
-import { ceremonyOperations, ceremonyStatuses, crkStatuses } from "@seneschal/core/keys";
+import { ceremonyOperations, ceremonyStatuses, crkStatuses, custodianTypes } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";
-import { aliased, base64, idParam, listOf, name, organizationId, page, timestamp } from "./shapes.ts";
+import { aliased, base64, identityId, idParam, listOf, name, organizationId, page, timestamp } from "./shapes.ts";
 
 const stored = { id: z.uuid(), org_id: organizationId, created_at: timestamp, updated_at: timestamp };
+
+const custodian = z
+  .object({
+    index: z.int(),
+    identity_id: z.string(),
+    identity_type: z.enum(custodianTypes),
+    name: z.string().meta({ description: "As the organisation's records name the identity" }),
+  })
+  .meta({ id: "Custodian" });
+
+/** Who sits, or is to sit, at an index of a key in a ceremony or session. */
+export const seats = z.array(
+  custodian
+    .extend({ taken_at: timestamp.nullable().meta({ description: "null while the seat is kept for its holder" }) })
+    .meta({ id: "CustodianSeat" }),
+);
+
+const custodianInput = z.strictObject({ identity_id: identityId, identity_type: z.enum(custodianTypes) });
+
+/** Names the holders of indexes: registered, active admins or users, each person once. */
+export const namedCustodians = z
+  .array(custodianInput.extend({ index: z.int().min(1).max(255) }))
+  .max(255)
+  .optional();
 
 export const crk = z
   .object({
@@ -15,6 +39,7 @@ export const crk = z
     total_shares: z.int(),
     status: z.enum(crkStatuses),
     rotated_at: timestamp.nullable(),
+    custodians: z.array(custodian),
   })
   .meta({ id: "Crk" });
 
@@ -46,6 +71,8 @@ const ceremony = z
     required_shares: z.int(),
     shares_collected: z.int(),
     submitted_indexes: z.array(z.int()),
+    seats,
+    custodians: z.array(custodian).meta({ description: "Whom the shares are for that the ceremony makes" }),
     started_by: z.string(),
     started_at: timestamp,
     expires_at: timestamp,
@@ -53,6 +80,9 @@ const ceremony = z
     witness: z.string().nullable(),
   })
   .meta({ id: "Ceremony" });
+
+/** An index in a path. */
+export const shareIndex = z.string().regex(/^[1-9][0-9]{0,2}$/);
 
 const count = z
   .int()
@@ -74,7 +104,9 @@ export const crkRoutes = {
     path: "/api/v1/crk/generate",
     summary: "Make the organisation's root key; each share is shown once and kept nowhere",
     action: "crk:generate",
-    body: aliased(z.strictObject({ org_id: ownOrg, total_shares: count, threshold: count }), { shares: "total_shares" }),
+    body: aliased(z.strictObject({ org_id: ownOrg, total_shares: count, threshold: count, custodians: namedCustodians }), {
+      shares: "total_shares",
+    }),
     reply: crk.extend({ crk, shares: z.array(dealtShare) }).meta({ id: "CrkGenerated" }),
   },
   signWithCrk: {
@@ -101,8 +133,19 @@ export const crkRoutes = {
     path: "/api/v1/crk/rotate",
     summary: "Start the ceremony that deals new shares of the same key",
     action: "crk:rotate",
-    body: z.strictObject({ org_id: ownOrg, threshold: count, total_shares: count.optional() }),
+    body: z.strictObject({ org_id: ownOrg, threshold: count, total_shares: count.optional(), custodians: namedCustodians }),
     reply: ceremony,
+  },
+  assignCustodian: {
+    ...start,
+    method: "PUT",
+    path: "/api/v1/crk/shares/:crk_id/:index/custodian",
+    summary: "Record who holds the share of an index: its seats are that identity's only",
+    action: "crk:assign",
+    extension: true,
+    params: z.strictObject({ crk_id: z.uuid(), index: shareIndex }),
+    body: custodianInput,
+    reply: crk,
   },
   startCeremony: {
     ...start,
@@ -116,6 +159,7 @@ export const crkRoutes = {
       threshold: count,
       total_shares: count.optional(),
       data: data.optional(),
+      custodians: namedCustodians,
     }),
     reply: ceremony,
   },

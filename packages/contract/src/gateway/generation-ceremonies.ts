@@ -1,7 +1,7 @@
 import { defaultKdf, generationStatuses } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
-import { crk } from "./crk.ts";
+import { crk, namedCustodians, seats, shareIndex } from "./crk.ts";
 import { aliased, base64, idParam, organizationId, timestamp } from "./shapes.ts";
 
 const kdfParams = z.object({ time: z.int(), memory: z.int(), threads: z.int() }).meta({ id: "KdfParams" });
@@ -20,6 +20,7 @@ const encryptedShare = z
     crk_id: z.uuid(),
     index: z.int(),
     custodian_name: z.string(),
+    custodian_id: z.string(),
     encrypted_data: z.string(),
     salt: z.string(),
     kdf_time: z.int(),
@@ -36,6 +37,7 @@ const generationCeremony = z
     threshold: z.int(),
     status: z.enum(generationStatuses),
     seed_entries: z.array(z.object({ index: z.int(), custodian_name: z.string(), salt: z.string(), kdf_params: kdfParams })),
+    seats,
     encrypted_shares: z.array(encryptedShare),
     crk: crk.nullable(),
     started_by: z.string(),
@@ -62,9 +64,13 @@ export const generationCeremonyRoutes = {
     path: `${base}/start`,
     summary: "Start a ceremony in which each custodian's share is sealed under a password only they know",
     action: "crk:ceremony",
-    body: aliased(z.strictObject({ org_id: organizationId.optional(), total_shares: count, threshold: count }), {
-      shares: "total_shares",
-    }),
+    body: aliased(
+      z.strictObject({
+        ...{ org_id: organizationId.optional(), total_shares: count, threshold: count },
+        custodians: namedCustodians,
+      }),
+      { shares: "total_shares" },
+    ),
     reply: generationCeremony,
   },
   seedGenerationCeremony: {
@@ -123,7 +129,7 @@ export const generationCeremonyRoutes = {
     path: "/api/v1/crk/shares/:crk_id/:index",
     summary: "A custodian's sealed share",
     action: "crk:read-share",
-    params: z.strictObject({ crk_id: z.uuid(), index: z.string().regex(/^[1-9][0-9]{0,2}$/) }),
+    params: z.strictObject({ crk_id: z.uuid(), index: shareIndex }),
     reply: encryptedShare,
   },
 } as const satisfies Contract;

@@ -2,7 +2,7 @@ import { recoveryStatuses, recoveryTypes } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";
-import { shareBody } from "./crk.ts";
+import { seats, shareBody } from "./crk.ts";
 import { idParam, organizationId, reference, text, timestamp } from "./shapes.ts";
 
 const recovery = z
@@ -16,6 +16,7 @@ const recovery = z
     initiated_by: z.string(),
     shares_needed: z.int(),
     shares_collected: z.int(),
+    seats,
     initiated_at: timestamp,
     expires_at: timestamp,
     completed_at: timestamp.nullable(),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Contract } from "../route.ts";
+import { seats } from "./crk.ts";
 import { base64, idParam, organizationId, timestamp } from "./shapes.ts";
 
 const commitment = z.object({ index: z.int(), hiding: z.string(), binding: z.string() });
@@ -24,11 +25,13 @@ const signingSession = z
       commitments: z.array(z.string()),
       verifying_shares: z.array(z.string()),
     }),
+    seats,
     commitments: z.array(commitment),
     signed_indexes: z.array(z.int()),
     signature: z.string().nullable(),
-    /** Custodians whose signature share was wrong. */
-    cheaters: z.array(z.int()),
+    cheaters: z
+      .array(z.int())
+      .meta({ description: "Of sessions of release 0.1 only: a wrong signature share is refused at once" }),
     started_by: z.string(),
     created_at: timestamp,
     updated_at: timestamp,
@@ -80,7 +83,7 @@ export const signingSessionRoutes = {
     ...route,
     method: "POST",
     path: `${base}/:id/sign`,
-    summary: "Round 2: a custodian's signature share",
+    summary: "Round 2: a custodian's signature share; a wrong one is refused and the session goes on",
     action: "crk:submit",
     entity: "signing-session",
     params: idParam,
@@ -91,7 +94,7 @@ export const signingSessionRoutes = {
     ...route,
     method: "POST",
     path: `${base}/:id/aggregate`,
-    summary: "Add the signature shares up; wrong ones are named",
+    summary: "Add the signature shares up",
     action: "crk:ceremony",
     entity: "signing-session",
     params: idParam,

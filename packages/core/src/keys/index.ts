@@ -66,6 +66,19 @@ export {
   stepCrk,
 } from "./crk/step.ts";
 export {
+  assignCustodian,
+  type Custodian,
+  type CustodianSeat,
+  type CustodianType,
+  custodianTypes,
+  type Holder,
+  keepSeats,
+  nameCustodians,
+  requireSeated,
+  succeedCustodians,
+  takeSeat,
+} from "./custody/custody.ts";
+export {
   type Device,
   type DeviceEffect,
   type DeviceNew,

@@ -1,9 +1,13 @@
 import { isCoded } from "@seneschal/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Ceremony, ceremonyStatus, startCeremony, stepCeremony } from "../../src/keys/index.ts";
+import { type Ceremony, ceremonyStatus, type Holder, startCeremony, stepCeremony } from "../../src/keys/index.ts";
 
 const now = Date.UTC(2026, 0, 2);
+const somebody = (identity_id: string): Holder => ({
+  ...{ identity_id, identity_type: "user", name: identity_id, emails: [`${identity_id}@acme.example`] },
+});
+const active = ["bob", "eve", "zoe"];
 const pending = (required = 3, lifetime = 1000): Ceremony =>
   startCeremony(
     {
@@ -16,6 +20,8 @@ const pending = (required = 3, lifetime = 1000): Ceremony =>
       required_shares: required,
       by: "ada",
       data: "AA==",
+      holders: [],
+      custodians: [],
     },
     now,
     lifetime,
@@ -31,30 +37,46 @@ const code = (run: () => unknown): string => {
 
 describe("ceremony", () => {
   it("a share given twice does not count twice", () => {
-    const once = stepCeremony(pending(), { kind: "share", index: 2, by: "bob" }, now).state;
-    expect(code(() => stepCeremony(once, { kind: "share", index: 2, by: "eve" }, now))).toBe("CONFLICT");
+    const once = stepCeremony(pending(), { kind: "share", index: 2, holder: somebody("bob") }, now).state;
+    expect(code(() => stepCeremony(once, { kind: "share", index: 2, holder: somebody("eve") }, now))).toBe("CONFLICT");
     expect(once.submitted_indexes).toEqual([2]);
   });
 
   it("completes with exactly the required shares and a witness who took no part", () => {
     let ceremony = pending(2);
-    ceremony = stepCeremony(ceremony, { kind: "share", index: 4, by: "bob" }, now).state;
-    expect(code(() => stepCeremony(ceremony, { kind: "complete", witness: "wit", by: "ada" }, now))).toBe(
+    ceremony = stepCeremony(ceremony, { kind: "share", index: 4, holder: somebody("bob") }, now).state;
+    expect(code(() => stepCeremony(ceremony, { kind: "complete", witness: "wit", by: "ada", active }, now))).toBe(
       "CRK_THRESHOLD_NOT_MET",
     );
-    ceremony = stepCeremony(ceremony, { kind: "share", index: 1, by: "eve" }, now).state;
-    expect(code(() => stepCeremony(ceremony, { kind: "complete", witness: "bob", by: "ada" }, now))).toBe("FORBIDDEN");
-    expect(code(() => stepCeremony(ceremony, { kind: "complete", witness: "ada", by: "ada" }, now))).toBe("FORBIDDEN");
-    const done = stepCeremony(ceremony, { kind: "complete", witness: "wit", by: "ada" }, now);
+    ceremony = stepCeremony(ceremony, { kind: "share", index: 1, holder: somebody("eve") }, now).state;
+    expect(code(() => stepCeremony(ceremony, { kind: "complete", witness: "bob", by: "ada", active }, now))).toBe("FORBIDDEN");
+    expect(code(() => stepCeremony(ceremony, { kind: "complete", witness: "ada", by: "ada", active }, now))).toBe("FORBIDDEN");
+    const done = stepCeremony(ceremony, { kind: "complete", witness: "wit", by: "ada", active }, now);
     expect(done.state).toMatchObject({ status: "completed", witness: "wit", submitted_indexes: [1, 4] });
     expect(done.effects).toEqual([{ kind: "erase_shares" }]);
+  });
+
+  it("comes to nothing once somebody who brought a share has left", () => {
+    let ceremony = pending(2);
+    for (const [index, who] of [
+      [1, "bob"],
+      [2, "eve"],
+    ] as const) {
+      ceremony = stepCeremony(ceremony, { kind: "share", index, holder: somebody(who) }, now).state;
+    }
+    const complete = (present: readonly string[]) =>
+      code(() => stepCeremony(ceremony, { kind: "complete", witness: "wit", by: "ada", active: present }, now));
+    expect(complete(["bob"])).toBe("STATE_CONFLICT");
+    expect(complete(["bob", "eve"])).toBe("ok");
   });
 
   it("expires by itself and takes nothing afterwards", () => {
     const ceremony = pending(2, 1000);
     expect(ceremonyStatus(ceremony, now + 999)).toBe("pending");
     expect(ceremonyStatus(ceremony, now + 1000)).toBe("expired");
-    expect(code(() => stepCeremony(ceremony, { kind: "share", index: 1, by: "bob" }, now + 1000))).toBe("STATE_CONFLICT");
+    expect(code(() => stepCeremony(ceremony, { kind: "share", index: 1, holder: somebody("bob") }, now + 1000))).toBe(
+      "STATE_CONFLICT",
+    );
   });
 
   it("ends at most once, whatever is tried in whatever order (model)", () => {
@@ -62,9 +84,14 @@ describe("ceremony", () => {
       fc.record({
         kind: fc.constant("share" as const),
         index: fc.integer({ min: 1, max: 4 }),
-        by: fc.constantFrom("bob", "eve"),
+        holder: fc.constantFrom("bob", "eve", "zoe").map(somebody),
       }),
-      fc.record({ kind: fc.constant("complete" as const), witness: fc.constantFrom("bob", "wit"), by: fc.constant("ada") }),
+      fc.record({
+        kind: fc.constant("complete" as const),
+        witness: fc.constantFrom("bob", "wit"),
+        by: fc.constant("ada"),
+        active: fc.constant(active),
+      }),
       fc.constant({ kind: "cancel" as const }),
     );
     fc.assert(
@@ -75,7 +102,7 @@ describe("ceremony", () => {
           const legal =
             !model.over &&
             (step.kind === "cancel" ||
-              (step.kind === "share" && !model.shares.has(step.index)) ||
+              (step.kind === "share" && !model.shares.has(step.index) && !model.by.has(step.holder.identity_id)) ||
               (step.kind === "complete" && model.shares.size >= 2 && !model.by.has(step.witness)));
           const result = code(() => {
             const next = stepCeremony(ceremony, step, now);
@@ -85,7 +112,7 @@ describe("ceremony", () => {
           if (!legal) continue;
           if (step.kind === "share") {
             model.shares.add(step.index);
-            model.by.add(step.by);
+            model.by.add(step.holder.identity_id);
           } else model.over = true;
         }
         expect(ceremony.submitted_indexes).toEqual([...model.shares].sort((a, b) => a - b));

@@ -1,13 +1,17 @@
 import { isCoded } from "@seneschal/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defaultKdf, startGeneration, stepGeneration } from "../../src/keys/index.ts";
+import { defaultKdf, type Holder, startGeneration, stepGeneration } from "../../src/keys/index.ts";
 
 const now = Date.UTC(2026, 0, 2);
 const start = (total: number, threshold: number) =>
-  startGeneration({ id: "g1", org: "acme", by: "ada", total_shares: total, threshold }, now);
-const seed = (index: number) => ({
+  startGeneration({ id: "g1", org: "acme", by: "ada", total_shares: total, threshold, custodians: [] }, now);
+const somebody = (identity_id: string): Holder => ({
+  ...{ identity_id, identity_type: "user", name: identity_id, emails: [`${identity_id}@acme.example`] },
+});
+const seed = (index: number, who = `c${index}`) => ({
   kind: "seed" as const,
+  holder: somebody(who),
   entry: { index, custodian_name: `c${index}`, salt: "AAAA", kdf_params: defaultKdf },
 });
 const attempt = (run: () => unknown): string => {
@@ -42,12 +46,18 @@ describe("generation ceremony", () => {
 
   it("completes once, only when seeded, and always erases the keys when it ends", () => {
     let ceremony = stepGeneration(start(2, 2), seed(1), now).state;
-    expect(attempt(() => stepGeneration(ceremony, { kind: "complete", crk_id: "k" }, now))).toBe("STATE_CONFLICT");
+    expect(attempt(() => stepGeneration(ceremony, { kind: "complete", crk_id: "k", active: ["c1", "c2"] }, now))).toBe(
+      "STATE_CONFLICT",
+    );
     expect(stepGeneration(ceremony, { kind: "cancel" }, now).effects).toEqual([{ kind: "erase_keys" }]);
     ceremony = stepGeneration(ceremony, seed(2), now).state;
-    const done = stepGeneration(ceremony, { kind: "complete", crk_id: "k" }, now);
+    const done = stepGeneration(ceremony, { kind: "complete", crk_id: "k", active: ["c1", "c2"] }, now);
     expect(done.effects).toEqual([{ kind: "erase_keys" }]);
-    for (const input of [{ kind: "complete", crk_id: "k" }, { kind: "cancel" }, { kind: "expire" }] as const) {
+    for (const input of [
+      { kind: "complete", crk_id: "k", active: ["c1", "c2"] },
+      { kind: "cancel" },
+      { kind: "expire" },
+    ] as const) {
       expect(attempt(() => stepGeneration(done.state, input, now))).toBe("STATE_CONFLICT");
     }
   });

@@ -68,10 +68,10 @@ describe("join request", () => {
 
 describe("customer root key", () => {
   it("keeps its public key through a rotation and raises the epoch", () => {
-    const crk = createCrk({ id: "k", org: "acme", public_key: "pk", threshold: 3, total_shares: 5 }, now);
+    const crk = createCrk({ id: "k", org: "acme", public_key: "pk", threshold: 3, total_shares: 5, custodians: [] }, now);
     const rotating = stepCrk(crk, { kind: "start_rotation" }, now);
     expect(attempt(() => stepCrk(rotating, { kind: "start_rotation" }, now))).toBe("STATE_CONFLICT");
-    const rotated = stepCrk(rotating, { kind: "finish_rotation", threshold: 4, total_shares: 7 }, now + 5);
+    const rotated = stepCrk(rotating, { kind: "finish_rotation", threshold: 4, total_shares: 7, custodians: [] }, now + 5);
     expect(rotated).toMatchObject({ public_key: "pk", version: 2, threshold: 4, total_shares: 7, status: "active" });
   });
 });

@@ -40,6 +40,7 @@ export const auditEventTypes = [
   "crk.rotate",
   "crk.reconstruct",
   "crk.ceremony",
+  "crk.custodian",
   "crk.signing_request",
   "emergency.request",
   "emergency.approve",

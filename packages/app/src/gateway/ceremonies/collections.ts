@@ -1,4 +1,4 @@
-import type { Ceremony, Person } from "@seneschal/core/keys";
+import type { Ceremony } from "@seneschal/core/keys";
 import { collection } from "../store/collection.ts";
 
 export const ceremonies = collection<Ceremony>("ceremonies", {
@@ -11,7 +11,7 @@ export const ceremonies = collection<Ceremony>("ceremonies", {
 interface HeldShare {
   readonly ceremony_id: string;
   readonly index: number;
-  readonly submitted_by: Person;
+  readonly submitted_by: string;
   readonly sealed: string;
 }
 

@@ -7,13 +7,14 @@ import { base64, bytes } from "../bytes.ts";
 import { requireCrk } from "../crk/current.ts";
 import { dealMaterial } from "../crk/deal.ts";
 import { findWitness } from "../enrollment/witness.ts";
-import { personCalling, personNamed, requireAnother } from "../identities/person-of.ts";
+import { activeHolders, asKnownNow, holderCalling } from "../identities/holder.ts";
+import { personCalling, personNamed, personSeated, requireAnother } from "../identities/person-of.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
 import { ceremonies } from "./collections.ts";
 import { carryOut } from "./complete.ts";
 import { endCeremony } from "./end.ts";
-import { eraseHeldShares, holdShare, submittersOf } from "./held-shares.ts";
+import { eraseHeldShares, holdShare } from "./held-shares.ts";
 import { startAnyCeremony } from "./start.ts";
 import { ceremonyView } from "./view.ts";
 
@@ -38,9 +39,9 @@ const auditType = {
 export const ceremonyHandlers: Handlers<Routes, GatewayServices> = {
   async startCeremony(services, { principal, body, now, requestId }) {
     ownOrganization(principal, body.org_id);
-    const { operation, threshold, total_shares, data } = body;
+    const { operation, threshold, total_shares, data, custodians } = body;
     return services.transact({ principal, now, requestId }, async (unit) =>
-      ceremonyView(await startAnyCeremony(services, unit, { operation, threshold, total_shares, data }), now),
+      ceremonyView(await startAnyCeremony(services, unit, { operation, threshold, total_shares, data, custodians }), now),
     );
   },
 
@@ -57,7 +58,9 @@ export const ceremonyHandlers: Handlers<Routes, GatewayServices> = {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const ceremony = await find(unit, params.id, principal.org);
       if (ceremony.required_shares === 0) throw refusal("STATE_CONFLICT", "this ceremony takes no shares");
-      const { state } = stepCeremony(ceremony, { kind: "share", index: body.index, by: principal.id }, now);
+      const seats = await asKnownNow(unit, principal.org, ceremony.seats ?? []);
+      const holder = await holderCalling(unit, principal);
+      const { state } = stepCeremony({ ...ceremony, seats }, { kind: "share", index: body.index, holder }, now);
       const crk = await requireCrk(unit, principal.org);
       const share = { index: body.index, data: base64(bytes(body.data)) };
       const { problems } = inspectShares(crkSet(crkFromJson(crk.material)), [share]);
@@ -79,8 +82,11 @@ export const ceremonyHandlers: Handlers<Routes, GatewayServices> = {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const ceremony = await find(unit, params.id, principal.org);
       const witness = await findWitness(unit, principal.org, body.witness);
-      const { state } = stepCeremony(ceremony, { kind: "complete", witness, by: principal.id }, now);
-      const part = [await personCalling(unit, principal), ...(await submittersOf(unit, ceremony))];
+      const seats = await asKnownNow(unit, principal.org, ceremony.seats ?? []);
+      const active = await activeHolders(unit, principal.org, seats);
+      const { state } = stepCeremony({ ...ceremony, seats }, { kind: "complete", witness, by: principal.id, active }, now);
+      const seated = seats.filter(({ taken_at }) => taken_at !== null).map(personSeated);
+      const part = [await personCalling(unit, principal), ...seated];
       requireAnother(
         await personNamed(unit, principal.org, witness),
         part,
@@ -93,7 +99,7 @@ export const ceremonyHandlers: Handlers<Routes, GatewayServices> = {
         type: auditType[ceremony.operation],
         metadata: { ceremony_id: ceremony.id, witness, indexes: ceremony.submitted_indexes },
       });
-      return { ceremony: ceremonyView(state, now), result: outcome.result, crk: outcome.crk, shares: [...outcome.shares] };
+      return { ceremony: ceremonyView(state, now), ...outcome, shares: [...outcome.shares] };
     });
   },
 

@@ -1,8 +1,7 @@
-import type { Ceremony, Person } from "@seneschal/core/keys";
+import type { Ceremony } from "@seneschal/core/keys";
 import type { SubmittedShare } from "@seneschal/crypto/threshold";
 import { base64, bytes, utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
-import { personCalling, personOf } from "../identities/person-of.ts";
 import { kekName } from "../organizations/kek-name.ts";
 import type { GatewayServices } from "../services.ts";
 import { heldShareId, heldShares } from "./collections.ts";
@@ -23,17 +22,9 @@ export async function holdShare(
   unit.insert(heldShares, heldShareId(ceremony.id, share.index), {
     ceremony_id: ceremony.id,
     index: share.index,
-    submitted_by: await personCalling(unit, unit.call.principal),
+    submitted_by: unit.call.principal.id,
     sealed,
   });
-}
-
-/** Who brought the shares that are held. */
-export async function submittersOf(unit: GatewayUnit, ceremony: Ceremony): Promise<readonly Person[]> {
-  const held = await Promise.all(
-    ceremony.submitted_indexes.map((index) => unit.get(heldShares, heldShareId(ceremony.id, index))),
-  );
-  return Promise.all(held.flatMap((share) => (share ? [personOf(unit, ceremony.org_id, share.submitted_by)] : [])));
 }
 
 /** Takes the shares out of their seals, for the one moment in which they are used. */

@@ -1,15 +1,18 @@
 import {
   type Ceremony,
   type CeremonyOperation,
+  type CeremonyStart,
   invalidField,
   refusal,
   requireThreshold,
   startCeremony,
   stepCrk,
 } from "@seneschal/core/keys";
+import { admins } from "../admins/collections.ts";
 import type { GatewayUnit } from "../call.ts";
 import { crks } from "../crk/collections.ts";
 import { currentCrk, requireCrk } from "../crk/current.ts";
+import { custodiansNamed } from "../identities/holder.ts";
 import type { GatewayServices } from "../services.ts";
 import { ceremonies } from "./collections.ts";
 
@@ -18,7 +21,11 @@ export interface CeremonyRequest {
   readonly threshold: number;
   readonly total_shares: number | undefined;
   readonly data: string | undefined;
+  readonly custodians: NamedCustodians;
 }
+
+/** For whom the shares are that the ceremony makes, as the request names them. */
+type NamedCustodians = Parameters<typeof custodiansNamed>[2];
 
 /** Starts a ceremony of any operation; what each needs is checked here. */
 export async function startAnyCeremony(
@@ -28,6 +35,8 @@ export async function startAnyCeremony(
 ): Promise<Ceremony> {
   if (request.operation !== "sign" && request.data !== undefined)
     throw invalidField("data", "only a sign ceremony signs something");
+  const makesShares = request.operation === "generate" || request.operation === "rotate";
+  if (!makesShares && request.custodians !== undefined) throw invalidField("custodians", "this ceremony makes no shares");
   switch (request.operation) {
     case "generate":
       return startGenerate(services, unit, request);
@@ -47,7 +56,7 @@ export async function startAnyCeremony(
 export async function startRotation(
   services: GatewayServices,
   unit: GatewayUnit,
-  request: { readonly threshold: number; readonly total_shares: number | undefined },
+  request: Pick<CeremonyRequest, "threshold" | "total_shares" | "custodians">,
 ): Promise<Ceremony> {
   const crk = await requireCrk(unit, unit.call.principal.org);
   const total = request.total_shares ?? crk.total_shares;
@@ -60,6 +69,8 @@ export async function startRotation(
     total_shares: total,
     required_shares: crk.threshold,
     data: null,
+    holders: crk.custodians ?? [],
+    custodians: await custodiansNamed(unit, crk.org_id, request.custodians, total),
   });
 }
 
@@ -77,6 +88,8 @@ async function startGenerate(services: GatewayServices, unit: GatewayUnit, reque
     total_shares: total,
     required_shares: 0,
     data: null,
+    holders: [],
+    custodians: await custodiansNamed(unit, unit.call.principal.org, request.custodians, total),
   });
 }
 
@@ -103,15 +116,26 @@ async function startWithKey(
     total_shares: crk.total_shares,
     required_shares: request.threshold,
     data,
+    holders: crk.custodians ?? [],
+    custodians: [],
   });
 }
 
-function store(
+/** What nobody can witness can never complete. */
+async function requireSomeWitness(unit: GatewayUnit): Promise<void> {
+  const { org, id } = unit.call.principal;
+  const known = await unit.list(admins, "by_org", [org]);
+  if (known.some((admin) => admin.enrollment_status === "active" && admin.id !== id)) return;
+  throw refusal("STATE_CONFLICT", "nobody could witness it: the organisation has no active admin but the caller");
+}
+
+async function store(
   services: GatewayServices,
   unit: GatewayUnit,
-  facts: Pick<Ceremony, "crk_id" | "operation" | "threshold" | "total_shares" | "required_shares" | "data">,
-): Ceremony {
+  facts: Omit<CeremonyStart, "id" | "org" | "by">,
+): Promise<Ceremony> {
   const { principal, now } = unit.call;
+  await requireSomeWitness(unit);
   const id = services.newId(now);
   const ceremony = startCeremony({ id, org: principal.org, by: principal.id, ...facts }, now, services.config.lifetimes.ceremony);
   unit.insert(ceremonies, id, ceremony);

@@ -5,6 +5,8 @@ export function ceremonyView(ceremony: Ceremony, now: number) {
   return {
     ...ceremony,
     status: ceremonyStatus(ceremony, now),
+    seats: [...(ceremony.seats ?? [])],
+    custodians: [...(ceremony.custodians ?? [])],
     shares_collected: ceremony.submitted_indexes.length,
     submitted_indexes: [...ceremony.submitted_indexes],
   };

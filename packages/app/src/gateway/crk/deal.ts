@@ -1,4 +1,4 @@
-import { createCrk, refusal, requireThreshold } from "@seneschal/core/keys";
+import { type Custodian, createCrk, refusal, requireThreshold } from "@seneschal/core/keys";
 import { type CrkPublic, type CrkWithShares, crkToJson, dealCrk, type Share } from "@seneschal/crypto/threshold";
 import { base64 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
@@ -27,13 +27,17 @@ export async function storeNewCrk(
   unit: GatewayUnit,
   org: string,
   material: CrkPublic,
+  custodians: readonly Custodian[],
 ): Promise<StoredCrk> {
   const owner = await ensureOrganization(unit, org, "crk");
   if (owner.crk_id !== null) throw refusal("CRK_EXISTS", "the organisation has a customer root key already");
   const id = services.newId(unit.call.now);
   const crk: StoredCrk = {
     ...createCrk(
-      { id, org, public_key: base64(material.publicKey), threshold: material.threshold, total_shares: material.total },
+      {
+        ...{ id, org, custodians, public_key: base64(material.publicKey) },
+        ...{ threshold: material.threshold, total_shares: material.total },
+      },
       unit.call.now,
     ),
     material: crkToJson(material),

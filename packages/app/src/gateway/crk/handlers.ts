@@ -1,16 +1,19 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { refusal } from "@seneschal/core/keys";
+import { assignCustodian, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import { crkFromJson, signWithShares } from "@seneschal/crypto/threshold";
 import { ownOrganization } from "../auth/own-organization.ts";
 import { base64, bytes } from "../bytes.ts";
 import { startRotation } from "../ceremonies/start.ts";
 import { ceremonyView } from "../ceremonies/view.ts";
+import { asKnownNow, custodiansNamed } from "../identities/holder.ts";
 import type { GatewayServices } from "../services.ts";
-import { requireCrk } from "./current.ts";
+import { crks, type StoredCrk } from "./collections.ts";
+import { currentCrk, requireCrk } from "./current.ts";
 import { dealMaterial, dealtShares, storeNewCrk } from "./deal.ts";
+import { crkView } from "./view.ts";
 
-type Routes = Pick<GatewayContract, "generateCrk" | "signWithCrk" | "verifyWithCrk" | "rotateCrk">;
+type Routes = Pick<GatewayContract, "generateCrk" | "signWithCrk" | "verifyWithCrk" | "rotateCrk" | "assignCustodian">;
 
 export const crkHandlers: Handlers<Routes, GatewayServices> = {
   async generateCrk(services, { principal, body, now, requestId }) {
@@ -18,14 +21,16 @@ export const crkHandlers: Handlers<Routes, GatewayServices> = {
     const { crk: material, shares } = dealMaterial(services, body.threshold, body.total_shares);
     try {
       const crk = await services.transact({ principal, now, requestId }, async (unit) => {
-        const made = await storeNewCrk(services, unit, org, material);
+        const custodians = await custodiansNamed(unit, org, body.custodians, body.total_shares);
+        const made = await storeNewCrk(services, unit, org, material, custodians);
         unit.record({
           type: "crk.generate",
           metadata: { crk_id: made.id, threshold: made.threshold, total_shares: made.total_shares },
         });
         return made;
       });
-      return { ...crk, crk, shares: dealtShares(services, crk, shares, now) };
+      const view = crkView(crk);
+      return { ...view, crk: view, shares: dealtShares(services, crk, shares, now) };
     } finally {
       for (const share of shares) share.erase();
     }
@@ -60,8 +65,31 @@ export const crkHandlers: Handlers<Routes, GatewayServices> = {
 
   async rotateCrk(services, { principal, body, now, requestId }) {
     ownOrganization(principal, body.org_id);
+    const { threshold, total_shares, custodians } = body;
     return services.transact({ principal, now, requestId }, async (unit) =>
-      ceremonyView(await startRotation(services, unit, { threshold: body.threshold, total_shares: body.total_shares }), now),
+      ceremonyView(await startRotation(services, unit, { threshold, total_shares, custodians }), now),
     );
+  },
+
+  async assignCustodian(services, { principal, params, body, now, requestId }) {
+    const index = Number(params.index);
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const crk = await currentCrk(unit, principal.org);
+      if (crk === undefined || crk.id !== params.crk_id || index > crk.total_shares) throw notFound("share");
+      const [named] = await custodiansNamed(unit, principal.org, [{ index, ...body }], crk.total_shares);
+      if (named === undefined) throw new Error("nobody was named");
+      const present = await asKnownNow(unit, principal.org, crk.custodians ?? []);
+      const custodians = assignCustodian(present, crk.total_shares, named);
+      const assigned: StoredCrk = { ...crk, custodians, updated_at: timestamp(now) };
+      unit.put(crks, crk.id, assigned);
+      unit.record({
+        type: "crk.custodian",
+        metadata: {
+          ...{ crk_id: crk.id, index, identity_id: named.identity_id, identity_type: named.identity_type },
+          replaces: present.find((one) => one.index === index)?.identity_id ?? null,
+        },
+      });
+      return crkView(assigned);
+    });
   },
 };

@@ -5,6 +5,7 @@ import {
   generationStatus,
   notFound,
   refusal,
+  requireThreshold,
   startGeneration,
   stepGeneration,
 } from "@seneschal/core/keys";
@@ -15,6 +16,8 @@ import type { GatewayUnit } from "../call.ts";
 import { crks } from "../crk/collections.ts";
 import { currentCrk } from "../crk/current.ts";
 import { dealMaterial, storeNewCrk } from "../crk/deal.ts";
+import { crkView } from "../crk/view.ts";
+import { activeHolders, asKnownNow, custodiansNamed, holderCalling } from "../identities/holder.ts";
 import { kekName } from "../organizations/kek-name.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
@@ -51,8 +54,9 @@ async function view(read: Reader, ceremony: GenerationCeremony, now: number) {
     ...ceremony,
     status: generationStatus(ceremony, now),
     seed_entries: [...ceremony.seed_entries],
+    seats: [...(ceremony.seats ?? [])],
     encrypted_shares: [...shares],
-    crk: crk ?? null,
+    crk: crk === undefined ? null : crkView(crk),
   };
 }
 
@@ -63,9 +67,11 @@ export const generationCeremonyHandlers: Handlers<Routes, GatewayServices> = {
     const org = ownOrganization(principal, body.org_id);
     const ceremony = await services.transact({ principal, now, requestId }, async (unit) => {
       const { threshold, total_shares } = body;
+      requireThreshold(threshold, total_shares);
+      const custodians = await custodiansNamed(unit, org, body.custodians, total_shares);
       const id = services.newId(now);
       const started = startGeneration(
-        { id, org, by: principal.id, threshold, total_shares },
+        { id, org, by: principal.id, threshold, total_shares, custodians },
         now,
         services.config.lifetimes.generation_ceremony,
       );
@@ -85,7 +91,9 @@ export const generationCeremonyHandlers: Handlers<Routes, GatewayServices> = {
       const ceremony = await find(unit, params.id, principal.org);
       const { index, custodian_name, kdf_params } = body;
       const entry = { index, custodian_name, salt: base64(bytes(body.salt)), kdf_params };
-      const { state } = stepGeneration(ceremony, { kind: "seed", entry }, now);
+      const seats = await asKnownNow(unit, principal.org, ceremony.seats ?? []);
+      const holder = await holderCalling(unit, principal);
+      const { state } = stepGeneration({ ...ceremony, seats }, { kind: "seed", entry, holder }, now);
       const key = bytes(body.derived_key);
       const sealed = await services.vault.encrypt(kek, key, aad(ceremony.id, index));
       key.fill(0);
@@ -112,9 +120,12 @@ export const generationCeremonyHandlers: Handlers<Routes, GatewayServices> = {
     const dealt = dealMaterial(services, before.threshold, before.total_shares);
     const done = await services.transact({ principal, now, requestId }, async (unit) => {
       const ceremony = await find(unit, params.id, principal.org);
-      stepGeneration(ceremony, { kind: "complete", crk_id: "" }, now);
-      const crk = await storeNewCrk(services, unit, principal.org, dealt.crk);
-      const { state } = stepGeneration(ceremony, { kind: "complete", crk_id: crk.id }, now);
+      const seats = await asKnownNow(unit, principal.org, ceremony.seats ?? []);
+      const active = await activeHolders(unit, principal.org, seats);
+      stepGeneration(ceremony, { kind: "complete", crk_id: "", active }, now);
+      const custodians = seats.map(({ taken_at: _, ...custodian }) => custodian);
+      const crk = await storeNewCrk(services, unit, principal.org, dealt.crk, custodians);
+      const { state } = stepGeneration(ceremony, { kind: "complete", crk_id: crk.id, active }, now);
       for (const share of await sealForCustodians(services, unit, ceremony, crk.id, dealt)) {
         unit.insert(encryptedShares, encryptedShareId(crk.id, share.index), share);
       }
@@ -140,7 +151,8 @@ export const generationCeremonyHandlers: Handlers<Routes, GatewayServices> = {
     const share = await read.get(encryptedShares, encryptedShareId(params.crk_id, Number(params.index)));
     if (share === undefined || share.org_id !== principal.org) throw notFound("share");
     const office = principal.roles.some((role) => role === "super_admin" || role === "security_admin");
-    if (!office && share.custodian_id !== principal.id) throw refusal("FORBIDDEN", "the share is another custodian's");
+    const holder = await holderCalling(read, principal);
+    if (!office && share.custodian_id !== holder?.identity_id) throw refusal("FORBIDDEN", "the share is another custodian's");
     return share;
   },
 };

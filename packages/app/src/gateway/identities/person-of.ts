@@ -1,5 +1,5 @@
 import type { Principal } from "@seneschal/contract";
-import { isSamePerson, type Person, refusal } from "@seneschal/core/keys";
+import { type Holder, isSamePerson, type Person, refusal } from "@seneschal/core/keys";
 import { admins } from "../admins/collections.ts";
 import type { Reader } from "../store/reader.ts";
 import { users } from "../users/collections.ts";
@@ -24,6 +24,11 @@ export function personCalling(read: Reader, { id, org, method, email }: Principa
 /** The person behind an id that a record or a request names. */
 export function personNamed(read: Reader, org: string, id: string): Promise<Person> {
   return personOf(read, org, { id, emails: [], accounts: "named" });
+}
+
+/** The person on a custodian's seat. */
+export function personSeated({ identity_id, emails }: Holder): Person {
+  return { id: identity_id, emails, accounts: "named" };
 }
 
 /** Throws `FORBIDDEN` with `message` when the caller is known to be one of these persons. */

@@ -2,6 +2,7 @@ import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound } from "@seneschal/core/keys";
 import { crks } from "../crk/collections.ts";
+import { crkView } from "../crk/view.ts";
 import type { GatewayServices } from "../services.ts";
 import { organizations, type StoredOrganization } from "./collections.ts";
 
@@ -9,7 +10,7 @@ type Routes = Pick<GatewayContract, "listOrganizations" | "getOrganization">;
 
 async function view(services: GatewayServices, org: StoredOrganization) {
   const crk = org.crk_id === null ? undefined : await services.read.get(crks, org.crk_id);
-  return { ...org, crk: crk ?? null };
+  return { ...org, crk: crk === undefined ? null : crkView(crk) };
 }
 
 export const organizationHandlers: Handlers<Routes, GatewayServices> = {

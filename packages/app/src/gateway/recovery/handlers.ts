@@ -1,13 +1,22 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
-import { initiateRecovery, notFound, type Recovery, recoveryStatus, refusal, stepRecovery } from "@seneschal/core/keys";
+import {
+  adminRoles,
+  initiateRecovery,
+  notFound,
+  type Recovery,
+  recoveryStatus,
+  refusal,
+  stepRecovery,
+} from "@seneschal/core/keys";
 import { crkFromJson, crkSet, inspectShares, signWithShares } from "@seneschal/crypto/threshold";
 import { findAdmin } from "../admins/find.ts";
 import { base64, bytes, utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import type { StoredCrk } from "../crk/collections.ts";
 import { requireCrk } from "../crk/current.ts";
+import { activeHolders, asKnownNow, holderCalling } from "../identities/holder.ts";
 import { personCalling, personNamed, requireAnother } from "../identities/person-of.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
@@ -24,7 +33,9 @@ async function find(read: Reader, id: string, org: string): Promise<Recovery> {
 }
 
 function view(recovery: Recovery, now: number) {
-  return { ...recovery, status: recoveryStatus(recovery, now), shares_collected: recovery.submitted_indexes.length };
+  const { submitted_indexes, seats = [] } = recovery;
+  const status = recoveryStatus(recovery, now);
+  return { ...recovery, status, seats: [...seats], shares_collected: submitted_indexes.length };
 }
 
 /** A recovery is other people's work, under whatever account they come. */
@@ -76,6 +87,7 @@ export const recoveryHandlers: Handlers<Routes, GatewayServices> = {
           crk_epoch: crk.version,
           shares_needed: crk.threshold,
           by: principal.id,
+          holders: crk.custodians ?? [],
         },
         now,
         services.config.lifetimes.recovery,
@@ -90,13 +102,21 @@ export const recoveryHandlers: Handlers<Routes, GatewayServices> = {
     });
   },
 
-  getRecovery: async ({ read }, { principal, params, now }) => view(await find(read, params.id, principal.org), now),
+  async getRecovery({ read }, { principal, params, now }) {
+    const recovery = await find(read, params.id, principal.org);
+    // For those who may bring a share, and for who administers; to others it does not exist.
+    const office = principal.roles.some((role) => (adminRoles as readonly string[]).includes(role));
+    if (!office && (await holderCalling(read, principal)) === undefined) throw notFound("recovery");
+    return view(recovery, now);
+  },
 
   async submitRecoveryShare(services, { principal, params, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const recovery = await find(unit, params.id, principal.org);
       await requireNotOneself(unit, recovery.admin_id, "nobody submits shares for their own recovery");
-      const { state } = stepRecovery(recovery, { kind: "share", index: body.index }, now);
+      const seats = await asKnownNow(unit, principal.org, recovery.seats ?? []);
+      const holder = await holderCalling(unit, principal);
+      const { state } = stepRecovery({ ...recovery, seats }, { kind: "share", index: body.index, holder }, now);
       const crk = await keyOf(unit, recovery);
       const share = { index: body.index, data: base64(bytes(body.data)) };
       const { problems } = inspectShares(crkSet(crkFromJson(crk.material)), [share]);
@@ -114,7 +134,8 @@ export const recoveryHandlers: Handlers<Routes, GatewayServices> = {
     const outcome = await services.transact({ principal, now, requestId }, async (unit) => {
       const recovery = await find(unit, params.id, principal.org);
       await requireNotOneself(unit, recovery.admin_id, "nobody completes their own recovery");
-      const completed = stepRecovery(recovery, { kind: "complete" }, now);
+      const active = await activeHolders(unit, principal.org, recovery.seats ?? []);
+      const completed = stepRecovery(recovery, { kind: "complete", active }, now);
       const proven = await proveQuorum(services, unit, recovery);
       const { state, effects } = proven ? completed : stepRecovery(recovery, { kind: "fail" }, now);
       const token = await carryOutRecovery(services, unit, recovery, effects);

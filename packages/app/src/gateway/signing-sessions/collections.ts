@@ -1,3 +1,4 @@
+import type { CustodianSeat } from "@seneschal/core/keys";
 import type { RoundCommitment, SignatureShare, SigningRound } from "@seneschal/crypto/threshold";
 import { collection } from "../store/collection.ts";
 
@@ -10,9 +11,13 @@ export interface SigningSession {
   readonly status: "committing" | "signing" | "completed" | "failed";
   readonly threshold: number;
   readonly round: SigningRound;
+  /** The key's custodians; who committed has taken the seat. Absent in sessions of an earlier release, which cannot go on. */
+  readonly seats?: readonly CustodianSeat[];
   readonly commitments: readonly RoundCommitment[];
+  /** Each was verified when it arrived. */
   readonly parts: readonly SignatureShare[];
   readonly signature: string | null;
+  /** Of sessions of an earlier release only: what is wrong is refused at once. */
   readonly cheaters: readonly number[];
   readonly started_by: string;
   readonly created_at: string;

@@ -1,11 +1,18 @@
-import type { Handlers } from "@seneschal/contract";
+import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
-import { isPast, notFound, refusal, timestamp } from "@seneschal/core/keys";
-import { acceptsCommitment, aggregateSignature, crkFromJson, newSigningRound } from "@seneschal/crypto/threshold";
+import { adminRoles, isPast, keepSeats, notFound, refusal, requireSeated, takeSeat, timestamp } from "@seneschal/core/keys";
+import {
+  acceptsCommitment,
+  acceptsSignatureShare,
+  aggregateSignature,
+  crkFromJson,
+  newSigningRound,
+} from "@seneschal/crypto/threshold";
 import { base64, bytes } from "../bytes.ts";
+import type { GatewayUnit } from "../call.ts";
 import { crks, type StoredCrk } from "../crk/collections.ts";
 import { requireCrk } from "../crk/current.ts";
+import { activeHolders, asKnownNow, holderCalling } from "../identities/holder.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
 import { type SigningSession, signingSessions } from "./collections.ts";
@@ -18,10 +25,11 @@ type Routes = Pick<
 const open = (session: SigningSession): boolean => session.status === "committing" || session.status === "signing";
 
 function view(session: SigningSession, crk: StoredCrk, now: number) {
-  const { parts, commitments, cheaters, ...rest } = session;
+  const { parts, commitments, cheaters, seats = [], ...rest } = session;
   return {
     ...rest,
     status: open(session) && isPast(session.expires_at, now) ? ("expired" as const) : session.status,
+    seats: [...seats],
     commitments: [...commitments],
     signed_indexes: parts.map((part) => part.index),
     cheaters: [...cheaters],
@@ -29,16 +37,32 @@ function view(session: SigningSession, crk: StoredCrk, now: number) {
   };
 }
 
-async function find(read: Reader, id: string, org: string): Promise<{ session: SigningSession; crk: StoredCrk }> {
+/** A session that the caller may see: what is to be signed is for its custodians and for who administers. */
+async function find(
+  read: Reader,
+  id: string,
+  { org, id: caller, roles }: Principal,
+): Promise<{ session: SigningSession; crk: StoredCrk }> {
   const session = await read.get(signingSessions, id);
   const crk = session === undefined ? undefined : await read.get(crks, session.crk_id);
   if (session === undefined || crk === undefined || session.org_id !== org) throw notFound("signing session");
+  const seated = session.seats?.some((seat) => seat.identity_id === caller) === true;
+  if (!seated && !roles.some((role) => (adminRoles as readonly string[]).includes(role))) throw notFound("signing session");
   return { session, crk };
+}
+
+/** Throws `FORBIDDEN` unless the caller is who sits there, and registered and active still. */
+async function requireSitting(unit: GatewayUnit, session: SigningSession, index: number): Promise<void> {
+  const holder = await holderCalling(unit, unit.call.principal);
+  const seat = session.seats?.find((one) => one.index === index && one.taken_at !== null);
+  if (holder === undefined || seat?.identity_id !== holder.identity_id) {
+    throw refusal("FORBIDDEN", `index ${index} is another custodian's`, { index });
+  }
 }
 
 /** Throws `STATE_CONFLICT` unless the session is in this round, in time, and the key was not rotated meanwhile. */
 function requireRound(session: SigningSession, crk: StoredCrk, status: SigningSession["status"], now: number): void {
-  const over = open(session) && isPast(session.expires_at, now);
+  const over = open(session) && (isPast(session.expires_at, now) || session.seats === undefined);
   if (over || session.status !== status || crk.version !== session.crk_version || crk.status === "revoked") {
     throw refusal("STATE_CONFLICT", `the signing session is not ${status}`, { status: over ? "expired" : session.status });
   }
@@ -58,6 +82,7 @@ export const signingSessionHandlers: Handlers<Routes, GatewayServices> = {
         status: "committing",
         threshold: crk.threshold,
         round: newSigningRound(crkFromJson(crk.material), id, bytes(body.data)),
+        seats: keepSeats(crk.custodians ?? []),
         commitments: [],
         parts: [],
         signature: null,
@@ -74,18 +99,18 @@ export const signingSessionHandlers: Handlers<Routes, GatewayServices> = {
   },
 
   async getSigningSession({ read }, { principal, params, now }) {
-    const { session, crk } = await find(read, params.id, principal.org);
+    const { session, crk } = await find(read, params.id, principal);
     return view(session, crk, now);
   },
 
   async commitToSigningSession(services, { principal, params, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
-      const { session, crk } = await find(unit, params.id, principal.org);
-      requireRound(session, crk, "committing", now);
+      const { session, crk } = await find(unit, params.id, principal);
       const { index } = body;
-      if (session.commitments.some((known) => known.index === index)) {
-        throw refusal("CONFLICT", `custodian ${index} has committed already`, { index });
-      }
+      const { total_shares: total } = crk;
+      const present = await asKnownNow(unit, principal.org, session.seats ?? []);
+      const seats = takeSeat(present, { index, total, holder: await holderCalling(unit, principal), free: "nobody" }, now);
+      requireRound(session, crk, "committing", now);
       const commitment = { index, hiding: base64(bytes(body.hiding)), binding: base64(bytes(body.binding)) };
       if (!acceptsCommitment(crkFromJson(crk.material), session.commitments, commitment)) {
         throw refusal("SHARE_INVALID", `the commitment of custodian ${index} is not valid`, { indexes: [index] });
@@ -94,6 +119,7 @@ export const signingSessionHandlers: Handlers<Routes, GatewayServices> = {
       const full = commitments.length === session.threshold;
       const next: SigningSession = {
         ...session,
+        seats,
         commitments,
         status: full ? "signing" : "committing",
         updated_at: timestamp(now),
@@ -104,32 +130,37 @@ export const signingSessionHandlers: Handlers<Routes, GatewayServices> = {
     });
   },
 
+  /** A wrong share is refused and recorded under the name of who sent it; the session goes on (RFC 9591 section 5.4). */
   async signInSigningSession(services, { principal, params, body, now, requestId }) {
-    return services.transact({ principal, now, requestId }, async (unit) => {
-      const { session, crk } = await find(unit, params.id, principal.org);
-      requireRound(session, crk, "signing", now);
+    const outcome = await services.transact({ principal, now, requestId }, async (unit) => {
+      const { session, crk } = await find(unit, params.id, principal);
       const { index } = body;
-      if (!session.commitments.some((known) => known.index === index)) {
-        throw refusal("SHARE_INVALID", `custodian ${index} did not commit to this round`, { indexes: [index] });
-      }
+      requireRound(session, crk, "signing", now);
+      await requireSitting(unit, session, index);
       if (session.parts.some((part) => part.index === index)) {
         throw refusal("CONFLICT", `custodian ${index} has signed already`, { index });
       }
-      const next: SigningSession = {
-        ...session,
-        parts: [...session.parts, { index, share: base64(bytes(body.share)) }],
-        updated_at: timestamp(now),
-      };
+      const part = { index, share: base64(bytes(body.share)) };
+      const metadata = { session_id: session.id, operation: "sign", event: "signed", index };
+      if (!acceptsSignatureShare(crkFromJson(crk.material), session.round, session.commitments, part)) {
+        unit.record({ type: "crk.ceremony", result: "denied", metadata });
+        return undefined;
+      }
+      const next: SigningSession = { ...session, parts: [...session.parts, part], updated_at: timestamp(now) };
       unit.put(signingSessions, session.id, next);
-      unit.record({ type: "crk.ceremony", metadata: { session_id: session.id, operation: "sign", event: "signed", index } });
+      unit.record({ type: "crk.ceremony", metadata });
       return view(next, crk, now);
     });
+    // Thrown behind the commit: that it was sent is recorded.
+    if (outcome === undefined) {
+      throw refusal("SHARE_INVALID", `the signature share of custodian ${body.index} is not valid`, { indexes: [body.index] });
+    }
+    return outcome;
   },
 
-  /** Wrong parts end the session: their nonces are spent. The senders are named in the record, the audit log and the error. */
   async aggregateSigningSession(services, { principal, params, now, requestId }) {
-    const outcome = await services.transact({ principal, now, requestId }, async (unit) => {
-      const { session, crk } = await find(unit, params.id, principal.org);
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const { session, crk } = await find(unit, params.id, principal);
       requireRound(session, crk, "signing", now);
       if (session.parts.length < session.threshold) {
         throw refusal("CRK_THRESHOLD_NOT_MET", "not every committed custodian has signed", {
@@ -137,25 +168,19 @@ export const signingSessionHandlers: Handlers<Routes, GatewayServices> = {
           collected: session.parts.length,
         });
       }
-      const finish = (changes: Partial<SigningSession>): SigningSession => {
-        const next = { ...session, ...changes, updated_at: timestamp(now) };
-        unit.put(signingSessions, session.id, next);
-        return next;
+      const { seats = [], parts } = session;
+      const indexes = parts.map((part) => part.index);
+      requireSeated(seats, indexes, await activeHolders(unit, principal.org, seats));
+      const signature = aggregateSignature(crkFromJson(crk.material), session.round, session.commitments, parts);
+      const next: SigningSession = {
+        ...session,
+        status: "completed",
+        signature: base64(signature),
+        updated_at: timestamp(now),
       };
-      try {
-        const signature = aggregateSignature(crkFromJson(crk.material), session.round, session.commitments, session.parts);
-        unit.record({ type: "crk.sign", metadata: { session_id: session.id, indexes: session.parts.map((part) => part.index) } });
-        return { session: finish({ status: "completed", signature: base64(signature) }), crk };
-      } catch (error) {
-        if (!isCoded(error, "cheating")) throw error;
-        const cheaters = error.details["indexes"] as number[];
-        unit.record({ type: "crk.sign", result: "error", metadata: { session_id: session.id, cheaters } });
-        return { session: finish({ status: "failed", cheaters }), crk };
-      }
+      unit.put(signingSessions, session.id, next);
+      unit.record({ type: "crk.sign", metadata: { session_id: session.id, indexes } });
+      return view(next, crk, now);
     });
-    if (outcome.session.status === "failed") {
-      throw refusal("SHARE_INVALID", "signature shares were wrong", { indexes: outcome.session.cheaters });
-    }
-    return view(outcome.session, outcome.crk, now);
   },
 };

@@ -1,11 +1,15 @@
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { register } from "../registered.ts";
 import { type Ask, type ModelGateway, modelGateways, numRuns, step, timeout } from "./model-gateway.ts";
 
 const base = "/api/v1/crk/ceremony";
 const hour = 3_600_000;
 const message = "c2lnbiBtZQ==";
+
+/** Three people; the first has a second account. */
+const people = ["1", "2", "3", "1-again"] as const;
 
 interface Share {
   readonly index: number;
@@ -17,6 +21,7 @@ interface Ceremony {
   readonly operation: "sign" | "reconstruct" | "rotate";
   status: "pending" | "completed" | "cancelled" | "expired";
   readonly indexes: Set<number>;
+  readonly people: Set<string>;
   readonly until: number;
 }
 
@@ -68,21 +73,43 @@ const start = (operation: Ceremony["operation"]): Step =>
     const answer = await chair("POST", `${base}/start`, body);
     expect(answer.status).toBe(operation === "rotate" && rotating(model) ? 409 : 200);
     if (answer.status !== 200) return;
-    model.ceremonies.push({ id: answer.body.id, operation, status: "pending", indexes: new Set(), until: now + 24 * hour });
+    model.ceremonies.push({
+      id: answer.body.id,
+      operation,
+      status: "pending",
+      indexes: new Set(),
+      people: new Set(),
+      until: now + 24 * hour,
+    });
   });
 
 const pick = (model: Model, at: number): Ceremony | undefined => model.ceremonies.at(-1 - (at % (model.ceremonies.length || 1)));
 
-const submit = (at: number, index: number, stale: boolean): Step =>
-  event(`${stale ? "stale " : ""}share ${index} to ceremony -${at}`, async (model, { gateway, org, epochs }) => {
+const submit = (at: number, index: number, who: string, stale: boolean): Step =>
+  event(`${stale ? "stale " : ""}share ${index} of ${who} to ceremony -${at}`, async (model, { gateway, org, epochs }) => {
     const ceremony = pick(model, at);
     const shares = stale ? epochs.at(-2) : epochs.at(-1);
     const share = shares?.find((one) => one.index === index);
     if (ceremony === undefined || share === undefined) return;
-    const { status } = await gateway.as(`custodian-${index}`, org)("POST", `${base}/${ceremony.id}/share`, share);
+    const { status } = await gateway.as(`custodian-${who}`, org)("POST", `${base}/${ceremony.id}/share`, share);
     if (ceremony.status !== "pending" || ceremony.indexes.has(index)) return expect(status).toBe(409);
+    // A person sits once, also under a second account of the same address.
+    if (ceremony.people.has(who.slice(0, 1))) return expect(status).toBe(409);
     expect(status).toBe(stale ? 422 : 204);
-    if (!stale) ceremony.indexes.add(index);
+    if (stale) return;
+    ceremony.indexes.add(index);
+    ceremony.people.add(who.slice(0, 1));
+  });
+
+/** Somebody whom nobody registered, whatever the token says. */
+const intrude = (at: number, index: number): Step =>
+  event(`a stranger with share ${index}`, async (model, { gateway, org, epochs }) => {
+    const ceremony = pick(model, at);
+    const share = epochs.at(-1)?.find((one) => one.index === index);
+    if (ceremony === undefined || share === undefined) return;
+    const stranger = gateway.as("stranger", org, "super_admin");
+    const { status } = await stranger("POST", `${base}/${ceremony.id}/share`, share);
+    expect(status).toBe(ceremony.status === "pending" ? 403 : 409);
   });
 
 const complete = (at: number): Step =>
@@ -110,7 +137,8 @@ const rotateAtOnce = event("rotate at once", async (model, real) => {
   if (rotating(model)) return;
   const { body: ceremony } = await real.chair("POST", `${base}/start`, { operation: "rotate", threshold: 2 });
   for (const share of real.epochs.at(-1)?.slice(1) ?? []) {
-    expect((await real.chair("POST", `${base}/${ceremony.id}/share`, share)).status).toBe(204);
+    const custodian = real.gateway.as(`custodian-${share.index}`, real.org);
+    expect((await custodian("POST", `${base}/${ceremony.id}/share`, share)).status).toBe(204);
   }
   const { body } = await real.chair("POST", `${base}/${ceremony.id}/complete`, { witness: real.witness });
   model.rotations += 1;
@@ -143,6 +171,7 @@ async function setUp(): Promise<Real> {
   // Enrolled without a certificate: only its place as a witness is wanted.
   const doc = { ...stored?.doc, enrollment_status: "active" };
   await gateway.store.commit({ commitId: `witness ${org}`, puts: [{ coll: "admins", id: admin.id, doc }] });
+  for (const who of people) await register(chair, `custodian-${who}`, `${who.slice(0, 1)}@people.example`);
   const shares = key.shares.map(({ index, data }: Share) => ({ index, data }));
   return { gateway, org, chair, publicKey: key.public_key, crk: key.id, witness: admin.id, epochs: [shares] };
 }
@@ -152,14 +181,16 @@ it(
   () => {
     const at = fc.integer({ min: 0, max: 2 });
     const index = fc.integer({ min: 1, max: 3 });
+    const who = fc.constantFrom(...people);
     return fc.assert(
       fc.asyncProperty(
         fc.commands(
           [
             fc.constantFrom<Ceremony["operation"]>("sign", "reconstruct", "rotate", "rotate").map(start),
-            fc.tuple(at, index).map(([which, share]) => submit(which, share, false)),
-            index.map((share) => submit(0, share, false)),
-            fc.tuple(at, index).map(([which, share]) => submit(which, share, true)),
+            fc.tuple(at, index, who).map(([which, share, by]) => submit(which, share, by, false)),
+            fc.tuple(index, who).map(([share, by]) => submit(0, share, by, false)),
+            fc.tuple(at, index, who).map(([which, share, by]) => submit(which, share, by, true)),
+            fc.tuple(at, index).map(([which, share]) => intrude(which, share)),
             at.map(complete),
             fc.constant(complete(0)),
             at.map(cancel),

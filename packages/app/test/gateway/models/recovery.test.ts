@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { register } from "../registered.ts";
 import { type Answer, type Ask, type ModelGateway, modelGateways, numRuns, step, timeout } from "./model-gateway.ts";
 
 const base = "/api/v1/account-recovery";
@@ -16,6 +17,7 @@ interface Model {
   type: "lost_credentials" | "locked_account";
   status: "none" | "pending" | "shares_collected" | "completed" | "expired";
   indexes: Set<number>;
+  people: Set<number>;
   until: number;
   /** Of the root key: shares of an earlier epoch open nothing. */
   epoch: number;
@@ -26,6 +28,7 @@ interface Model {
 
 interface Real {
   readonly gateway: ModelGateway;
+  readonly org: string;
   readonly helper: Ask;
   readonly target: string;
   readonly witness: string;
@@ -59,22 +62,32 @@ const initiate = (type: Model["type"]): Step =>
       const { status, body } = await helper("POST", `${base}/initiate`, { admin_id: target, recovery_type: type, reason: "r" });
       expect(status).toBe(isOpen(model) ? 409 : 201);
       if (status !== 201) return;
-      Object.assign(model, { id: body.id, type, status: "pending", indexes: new Set(), until: now + 24 * hour });
+      Object.assign(model, {
+        id: body.id,
+        type,
+        status: "pending",
+        indexes: new Set(),
+        people: new Set(),
+        until: now + 24 * hour,
+      });
       model.openedIn = model.epoch;
     },
     false,
   );
 
-const submit = (index: number, forged: boolean): Step =>
-  event(`${forged ? "forged" : "real"} share ${index}`, async (model, { helper, shares }) => {
+const submit = (index: number, who: number, forged: boolean): Step =>
+  event(`${forged ? "forged" : "real"} share ${index} of ${who}`, async (model, { gateway, org, shares }) => {
     const share = shares.find((one) => one.index === index);
     const bytes = Buffer.from(share?.data ?? "", "base64");
     if (forged) bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
-    const { status, body } = await helper("POST", `${base}/${model.id}/share`, { index, data: bytes.toString("base64") });
+    const { status, body } = await gateway.as(`custodian-${who}`, org)("POST", `${base}/${model.id}/share`, {
+      ...{ index, data: bytes.toString("base64") },
+    });
     if (model.status !== "pending") return expect(status).toBe(409);
-    if (model.indexes.has(index) || model.openedIn !== model.epoch) return expect(status).toBe(409);
+    if (model.indexes.has(index) || model.people.has(who) || model.openedIn !== model.epoch) return expect(status).toBe(409);
     if (forged) return expect(status).toBe(422);
     expect([status, body.shares_collected]).toEqual([200, model.indexes.add(index).size]);
+    model.people.add(who);
     if (model.indexes.size === 2) model.status = "shares_collected";
     expect(body.status).toBe(model.status);
   });
@@ -107,7 +120,10 @@ const rotate = event(
   async (model, real) => {
     const { body: ceremony } = await real.helper("POST", "/api/v1/crk/rotate", { threshold: 2 });
     const path = `/api/v1/crk/ceremony/${ceremony.id}`;
-    for (const share of real.shares.slice(0, 2)) expect((await real.helper("POST", `${path}/share`, share)).status).toBe(204);
+    for (const share of real.shares.slice(0, 2)) {
+      const custodian = real.gateway.as(`custodian-${share.index}`, real.org);
+      expect((await custodian("POST", `${path}/share`, share)).status).toBe(204);
+    }
     const { status, body } = await real.helper("POST", `${path}/complete`, { witness: real.witness });
     expect(status).toBe(200);
     real.shares = body.shares.map(({ index, data }: Share) => ({ index, data }));
@@ -121,6 +137,7 @@ const wait = (hours: number): Step =>
 const sweep = event("sweep", async (_, { gateway }) => gateway.sweep(), false);
 const restart = event("restart", async (_, { gateway }) => gateway.restart(), false);
 
+const number = fc.integer({ min: 1, max: 3 });
 const open = modelGateways();
 
 async function setUp(): Promise<{ readonly model: Model; readonly real: Real }> {
@@ -136,12 +153,20 @@ async function setUp(): Promise<{ readonly model: Model; readonly real: Real }> 
   // Enrolled without a certificate: only its place as a witness is wanted.
   const doc = { ...stored?.doc, enrollment_status: "active" };
   await gateway.store.commit({ commitId: `witness ${org}`, puts: [{ coll: "admins", id: witness, doc }] });
+  for (const who of [1, 2, 3]) await register(helper, `custodian-${who}`);
   const shares = key.shares.map(({ index, data }: Share) => ({ index, data }));
   const model: Model = {
-    ...{ id: undefined, type: "lost_credentials", status: "none", indexes: new Set<number>(), until: Infinity },
+    ...{
+      id: undefined,
+      type: "lost_credentials",
+      status: "none",
+      indexes: new Set<number>(),
+      people: new Set<number>(),
+      until: Infinity,
+    },
     ...{ epoch: 0, openedIn: 0, tokens: [] },
   };
-  return { model, real: { gateway, helper, target, witness, shares } };
+  return { model, real: { gateway, org, helper, target, witness, shares } };
 }
 
 it(
@@ -153,8 +178,8 @@ it(
           [
             fc.constantFrom<Model["type"]>("lost_credentials", "locked_account").map(initiate),
             fc.constant(initiate("lost_credentials")),
-            fc.tuple(fc.integer({ min: 1, max: 3 }), fc.boolean()).map(([index, forged]) => submit(index, forged)),
-            fc.integer({ min: 1, max: 3 }).map((index) => submit(index, false)),
+            fc.tuple(number, number, fc.boolean()).map(([index, who, forged]) => submit(index, who, forged)),
+            number.map((index) => submit(index, index, false)),
             ...[selfHelp, complete, complete, rotate, sweep, restart].map((each) => fc.constant(each)),
             fc.integer({ min: 1, max: 12 }).map(wait),
           ],

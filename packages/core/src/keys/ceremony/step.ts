@@ -1,5 +1,6 @@
 import { refusal } from "../codes.ts";
-import { lifetimes } from "../lifetimes.ts";
+import { type Custodian, type CustodianSeat, type Holder, keepSeats, requireSeated, takeSeat } from "../custody/custody.ts";
+import { lifetimes, limits } from "../lifetimes.ts";
 import { isPast, type Timestamp, timestamp } from "../time.ts";
 import { nextStatus, type Step, type TransitionTable, to, wrongState } from "../transition.ts";
 
@@ -10,8 +11,10 @@ export const ceremonyOperations = ["generate", "sign", "rotate", "reconstruct"] 
 export type CeremonyOperation = (typeof ceremonyOperations)[number];
 
 export type CeremonyInput =
-  | { readonly kind: "share"; readonly index: number; readonly by: string }
-  | { readonly kind: "complete"; readonly witness: string; readonly by: string }
+  /** A share that was verified; `holder` is who brings it, `undefined` unless registered and active. */
+  | { readonly kind: "share"; readonly index: number; readonly holder: Holder | undefined }
+  /** `active`: which identities of those seated are registered and active now. */
+  | { readonly kind: "complete"; readonly witness: string; readonly by: string; readonly active: readonly string[] }
   | { readonly kind: "cancel" }
   | { readonly kind: "expire" };
 
@@ -27,8 +30,10 @@ export interface Ceremony {
   readonly total_shares: number;
   readonly required_shares: number;
   readonly submitted_indexes: readonly number[];
-  /** Who submitted: none of them may be the witness. */
-  readonly submitters: readonly string[];
+  /** Whose shares are wanted and whose are there; none of them may be the witness. */
+  readonly seats?: readonly CustodianSeat[];
+  /** Whom the shares are for that a `generate` or `rotate` ceremony makes, as far as its start said. */
+  readonly custodians?: readonly Custodian[];
   readonly started_by: string;
   readonly started_at: Timestamp;
   readonly expires_at: Timestamp;
@@ -62,6 +67,10 @@ export interface CeremonyStart {
   readonly required_shares: number;
   readonly by: string;
   readonly data: string | null;
+  /** Of the key whose shares are wanted. */
+  readonly holders: readonly Custodian[];
+  /** Named for the shares to be made. */
+  readonly custodians: readonly Custodian[];
 }
 
 /** A pending ceremony. `lifetime` in milliseconds. */
@@ -77,7 +86,8 @@ export function startCeremony(input: CeremonyStart, now: number, lifetime: numbe
     total_shares: input.total_shares,
     required_shares: input.required_shares,
     submitted_indexes: [],
-    submitters: [],
+    seats: keepSeats(input.holders),
+    custodians: input.custodians,
     started_by: input.by,
     started_at: at,
     expires_at: timestamp(now + lifetime),
@@ -95,22 +105,21 @@ export function ceremonyStatus(ceremony: Ceremony, now: number): CeremonyStatus 
 }
 
 /**
- * One step. Throws `STATE_CONFLICT` when it is over, `CONFLICT` for a share given twice, `CRK_THRESHOLD_NOT_MET` for an
- * early end, `FORBIDDEN` for a witness who takes part.
+ * One step. Throws `STATE_CONFLICT` when it is over or a holder has left, `CONFLICT` for a share given twice and for a person's
+ * second, `CRK_THRESHOLD_NOT_MET` for an early end, `FORBIDDEN` for another's seat and for a witness who takes part.
  */
 export function stepCeremony(ceremony: Ceremony, input: CeremonyInput, now: number): Step<Ceremony, CeremonyEffect> {
   const status = nextStatus("ceremony", ceremonyTable, ceremonyStatus(ceremony, now), input.kind);
   const at = timestamp(now);
+  const seats = ceremony.seats ?? [];
   const next: Ceremony = { ...ceremony, status, updated_at: at };
   switch (input.kind) {
     case "share": {
-      if (ceremony.submitted_indexes.includes(input.index)) {
-        throw refusal("CONFLICT", `share ${input.index} was already submitted`, { index: input.index });
-      }
+      const { index, holder } = input;
       const state: Ceremony = {
         ...next,
-        submitted_indexes: [...ceremony.submitted_indexes, input.index].sort((a, b) => a - b),
-        submitters: ceremony.submitters.includes(input.by) ? ceremony.submitters : [...ceremony.submitters, input.by],
+        submitted_indexes: [...ceremony.submitted_indexes, index].sort((a, b) => a - b),
+        seats: takeSeat(seats, { index, total: limits.shares.max, holder, free: "everybody" }, now),
       };
       return { state, effects: [{ kind: "hold_share", index: input.index }] };
     }
@@ -121,7 +130,8 @@ export function stepCeremony(ceremony: Ceremony, input: CeremonyInput, now: numb
           collected: ceremony.submitted_indexes.length,
         });
       }
-      if (input.witness === input.by || ceremony.submitters.includes(input.witness)) {
+      requireSeated(seats, ceremony.submitted_indexes, input.active);
+      if (input.witness === input.by || seats.some((seat) => seat.taken_at !== null && seat.identity_id === input.witness)) {
         throw refusal("FORBIDDEN", "the witness must be neither the caller nor a submitter", { field: "witness" });
       }
       return { state: { ...next, completed_at: at, witness: input.witness }, effects: [{ kind: "erase_shares" }] };

@@ -1,4 +1,5 @@
 import { refusal } from "../codes.ts";
+import type { Custodian } from "../custody/custody.ts";
 import { limits } from "../lifetimes.ts";
 import { type Timestamp, timestamp } from "../time.ts";
 import { nextStatus, type TransitionTable, to, wrongState } from "../transition.ts";
@@ -21,6 +22,8 @@ export interface Crk {
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
   readonly rotated_at: Timestamp | null;
+  /** Who holds the share of which index. An index that is not here was dealt to nobody in particular, or by an earlier release. */
+  readonly custodians?: readonly Custodian[];
 }
 
 /** `rotating` still signs: the shares of the old epoch stay good until the new ones are dealt. */
@@ -56,6 +59,7 @@ export interface CrkCreate {
   readonly public_key: string;
   readonly threshold: number;
   readonly total_shares: number;
+  readonly custodians: readonly Custodian[];
 }
 
 /** A new key of an organisation, version 1. */
@@ -73,15 +77,21 @@ export function createCrk(input: CrkCreate, now: number): Crk {
     created_at: at,
     updated_at: at,
     rotated_at: null,
+    custodians: input.custodians,
   };
 }
 
-/** One step. `finish_rotation` takes the new threshold and total, and raises the version. */
+/** One step. `finish_rotation` takes the new threshold, total and custodians, and raises the version. */
 export function stepCrk(
   crk: Crk,
   input:
     | { readonly kind: Exclude<CrkInput, "finish_rotation"> }
-    | { readonly kind: "finish_rotation"; readonly threshold: number; readonly total_shares: number },
+    | {
+        readonly kind: "finish_rotation";
+        readonly threshold: number;
+        readonly total_shares: number;
+        readonly custodians: readonly Custodian[];
+      },
   now: number,
 ): Crk {
   const at = timestamp(now);
@@ -94,6 +104,7 @@ export function stepCrk(
     version: crk.version + 1,
     threshold: input.threshold,
     total_shares: input.total_shares,
+    custodians: input.custodians,
     updated_at: at,
     rotated_at: at,
   };

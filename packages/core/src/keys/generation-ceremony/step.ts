@@ -1,5 +1,5 @@
-import { invalidField, refusal } from "../codes.ts";
 import { requireThreshold } from "../crk/step.ts";
+import { type Custodian, type CustodianSeat, type Holder, keepSeats, requireSeated, takeSeat } from "../custody/custody.ts";
 import { lifetimes } from "../lifetimes.ts";
 import { isPast, type Timestamp, timestamp } from "../time.ts";
 import { nextStatus, type Step, type TransitionTable, to, wrongState } from "../transition.ts";
@@ -33,6 +33,8 @@ export interface GenerationCeremony {
   readonly threshold: number;
   readonly status: GenerationStatus;
   readonly seed_entries: readonly SeedEntry[];
+  /** Who seeded, and for whom an index is kept. */
+  readonly seats?: readonly CustodianSeat[];
   readonly crk_id: string | null;
   readonly started_by: string;
   readonly started_at: Timestamp;
@@ -43,8 +45,10 @@ export interface GenerationCeremony {
 }
 
 export type GenerationInput =
-  | { readonly kind: "seed"; readonly entry: SeedEntry }
-  | { readonly kind: "complete"; readonly crk_id: string }
+  /** `holder` is who seeds, `undefined` unless registered and active. */
+  | { readonly kind: "seed"; readonly entry: SeedEntry; readonly holder: Holder | undefined }
+  /** `active`: which identities of those seated are registered and active now. */
+  | { readonly kind: "complete"; readonly crk_id: string; readonly active: readonly string[] }
   | { readonly kind: "cancel" }
   | { readonly kind: "expire" };
 
@@ -70,6 +74,8 @@ export interface GenerationStart {
   readonly by: string;
   readonly total_shares: number;
   readonly threshold: number;
+  /** Whose seats are kept; an index that is not here is for whoever comes first. */
+  readonly custodians: readonly Custodian[];
 }
 
 /** A pending ceremony. Throws `INVALID_THRESHOLD`. */
@@ -87,6 +93,7 @@ export function startGeneration(
     threshold: input.threshold,
     status: "pending",
     seed_entries: [],
+    seats: keepSeats(input.custodians),
     crk_id: null,
     started_by: input.by,
     started_at: at,
@@ -103,31 +110,39 @@ export function generationStatus(ceremony: GenerationCeremony, now: number): Gen
   return open && isPast(ceremony.expires_at, now) ? "expired" : ceremony.status;
 }
 
-/** One step. Each index is seeded once (`CONFLICT`), within 1..total (`VALIDATION_ERROR`). */
+/**
+ * One step. Each index within 1..total (`VALIDATION_ERROR`) is seeded once and by one person (`CONFLICT`), who is registered and for whom
+ * it is kept, if for anybody (`FORBIDDEN`); nothing is made of it once one of them has left (`STATE_CONFLICT`).
+ */
 export function stepGeneration(
   ceremony: GenerationCeremony,
   input: GenerationInput,
   now: number,
 ): Step<GenerationCeremony, GenerationEffect> {
   const at = timestamp(now);
-  if (input.kind === "seed" && ceremony.seed_entries.some((entry) => entry.index === input.entry.index)) {
-    throw refusal("CONFLICT", `index ${input.entry.index} is already seeded`, { index: input.entry.index });
-  }
+  const { total_shares: total, seats = [] } = ceremony;
+  // Before the status: whoever has no seat learns that first, and a seat that is taken stays a conflict when all are.
+  const taken =
+    input.kind === "seed"
+      ? takeSeat(seats, { index: input.entry.index, total, holder: input.holder, free: "everybody" }, now)
+      : seats;
   const status = nextStatus("generation ceremony", generationTable, generationStatus(ceremony, now), input.kind);
   const next: GenerationCeremony = { ...ceremony, status, updated_at: at };
   switch (input.kind) {
     case "seed": {
-      if (input.entry.index < 1 || input.entry.index > ceremony.total_shares) {
-        throw invalidField("index", `must be between 1 and ${ceremony.total_shares}`);
-      }
       const seed_entries = [...ceremony.seed_entries, input.entry].sort((a, b) => a.index - b.index);
-      const full = seed_entries.length === ceremony.total_shares;
+      const full = seed_entries.length === total;
       return {
-        state: { ...next, seed_entries, status: full ? "seeded" : "pending" },
+        state: { ...next, seed_entries, seats: taken, status: full ? "seeded" : "pending" },
         effects: [{ kind: "hold_key", index: input.entry.index }],
       };
     }
     case "complete":
+      requireSeated(
+        seats,
+        Array.from({ length: total }, (_, i) => i + 1),
+        input.active,
+      );
       return { state: { ...next, crk_id: input.crk_id, completed_at: at }, effects: [{ kind: "erase_keys" }] };
     case "cancel":
     case "expire":

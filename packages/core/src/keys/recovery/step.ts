@@ -1,5 +1,6 @@
 import { refusal } from "../codes.ts";
-import { lifetimes } from "../lifetimes.ts";
+import { type Custodian, type CustodianSeat, type Holder, keepSeats, requireSeated, takeSeat } from "../custody/custody.ts";
+import { lifetimes, limits } from "../lifetimes.ts";
 import { isPast, type Timestamp, timestamp } from "../time.ts";
 import { nextStatus, type Step, type TransitionTable, to, wrongState } from "../transition.ts";
 
@@ -22,6 +23,8 @@ export interface Recovery {
   readonly initiated_by: string;
   readonly shares_needed: number;
   readonly submitted_indexes: readonly number[];
+  /** Whose shares are wanted and whose are there. */
+  readonly seats?: readonly CustodianSeat[];
   readonly initiated_at: Timestamp;
   readonly expires_at: Timestamp;
   readonly completed_at: Timestamp | null;
@@ -30,9 +33,10 @@ export interface Recovery {
 }
 
 export type RecoveryInput =
-  /** A share that was verified against the key's commitments. */
-  | { readonly kind: "share"; readonly index: number }
-  | { readonly kind: "complete" }
+  /** A share that was verified against the key's commitments; `holder` is who brings it, `undefined` unless registered and active. */
+  | { readonly kind: "share"; readonly index: number; readonly holder: Holder | undefined }
+  /** `active`: which identities of those seated are registered and active now. */
+  | { readonly kind: "complete"; readonly active: readonly string[] }
   | { readonly kind: "fail" }
   | { readonly kind: "expire" };
 
@@ -68,6 +72,8 @@ export interface RecoveryNew {
   readonly crk_epoch: number;
   readonly shares_needed: number;
   readonly by: string;
+  /** Of the key whose shares are wanted. */
+  readonly holders: readonly Custodian[];
 }
 
 /** A pending recovery; nobody opens their own (`FORBIDDEN`). */
@@ -86,6 +92,7 @@ export function initiateRecovery(input: RecoveryNew, now: number, lifetime: numb
     initiated_by: input.by,
     shares_needed: input.shares_needed,
     submitted_indexes: [],
+    seats: keepSeats(input.holders),
     initiated_at: at,
     expires_at: timestamp(now + lifetime),
     completed_at: null,
@@ -100,23 +107,26 @@ export function recoveryStatus(recovery: Recovery, now: number): RecoveryStatus 
   return open && isPast(recovery.expires_at, now) ? "expired" : recovery.status;
 }
 
-/** One step; a share index counts once (`CONFLICT`), and completing below the threshold is `CRK_THRESHOLD_NOT_MET`. */
+/**
+ * One step; an index and a person count once (`CONFLICT`), a seat is its custodian's (`FORBIDDEN`), completing below the threshold is
+ * `CRK_THRESHOLD_NOT_MET`, and without one of those who brought a share `STATE_CONFLICT`.
+ */
 export function stepRecovery(recovery: Recovery, input: RecoveryInput, now: number): Step<Recovery, RecoveryEffect> {
   const status = nextStatus("recovery", recoveryTable, recoveryStatus(recovery, now), input.kind);
   const at = timestamp(now);
   switch (input.kind) {
     case "share": {
-      if (recovery.submitted_indexes.includes(input.index)) {
-        throw refusal("CONFLICT", `share ${input.index} was submitted already`, { index: input.index });
-      }
-      const submitted_indexes = [...recovery.submitted_indexes, input.index];
+      const { index, holder } = input;
+      const seats = takeSeat(recovery.seats ?? [], { index, total: limits.shares.max, holder, free: "everybody" }, now);
+      const submitted_indexes = [...recovery.submitted_indexes, index];
       const enough = submitted_indexes.length >= recovery.shares_needed;
       return {
-        state: { ...recovery, status: enough ? status : "pending", submitted_indexes, updated_at: at },
-        effects: [{ kind: "hold_share", index: input.index }],
+        state: { ...recovery, status: enough ? status : "pending", submitted_indexes, seats, updated_at: at },
+        effects: [{ kind: "hold_share", index }],
       };
     }
     case "complete":
+      requireSeated(recovery.seats ?? [], recovery.submitted_indexes, input.active);
       return {
         state: { ...recovery, status, completed_at: at, updated_at: at },
         effects: [
