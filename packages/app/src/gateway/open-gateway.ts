@@ -43,6 +43,7 @@ import type { GatewayServices } from "./services.ts";
 import type { GatewayConfig } from "./settings.ts";
 import { signatures } from "./signatures/signatures.ts";
 import { cachedReader } from "./store/cached-reader.ts";
+import { handlersOfOneMoment, quietStore } from "./store/of-one-moment.ts";
 import { transact, type Unit } from "./store/unit-of-work.ts";
 import { sweep } from "./sweep.ts";
 import { dekRing } from "./workspaces/dek-ring.ts";
@@ -107,13 +108,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     options,
     await openAuthorisation({ engine: options.policy, service: "gateway", source: config.authorization_policy }),
   );
+  // The log's key must exist before the first event, so that its absence later means something.
+  await services.audit.seal();
   for (const { id, crk_public_key = null } of config.organizations) {
     await services.transact(systemCall("system:configuration", id, clock.now()), async (unit) => {
       await ensureOrganization(unit, id, "configuration", crk_public_key);
     });
   }
-  // The log's key must exist before the first event, so that its absence later means something.
-  await services.audit.seal();
 
   const now = (): number => clock.now();
   const orchestrator = await openOrchestrator(config, now);
@@ -189,7 +190,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     watchPartners: (at) => watchPartners(services, at),
     rotation,
     endpoints: (full: Hooks) =>
-      endpoints(servedRoutes, auditedHandlers(taggedHandlers(servedRoutes, gatewayHandlers, entityReadings)), services, full),
+      endpoints(
+        servedRoutes,
+        auditedHandlers(handlersOfOneMoment(taggedHandlers(servedRoutes, gatewayHandlers, entityReadings))),
+        services,
+        full,
+      ),
     async start() {
       services.audit.start(options.sealEvery);
       let delivering = false;
@@ -239,7 +245,7 @@ async function deliverAll(services: GatewayServices, now: number): Promise<void>
 function composeServices(options: GatewayOptions, authorisation: Authorisation): GatewayServices {
   const { crypto, clock, random, config, log, version, health } = options;
   const measure = measured(options.metrics);
-  const store = measure.store(options.store);
+  const { store, quiet } = quietStore(measure.store(options.store));
   const vault = measure.vault(options.vault);
   const partners = partnerStates();
   measure.watch(options.store, partners, () => clock.now());
@@ -258,6 +264,7 @@ function composeServices(options: GatewayOptions, authorisation: Authorisation):
   return {
     config,
     store,
+    quiet,
     read,
     vault,
     crypto,

@@ -23,6 +23,8 @@ export interface GatewayServices {
   readonly config: GatewayConfig;
   readonly store: DocumentStore;
   readonly read: Reader;
+  /** See `store/of-one-moment.ts`. */
+  readonly quiet: () => (() => boolean) | undefined;
   readonly vault: Vault;
   readonly crypto: CryptoProvider;
   readonly policyEngine: PolicyEngine;

@@ -4,6 +4,7 @@ import type { AuditDraft, Commit, DocumentStore, IndexValue, ListOptions, Put, S
 import { settle } from "../../platform/settle.ts";
 import type { Collection } from "./collection.ts";
 import { documents, listStored, type Reader, reader } from "./reader.ts";
+import { recordedReads } from "./recorded-reads.ts";
 
 /**
  * A transaction in the making: reads are guarded, writes and audit events wait for the one commit at its end. A document that
@@ -25,7 +26,8 @@ const ATTEMPTS = 12;
 /**
  * Runs `work` and commits what it wrote, entity changes and audit events together. When somebody else changed what it read,
  * everything is thrown away and `work` runs again on the new state, so that every guard is judged on what is really
- * there; `work` must therefore have no effect outside of its unit.
+ * there; `work` must therefore have no effect outside of its unit. So it is when `work` throws, or answers without a write:
+ * what leaves was judged on reads of one moment.
  *
  * `onChange` is called when documents were written, before anybody hears of it.
  *
@@ -38,19 +40,30 @@ export async function transact<R>(
   onChange: () => void = () => undefined,
 ): Promise<R> {
   for (let attempt = 1; ; attempt++) {
-    const { unit, commit, callbacks, clashes } = openUnit(store);
-    const answer = await work(unit);
-    const draft = commit();
-    if (draft === undefined) return answer;
-    const outcome = await settle(store, { commitId: commitId(), ...draft });
-    if (outcome.ok) {
-      if (draft.puts.length + draft.dels.length > 0) onChange();
-      for (const run of callbacks) run();
-      return answer;
+    const { unit, commit, callbacks, clashes, hold } = openUnit(store);
+    let answer: R;
+    try {
+      answer = await work(unit);
+    } catch (error) {
+      // INVARIANT: nothing is judged on what was never true together; the commit, which would have noticed, is not reached.
+      if (attempt === ATTEMPTS || (await hold())) throw error;
+      continue;
     }
-    const [violation] = outcome.unique;
-    if (violation !== undefined) {
-      throw refusal("CONFLICT", clashes.get(`${violation.coll}.${violation.index}`) ?? "it exists already");
+    const draft = commit();
+    if (draft === undefined) {
+      if (await hold()) return answer;
+    } else {
+      const outcome = await settle(store, { commitId: commitId(), ...draft });
+      if (outcome.ok) {
+        if (draft.puts.length + draft.dels.length > 0) onChange();
+        for (const run of callbacks) run();
+        return answer;
+      }
+      const [violation] = outcome.unique;
+      // Of what was there when it was judged: what failed beside it may have changed what the key says.
+      if (violation !== undefined && outcome.failed.length === 0) {
+        throw refusal("CONFLICT", clashes.get(`${violation.coll}.${violation.index}`) ?? "it exists already");
+      }
     }
     if (attempt === ATTEMPTS) throw refusal("CONFLICT", "changed by others at the same time: try again");
   }
@@ -64,7 +77,8 @@ interface Pending {
   readonly ifVersion?: number;
 }
 
-function openUnit(store: DocumentStore) {
+function openUnit(shared: DocumentStore) {
+  const { store, hold } = recordedReads(shared);
   const reads = new Map<string, Promise<Stored | undefined>>();
   const versions = new Map<string, { readonly coll: string; readonly id: string; readonly version: number }>();
   const listed = new Map<string, number>();
@@ -140,5 +154,5 @@ function openUnit(store: DocumentStore) {
     };
   };
 
-  return { unit, commit, callbacks, clashes };
+  return { unit, commit, callbacks, clashes, hold };
 }

@@ -111,10 +111,10 @@ async function enter(
     throw markRecorded(refused(decision.code, decision.reason));
   }
   const record = async (metadata: JsonObject, result: "success" | "error" = "success"): Promise<void> => {
-    services.metrics.operation(operation, result);
     await services.transact(call, async (unit) => {
       unit.record({ type: operation, workspace: workspaceId, purpose, result, metadata: { items: of.length, ...metadata } });
     });
+    services.metrics.operation(operation, result);
   };
   return { workspace, seat, version: workspace.dek_version, record };
 }
@@ -139,7 +139,6 @@ async function recordRefusal(
   code: KeysCode,
   reason: string,
 ): Promise<void> {
-  services.metrics.operation(operation, "denied");
   await services.transact(call, async (unit) => {
     unit.record({
       type: refusalEvents[code] ?? operation,
@@ -149,6 +148,7 @@ async function recordRefusal(
       metadata: { operation, code, reason },
     });
   });
+  services.metrics.operation(operation, "denied");
 }
 
 /** The different contexts of some items, and which of them each item has: what depends on a context is done once for all its items. */

@@ -1,0 +1,100 @@
+import type { Contract, Handlers } from "@seneschal/contract";
+import { refusal } from "@seneschal/core/keys";
+import type { DocumentStore } from "@seneschal/core/ports";
+import type { Call, GatewayUnit } from "../call.ts";
+import type { GatewayServices } from "../services.ts";
+import { reader } from "./reader.ts";
+import { recordedReads } from "./recorded-reads.ts";
+
+type AnyHandler = (services: GatewayServices, input: unknown) => unknown;
+
+const ATTEMPTS = 12;
+
+/**
+ * The same handlers, each on reads of one moment: what a handler answers, throws, or goes on to write with was judged on reads that
+ * were true together; otherwise it runs again. It has written nothing by then: its first transaction does not begin before
+ * what it had read is found to hold, and from there on the transaction guards what it reads.
+ */
+export function handlersOfOneMoment<C extends Contract>(handlers: Handlers<C, GatewayServices>): Handlers<C, GatewayServices> {
+  const wrapped = Object.entries(handlers).map(([id, handler]) => [
+    id,
+    (services: GatewayServices, input: unknown) => ofOneMoment(services, (own) => (handler as AnyHandler)(own, input)),
+  ]);
+  return Object.fromEntries(wrapped) as Handlers<C, GatewayServices>;
+}
+
+/** Runs `work` on reads of one moment; see {@link handlersOfOneMoment}. */
+export async function ofOneMoment<R>(services: GatewayServices, work: (services: GatewayServices) => R | Promise<R>): Promise<R> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { own, begun, hold } = watched(services, attempt);
+    const outcome = await outcomeOf(() => work(own));
+    if (begun() || (await hold())) {
+      if (outcome.ok) return outcome.value;
+      throw outcome.error;
+    }
+    if (attempt === ATTEMPTS) throw refusal("CONFLICT", "changed by others at the same time: try again");
+  }
+}
+
+function watched(services: GatewayServices, attempt: number) {
+  const quiet = attempt === 1 ? services.quiet() : undefined;
+  const recorded = quiet === undefined ? recordedReads(services.store) : undefined;
+  const hold = async (): Promise<boolean> => quiet?.() ?? (await recorded?.hold()) ?? true;
+  let begun = false;
+  let holding: Promise<boolean> | undefined;
+  const own: GatewayServices = {
+    ...services,
+    ...(recorded === undefined ? {} : { store: recorded.store, read: reader(recorded.store) }),
+    async transact<R>(call: Call, work: (unit: GatewayUnit) => Promise<R>): Promise<R> {
+      holding ??= hold();
+      if (!(await holding)) throw refusal("CONFLICT", "changed by others at the same time: try again");
+      begun = true;
+      return services.transact(call, work);
+    },
+  };
+  return { own, begun: () => begun, hold: () => holding ?? hold() };
+}
+
+/**
+ * Tells whether documents stayed as they were, for a store that is this process's alone: `quiet()` gives a question whose answer is
+ * true while nothing was written since, or nothing at all while something is being written. Over any other store: never.
+ */
+export function quietStore(store: DocumentStore): {
+  readonly store: DocumentStore;
+  readonly quiet: () => (() => boolean) | undefined;
+} {
+  if (store.capabilities.multiProcess) return { store, quiet: () => undefined };
+  let begun = 0;
+  let ended = 0;
+  return {
+    quiet() {
+      const before = begun;
+      return ended === before ? () => begun === before : undefined;
+    },
+    store: new Proxy(store, {
+      get(target, name) {
+        if (name !== "commit") {
+          const value: unknown = Reflect.get(target, name, target);
+          return typeof value === "function" ? value.bind(target) : value;
+        }
+        return async (commit: Parameters<DocumentStore["commit"]>[0]) => {
+          if ((commit.puts?.length ?? 0) + (commit.dels?.length ?? 0) === 0) return target.commit(commit);
+          begun += 1;
+          return target.commit(commit).finally(() => {
+            ended += 1;
+          });
+        };
+      },
+    }),
+  };
+}
+
+async function outcomeOf<T>(
+  work: () => T | Promise<T>,
+): Promise<{ readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown }> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}

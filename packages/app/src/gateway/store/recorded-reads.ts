@@ -1,0 +1,91 @@
+import type { DocumentStore, Page, Stored } from "@seneschal/core/ports";
+
+/** A view of a store that remembers what was read through it. */
+export interface RecordedReads {
+  readonly store: DocumentStore;
+  /** Whether everything that was read was true at one moment. Nothing more is remembered afterwards. */
+  hold(): Promise<boolean>;
+}
+
+/** Who reads more often than this is counting over many records while others write, and means to. */
+const MOST = 100;
+
+interface Recorded {
+  readonly again: () => Promise<unknown>;
+  readonly seen: string;
+}
+
+/**
+ * Remembers what is read, by versions. To {@link RecordedReads.hold} everything is read once more: no version ever comes back, so
+ * what is the same again was the same in between, and all of it at the moment between the last first and the first second
+ * reading. One read alone is of one moment. The audit log is only ever appended to: what was read of it stays true.
+ */
+export function recordedReads(store: DocumentStore): RecordedReads {
+  const gets = new Map<string, Map<string, number>>();
+  const others: Recorded[] = [];
+  let reads = 0;
+  let closed = false;
+  let torn = false;
+
+  const remembers = (coll: string): boolean => {
+    if (closed || coll === "audit") return false;
+    reads += 1;
+    return reads <= MOST;
+  };
+  const got = (coll: string, id: string, stored: Stored | undefined): void => {
+    const version = stored?.version ?? 0;
+    const known = gets.get(coll) ?? new Map<string, number>();
+    gets.set(coll, known);
+    if ((known.get(id) ?? version) !== version) torn = true;
+    known.set(id, version);
+  };
+
+  return {
+    store: {
+      capabilities: store.capabilities,
+      async get(coll, id) {
+        const stored = await store.get(coll, id);
+        if (remembers(coll)) got(coll, id, stored);
+        return stored;
+      },
+      async getMany(coll, ids) {
+        const all = await store.getMany(coll, ids);
+        if (remembers(coll)) for (const [i, id] of ids.entries()) got(coll, id, all[i]);
+        return all;
+      },
+      async list(coll, index, prefix, options) {
+        const page = await store.list(coll, index, prefix, options);
+        if (remembers(coll))
+          others.push({ again: async () => versions(await store.list(coll, index, prefix, options)), seen: versions(page) });
+        return page;
+      },
+      async count(coll, index, prefix, range) {
+        const count = await store.count(coll, index, prefix, range);
+        if (remembers(coll)) others.push({ again: () => store.count(coll, index, prefix, range), seen: String(count) });
+        return count;
+      },
+      auditRead: (after, limit) => store.auditRead(after, limit),
+      changes: (after, limit) => store.changes(after, limit),
+      commit: (commit) => store.commit(commit),
+      subscribe: (callback) => store.subscribe(callback),
+      close: () => store.close(),
+    },
+    async hold() {
+      closed = true;
+      if (torn) return false;
+      if (reads <= 1 || reads > MOST) return true;
+      const same = await Promise.all([
+        ...[...gets].map(async ([coll, known]) => {
+          const ids = [...known.keys()];
+          const now = await store.getMany(coll, ids);
+          return ids.every((id, i) => (now[i]?.version ?? 0) === known.get(id));
+        }),
+        ...others.map(async ({ again, seen }) => String(await again()) === seen),
+      ]);
+      return same.every(Boolean);
+    },
+  };
+}
+
+const versions = ({ items, cursor }: Page): string =>
+  `${items.map(({ id, version }) => `${version} ${id}`).join("\n")}${cursor === undefined ? "" : "\n..."}`;

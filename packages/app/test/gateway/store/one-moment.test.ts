@@ -1,0 +1,180 @@
+import { openLogger } from "@seneschal/adapters/logging";
+import { openMemoryStore, settableClock } from "@seneschal/adapters/memory";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { systemRandom } from "@seneschal/adapters/system";
+import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
+import type { DocumentStore } from "@seneschal/core/ports";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { auditLog } from "../../../src/gateway/audit/log.ts";
+import { gatewaySchema } from "../../../src/gateway/index.ts";
+import type { GatewayServices } from "../../../src/gateway/services.ts";
+import { collection } from "../../../src/gateway/store/collection.ts";
+import { ofOneMoment, quietStore } from "../../../src/gateway/store/of-one-moment.ts";
+import { type Reader, reader } from "../../../src/gateway/store/reader.ts";
+import { transact } from "../../../src/gateway/store/unit-of-work.ts";
+
+/** Two halves of one thing: whoever sees them differ, or not exactly one of them listed, saw what never was. */
+interface Half {
+  readonly value: number;
+  readonly side: "left" | "right";
+}
+const halves = collection<Half>("halves", {
+  all: { key: ({ value }) => [value] },
+  on_duty: { key: ({ side, value }) => ((side === "left") === (value % 2 === 0) ? [side] : undefined) },
+});
+
+const commitIds = (name: string) => {
+  let next = 0;
+  return () => `${name}-${next++}`;
+};
+
+/** One process's view of a shared store: each call takes effect and answers when the scheduler says. */
+function scheduled(inner: DocumentStore, scheduler: fc.Scheduler, multiProcess = true): DocumentStore {
+  const late = <A extends unknown[], R>(work: (...args: A) => Promise<R>) => scheduler.scheduleFunction(work);
+  return {
+    ...inner,
+    capabilities: { ...inner.capabilities, multiProcess },
+    get: late((...args) => inner.get(...args)),
+    getMany: late((...args) => inner.getMany(...args)),
+    list: late((...args) => inner.list(...args)),
+    count: late((...args) => inner.count(...args)),
+    auditRead: late((...args) => inner.auditRead(...args)),
+    commit: late((commit) => inner.commit(commit)),
+  };
+}
+
+/** Reads in every way; throws, as a handler does, when what it read contradicts itself. */
+async function judge(read: Reader): Promise<number> {
+  const left = await read.get(halves, "left");
+  const [right, listed, onDuty] = await Promise.all([
+    read.get(halves, "right"),
+    read.list(halves, "all", []),
+    read.page(halves, "on_duty", [], { limit: 1, offset: 0 }),
+  ]);
+  const values = new Set([left?.value, right?.value, ...listed.map(({ value }) => value)]);
+  if (values.size !== 1) throw new Error(`torn: ${[...values]}`);
+  if (onDuty.total !== 1 || onDuty.items.length !== 1) throw new Error(`torn: ${onDuty.total} on duty`);
+  return left?.value ?? -1;
+}
+
+const writes = (value: number) => ["left", "right"].map((side) => ({ coll: "halves", id: side, doc: { value, side } }));
+
+async function world(scheduler: fc.Scheduler, multiProcess: boolean, updates: number) {
+  const inner = openMemoryStore({ collections: { halves } });
+  await inner.commit({ commitId: "first", puts: writes(0) });
+  const { store, quiet } = quietStore(scheduled(inner, scheduler, multiProcess));
+  const writer = async () => {
+    for (let value = 1; value <= updates; value += 1) await store.commit({ commitId: `w${value}`, puts: writes(value) });
+  };
+  const services = { store, quiet, read: reader(store) } as unknown as GatewayServices;
+  return { inner, store, services, writer };
+}
+
+describe("whoever reads several things while others write", () => {
+  it("a unit of work that throws, or only answers, judged what was true at one moment", () =>
+    fc.assert(
+      fc.asyncProperty(fc.scheduler(), fc.boolean(), fc.integer({ min: 1, max: 6 }), async (scheduler, shared, updates) => {
+        const { store, writer } = await world(scheduler, shared, updates);
+        const reading = transact(store, commitIds("r"), async (unit) => judge(unit));
+        await scheduler.waitFor(Promise.all([reading, writer()]));
+        expect(await reading).toBeLessThanOrEqual(updates);
+      }),
+    ));
+
+  it("a handler answers, throws and writes on reads of one moment, and writes once", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.boolean(),
+        fc.boolean(),
+        fc.integer({ min: 1, max: 6 }),
+        async (scheduler, shared, records, updates) => {
+          const { inner, store, services, writer } = await world(scheduler, shared, updates);
+          const ids = commitIds("h");
+          const whole: GatewayServices = {
+            ...services,
+            transact: (_call, work) => transact(store, ids, (unit) => work(unit as never)),
+          };
+          const handling = ofOneMoment(whole, async (own) => {
+            const value = await judge(own.read);
+            if (records) await own.transact(undefined as never, async (unit) => unit.audit({ stream: "s", event: { value } }));
+            return value;
+          });
+          await scheduler.waitFor(Promise.all([handling, writer()]));
+          const value = await handling;
+          const entries = await inner.auditRead(0, 10);
+          expect(entries.map(({ event }) => event["value"])).toEqual(records ? [value] : []);
+        },
+      ),
+    ));
+
+  it("one read alone is not repeated, nor what was read of a store in which nobody wrote", async () => {
+    const inner = openMemoryStore({ collections: { halves } });
+    await inner.commit({ commitId: "first", puts: writes(0) });
+    let reads = 0;
+    const counting = (multiProcess: boolean) => ({
+      ...inner,
+      capabilities: { ...inner.capabilities, multiProcess },
+      get: (...args: Parameters<DocumentStore["get"]>) => {
+        reads += 1;
+        return inner.get(...args);
+      },
+    });
+    await transact(counting(true), commitIds("a"), (unit) => unit.get(halves, "left"));
+    expect(reads).toBe(1);
+    const { store, quiet } = quietStore(counting(false));
+    await ofOneMoment({ store, quiet, read: reader(store) } as unknown as GatewayServices, ({ read }) => judge(read));
+    expect(reads).toBe(3);
+  });
+});
+
+describe("an audit log that nobody touched", () => {
+  it("verifies, and has its checkpoint, however several processes seal it while events come", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 8 }),
+        async (scheduler, streams) => {
+          const inner = openMemoryStore(gatewaySchema);
+          const parts = { crypto: nodeCrypto, random: systemRandom };
+          const vault = await openEmbeddedVault({
+            ...{ ...parts, store: openMemoryStore({ collections: vaultCollections }), clock: settableClock(0) },
+            unseal: { kind: "key", key: new Uint8Array(32) },
+          });
+          const logs = [0, 1, 2].map((process) =>
+            auditLog({
+              ...{ ...parts, vault, instance: "i", log: openLogger({ level: "silent" }) },
+              ...{ store: scheduled(inner, scheduler), commitId: commitIds(`p${process}`) },
+            }),
+          );
+          const event = { id: "e", workspace: "", timestamp: "2026-01-01T00:00:00.000Z", event_type: "t", actor: "a" };
+          const [first, second, third] = logs as [(typeof logs)[0], (typeof logs)[0], (typeof logs)[0]];
+          // The key is there before the first event, as at the start of a gateway.
+          await scheduler.waitFor(first.seal());
+          const work = Promise.all([
+            ...streams.map(
+              scheduler.scheduleFunction(async (stream: string) => {
+                await inner.commit({
+                  commitId: systemRandom(8).toString(),
+                  audit: [
+                    { stream, event },
+                    { stream, event },
+                  ],
+                });
+              }),
+            ),
+            first.seal(),
+            second.verify("a"),
+            second.verifyAll(),
+            third.checkpoint("b"),
+            third.verify("b"),
+            first.verify("c"),
+          ] as const);
+          const answers = (await scheduler.waitFor(work)).slice(streams.length);
+          expect([answers[1], answers[2], answers[4], answers[5]]).toEqual([undefined, undefined, undefined, undefined]);
+        },
+      ),
+      { numRuns: 40 },
+    ));
+});
