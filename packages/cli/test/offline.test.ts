@@ -73,6 +73,18 @@ describe("commands that need no server", () => {
     const failing = await call("policy", "test", "authz.rego", "wrong_test.rego");
     expect(failing.code).toBe(1);
     expect(failing.text).toContain("FAIL data.wrong_test.test_wrong");
+    await writeFile(
+      join(cwd, "twice_test.rego"),
+      'package twice_test\n\ntest_a if input.role == "admin"\n\ntest_a if true\n\ntodo_test_b if false\n',
+    );
+    const twice = await call("policy", "test", "twice_test.rego");
+    expect([twice.code, twice.text.split("\n").slice(0, 3)]).toEqual([
+      1,
+      ["FAIL data.twice_test.test_a (twice_test.rego:3)", "PASS data.twice_test.test_a#01", "SKIP data.twice_test.todo_test_b"],
+    ]);
+    expect(twice.text).toContain("1 passed, 1 failed, 1 skipped");
+    await writeFile(join(cwd, "admin.json"), '{"role": "admin"}');
+    expect((await call("policy", "test", "twice_test.rego", "-i", "admin.json")).code).toBe(0);
     await writeFile(join(cwd, "half_test.rego"), "package half_test\n\nimport data.authz\n\ntest_guest if not authz.allow\n");
     const thin = await call("policy", "test", "authz.rego", "half_test.rego", "--threshold", "90");
     expect(

@@ -418,6 +418,25 @@ export function calls(functions: readonly Declaration[]): fc.Arbitrary<string> {
   });
 }
 
+/** What stands for nothing in one language or another, bare and inside. */
+const NOTHINGS = ["null", "false", "0", '""', "[]", "{}", "set()", "[null]", '{"a": null}', "{null}", '["a"]', '"a"'];
+/** Values an argument, by the number of arguments. */
+const TRIED: readonly number[] = [0, 12, 12, 8, 5];
+
+/** Every call of a function with values that are easily taken for none. */
+export function emptyCalls({ name, decl }: Declaration): readonly string[] {
+  const arity = decl.args?.length ?? 0;
+  const values = NOTHINGS.slice(0, TRIED[arity] ?? 2);
+  let rows: readonly (readonly string[])[] = [[]];
+  for (let i = 0; i < arity; i++) rows = rows.flatMap((row) => values.map((value) => [...row, value]));
+  return rows.map((row) =>
+    call(
+      name,
+      row.map((text) => `id(${text})`),
+    ),
+  );
+}
+
 const INFIX: Readonly<Record<string, string>> = { "internal.member_2": "in" };
 const infix = new Map(Object.entries(INFIX));
 

@@ -69,26 +69,29 @@ function addTest(policy: Command, { host, result, exit }: CommandContext): void 
     .argument("<paths...>", ".rego files or directories")
     .option("-t, --threshold <percent>", "fail below this coverage of all files", wholeNumber)
     .action(async (paths: string[], options: InputOptions & { readonly threshold?: number }) => {
-      const policy = compile(await sourcesOf(host, paths));
+      const policy = compile(await sourcesOf(host, paths), { tests: true });
       const given = await settings(host, options);
-      const tests = policy.rules.filter((rule) => /\.test_[^.]*$/.test(rule));
-      const told = tests.map((rule) => policy.explain(rule, undefined, given));
-      const outcomes = tests.map((rule, i) => {
-        const answer = told[i]?.result ?? { kind: "undefined" as const };
-        const passed = answer.kind === "defined" && answer.value !== false;
-        return { rule, passed, ...(answer.kind === "error" ? { error: `${answer.code}: ${answer.message}` } : {}) };
+      const input = await jsonFile(host, options.input);
+      const tests = policy.tests.filter(({ todo }) => !todo);
+      const skipped = policy.tests.filter(({ todo }) => todo);
+      const told = tests.map((test) => policy.runTest(test, input, given));
+      const outcomes = told.map(({ rule, file, row, passed, result: answer, failed: cases }) => {
+        const error = answer.kind === "error" ? { error: `${answer.code}: ${answer.message}` } : {};
+        return { rule, file, row, passed, ...(cases.length > 0 ? { cases } : {}), ...error };
       });
       const failed = outcomes.filter(({ passed }) => !passed);
       const coverage = mergeCoverage(told.map(({ coverage: rows }) => rows));
       const lines = [
         ...outcomes.map(
-          ({ rule, passed, error }) => `${passed ? "PASS" : "FAIL"} ${rule}${error === undefined ? "" : ` ${error}`}`,
+          ({ rule, file, row, passed, cases, error }) =>
+            `${passed ? "PASS" : "FAIL"} ${rule}${passed ? "" : ` (${file}:${row})`}${cases === undefined ? "" : `: ${cases.join(", ")}`}${error === undefined ? "" : ` ${error}`}`,
         ),
+        ...skipped.map(({ rule }) => `SKIP ${rule}`),
         ...coverage.map(
           ({ file, share, missed }) =>
             `${file}: ${Math.round(share * 100)} % covered${missed.length > 0 ? `, missed rows ${missed.join(", ")}` : ""}`,
         ),
-        `${tests.length - failed.length} passed, ${failed.length} failed`,
+        `${tests.length - failed.length} passed, ${failed.length} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`,
       ];
       const rows = coverage.flatMap(({ covered, missed }) => [...covered.map(() => 1), ...missed.map(() => 0)]);
       const share = rows.length === 0 ? 100 : (100 * rows.filter((row) => row === 1).length) / rows.length;

@@ -23,6 +23,7 @@ export interface CallContext {
   readonly cache: Map<string, unknown>;
   readonly trace: ((message: string) => void) | undefined;
   readonly print: ((message: string) => void) | undefined;
+  readonly testCase: ((keys: Value) => void) | undefined;
 }
 
 /** A builtin function. `run` throws {@link BuiltinError} or returns undefined where it has no answer. */

@@ -93,7 +93,8 @@ function subset(sup: Value, sub: Value): boolean {
   }
   if (isArray(sup) && sub instanceof RegoSet) {
     const have = RegoSet.of(sup);
-    return sub.sorted().every((item) => have.has(item));
+    // as in OPA, an array without elements holds no set, not even the empty one
+    return sup.length > 0 && sub.sorted().every((item) => have.has(item));
   }
   throw new BuiltinError("both arguments object.subset must be of the same type or array and set", "eval_builtin_error");
 }
@@ -190,13 +191,12 @@ export const collectionBuiltins: readonly Builtin[] = [
   define("object.get", "{}, any, any -> any", ([o, key, fallback]) => {
     const object = o as Value;
     const path = key as Value;
-    if (!isArray(path)) return lookup(object, path) ?? fallback;
     let at: Value | undefined = object;
-    for (const part of path) {
-      if (at === undefined) break;
+    for (const part of isArray(path) ? path : [path]) {
       at = at instanceof RegoSet ? undefined : lookup(at, part);
+      if (at === undefined) return fallback;
     }
-    return at ?? fallback;
+    return at;
   }),
   define("object.keys", "{} -> <any>", ([o]) => RegoSet.of(sortedKeys(o as AnyObject))),
   define("object.union", "{}, {} -> any", ([a, b]) => union(a as Value, b as Value)),

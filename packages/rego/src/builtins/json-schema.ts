@@ -19,6 +19,7 @@ import { type Builtin, define } from "./builtin.ts";
 import { codePoints } from "./collections.ts";
 import { unmarshal } from "./encoding.ts";
 import { parseTime } from "./go-time.ts";
+import { parseAddress } from "./network.ts";
 import { regexMatches } from "./regex.ts";
 
 type AnyObject = PlainObject | RegoObject;
@@ -93,6 +94,13 @@ function verify(schema: Value, depth = 0): void {
     throw new BuiltinError("multipleOf must be strictly greater than 0");
   must("uniqueItems", "boolean", (v) => typeof v === "boolean");
   must("required", "array", isArray);
+  if (listOf(member(schema, "required")).some((name) => typeof name !== "string"))
+    throw new BuiltinError("Invalid type. Expected: string, given: required");
+  for (const name of ["maximum", "minimum"]) {
+    const exclusive = name === "maximum" ? "exclusiveMaximum" : "exclusiveMinimum";
+    if (member(schema, exclusive) === true && member(schema, name) === undefined)
+      throw new BuiltinError(`${exclusive} cannot be used without ${name}`);
+  }
   must("enum", "array", isArray);
   const pattern = member(schema, "pattern");
   if (typeof pattern === "string") {
@@ -144,99 +152,163 @@ function jsonType(value: Value): string {
   return isObject(value) ? "object" : typeof value;
 }
 
-class Validator {
+/** What a schema says of a value; `score` tells which of several failed alternatives came closest. */
+class Outcome {
   readonly violations: Violation[] = [];
+  score = 0;
+
+  get fits(): boolean {
+    return this.violations.length === 0;
+  }
+
+  add(type: string, path: readonly string[], desc: string): void {
+    this.violations.push({ type, field: fieldName(path), desc });
+    this.score -= 2;
+  }
+
+  merge(other: Outcome): void {
+    this.violations.push(...other.violations);
+    this.score += other.score;
+  }
+}
+
+function fieldName(path: readonly string[]): string {
+  return path.length === 0 ? "(Root)" : path.join(".");
+}
+
+/** The outcome with the best score, the first of equal ones. */
+function closest(outcomes: readonly Outcome[]): Outcome | undefined {
+  return outcomes.reduce<Outcome | undefined>(
+    (best, one) => (best === undefined || one.score > best.score ? one : best),
+    undefined,
+  );
+}
+
+/** Judges in the order of OPA's validator; members of objects, which have no order there, by name. */
+class Validator {
   private readonly root: Value;
 
   constructor(root: Value) {
     this.root = root;
   }
 
-  /** True if the value fits; what does not is noted under its path. */
-  check(schema: Value, value: Value, path: readonly string[], depth = 0): boolean {
+  validate(schema: Value, value: Value, path: readonly string[], depth = 0): Outcome {
+    const out = new Outcome();
+    this.check(schema, value, path, depth, out);
+    return out;
+  }
+
+  private check(schema: Value, value: Value, path: readonly string[], depth: number, out: Outcome): void {
     tick();
     if (depth > MAX_DEPTH) throw new BuiltinError("schema is nested too deeply");
-    const before = this.violations.length;
-    const field = path.length === 0 ? "(root)" : path.join(".");
-    const fail = (type: string, desc: string, at = field): void => {
-      this.violations.push({ type, field: at, desc });
-    };
-    if (schema === true) return true;
+    if (schema === true) return;
     if (schema === false) {
-      fail("false", "False always fails validation");
-      return false;
+      out.add("false", path, "False always fails validation");
+      return;
     }
     const ref = member(schema, "$ref");
-    if (typeof ref === "string") return this.check(resolve(this.root, ref), value, path, depth + 1);
+    if (typeof ref === "string") {
+      this.check(resolve(this.root, ref), value, path, depth + 1, out);
+      return;
+    }
     const type = member(schema, "type");
     if (type !== undefined) {
       const wanted = (isArray(type) ? type : [type]) as readonly string[];
       const given = jsonType(value);
       if (!wanted.includes(given) && !(given === "integer" && wanted.includes("number"))) {
-        fail("invalid_type", `Invalid type. Expected: ${wanted.join("/")}, given: ${given}`);
-        return false;
+        const expected = wanted.length > 1 ? `[${wanted.join(",")}]` : wanted.join("");
+        out.add("invalid_type", path, `Invalid type. Expected: ${expected}, given: ${given}`);
+        return;
       }
     }
-    const options = member(schema, "enum");
-    if (options !== undefined && !listOf(options).some((option) => equal(option, value))) {
-      fail(
-        "enum",
-        `${field} must be one of the following: ${listOf(options)
-          .map((option) => jsonText(option))
-          .join(", ")}`,
-      );
+    this.combined(schema, value, path, depth, out);
+    if (isNumber(value)) this.number(schema, value, path, out);
+    else if (isArray(value)) this.array(schema, value, path, depth, out);
+    else if (isObject(value)) this.object(schema, value, path, depth, out);
+    this.common(schema, value, path, out);
+    if (typeof value === "string") this.text(schema, value, path, out);
+    const properties = member(schema, "properties");
+    if (isObject(value) && properties !== undefined && isObject(properties)) {
+      for (const name of sortedKeys(properties)) {
+        const item = getKey(value, name);
+        if (item !== undefined) this.check(getKey(properties, name) as Value, item, [...path, String(name)], depth + 1, out);
+      }
     }
-    const constant = member(schema, "const");
-    if (constant !== undefined && !equal(constant, value)) fail("const", `${field} does not match: ${jsonText(constant)}`);
-    this.combined(schema, value, path, depth, fail);
-    if (isNumber(value)) this.number(schema, value, fail);
-    else if (typeof value === "string") this.text(schema, value, fail);
-    else if (isArray(value)) this.array(schema, value, path, depth, fail);
-    else if (isObject(value)) this.object(schema, value, path, depth, fail);
-    return this.violations.length === before;
+    out.score++;
   }
 
-  private silently(schema: Value, value: Value, path: readonly string[], depth: number): boolean {
-    const before = this.violations.length;
-    const fits = this.check(schema, value, path, depth + 1);
-    this.violations.length = before;
-    return fits;
-  }
-
-  private combined(
-    schema: Value,
-    value: Value,
-    path: readonly string[],
-    depth: number,
-    fail: (type: string, desc: string) => void,
-  ): void {
+  private combined(schema: Value, value: Value, path: readonly string[], depth: number, out: Outcome): void {
+    const judge = (one: Value): Outcome => this.validate(one, value, path, depth + 1);
     const any = listOf(member(schema, "anyOf"));
-    if (any.length > 0 && !any.some((one) => this.silently(one, value, path, depth))) {
-      fail("number_any_of", "Must validate at least one schema (anyOf)");
+    if (any.length > 0) {
+      const failed: Outcome[] = [];
+      const holds = any.some((one) => {
+        const outcome = judge(one);
+        if (!outcome.fits) failed.push(outcome);
+        return outcome.fits;
+      });
+      if (!holds) {
+        out.add("number_any_of", path, "Must validate at least one schema (anyOf)");
+        out.merge(closest(failed) as Outcome);
+      }
     }
     const one = listOf(member(schema, "oneOf"));
-    if (one.length > 0 && one.filter((option) => this.silently(option, value, path, depth)).length !== 1) {
-      fail("number_one_of", "Must validate one and only one schema (oneOf)");
+    if (one.length > 0) {
+      const outcomes = one.map(judge);
+      const holding = outcomes.filter(({ fits }) => fits).length;
+      if (holding !== 1) out.add("number_one_of", path, "Must validate one and only one schema (oneOf)");
+      if (holding === 0) out.merge(closest(outcomes) as Outcome);
     }
-    const all = listOf(member(schema, "allOf"));
-    if (all.filter((option) => this.check(option, value, path, depth + 1)).length < all.length) {
-      fail("number_all_of", "Must validate all the schemas (allOf)");
-    }
+    const outcomes = listOf(member(schema, "allOf")).map(judge);
+    for (const outcome of outcomes) out.merge(outcome);
+    if (outcomes.some(({ fits }) => !fits)) out.add("number_all_of", path, "Must validate all the schemas (allOf)");
     const not = member(schema, "not");
-    if (not !== undefined && this.silently(not, value, path, depth)) fail("number_not", "Must not validate the schema (not)");
+    if (not !== undefined && judge(not).fits) out.add("number_not", path, "Must not validate the schema (not)");
+    this.dependencies(schema, value, path, depth, out);
     const condition = member(schema, "if");
-    if (condition === undefined) return;
-    const holds = this.silently(condition, value, path, depth);
-    const then = member(schema, holds ? "then" : "else");
-    if (then !== undefined && !this.check(then, value, path, depth + 1)) {
-      fail(
-        holds ? "condition_then" : "condition_else",
-        `Must validate "${holds ? "then" : "else"}" as "if" was ${holds ? "" : "not "}valid`,
-      );
+    if (condition !== undefined) {
+      const holds = judge(condition).fits;
+      const then = member(schema, holds ? "then" : "else");
+      const outcome = then === undefined ? undefined : judge(then);
+      if (outcome?.fits === false) {
+        const [type, branch, was] = holds ? ["condition_then", "then", "valid"] : ["condition_else", "else", "not valid"];
+        out.add(type as string, path, `Must validate "${branch}" as "if" was ${was}`);
+        out.merge(outcome);
+      }
+    }
+    out.score++;
+  }
+
+  private dependencies(schema: Value, value: Value, path: readonly string[], depth: number, out: Outcome): void {
+    const dependencies = member(schema, "dependencies");
+    if (dependencies === undefined || !isObject(dependencies) || !isObject(value)) return;
+    for (const key of sortedKeys(dependencies)) {
+      if (getKey(value, key) === undefined) continue;
+      const needs = getKey(dependencies, key) as Value;
+      if (!isArray(needs)) this.check(needs, value, path, depth + 1, out);
+      else
+        for (const need of needs)
+          if (getKey(value, need) === undefined) out.add("missing_dependency", path, `Has a dependency on ${String(need)}`);
     }
   }
 
-  private number(schema: Value, value: Num, fail: (type: string, desc: string) => void): void {
+  private common(schema: Value, value: Value, path: readonly string[], out: Outcome): void {
+    const constant = member(schema, "const");
+    const field = fieldName(path);
+    if (constant !== undefined && !equal(constant, value))
+      out.add("const", path, `${field} does not match: ${jsonText(constant)}`);
+    const options = listOf(member(schema, "enum"));
+    if (options.length > 0 && !options.some((option) => equal(option, value))) {
+      const allowed = options.map((option) => jsonText(option)).join(", ");
+      out.add("enum", path, `${field} must be one of the following: ${allowed}`);
+    }
+    const format = member(schema, "format");
+    if (typeof format === "string" && typeof value === "string" && !hasFormat(format, value))
+      out.add("format", path, `Does not match format '${format}'`);
+    out.score++;
+  }
+
+  private number(schema: Value, value: Num, path: readonly string[], out: Outcome): void {
     const bound = (name: string): Num | undefined => {
       const found = member(schema, name);
       return found !== undefined && isNumber(found) ? found : undefined;
@@ -245,124 +317,136 @@ class Validator {
     if (multiple !== undefined) {
       const whole = toBigInt(value) !== undefined && toBigInt(multiple) !== undefined;
       if (whole ? remainder(value, multiple) !== 0 : !isInteger(divide(value, multiple))) {
-        fail("multiple_of", `Must be a multiple of ${numberText(multiple)}`);
+        out.add("multiple_of", path, `Must be a multiple of ${numberText(multiple)}`);
       }
     }
-    const [min, max] = [bound("minimum"), bound("maximum")];
-    const strict = (name: string): boolean => member(schema, name) === true;
-    const above = bound("exclusiveMinimum") ?? (strict("exclusiveMinimum") ? min : undefined);
-    const below = bound("exclusiveMaximum") ?? (strict("exclusiveMaximum") ? max : undefined);
-    if (min !== undefined && compareNumbers(value, min) < 0)
-      fail("number_gte", `Must be greater than or equal to ${numberText(min)}`);
+    // `true` makes the bound beside it exclusive
+    const limit = (side: "Maximum" | "Minimum"): readonly [Num | undefined, Num | undefined] => {
+      const inclusive = bound(side.toLowerCase());
+      return member(schema, `exclusive${side}`) === true ? [undefined, inclusive] : [inclusive, bound(`exclusive${side}`)];
+    };
+    const [max, below] = limit("Maximum");
+    const [min, above] = limit("Minimum");
     if (max !== undefined && compareNumbers(value, max) > 0)
-      fail("number_lte", `Must be less than or equal to ${numberText(max)}`);
-    if (above !== undefined && compareNumbers(value, above) <= 0) fail("number_gt", `Must be greater than ${numberText(above)}`);
-    if (below !== undefined && compareNumbers(value, below) >= 0) fail("number_lt", `Must be less than ${numberText(below)}`);
+      out.add("number_lte", path, `Must be less than or equal to ${numberText(max)}`);
+    if (below !== undefined && compareNumbers(value, below) >= 0)
+      out.add("number_lt", path, `Must be less than ${numberText(below)}`);
+    if (min !== undefined && compareNumbers(value, min) < 0)
+      out.add("number_gte", path, `Must be greater than or equal to ${numberText(min)}`);
+    if (above !== undefined && compareNumbers(value, above) <= 0)
+      out.add("number_gt", path, `Must be greater than ${numberText(above)}`);
+    out.score++;
   }
 
-  private text(schema: Value, value: string, fail: (type: string, desc: string) => void): void {
-    const [min, max, pattern, format] = ["minLength", "maxLength", "pattern", "format"].map((name) => member(schema, name));
+  private text(schema: Value, value: string, path: readonly string[], out: Outcome): void {
+    const [min, max, pattern] = ["minLength", "maxLength", "pattern"].map((name) => member(schema, name));
     const length = codePoints(value);
-    if (typeof min === "number" && length < min) fail("string_gte", `String length must be greater than or equal to ${min}`);
-    if (typeof max === "number" && length > max) fail("string_lte", `String length must be less than or equal to ${max}`);
-    if (typeof pattern === "string" && !regexMatches(pattern, value)) fail("pattern", `Does not match pattern '${pattern}'`);
-    if (typeof format === "string" && !hasFormat(format, value)) fail("format", `Does not match format '${format}'`);
+    if (typeof min === "number" && length < min)
+      out.add("string_gte", path, `String length must be greater than or equal to ${min}`);
+    if (typeof max === "number" && length > max)
+      out.add("string_lte", path, `String length must be less than or equal to ${max}`);
+    if (typeof pattern === "string" && !regexMatches(pattern, value))
+      out.add("pattern", path, `Does not match pattern '${pattern}'`);
+    out.score++;
   }
 
-  private array(
-    schema: Value,
-    value: readonly Value[],
-    path: readonly string[],
-    depth: number,
-    fail: (type: string, desc: string) => void,
-  ): void {
+  private array(schema: Value, value: readonly Value[], path: readonly string[], depth: number, out: Outcome): void {
     const items = member(schema, "items");
     const extra = member(schema, "additionalItems");
-    value.forEach((item, i) => {
-      const one = items === undefined ? undefined : isArray(items) ? (items[i] ?? (extra === false ? undefined : extra)) : items;
-      if (one !== undefined) this.check(one, item, [...path, String(i)], depth + 1);
-    });
-    if (items !== undefined && isArray(items) && extra === false && value.length > items.length) {
-      fail("array_no_additional_items", "No additional items allowed on array");
+    const listed = items !== undefined && isArray(items) && items.length > 0 ? items : undefined;
+    for (const [i, item] of value.entries()) {
+      const one =
+        items === undefined || isArray(items) ? (listed?.[i] ?? (extra === false ? undefined : listed && extra)) : items;
+      if (one !== undefined) out.merge(this.validate(one, item, [...path, String(i)], depth + 1));
     }
+    if (listed !== undefined && extra === false && value.length > listed.length)
+      out.add("array_no_additional_items", path, "No additional items allowed on array");
     const [min, max] = [member(schema, "minItems"), member(schema, "maxItems")];
-    if (typeof min === "number" && value.length < min) fail("array_min_items", `Array must have at least ${min} items`);
-    if (typeof max === "number" && value.length > max) fail("array_max_items", `Array must have at most ${max} items`);
-    if (member(schema, "uniqueItems") === true && RegoSet.of(value).size < value.length) {
-      const j = value.findIndex((item, at) => value.slice(0, at).some((other) => equal(other, item)));
-      const i = value.findIndex((item) => equal(item, value[j] as Value));
-      fail("unique", `array items[${i},${j}] must be unique`);
+    if (typeof min === "number" && value.length < min) out.add("array_min_items", path, `Array must have at least ${min} items`);
+    if (typeof max === "number" && value.length > max) out.add("array_max_items", path, `Array must have at most ${max} items`);
+    if (member(schema, "uniqueItems") === true) {
+      const last = new RegoObject();
+      for (const [j, item] of value.entries()) {
+        const i = last.get(item);
+        if (i !== undefined) out.add("unique", path, `array items[${String(i)},${j}] must be unique`);
+        last.set(item, j);
+      }
     }
     const contains = member(schema, "contains");
-    if (contains !== undefined && !value.some((item, i) => this.silently(contains, item, [...path, String(i)], depth))) {
-      fail("contains", "At least one of the items must match");
+    if (contains !== undefined) {
+      const failed: Outcome[] = [];
+      const holds = value.some((item, i) => {
+        const outcome = this.validate(contains, item, [...path, String(i)], depth + 1);
+        if (!outcome.fits) failed.push(outcome);
+        return outcome.fits;
+      });
+      if (!holds) {
+        out.add("contains", path, "At least one of the items must match");
+        const best = closest(failed);
+        if (best !== undefined) out.merge(best);
+      }
     }
+    out.score++;
   }
 
-  private object(
-    schema: Value,
-    value: AnyObject,
-    path: readonly string[],
-    depth: number,
-    fail: (type: string, desc: string) => void,
-  ): void {
-    for (const name of listOf(member(schema, "required"))) {
-      if (getKey(value, name) === undefined) fail("required", `${String(name)} is required`);
-    }
+  private object(schema: Value, value: AnyObject, path: readonly string[], depth: number, out: Outcome): void {
     const size = objectSize(value);
     const [min, max] = [member(schema, "minProperties"), member(schema, "maxProperties")];
-    if (typeof min === "number" && size < min) fail("array_min_properties", `Must have at least ${min} properties`);
-    if (typeof max === "number" && size > max) fail("array_max_properties", `Must have at most ${max} properties`);
+    if (typeof min === "number" && size < min) out.add("array_min_properties", path, `Must have at least ${min} properties`);
+    if (typeof max === "number" && size > max) out.add("array_max_properties", path, `Must have at most ${max} properties`);
+    for (const name of listOf(member(schema, "required"))) {
+      if (getKey(value, name) === undefined) out.add("required", path, `${String(name)} is required`);
+      else out.score++;
+    }
     const properties = member(schema, "properties");
     const patterns = member(schema, "patternProperties");
     const additional = member(schema, "additionalProperties");
-    const names = member(schema, "propertyNames");
     for (const key of sortedKeys(value)) {
       const name = String(key);
       const item = getKey(value, key) as Value;
-      const own = properties === undefined ? undefined : member(properties, name);
-      let known = own !== undefined;
-      if (own !== undefined) this.check(own, item, [...path, name], depth + 1);
-      if (patterns !== undefined && isObject(patterns)) {
-        for (const pattern of sortedKeys(patterns)) {
-          if (!regexMatches(String(pattern), name)) continue;
-          known = true;
-          this.check(getKey(patterns, pattern) as Value, item, [...path, name], depth + 1);
-        }
+      let known = properties !== undefined && member(properties, name) !== undefined;
+      const matching =
+        patterns !== undefined && isObject(patterns)
+          ? sortedKeys(patterns).filter((pattern) => regexMatches(String(pattern), name))
+          : [];
+      for (const pattern of matching) {
+        out.merge(this.validate(getKey(patterns as AnyObject, pattern) as Value, item, [...path, name], depth + 1));
       }
-      if (names !== undefined && !this.silently(names, name, path, depth)) {
-        fail("invalid_property_name", `Property name of "${name}" does not match`);
+      if (matching.length > 0) {
+        known = true;
+        out.score++;
       }
       if (known || additional === undefined) continue;
-      if (additional === false) fail("additional_property_not_allowed", `Additional property ${name} is not allowed`);
-      else this.check(additional, item, [...path, name], depth + 1);
+      if (additional === false) out.add("additional_property_not_allowed", path, `Additional property ${name} is not allowed`);
+      else out.merge(this.validate(additional, item, [...path, name], depth + 1));
     }
-    const dependencies = member(schema, "dependencies");
-    if (dependencies === undefined || !isObject(dependencies)) return;
-    for (const key of sortedKeys(dependencies)) {
-      if (getKey(value, key) === undefined) continue;
-      const needs = getKey(dependencies, key) as Value;
-      if (!isArray(needs)) this.check(needs, value, path, depth + 1);
-      else
-        for (const need of needs)
-          if (getKey(value, need) === undefined) fail("missing_dependency", `Has a dependency on ${String(need)}`);
+    const names = member(schema, "propertyNames");
+    for (const key of names === undefined ? [] : sortedKeys(value)) {
+      const outcome = this.validate(names as Value, key, path, depth + 1);
+      if (outcome.fits) continue;
+      out.add("invalid_property_name", path, `Property name of "${String(key)}" does not match`);
+      out.merge(outcome);
     }
+    out.score++;
   }
 }
 
 const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   date: (text) => parses("2006-01-02", text),
-  time: (text) => /^\d\d:\d\d:\d\d/.test(text),
+  time: (text) => parses("15:04:05Z07:00", text) || parses("15:04:05", text),
   "date-time": (text) =>
-    parses("2006-01-02T15:04:05Z07:00", text) || parses("2006-01-02", text) || parses("15:04:05Z07:00", text),
-  email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
+    ["15:04:05", "15:04:05Z07:00", "2006-01-02", "2006-01-02T15:04:05Z07:00"].some((layout) => parses(layout, text)),
+  email,
+  "idn-email": email,
   hostname: (text) =>
     text.length < 256 &&
-    /^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*\.?$/.test(text),
-  ipv4: (text) => /^((25[0-5]|2[0-4]\d|1?\d?\d)(\.(?!$)|$)){4}$/.test(text),
-  ipv6: (text) => text.includes(":") && /^[0-9a-fA-F:.]+$/.test(text),
-  uri: (text) => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\\]*$/.test(text),
-  "uri-reference": (text) => !/[\s\\]/.test(text),
+    /^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/.test(text),
+  ipv4: (text) => text.includes(".") && parseAddress(text) !== undefined,
+  ipv6: (text) => text.includes(":") && parseAddress(text) !== undefined,
+  uri,
+  "uri-reference": uriReference,
+  iri: uri,
+  "iri-reference": uriReference,
   uuid: (text) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text),
   regex: (text) => {
     try {
@@ -373,7 +457,20 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
     }
   },
   "json-pointer": (text) => /^(\/([^~/]|~[01])*)*$/.test(text),
+  "relative-json-pointer": (text) => /^(0|[1-9]\d*)(#|(\/([^~/]|~[01])*)*)$/.test(text),
 };
+
+function email(text: string): boolean {
+  return /^[^\s@]+@[^\s@]+$/.test(text);
+}
+
+function uri(text: string): boolean {
+  return /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\\]*$/.test(text);
+}
+
+function uriReference(text: string): boolean {
+  return !/[\s\\]/.test(text);
+}
 
 function parses(layout: string, text: string): boolean {
   try {
@@ -406,9 +503,8 @@ export const schemaBuiltins: readonly Builtin[] = [
   define("json.match_schema", "string|{any: any}, string|{any: any} -> [boolean, any]", ([document, schema]) => {
     const wanted = load(schema as Value);
     verify(wanted);
-    const validator = new Validator(wanted);
-    const fits = validator.check(wanted, load(document as Value), []);
-    const errors = validator.violations.map(({ type, field, desc }) =>
+    const { fits, violations } = new Validator(wanted).validate(wanted, load(document as Value), []);
+    const errors = violations.map(({ type, field, desc }) =>
       RegoObject.of(Object.entries({ error: `${field}: ${desc}`, type, field, desc })),
     );
     return [fits, errors];

@@ -62,7 +62,8 @@ function settle(value: bigint): Address {
   return value >> 32n === 0xffffn ? { bits: 32, value: value & 0xffffffffn } : { bits: 128, value };
 }
 
-function parseAddress(text: string): Address | undefined {
+/** An address without port, zone or prefix; undefined for anything else. */
+export function parseAddress(text: string): Address | undefined {
   if (!text.includes(":")) {
     const value = parseV4(text);
     return value === undefined ? undefined : { bits: 32, value };

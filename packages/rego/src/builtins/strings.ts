@@ -166,7 +166,7 @@ export const stringBuiltins: readonly Builtin[] = [
     const parts = separator === "" ? [...text] : text.split(separator);
     allocate(parts.length);
     allocateText(text.length);
-    return parts.length === 0 ? [""] : parts;
+    return parts;
   }),
   define("replace", "string, string, string -> string", ([s, old, by]) => replaceAll(s as string, old as string, by as string)),
   define("strings.replace_n", "{string: string}, string -> string", ([patterns, s]) => {

@@ -1,4 +1,4 @@
-import { parseDocument } from "yaml";
+import { parseDocument, YAMLParseError } from "yaml";
 import type { Comment, Module, Rule } from "../syntax/ast.ts";
 import { fromBigInt } from "../value/number.ts";
 import { RegoObject, type Value } from "../value/value.ts";
@@ -112,17 +112,27 @@ function readBlocks(module: Module, report: Report): readonly Block[] {
       row++;
       i++;
     }
-    const document = parseDocument(lines.join("\n"), { intAsBigInt: true });
-    const [error] = document.errors;
-    if (error !== undefined) {
-      report("rego_parse_error", `yaml: ${error.message.split("\n")[0]}`, module.name, start.loc);
+    let value: Value;
+    try {
+      value = readAnnotations(lines.join("\n"));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message.split("\n")[0] : "unreadable";
+      const line = (error instanceof YAMLParseError ? error.linePos?.[0].line : undefined) ?? 1;
+      report("rego_parse_error", `yaml: ${reason}`, module.name, { ...start.loc, row: start.loc.row + line });
       continue;
     }
-    const value = regoValue(document.toJS({ maxAliasCount: 100 }));
     const scope = value instanceof RegoObject ? value.get("scope") : undefined;
     blocks.push({ scope: typeof scope === "string" ? scope : "", value: normal(value), nextRow: row + 1 });
   }
   return blocks;
+}
+
+/** One block's YAML; throws what its reader throws, for text that is no YAML and for what its aliases ask of it alike. */
+function readAnnotations(text: string): Value {
+  const document = parseDocument(text, { intAsBigInt: true });
+  const [error] = document.errors;
+  if (error !== undefined) throw error;
+  return regoValue(document.toJS({ maxAliasCount: 100 }));
 }
 
 /** Authors and organizations in OPA's shapes. */

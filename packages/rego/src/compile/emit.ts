@@ -56,6 +56,8 @@ const MAX_REQUIREMENTS = 8;
 /** Compiles statements to closures over a flat frame. Every variable has a fixed slot and a known first binding. */
 export class Emitter {
   private readonly o: EmitOptions;
+  /** Inside of `every`. */
+  private unchecked = false;
 
   constructor(options: EmitOptions) {
     this.o = options;
@@ -66,15 +68,21 @@ export class Emitter {
     return fold(this.pieces(statements), last);
   }
 
-  /** A body with at most one solution as a test, or undefined if it may have several. */
-  pieces(statements: readonly Statement[]): Piece[] {
+  /** The pieces of a body, ordered; what it has to bind for `heads` is reported at `loc` where it does not. */
+  pieces(statements: readonly Statement[], heads: readonly (Operand | undefined)[] = [], loc?: Location): Piece[] {
     const { ordered, unsafe, bound } = order(statements, (action) => this.o.arity(action.callee));
     for (const [statement, needs] of unsafe) this.unsafe(statement, needs);
     if (unsafe.length > 0) return [{ test: fail }];
-    this.o.inspect?.(ordered);
+    if (!this.unchecked) this.o.inspect?.(ordered);
     // ordering marked what each literal binds; emission binds again, literal by literal
     for (const v of bound) v.bound = false;
-    return ordered.flatMap((statement, i) => this.statement(statement, ordered, i + 1));
+    const pieces = ordered.flatMap((statement, i) => this.statement(statement, ordered, i + 1));
+    for (const head of heads) {
+      if (head?.kind !== "var" || head.variable.bound) continue;
+      this.o.report("rego_unsafe_var_error", `var ${head.variable.name} is unsafe`, this.o.file, loc ?? head.loc);
+      this.bind(head.variable);
+    }
+    return pieces;
   }
 
   private bind(variable: Variable): void {
@@ -163,7 +171,11 @@ export class Emitter {
     const domain = this.evaluate(action.domain);
     if (action.key !== undefined) this.bind(action.key);
     this.bind(action.value);
+    // like OPA, no types are inferred inside
+    const { unchecked } = this;
+    this.unchecked = true;
     const body = this.body(action.body.literals, () => true);
+    this.unchecked = unchecked;
     const key = action.key?.slot;
     const slot = action.value.slot;
     return (c, f) => {
@@ -621,7 +633,7 @@ export class Emitter {
 
   private comprehension(operand: Operand & { kind: "comprehension" }): Eval {
     const slot = this.o.frame.slot();
-    const pieces = this.pieces(operand.body.literals);
+    const pieces = this.pieces(operand.body.literals, [operand.key, operand.value], operand.loc);
     const value = this.evaluate(operand.value);
     const { makes } = operand;
     if (makes === "array") {
@@ -680,7 +692,7 @@ export class Emitter {
     const parts = operand.parts.map((part) => {
       if (typeof part === "string") return part;
       const slot = this.o.frame.slot();
-      const pieces = this.pieces(part.body.literals);
+      const pieces = this.pieces(part.body.literals, [part.value]);
       const value = this.evaluate(part.value);
       const body = fold(pieces, (c, f) => {
         const v = value(c, f);
@@ -870,14 +882,14 @@ export class Emitter {
     return (c, f) => {
       if (c.mocks !== undefined) {
         const mock = c.mocks.get(name);
-        if (mock !== undefined) return mocked(c, f, mock, name);
+        if (mock !== undefined) return mocked(c, f, mock);
       }
       return direct(c, f);
     };
   }
 
-  private mocked(evals: readonly Eval[], loc: Location): (c: Context, f: Frame, mock: Mock, name: string) => Value | undefined {
-    return (c, f, mock, name) => {
+  private mocked(evals: readonly Eval[], loc: Location): (c: Context, f: Frame, mock: Mock) => Value | undefined {
+    return (c, f, mock) => {
       const values: Value[] = [];
       for (const e of evals) {
         const v = e(c, f);
@@ -887,11 +899,9 @@ export class Emitter {
       if (mock.kind === "value") return mock.value;
       const { callee } = mock;
       if (callee.kind === "builtin") return this.runBuiltin(c, this.o.builtins.get(callee.name) as Builtin, values, loc);
-      // the replacement itself sees the original function
+      // the replacement itself sees every original function
       const { mocks, memo } = c;
-      const others = new Map(mocks);
-      others.delete(name);
-      c.mocks = others.size === 0 ? undefined : others;
+      c.mocks = undefined;
       c.memo = [];
       const value = callFunction(c, this.o.program, callee.set.id, values);
       c.mocks = mocks;

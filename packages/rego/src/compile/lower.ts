@@ -324,12 +324,13 @@ export class Lowerer {
         this.equate(expr.right, expr.left, false, literal, scope, out, overrides);
         return;
       case "term": {
-        if (expr.term.kind !== "call") {
-          const operand = this.operand(expr.term, scope, out, overrides);
+        const term = this.uncalled(expr.term, scope);
+        if (term.kind !== "call") {
+          const operand = this.operand(term, scope, out, overrides);
           push({ kind: "term", operand: literal.negated ? this.inner(operand, out, overrides) : operand });
           return;
         }
-        const call = this.call(expr.term, scope, out, overrides, true);
+        const call = this.call(term, scope, out, overrides, true);
         if (call === undefined) return;
         if ("value" in call) push({ kind: "term", operand: { kind: "const", value: call.value, loc } });
         else if (!literal.negated) push({ kind: "call", ...call });
@@ -345,7 +346,7 @@ export class Lowerer {
   }
 
   private equate(
-    rightTerm: Term,
+    rightSide: Term,
     leftTerm: Term,
     assignment: boolean,
     literal: Literal,
@@ -354,6 +355,7 @@ export class Lowerer {
     overrides: readonly Override[],
   ): void {
     const { negated, loc } = literal;
+    const rightTerm = this.uncalled(rightSide, scope);
     const left = (): Operand => {
       if (assignment) for (const name of patternNames(leftTerm)) this.declare(name, scope, "assigned");
       return this.operand(leftTerm, scope, out, overrides);
@@ -407,7 +409,8 @@ export class Lowerer {
 
   // --- terms ---------------------------------------------------------------------------------------------------------
 
-  private operand(term: Term, scope: Scope, out: Statement[], overrides: readonly Override[]): Operand {
+  private operand(written: Term, scope: Scope, out: Statement[], overrides: readonly Override[]): Operand {
+    const term = this.uncalled(written, scope);
     const { loc } = term;
     switch (term.kind) {
       case "scalar":
@@ -457,8 +460,8 @@ export class Lowerer {
             if (part.expr.kind !== "term") return "";
             const inner = new Scope(scope, true);
             const statements: Statement[] = [];
-            for (const clause of part.with) namesOf(clause.value, (name) => this.introduce(name, inner));
-            namesOf(part.expr.term, (name) => this.introduce(name, inner));
+            for (const { value } of part.with) this.declared(value, inner);
+            this.declared(part.expr.term, inner);
             const clauses = part.with.flatMap((clause) => this.override(clause, inner, statements));
             const operand = this.operand(part.expr.term, inner, statements, clauses);
             const value = operand.kind === "const" ? operand : this.temporary(operand, statements, clauses);
@@ -468,9 +471,12 @@ export class Lowerer {
     }
   }
 
-  private introduce(name: VarTerm, scope: Scope): void {
-    if (name.name === "_" || scope.has(name.name) || this.symbols.resolve(name.name) !== undefined) return;
-    scope.variables.set(name.name, this.frame.variable(name.name, false, name.loc));
+  /** Refuses names that only this term would bind: what is printed binds nothing. */
+  private declared(term: Term, scope: Scope): void {
+    namesOf(term, ({ name, loc }) => {
+      if (name !== "_" && (scope.has(name, true) || this.symbols.resolve(name) !== undefined)) return;
+      this.report("rego_compile_error", `var ${name} is undeclared`, loc);
+    });
   }
 
   private variable(term: VarTerm, scope: Scope, asHead?: "head"): Operand {
@@ -570,6 +576,16 @@ export class Lowerer {
     return undefined;
   }
 
+  /** `r()` where `r` is a rule without arguments reads the rule, as its head `r() := 1` declares it. */
+  private uncalled(term: Term, scope: Scope): Term {
+    if (term.kind !== "call" || term.infix || term.args.length > 0) return term;
+    const [first = "", ...rest] = dottedNames(term.operator) ?? [];
+    const global = scope.has(first) ? undefined : this.symbols.resolve(first);
+    if (global?.root !== "data") return term;
+    const set = this.root.find([...global.path, ...rest])?.rules;
+    return set === undefined || set.kind === "function" ? term : { ...term.operator, loc: term.loc };
+  }
+
   arity(callee: Callee): number {
     return callee.kind === "rules" ? callee.set.arity : (this.builtins.get(callee.name)?.args.length ?? -1);
   }
@@ -601,6 +617,7 @@ export class Lowerer {
     if (callee.kind === "rules") this.dependencies.add(callee.set.node);
     if (callee.kind === "builtin" && callee.name === "print") {
       const items = term.args.map((arg): Operand => {
+        this.declared(arg, scope);
         const { closure, heads } = this.closure(scope, [], [arg]);
         return { kind: "comprehension", makes: "set", key: undefined, value: heads[0] as Operand, body: closure, loc: arg.loc };
       });

@@ -71,13 +71,7 @@ function compileRule(lowered: LoweredRule, o: RuleOptions): CompiledRule {
   });
   const bind = emitter.arguments(lowered.args);
   const branches = lowered.branches.map((branch) => {
-    const pieces = emitter.pieces(branch.statements);
-    for (const head of [...branch.path, branch.key, branch.value]) {
-      if (head?.kind === "var" && !head.variable.bound && head.variable.name !== "_") {
-        o.report("rego_unsafe_var_error", `var ${head.variable.name} is unsafe`, lowered.file, branch.loc);
-        head.variable.bound = true;
-      }
-    }
+    const pieces = emitter.pieces(branch.statements, [...branch.path, branch.key, branch.value], branch.loc);
     return { branch, pieces, emitter };
   });
   return { lowered, bind, branches };

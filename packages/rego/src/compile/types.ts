@@ -1,8 +1,9 @@
 import type { BuiltinTable, Type } from "../builtins/builtin.ts";
+import { termText } from "../value/format.ts";
 import { getKey, isArray, isNumber, isObject, RegoSet, sortedKeys, type Value } from "../value/value.ts";
 import type { Callee, Operand, RefOperand, Statement, Variable } from "./ir.ts";
 import type { LoweredRule } from "./lower.ts";
-import { pathText, type Report, type RuleNode, type RuleSet } from "./tree.ts";
+import type { Report, RuleNode, RuleSet } from "./tree.ts";
 
 const ANY: Type = { kind: "any", of: [] };
 
@@ -170,9 +171,13 @@ export class TypeChecker {
 }
 
 function refText(ref: RefOperand): string {
-  const names = ref.path.map((part) => (part.kind === "const" && typeof part.value === "string" ? part.value : "_"));
-  if (ref.base === "data") return pathText(names);
-  return [ref.base === "input" ? "input" : typeof ref.base === "object" ? ref.base.name : "", ...names].join(".");
+  const base = typeof ref.base === "object" ? ref.base.name : ref.base;
+  return ref.path.reduce((text, part) => {
+    if (part.kind !== "const") return `${text}[_]`;
+    return typeof part.value === "string" && /^[A-Za-z_]\w*$/.test(part.value)
+      ? `${text}.${part.value}`
+      : `${text}[${termText(part.value)}]`;
+  }, base);
 }
 
 function typeOf(value: Value, depth: number): Type {
@@ -274,12 +279,15 @@ function select(type: Type, part: Operand, partType: Type): Type | undefined {
     }
     case "array":
       if (part.kind === "const") {
+        // of an empty literal nothing is known
+        if (type.items.length === 0 && type.rest === undefined) return ANY;
         return typeof part.value === "number" ? (type.items[part.value] ?? type.rest) : undefined;
       }
       if (!overlap(partType, { kind: "number" })) return undefined;
       return union([...type.items, ...(type.rest === undefined ? [] : [type.rest])]);
     case "object":
       if (part.kind === "const") {
+        if (type.fields.length === 0 && type.rest === undefined) return ANY;
         return type.fields.find(({ key }) => key === part.value)?.value ?? type.rest?.value;
       }
       return union([...type.fields.map(({ value }) => value), ...(type.rest === undefined ? [] : [type.rest.value])]);

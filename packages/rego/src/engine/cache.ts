@@ -45,6 +45,11 @@ export function compileCached(sources: readonly Source[], options: CompileOption
 }
 
 function keyOf(sources: readonly Source[], options: CompileOptions): string {
-  const parts = [options.allow ?? [], options.deny ?? [], sources.map(({ name, source }) => [name, source])];
+  const parts = [
+    options.allow ?? [],
+    options.deny ?? [],
+    options.tests === true,
+    sources.map(({ name, source }) => [name, source]),
+  ];
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify(parts))));
 }

@@ -11,6 +11,7 @@ import type { Problem } from "../errors.ts";
 import type { Document, Program } from "../eval/documents.ts";
 import type { Module, Source } from "../syntax/ast.ts";
 import { parseModule } from "../syntax/parse-module.ts";
+import { separateTests } from "./tests.ts";
 
 export interface CompileOptions {
   /** Names of builtins that are off by default and shall be callable: `io.jwt.encode_sign`, for example. */
@@ -19,6 +20,8 @@ export interface CompileOptions {
   readonly deny?: readonly string[];
   /** Own builtins, made with `define`. */
   readonly builtins?: readonly Builtin[];
+  /** Each clause of a test is a rule of its own: `test_a`, `test_a#01`. */
+  readonly tests?: boolean;
 }
 
 /** Everything a policy needs after compilation; shared by all its evaluations. */
@@ -42,12 +45,13 @@ export function compileModules(
   probe?: RuleProbe,
 ): { readonly compiled: Compiled | undefined; readonly problems: readonly Problem[] } {
   const { report, problems } = reporter();
-  const modules: Module[] = [];
+  const written: Module[] = [];
   for (const source of sources) {
     const parsed = parseModule(source);
-    if (parsed.module !== undefined) modules.push(parsed.module);
+    if (parsed.module !== undefined) written.push(parsed.module);
     problems.push(...parsed.problems);
   }
+  const modules = options.tests === true ? separateTests(written) : written;
   if (problems.length > 0) return { compiled: undefined, problems };
   try {
     const builtins = builtinTable(options);

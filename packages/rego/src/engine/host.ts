@@ -1,6 +1,8 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import type { CallContext } from "../builtins/builtin.ts";
+import { toJson } from "../value/json.ts";
+import type { Value } from "../value/value.ts";
 
 /** What an evaluation takes from outside: the engine itself has no clock, no randomness, no output. */
 export interface Host {
@@ -12,12 +14,15 @@ export interface Host {
   readonly seed?: Uint8Array | string;
   readonly print?: ((message: string) => void) | undefined;
   readonly trace?: (message: string) => void;
+  /** The keys of each test that a rule with one test a key begins. */
+  readonly testCase?: (keys: unknown) => void;
 }
 
 /** The side of an evaluation that builtins see; what is not asked for costs nothing. */
 export class HostCalls implements CallContext {
   readonly trace: ((message: string) => void) | undefined;
   readonly print: ((message: string) => void) | undefined;
+  readonly testCase: ((keys: Value) => void) | undefined;
   private readonly host: Host;
   private kept: Map<string, unknown> | undefined;
 
@@ -25,6 +30,8 @@ export class HostCalls implements CallContext {
     this.host = host;
     this.trace = host.trace;
     this.print = host.print;
+    const { testCase } = host;
+    this.testCase = testCase === undefined ? undefined : (keys) => testCase(toJson(keys));
   }
 
   get now(): bigint {

@@ -12,12 +12,8 @@ import type { Value } from "../value/value.ts";
 import { arityOf, type Compiled, type CompileOptions, compileModules } from "./compile-modules.ts";
 import { type Host, HostCalls } from "./host.ts";
 import { coverageOf, type FileCoverage, Recorder, type RuleTrace } from "./recorder.ts";
-
-/** `undefined` is an answer, never an error; a limit or a fault is an error, never undefined. */
-export type Result<T = unknown> =
-  | { readonly kind: "defined"; readonly value: T }
-  | { readonly kind: "undefined" }
-  | { readonly kind: "error"; readonly code: EvaluationCode; readonly message: string };
+import type { Result } from "./result.ts";
+import { judgeTest, type TestOutcome, type TestRule, testsOf } from "./tests.ts";
 
 /** The solutions of a query: one object of bindings each. */
 export type Solutions =
@@ -102,6 +98,32 @@ export class Policy {
   /** The path of every rule, `data.` included, in the order of definition. */
   get rules(): readonly string[] {
     return this.compiled.sets.map((set) => set.name);
+  }
+
+  /** The tests of a policy compiled with `tests`, in the order of definition. */
+  get tests(): readonly TestRule[] {
+    return testsOf(this.compiled.modules);
+  }
+
+  /**
+   * Runs one of {@link tests}: it passes where it is true or, with one test a key, true at every key that it began.
+   *
+   * @example
+   * ```ts
+   * import { compile } from "@seneschal/rego";
+   * const source = "package t\n\ntest_a if 1 == 2\n\ntest_a if 1 == 1\n";
+   * const policy = compile([{ name: "t.rego", source }], { tests: true });
+   * console.log(policy.tests.map((test) => policy.runTest(test).passed)); // [ false, true ]
+   * ```
+   */
+  runTest(
+    test: TestRule,
+    input?: unknown,
+    options: EvaluateOptions = {},
+  ): TestOutcome & { readonly coverage: readonly FileCoverage[] } {
+    const noted: unknown[] = [];
+    const { result, coverage } = this.explain(test.path, input, { ...options, testCase: (keys) => void noted.push(keys) });
+    return { ...judgeTest(test, result, noted), coverage };
   }
 
   /**

@@ -190,19 +190,26 @@ class ModuleParser extends TermParser {
     if (!this.is("ident") && !this.keywordIsName()) this.unexpected("rule head name");
     const head = this.head();
     if (isDefault) {
-      this.checkDefault(head, loc);
-      return [this.finished({ head, isDefault, body: [], otherwise: [], loc, end: 0 })];
+      const valued = head.args === undefined ? head : { ...head, value: head.value ?? truth(loc) };
+      this.checkDefault(valued, loc);
+      return [this.finished({ head: valued, isDefault, body: [], otherwise: [], loc, end: 0 })];
     }
     if (this.is("if") && !this.keywordIsName()) {
       this.advance();
       return this.withBody({ ...head, value: head.key === undefined ? (head.value ?? truth(head.loc)) : undefined }, loc);
     }
     if (this.is("{")) this.fail("`if` keyword is required before rule body");
-    if (head.key === undefined && head.value === undefined) {
-      this.fail("must declare with a value assignment, `contains` or `if` before the rule body", head.loc);
+    if (head.key !== undefined || head.value !== undefined) {
+      const otherwise = this.elses(head);
+      return [this.finished({ head, isDefault: false, body: [], otherwise, loc, end: 0 })];
     }
-    const otherwise = this.elses(head);
-    return [this.finished({ head, isDefault: false, body: [], otherwise, loc, end: 0 })];
+    // `f(null)` alone: a function that is true for these arguments
+    if (head.args !== undefined && !this.is("else")) {
+      return [
+        this.finished({ head: { ...head, value: truth(head.loc) }, isDefault: false, body: [], otherwise: [], loc, end: 0 }),
+      ];
+    }
+    return this.fail("must declare with a value assignment, `contains` or `if` before the rule body", head.loc);
   }
 
   private finished(rule: Rule): Rule {
@@ -238,27 +245,27 @@ class ModuleParser extends TermParser {
           first.term.kind === "call" &&
           first.term.infix &&
           first.term.operator.kind === "var" &&
-          first.term.operator.name === "or" &&
-          this.tokens[mark + 1]?.kind !== "(";
+          first.term.operator.name === "or";
         const ended = this.token.fresh || this.is("end") || this.is("else") || this.is("{") || this.is(";");
-        if (ended && !union) return body;
+        if (ended) return (union ? this.attempt(() => this.bracedTerm(mark)) : undefined) ?? body;
       } catch (error) {
         if (!(error instanceof SyntaxProblem) || error.limit) throw error;
         problem = error;
       }
     }
-    this.at = mark;
-    let literal: Body[number] | undefined;
     try {
-      literal = this.literal();
+      return this.bracedTerm(mark);
     } catch (error) {
       if (problem === undefined || (error instanceof SyntaxProblem && error.limit)) throw error;
       throw problem;
     }
-    if (literal.expr.kind === "term" && literal.expr.term.kind === "set") {
-      if (problem !== undefined) throw problem;
-      this.unexpected("\\n or ;");
-    }
+  }
+
+  /** The literal at `mark`, whose braces are those of a comprehension; fails where they are those of a body. */
+  private bracedTerm(mark: number): Body {
+    this.at = mark;
+    const literal = this.literal();
+    if (literal.expr.kind === "term" && literal.expr.term.kind === "set") this.unexpected("\\n or ;");
     return [literal];
   }
 
@@ -317,7 +324,6 @@ class ModuleParser extends TermParser {
       value = this.infix(true);
     } else if (!this.is("if") && !this.is("end") && !this.token.fresh && !this.is("{") && !this.is("else"))
       this.unexpected("a rule");
-    else if (named.kind === "call" && this.is("if")) value = truth(loc);
     return { ref, args, key, value, loc };
   }
 

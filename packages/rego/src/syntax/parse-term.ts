@@ -96,7 +96,7 @@ export class TermParser {
     }
   }
 
-  private attempt<T>(parse: () => T): T | undefined {
+  protected attempt<T>(parse: () => T): T | undefined {
     const mark = this.at;
     try {
       return parse();
@@ -117,8 +117,7 @@ export class TermParser {
       while (true) {
         literals.push(this.literal());
         if (this.is(";")) {
-          while (this.is(";")) this.advance();
-          if (this.is(close)) break;
+          this.advance();
           continue;
         }
         if (this.is(close)) break;
