@@ -84,6 +84,8 @@ export async function openBenchServer(more: (hooks: Hooks) => readonly Endpoint[
     now,
     requestId: () => Buffer.from(ids(16)).toString("hex"),
     rateLimit: rateLimiter("gateway", gateway.limits, openMemoryRates(systemRandom), now),
+    observe: "off",
+    onError: (error) => console.error(error),
   };
   const server = await serve(dispatcher([...gateway.endpoints(hooks), ...more(hooks)], hooks), {
     port: 0,

@@ -18,7 +18,14 @@ const widgets = contract({
     reply: z.strictObject({ id: z.string(), size: z.int() }),
   },
 });
-const hooks: Hooks = { errors: gatewayErrors, now: () => 0, requestId: () => "r" };
+const hooks: Hooks = {
+  errors: gatewayErrors,
+  now: () => 0,
+  requestId: () => "r",
+  rateLimit: "off",
+  observe: "off",
+  onError: (error) => console.error(error),
+};
 const handlers = {
   getWidget: (_: undefined, { params }: { params: { id: string } }) => {
     if (params.id !== "w1") throw new CodedError("NOT_FOUND", "no such widget");

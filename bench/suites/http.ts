@@ -31,6 +31,9 @@ const hooks: Hooks = {
       ? { id: "b", type: "user", org: "o", roles: [], scopes: [], method: "token" }
       : undefined,
   authorise: () => {},
+  rateLimit: "off",
+  observe: "off",
+  onError: (error) => console.error(error),
 };
 const dispatch = dispatcher(endpoints(routes, { noop: (_, { body }) => body }, undefined, hooks), hooks);
 const BODY = JSON.stringify({ text: "hello" });

@@ -2,6 +2,7 @@ import { decodeJson } from "./decode-json.ts";
 import { situation } from "./error-table.ts";
 import { invalid } from "./issues.ts";
 import type { Route } from "./route.ts";
+import { isForm } from "./same-site.ts";
 import type { WireRequest } from "./wire.ts";
 
 /** Bytes that a body may have where the route says nothing. */
@@ -14,10 +15,12 @@ export interface DecodedBody {
 }
 
 /**
- * Reads and decodes a body as its route asks. A route without a body schema ignores any body, unread. JSON comes as
+ * Reads and decodes a body as its route asks. A route without a body schema ignores any body but a form's, unread. JSON comes as
  * `application/json` or `application/*+json`, in UTF-8, unencoded; anything else is `unsupported_media_type`.
  */
 export async function decodeBody(route: Route, wire: WireRequest, defaultLimit = DEFAULT_BODY_LIMIT): Promise<DecodedBody> {
+  if (route.consumes === undefined && isForm(wire.headers["content-type"]))
+    throw situation("unsupported_media_type", "expected content-type application/json, or none without a body");
   if (route.body === undefined && route.consumes === undefined) return { raw: new Uint8Array(), json: undefined };
   const limit = route.bodyLimit ?? defaultLimit;
   const raw = await readAll(wire.body, limit);

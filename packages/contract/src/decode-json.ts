@@ -7,18 +7,21 @@ const MAX_DEPTH = 64;
 
 /**
  * Parses a JSON text as strictly as everything behind it assumes: UTF-8, at most 64 levels, finite numbers, no unpaired
- * surrogate or NUL in a string, no `__proto__` key. Throws `invalid_json` for what is not JSON, `validation_failed` naming the
- * place for the rest.
+ * surrogate or NUL in a string, no `__proto__` key, no key twice in one object (RFC 7493: readers differ in which they take), no byte
+ * order mark. Throws `invalid_json` for what is not JSON, `validation_failed` naming the place for the rest.
  */
 export function decodeJson(bytes: Uint8Array): unknown {
   let text: string;
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
+    throw situation("invalid_json", "the body begins with a byte order mark");
   try {
     text = utf8Decode(bytes);
   } catch {
     throw situation("invalid_json", "the body is not UTF-8");
   }
   // Before parsing: a body of brackets would otherwise take a hundred times its size in memory.
-  if (depth(text) > MAX_DEPTH) throw situation("invalid_json", `the body is nested deeper than ${MAX_DEPTH} levels`);
+  const { depth, members } = measure(text);
+  if (depth > MAX_DEPTH) throw situation("invalid_json", `the body is nested deeper than ${MAX_DEPTH} levels`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -28,19 +31,58 @@ export function decodeJson(bytes: Uint8Array): unknown {
   // From well-formed UTF-8, only an escape makes a string that is not; JSON has no bare NUL.
   const issue = oddity(value, "body", text.includes("\\u"));
   if (issue !== undefined) throw invalid([issue]);
+  // Of two equal keys one is lost in the value: then the text has more members.
+  if (membersOf(value) !== members) throw invalid([{ path: repeatedKey(text) ?? "body", message: "the field is there twice" }]);
   return value;
 }
 
-function depth(text: string): number {
+/** How deep the text is nested, and how many members its objects have. */
+function measure(text: string): { readonly depth: number; readonly members: number } {
   let level = 0;
-  let deepest = 0;
+  let depth = 0;
+  let members = 0;
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
     if (c === 0x22) i = stringEnd(text, i + 1);
-    else if (c === 0x5b || c === 0x7b) deepest = Math.max(deepest, ++level);
+    else if (c === 0x5b || c === 0x7b) depth = Math.max(depth, ++level);
     else if (c === 0x5d || c === 0x7d) level--;
+    else if (c === 0x3a) members++;
   }
-  return deepest;
+  return { depth, members };
+}
+
+function membersOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const children: readonly unknown[] = Object.values(value);
+  let members = Array.isArray(value) ? 0 : children.length;
+  for (const child of children) members += membersOf(child);
+  return members;
+}
+
+/** Path of the first key that its object has already, in a text that is JSON. */
+function repeatedKey(text: string): string | undefined {
+  /** For each open object its keys so far, for each open array how many elements are over; and what the one being read is called. */
+  const open: { readonly keys?: Set<string>; at: string | number }[] = [];
+  const colon = /\s*:/y;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    const inner = open.at(-1);
+    if (c === 0x22) {
+      const end = stringEnd(text, i + 1);
+      colon.lastIndex = end + 1;
+      if (inner?.keys !== undefined && colon.test(text)) {
+        inner.at = JSON.parse(text.slice(i, end + 1)) as string;
+        if (inner.keys.has(inner.at))
+          return open.reduce((path, { at }) => `${path}${typeof at === "number" ? `[${at}]` : `.${shortName(at)}`}`, "body");
+        inner.keys.add(inner.at);
+      }
+      i = end;
+    } else if (c === 0x7b) open.push({ keys: new Set(), at: "" });
+    else if (c === 0x5b) open.push({ at: 0 });
+    else if (c === 0x7d || c === 0x5d) open.pop();
+    else if (c === 0x2c && typeof inner?.at === "number") inner.at++;
+  }
+  return undefined;
 }
 
 /** Where the string that begins at `from` is closed: at a quote behind an even number of backslashes. */

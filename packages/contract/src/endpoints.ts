@@ -7,6 +7,7 @@ import { type Issue, invalid } from "./issues.ts";
 import { parsePart, parseQuery } from "./parse-input.ts";
 import { failureReply, reply } from "./respond.ts";
 import type { Contract, HandlerInput, Handlers, Principal, Route } from "./route.ts";
+import { crossSite } from "./same-site.ts";
 import { secretFields } from "./secret.ts";
 import type { WireRequest, WireResponse } from "./wire.ts";
 
@@ -18,12 +19,13 @@ export interface Endpoint extends RouteRef {
 type AnyHandler = (services: unknown, input: HandlerInput<Route>) => unknown;
 
 /**
- * Binds handlers to a contract. Each endpoint does, in this order: request id, authenticate, rate limit, authorise, read and
+ * Binds handlers to a contract. Each endpoint does, in this order: request id, refuse changes that another site made a browser send, authenticate, rate limit, authorise, read and
  * decode the body, check parameters, query and body (every issue at once), handle, check the reply against its schema,
  * serialise. What is thrown leaves through the service's error table. So the precedence of answers is 401 and 429, 403 and 404,
  * 413, 415 and 400, then what the handler says.
  *
- * Throws `TypeError` when a route is guarded and the hooks are not there: nothing is open by omission.
+ * Throws `TypeError` when a route is guarded and the hooks are not there, and when rate limits or observation are neither given nor
+ * "off": nothing is open by omission.
  */
 export function endpoints<C extends Contract, Services>(
   contract: C,
@@ -31,6 +33,9 @@ export function endpoints<C extends Contract, Services>(
   services: Services,
   hooks: Hooks,
 ): readonly Endpoint[] {
+  for (const name of ["rateLimit", "observe", "onError"] as const)
+    if (hooks[name] === undefined)
+      throw new TypeError(`hooks.${name} is missing${name === "onError" ? "" : ': say "off" to do without'}`);
   return Object.entries(contract).map(([id, route]) => {
     if (route.auth !== "public" && (hooks.authenticate === undefined || hooks.authorise === undefined)) {
       throw new TypeError(`route ${id} is guarded, but the service authenticates or authorises nobody`);
@@ -45,10 +50,11 @@ export function endpoints<C extends Contract, Services>(
 export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hooks: Hooks): Endpoint {
   const { route } = ref;
   const showsSecret = secretFields(route.reply).length > 0;
+  const { rateLimit, observe } = hooks;
 
   async function handle(wire: WireRequest): Promise<WireResponse> {
     const requestId = sane(wire.headers["x-request-id"]) ?? hooks.requestId();
-    const done = hooks.observe?.(wire, ref, requestId);
+    const done = observe === "off" ? undefined : observe(wire, ref, requestId);
     const extra: Record<string, string> = {};
     let principal: Principal | undefined;
     let code: string | undefined;
@@ -61,7 +67,7 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
       response = conditional(wire, await answer(wire, principal, now, requestId));
     } catch (error) {
       const failed = failure(error, hooks.errors);
-      if (failed.ours) hooks.onError?.(error, ref, requestId);
+      if (failed.ours) hooks.onError(error, ref, requestId);
       code = failed.code;
       response = failureReply(failed);
     }
@@ -78,10 +84,12 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
     requestId: string,
     identified: (principal: Principal | undefined) => void,
   ): Promise<Principal | undefined> {
+    const foreign = changes(route) ? crossSite(wire) : undefined;
+    if (foreign !== undefined) throw situation("forbidden", "a page of another site made this request", { reason: foreign });
     const caller = route.auth === "public" ? undefined : await outcomeOf(() => hooks.authenticate?.(wire, ref));
     const principal = caller?.ok === true ? caller.value : undefined;
     identified(principal);
-    const verdict = await hooks.rateLimit?.(wire, ref, principal);
+    const verdict = rateLimit === "off" ? undefined : await rateLimit(wire, ref, principal);
     Object.assign(extra, verdict?.headers);
     if (verdict?.allowed === false) throw situation("rate_limited", "too many requests", verdict.details);
     if (caller?.ok === false) throw caller.error;
@@ -138,7 +146,7 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
       try {
         yield* body;
       } catch (error) {
-        hooks.onError?.(error, ref, requestId);
+        hooks.onError(error, ref, requestId);
         throw error;
       }
     };
@@ -170,6 +178,11 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
   }
 
   return { ...ref, handle };
+}
+
+/** Whether a request of this route can change what others see. */
+function changes({ method, changesOnRead }: Route): boolean {
+  return changesOnRead === true || (method !== "GET" && method !== "HEAD");
 }
 
 const STANDARD_HEADERS = { "x-content-type-options": "nosniff", "cache-control": "no-store" };

@@ -37,6 +37,14 @@ export interface Outcome {
   readonly code?: string;
 }
 
+export type RateLimit = (
+  wire: WireRequest,
+  ref: RouteRef,
+  principal: Principal | undefined,
+) => Awaitable<RateVerdict | undefined>;
+
+export type Observe = (wire: WireRequest, ref: RouteRef, requestId: string) => ((outcome: Outcome) => void) | undefined;
+
 /** What a service puts around all of its routes. */
 export interface Hooks {
   readonly errors: ErrorTable;
@@ -51,14 +59,14 @@ export interface Hooks {
   readonly authorise?: (input: AuthoriseInput) => Awaitable<void>;
   /**
    * Counts the request under the principal, else under the address; runs after `authenticate`, before its failure is answered,
-   * so that guesses at credentials are counted.
+   * so that guesses at credentials are counted. Nobody is unlimited by omission: who wants that says "off".
    */
-  readonly rateLimit?: (wire: WireRequest, ref: RouteRef, principal: Principal | undefined) => Awaitable<RateVerdict | undefined>;
+  readonly rateLimit: RateLimit | "off";
   readonly idempotency?: Idempotency;
-  /** Called when a request begins; what it returns is called when the response is known. */
-  readonly observe?: (wire: WireRequest, ref: RouteRef, requestId: string) => ((outcome: Outcome) => void) | undefined;
-  /** An error that is ours (5xx). Never shown to the caller beyond its code. */
-  readonly onError?: (error: unknown, ref: RouteRef, requestId: string) => void;
+  /** Called when a request begins; what it returns is called when the response is known. "off": nothing counts or logs requests. */
+  readonly observe: Observe | "off";
+  /** An error that is ours (5xx). Never shown to the caller beyond its code, so that it must be seen here. */
+  readonly onError: (error: unknown, ref: RouteRef, requestId: string) => void;
   /** Status of a path parameter that does not fit its schema: an id that cannot exist is `not_found` (default). */
   readonly badParams?: "not_found" | "validation_failed";
   /** Bytes, for routes that set none; default 1 MiB. */

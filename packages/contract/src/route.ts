@@ -21,6 +21,8 @@ export interface Route {
   readonly action?: string;
   /** The entity that this route reads or changes. Its one `GET` answers an `ETag`; a change of it takes `If-Match`. */
   readonly entity?: string;
+  /** Reading leaves a trace that others see, such as a mark: then a page of another site must not cause it either. */
+  readonly changesOnRead?: boolean;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;

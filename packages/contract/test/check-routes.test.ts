@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { contract, dispatcher, endpoints, errorTable, type Route } from "../src/index.ts";
-import { sampleContract, sampleErrors } from "../src/testing/index.ts";
+import { sampleContract, sampleErrors, unwatched } from "../src/testing/index.ts";
 
 const base: Route = { method: "POST", path: "/a", summary: "s", tag: "t", auth: "public", status: 204 };
 const plain = z.object({ a: z.string() });
@@ -54,7 +54,7 @@ describe("a contract refuses what could not be served safely", () => {
 });
 
 describe("binding", () => {
-  const hooks = { errors: sampleErrors, now: () => 0, requestId: () => "r" };
+  const hooks = { ...unwatched, errors: sampleErrors, now: () => 0, requestId: () => "r" };
 
   test("a guarded route without authentication and authorisation is not served at all", () => {
     const routes = contract({ a: { ...base, auth: "principal", action: "a:b" } });

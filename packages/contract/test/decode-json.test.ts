@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { decodeJson } from "../src/decode-json.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -44,4 +44,35 @@ test("64 levels are read and 65 are not; brackets in strings, behind any number 
       expect(codeOf(text)).toBe(levels <= 64 ? "accepted" : "invalid_json");
     }),
   );
+});
+
+describe("readers agree on what a body says", () => {
+  test.each([
+    ['{"a":1,"a":2}', "body.a"],
+    ['{"a":{"b":[0,{"c":1,"\\u0063":2}]}}', "body.a.b[1].c"],
+    ['{"b":1,"a":"\\"a\\":","b" \n\t :2}', "body.b"],
+    ['[{"x":1},{"x":1},{"x":1,"x":1}]', "body[2].x"],
+  ])("a key that is there twice is named: %s", (text, path) => {
+    let refused: unknown;
+    try {
+      decodeJson(bytes(text));
+    } catch (error) {
+      refused = error;
+    }
+    const issues = [{ path, message: "the field is there twice" }];
+    expect(refused).toMatchObject({ code: "validation_failed", details: { issues } });
+  });
+
+  test("a byte order mark is no JSON", () => {
+    expect(() => decodeJson(bytes('\ufeff{"a":1}'))).toThrow(expect.objectContaining({ code: "invalid_json" }));
+  });
+
+  test("what holds no key twice decodes to itself, whatever its keys and texts", () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6, stringUnit: "binary" }), (text) => {
+        fc.pre(!text.includes('"__proto__"') && !/\\u|\0/.test(text));
+        expect(decodeJson(bytes(text))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
 });

@@ -3,8 +3,9 @@ import { answer, listener } from "@seneschal/server-node";
 import express, { type RequestHandler } from "express";
 
 /**
- * The whole service as one Express middleware, for an application that mounts it beside its own routes. It must come before any
- * body parser, because it reads the bytes itself.
+ * The whole service as one Express middleware, for an application that mounts it beside its own routes. It reads the bytes of bodies
+ * itself: a body parser before it must keep them in `request.rawBody` (`express.json({ verify })`); else requests with a body are
+ * answered 500 and logged.
  */
 export function middleware(dispatch: Dispatch): RequestHandler {
   return (request, response) => {

@@ -39,9 +39,34 @@ function headersOf({ headers }: IncomingMessage): Incoming["headers"] {
   return joined as Incoming["headers"];
 }
 
+/** What a body parser of the host application may have left on the request, if one came before. */
+interface Parsed {
+  readonly body?: unknown;
+  /** The bytes, as parsers keep them for those who check signatures. */
+  readonly rawBody?: unknown;
+}
+
+/** The bytes that a parser before us read: a stream can be read once only. Throws when they are lost. */
+function alreadyRead({ rawBody, body }: Parsed, limit: number): Uint8Array | undefined {
+  const kept = rawBody ?? body;
+  const bytes = typeof kept === "string" ? Buffer.from(kept) : kept;
+  if (bytes instanceof Uint8Array) return bytes.length > limit ? undefined : bytes;
+  throw new Error(
+    "a body parser of the application has read this request before the service: mount the service first, or keep the bytes in request.rawBody",
+  );
+}
+
 function bodyReader(request: IncomingMessage): BodyReader {
   return (limit) =>
     new Promise((resolve, reject) => {
+      if (request.readableDidRead) {
+        resolve(alreadyRead(request as Parsed, limit));
+        return;
+      }
+      if (request.destroyed) {
+        reject(situation("invalid_request", "the body ended early"));
+        return;
+      }
       if (Number(request.headers["content-length"] ?? 0) > limit) {
         resolve(undefined);
         return;

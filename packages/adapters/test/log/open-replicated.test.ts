@@ -46,6 +46,16 @@ function gated(log: ReplicatedLog): { readonly log: ReplicatedLog; readonly held
 }
 
 describe("a replicated state machine", () => {
+  test("is not opened with a hash whose entries could not be read again, and writes nothing", async () => {
+    const log = createMemoryLog().open();
+    const bytes = ((data: string | Uint8Array) => Buffer.from(sha256(data), "hex")) as unknown as typeof sha256;
+    for (const wrong of [bytes, () => "", (data: string | Uint8Array) => sha256(data).toUpperCase()])
+      await expect(open(log, { sha256: wrong })).rejects.toThrow(
+        new TypeError("sha256: expected SHA-256 of a text or bytes, as 64 hexadecimal digits"),
+      );
+    expect(await history(log)).toEqual([]);
+  });
+
   test("answers every command in order; refusals and repeats cost the log nothing", async () => {
     const log = createMemoryLog().open();
     const replica = await open(log);

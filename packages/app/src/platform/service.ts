@@ -30,8 +30,8 @@ export type ServiceHooks = Omit<Hooks, "now" | "requestId" | "rateLimit" | "obse
 /** A service put together, not yet listening. */
 export interface BuiltService {
   readonly hooks: ServiceHooks;
-  /** How often who may call; absent: as often as they like. */
-  readonly limits?: RateLimits;
+  /** How often who may call; "off": as often as they like. */
+  readonly limits: RateLimits | "off";
   /** `(hooks) => endpoints(contract, handlers, services, hooks)`; several contracts may be concatenated. */
   readonly endpoints: (hooks: Hooks) => readonly Endpoint[];
   readonly checks?: readonly HealthCheck[];
@@ -112,7 +112,7 @@ export async function startService<Schema extends z.ZodObject>(
       ...(authorise && { authorise: (input) => inSpan("policy authorise", {}, () => authorise(input)) }),
       now: () => clock.now(),
       requestId: () => Buffer.from(ids(16)).toString("hex"),
-      ...(built.limits && { rateLimit: rateLimiter(name, built.limits, rates, () => clock.now()) }),
+      rateLimit: built.limits === "off" ? "off" : rateLimiter(name, built.limits, rates, () => clock.now()),
       observe: observeRequests(metrics, log),
       onError: (error, { id }, requestId) => log.error({ error, route: id, request_id: requestId }, "request failed"),
     };

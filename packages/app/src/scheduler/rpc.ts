@@ -1,5 +1,5 @@
 import type { AdminCall, AdminHandler } from "@seneschal/adapters/grpc-scheduler";
-import type { HandlerInput, Hooks, Principal, WireRequest } from "@seneschal/contract";
+import type { HandlerInput, Principal, RateLimit, WireRequest } from "@seneschal/contract";
 import { type SchedulerContract, schedulerContract } from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/core";
 import type { z } from "zod";
@@ -11,7 +11,7 @@ import type { SchedulerServices } from "./services.ts";
 export interface Door {
   readonly authenticate: (wire: Pick<WireRequest, "headers">) => Promise<Principal | undefined>;
   readonly authorise: Authorise;
-  readonly rateLimit: NonNullable<Hooks["rateLimit"]>;
+  readonly rateLimit: RateLimit;
 }
 type Operation = "updateTenant" | "getTenantUsage" | "getUserUsage";
 

@@ -8,6 +8,7 @@ import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { dispatcher, type Hooks, type RunningServer } from "@seneschal/contract";
+import { unwatched } from "@seneschal/contract/testing";
 import type { DocumentStore, Vault } from "@seneschal/core/ports";
 import {
   type DevCredentials,
@@ -106,6 +107,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     ...(options.revocations === undefined ? {} : { revocations: options.revocations }),
   });
   const hooks: Hooks = {
+    ...unwatched,
     ...gateway.hooks,
     now,
     requestId: () => Buffer.from(systemRandom(16)).toString("hex"),

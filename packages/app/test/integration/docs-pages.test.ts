@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Contract, contract, dispatcher, docsContract, endpoints, openapi, type RunningServer } from "@seneschal/contract";
-import { sampleContract, sampleErrors } from "@seneschal/contract/testing";
+import { sampleContract, sampleErrors, unwatched } from "@seneschal/contract/testing";
 import { serve } from "@seneschal/server-express";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -17,7 +17,7 @@ describe.skipIf(browserPath === undefined)("the reference pages in a browser wit
   let server: RunningServer;
   let browser: Awaited<ReturnType<typeof chromium.launch>>;
   beforeAll(async () => {
-    const hooks = { errors: sampleErrors, now: () => Date.now(), requestId: () => "r" };
+    const hooks = { ...unwatched, errors: sampleErrors, now: () => Date.now(), requestId: () => "r" };
     const document = openapi(routes, { title: "Sample", version: "1", errors: sampleErrors });
     server = await serve(dispatcher(endpoints(docsContract, docsHandlers(document), undefined, hooks), hooks), { port: 0 });
     browser = await chromium.launch({ executablePath: browserPath ?? "", args: ["--no-sandbox"] });

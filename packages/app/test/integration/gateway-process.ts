@@ -8,6 +8,7 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { openMetrics } from "@seneschal/adapters/metrics";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { dispatcher, type Hooks } from "@seneschal/contract";
+import { unwatched } from "@seneschal/contract/testing";
 import { serve as expressServe } from "@seneschal/server-express";
 import { serve as fastifyServe } from "@seneschal/server-fastify";
 import { buildGateway, gatewayService } from "../../src/compose/gateway-service.ts";
@@ -41,6 +42,7 @@ const now = systemClock.now();
 const dev = await devCredentials(gateway.services, { organizations: [start.org], issuer: devIssuer(), now });
 const tls = await serverCertificate(gateway.services, { names: ["localhost", start.host], now });
 const hooks: Hooks = {
+  ...unwatched,
   ...gateway.hooks,
   now: () => systemClock.now(),
   requestId: () => Buffer.from(systemRandom(16)).toString("hex"),

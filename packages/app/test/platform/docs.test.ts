@@ -1,9 +1,9 @@
 import { contract, dispatcher, docsContract, endpoints, openapi, type WireResponse } from "@seneschal/contract";
-import { sampleContract, sampleErrors } from "@seneschal/contract/testing";
+import { sampleContract, sampleErrors, unwatched } from "@seneschal/contract/testing";
 import { describe, expect, test } from "vitest";
 import { docsHandlers } from "../../src/platform/index.ts";
 
-const hooks = { errors: sampleErrors, now: () => 0, requestId: () => "r" };
+const hooks = { ...unwatched, errors: sampleErrors, now: () => 0, requestId: () => "r" };
 const document = openapi(contract({ ...sampleContract, ...docsContract }), { title: "T", version: "1", errors: sampleErrors });
 const dispatch = dispatcher(endpoints(docsContract, docsHandlers(document), undefined, hooks), hooks);
 const get = (target: string, headers = {}) =>

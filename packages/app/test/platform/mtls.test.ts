@@ -95,6 +95,7 @@ const service = defineService({
   contract: routes,
   settings: z.strictObject({}),
   build: async () => ({
+    limits: "off",
     hooks: {
       errors,
       authorise: () => {},

@@ -50,6 +50,7 @@ function world(serve: Serve, more: Partial<BuiltService> = {}) {
     build: async (_, given) => {
       platform = given;
       return {
+        limits: "off",
         hooks: { errors: sampleErrors, authenticate: () => undefined, authorise: () => {} },
         endpoints: (hooks) =>
           endpoints(

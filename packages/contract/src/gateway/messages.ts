@@ -78,6 +78,7 @@ export const messageRoutes = {
     path: `${base}/:id`,
     summary: "One message; the recipient's reading marks it read",
     entity: "message",
+    changesOnRead: true,
     params: idParam,
     status: 200,
     reply: message,

@@ -120,7 +120,8 @@ export const httpCases: readonly HttpCase[] = [
 
   // Bodies
   { ...post, name: "a widget is made", body: '{"name":"bolt"}', status: 201, reply: { id: "w1", name: "bolt" } },
-  { ...post, name: "a byte order mark is accepted", body: '\ufeff{"name":"bolt"}', status: 201 },
+  { ...post, name: "a byte order mark is refused", body: '\ufeff{"name":"bolt"}', status: 400 },
+  { ...post, name: "a field that is there twice is refused", body: '{"name":"bolt","name":"nut"}', status: 400 },
   {
     ...post,
     name: "+json is JSON",

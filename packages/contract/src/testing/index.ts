@@ -1,3 +1,3 @@
 export { type HttpCase, httpCases, requestBytes } from "./http-cases.ts";
 export { type HttpSuiteRunner, httpSuite, parseResponse, type RawResponse } from "./http-suite.ts";
-export { sampleContract, sampleErrors, sampleService } from "./sample-service.ts";
+export { sampleContract, sampleErrors, sampleService, unwatched } from "./sample-service.ts";

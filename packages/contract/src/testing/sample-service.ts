@@ -225,7 +225,11 @@ async function* pieces(): AsyncGenerator<Uint8Array> {
   for (const byte of [65, 66, 67]) yield new Uint8Array([byte]);
 }
 
+/** Hooks of a service whose requests nobody counts and nobody watches, as tests of other things have it. */
+export const unwatched = { rateLimit: "off", observe: "off", onError: () => {} } as const;
+
 const sampleHooks: Hooks = {
+  ...unwatched,
   errors: sampleErrors,
   now: () => 1_700_000_000_000,
   requestId: () => "generated-id",

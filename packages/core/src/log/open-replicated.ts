@@ -99,6 +99,9 @@ interface Waiting<Result> extends Detached {
   readonly place: number;
 }
 
+/** FIPS 180-4, of a message without a bit. */
+const sha256OfNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
 /**
  * Opens a state machine on a log: loads the newest snapshot, replays what follows, and proposes by group commit.
  *
@@ -109,7 +112,8 @@ interface Waiting<Result> extends Detached {
  * write but one linearizable read. Safety depends on nothing but the log's conditional append: any number of processes
  * may propose at once.
  *
- * A replica that meets an entry which it cannot reproduce stops for good (`health().ready` is false).
+ * A replica that meets an entry which it cannot reproduce stops for good (`health().ready` is false). Throws `TypeError` for a `sha256`
+ * that is not SHA-256 of texts and bytes in hexadecimal: what it wrote could not be read again.
  *
  * @example
  * ```ts
@@ -135,6 +139,9 @@ export async function openReplicated<State, Command, Result>(
   const { log, clock, newId } = options;
   const { snapshotEvery = 10_000, snapshotBytes = 32_000_000 } = options;
   const { keepEntries = 10_000, keepMs = 600_000, keepBytes = 96_000_000 } = options;
+  for (const nothing of ["", new Uint8Array()])
+    if (options.sha256(nothing) !== sha256OfNothing)
+      throw new TypeError("sha256: expected SHA-256 of a text or bytes, as 64 hexadecimal digits");
   const replica = replicaOf(options.machine, options.sha256);
   const listeners = new Set<(applied: Applied<State, Result>) => void>();
   /** The entries at which snapshots are due, with the bytes of the log up to them: where truncation may cut. */

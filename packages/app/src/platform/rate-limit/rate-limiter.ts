@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { Hooks, RateVerdict } from "@seneschal/contract";
+import type { RateLimit, RateVerdict } from "@seneschal/contract";
 import type { Rate, Take } from "@seneschal/core";
 import type { RateCounter } from "@seneschal/core/ports";
 import { clientKey } from "./client-key.ts";
@@ -21,12 +21,7 @@ export interface RateLimits {
  * draft-ietf-httpapi-ratelimit-headers-11 (`RateLimit-Policy`, `RateLimit`) and `X-RateLimit-*` for old clients; the reset there is
  * in seconds since the epoch. Whom it counts is known to the counter, and to the caller as `pk`, by a keyed hash only.
  */
-export function rateLimiter(
-  service: string,
-  limits: RateLimits,
-  counter: RateCounter,
-  now: () => number,
-): NonNullable<Hooks["rateLimit"]> {
+export function rateLimiter(service: string, limits: RateLimits, counter: RateCounter, now: () => number): RateLimit {
   const guarded = new Set(limits.guarded?.routes);
   const exempt = new Set(limits.exempt);
 

@@ -7,6 +7,7 @@ import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { type Dispatch, dispatcher, type Hooks } from "@seneschal/contract";
+import { unwatched } from "@seneschal/contract/testing";
 import type { DocumentStore } from "@seneschal/core/ports";
 import type fc from "fast-check";
 import { devIssuer, type Gateway, gatewaySchema, gatewaySettings, openGateway } from "../../../src/gateway/index.ts";
@@ -62,7 +63,7 @@ async function openModelGateway(): Promise<ModelGateway> {
       health: async () => ({ status: "healthy", ready: true, components: {} }),
       tokens: [{ ...verifier, method: "jwt" }],
     });
-    const hooks: Hooks = { ...gateway.hooks, now, requestId: () => "model" };
+    const hooks: Hooks = { ...unwatched, ...gateway.hooks, now, requestId: () => "model" };
     return { gateway, dispatch: dispatcher(gateway.endpoints(hooks), hooks) };
   };
   let running = await boot();
