@@ -1,1 +1,6 @@
-export { type ClassifierSettings, openClassifierThreads } from "./open-classifier-threads.ts";
+export {
+  type ClassifierSettings,
+  type ClassifierThreads,
+  type ClassifierThreadsOptions,
+  openClassifierThreads,
+} from "./open-classifier-threads.ts";

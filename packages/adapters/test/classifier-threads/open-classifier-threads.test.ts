@@ -1,4 +1,3 @@
-import type { Worker } from "node:worker_threads";
 import {
   type ClassificationTask,
   type ConfiguredRecogniser,
@@ -30,7 +29,7 @@ const tasks: readonly ClassificationTask[] = [
 ];
 
 describe("classifier threads", () => {
-  const threads = openClassifierThreads(2, { policy, recognisers: [badge], sql: true });
+  const threads = openClassifierThreads({ threads: 2 }, { policy, recognisers: [badge], sql: true });
   let here: (task: ClassificationTask) => unknown;
   beforeAll(async () => {
     const recognisers = [...DEFAULT_RECOGNISERS, ...[configuredRecogniser(badge)].flatMap((r) => r ?? [])];
@@ -40,9 +39,9 @@ describe("classifier threads", () => {
   afterAll(() => threads.close());
 
   test("answer as this thread does, alone and many at once", async () => {
-    for (const task of tasks) expect(await threads.answer(task)).toEqual(here(task));
+    for (const task of tasks) expect(await threads.answer(task, "acme")).toEqual(here(task));
     const many = Array.from({ length: 20 }, () => tasks).flat();
-    expect(await Promise.all(many.map((task) => threads.answer(task)))).toEqual(many.map(here));
+    expect(await Promise.all(many.map((task) => threads.answer(task, "acme")))).toEqual(many.map(here));
   });
 
   test("a task that fails is classification_failed, and its neighbours are answered", async () => {
@@ -54,68 +53,57 @@ describe("classifier threads", () => {
 
   test("what cannot be sent is classification_failed", async () => {
     const unsendable = { query: "hello", context: { n: 1n } } as unknown as ClassificationTask;
-    await expect(threads.answer(unsendable)).rejects.toMatchObject({ code: "classification_failed" });
-    expect(await threads.answer({ query: "hello", context: {} })).toHaveProperty("result");
+    await expect(threads.answer(unsendable, "acme")).rejects.toMatchObject({ code: "classification_failed" });
+    expect(await threads.answer({ query: "hello", context: {} }, "acme")).toHaveProperty("result");
   });
 
   function answer(task: ClassificationTask | undefined) {
-    return threads.answer(task as ClassificationTask);
+    return threads.answer(task as ClassificationTask, "acme");
   }
 });
 
-describe("what a thread has in hand when it ends", () => {
+describe("a text that takes too long", () => {
   const hello = { query: "hello", context: {} };
-  const long = { query: "ada@example.org 4111 1111 1111 1111 ".repeat(10_000), context: {} };
-  const failed = { code: "classification_failed" };
 
-  test("is classification_failed, never an answer", async () => {
-    const threads = openClassifierThreads(1, { policy, recognisers: [], sql: false });
-    const sent = expect(threads.answer(long)).rejects.toMatchObject(failed);
-    // The task leaves with this turn of the event loop; the next one does not.
-    await new Promise(setImmediate);
-    const kept = expect(threads.answer(hello)).rejects.toMatchObject(failed);
-    await threads.close();
-    await sent;
-    await kept;
-    await expect(threads.answer(hello)).rejects.toMatchObject(failed);
-  });
-
-  test("is no task of the thread that comes after it", async () => {
-    const started: Worker[] = [];
-    const note = (worker: Worker): number => started.push(worker);
-    process.on("worker", note);
-    const threads = openClassifierThreads(1, { policy, recognisers: [], sql: false });
-    const sent = expect(threads.answer(long)).rejects.toMatchObject(failed);
-    await new Promise(setImmediate);
-    await started[0]?.terminate();
-    await sent;
-    expect(await Promise.all([threads.answer(hello), threads.answer(hello)])).toHaveLength(2);
-    expect(started).toHaveLength(2);
-    process.off("worker", note);
+  test("is of the highest tier, with the reason, and keeps nobody else waiting", async () => {
+    const recognisers = Array.from({ length: 100 }, (_, i) => ({ ...badge, pattern: `(?:[a-z0-9@.]{1,40} ){3}x${i}` }));
+    const slow = { query: "ada@example.org 4111 1111 1111 1111 ".repeat(14_000), context: {} };
+    const threads = openClassifierThreads({ threads: 1, deadline: 2000 }, { policy, recognisers, sql: false });
+    await threads.answer(hello, "warm");
+    const answers = await Promise.all([
+      threads.answer(slow, "acme"),
+      threads.answer(hello, "globex"),
+      threads.answer(hello, "acme"),
+    ]);
+    expect(answers[0]).toMatchObject({
+      result: { tier: "RESTRICTED", confidence: 0, reasoning: expect.stringContaining("takes too long") },
+    });
+    expect(answers.slice(1)).toMatchObject([{ result: { tier: "PUBLIC" } }, { result: { tier: "PUBLIC" } }]);
+    expect(threads.state()).toMatchObject({ deadlines: 1, replaced: 1 });
     await threads.close();
   });
 
-  test("was not all: what waited behind it goes to the next thread", async () => {
-    const started: Worker[] = [];
-    const note = (worker: Worker): number => started.push(worker);
-    process.on("worker", note);
-    const threads = openClassifierThreads(1, { policy, recognisers: [], sql: false });
-    const outcomes: Promise<unknown>[] = [];
-    // A message for each turn: the thread takes some, and the rest waits here.
-    for (let i = 0; i < 8; i++) {
-      outcomes.push(
-        threads.answer(i === 0 ? long : hello).then(
-          () => "answered",
-          (error: { code: string }) => error.code,
-        ),
-      );
-      await new Promise(setImmediate);
-    }
-    await started[0]?.terminate();
-    const seen = await Promise.all(outcomes);
-    expect(seen.slice(0, 4)).toEqual(Array(4).fill("classification_failed"));
-    expect(seen.slice(4)).toEqual(Array(4).fill("answered"));
-    process.off("worker", note);
+  test("nested calls are answered, in every dialect, and so is what comes with them", async () => {
+    const threads = openClassifierThreads({ threads: 1 }, { policy, recognisers: [], sql: true });
+    const hostile = [undefined, "postgres", "mssql"].flatMap((dialect) =>
+      [
+        `SELECT ${"f(".repeat(45)}`,
+        `SELECT ${"f(".repeat(45)}1${")".repeat(45)}`,
+        `SELECT ${"(SE".repeat(45)}`,
+        `SELECT ${"INTERVAL ".repeat(45)}`,
+      ].map((query) => threads.answer({ query, context: dialect === undefined ? {} : { dialect } }, "hostile")),
+    );
+    expect(await threads.answer(hello, "acme")).toHaveProperty("result");
+    for (const answer of await Promise.all(hostile)) expect(answer).toHaveProperty("result");
+    expect(threads.state()).toMatchObject({ deadlines: 0, replaced: 0 });
     await threads.close();
+  });
+
+  test("closed threads classify nothing", async () => {
+    const threads = openClassifierThreads({ threads: 1 }, { policy, recognisers: [], sql: false });
+    const sent = expect(threads.answer(hello, "acme")).rejects.toMatchObject({ code: "classification_failed" });
+    await threads.close();
+    await sent;
+    await expect(threads.answer(hello, "acme")).rejects.toMatchObject({ code: "classification_failed" });
   });
 });

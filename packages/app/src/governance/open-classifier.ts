@@ -15,7 +15,7 @@ import type { GovernanceConfig } from "./settings.ts";
  * `boundedPattern`.
  */
 export function openClassifier(
-  { threads, recognisers }: GovernanceConfig["classification"],
+  { threads, deadline, recognisers }: GovernanceConfig["classification"],
   policy: TierPolicy,
   sql: SqlParser | undefined,
 ): TaskClassifier {
@@ -28,7 +28,7 @@ export function openClassifier(
       );
     return built;
   });
-  if (threads > 0) return openClassifierThreads(threads, { policy, recognisers, sql: sql !== undefined });
+  if (threads > 0) return openClassifierThreads({ threads, deadline }, { policy, recognisers, sql: sql !== undefined });
   return classifierInThread({
     policy,
     recognisers: [...DEFAULT_RECOGNISERS, ...configured],

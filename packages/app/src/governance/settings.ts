@@ -29,8 +29,10 @@ export const governanceSettings = z.strictObject({
   rate_limit: z.strictObject({ authenticated: rateSettings(1000, "1h"), anonymous: rateSettings(100, "1h") }).prefault({}),
   classification: z
     .strictObject({
-      /** Threads that classify beside the one that serves; 0: that one does it itself. */
-      threads: z.int().min(0).max(64).default(1),
+      /** Threads that classify beside the one that serves, at most; 0: that one does it itself, and a hostile text stops it. */
+      threads: z.int().min(0).max(64).default(2),
+      /** One text may take so long; beyond, it counts as unreadable. */
+      deadline: duration("3s"),
       /** Lowest first. */
       tiers: z.array(z.string().min(1).max(64)).min(2).max(16).optional(),
       /** Built-in tier -> its name in `tiers`, for a scale of one's own. */

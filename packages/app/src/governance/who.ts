@@ -1,4 +1,4 @@
-import type { Principal } from "@seneschal/contract";
+import type { Principal, RequestFacts } from "@seneschal/contract";
 import type { Who } from "./audit/event.ts";
 
 /** The organisation of callers without a key: it owns nothing. */
@@ -17,4 +17,15 @@ export function whoOf(
     requestId,
     ...(principal === undefined ? {} : { apiKey: principal.id }),
   };
+}
+
+/** Whose budget a request's work is charged to: the organisation's, and without a key the address's. */
+export function ownerOf({
+  principal,
+  request,
+}: {
+  readonly principal: Principal | undefined;
+  readonly request: Pick<RequestFacts, "remoteAddress">;
+}): string {
+  return principal?.org ?? `${NOBODY} ${request.remoteAddress}`;
 }

@@ -42,6 +42,7 @@ export {
   tierRank,
   unclassifiedTier,
 } from "./classification/tiers.ts";
+export { unreadable } from "./classification/unreadable.ts";
 export { isBitcoinAddress } from "./classification/validators/bitcoin.ts";
 export { cardNetworks, isCardNumber } from "./classification/validators/card.ts";
 export { type GovernanceErrorCode, governanceError } from "./errors.ts";

@@ -38,3 +38,4 @@ export {
   type ReplicatedLog,
 } from "./replicated-log.ts";
 export type { BatchItem, TransitKeyInfo, Vault, VaultErrorCode } from "./vault.ts";
+export type { WorkerPool, WorkerPoolErrorCode, WorkerPoolState } from "./worker-pool.ts";

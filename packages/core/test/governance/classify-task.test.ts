@@ -43,7 +43,7 @@ describe("a task classified away from the catalogue", () => {
           schemaOf: (table) => of.get(table)?.columns,
         });
         const query = `SELECT * FROM ${tables.join(", ")}`;
-        const apart = await classifyWith(classifierInThread({ sql }), query, {}, (table) => of.get(table) ?? {});
+        const apart = await classifyWith(classifierInThread({ sql }), query, {}, (table) => of.get(table) ?? {}, "acme");
         expect(apart).toEqual(whole.classify(query));
       }),
     ));
@@ -65,7 +65,7 @@ describe("a task classified away from the catalogue", () => {
       },
     };
     const long = "a".repeat(MAX_QUERY_LENGTH + 1);
-    await expect(classifyWith(classifier, long, {}, undefined)).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(classifyWith(classifier, long, {}, undefined, "acme")).rejects.toMatchObject({ code: "validation_failed" });
     expect(sent).toEqual([]);
   });
 });

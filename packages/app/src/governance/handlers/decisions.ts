@@ -16,7 +16,7 @@ import {
 import { auditOf } from "../audit/event.ts";
 import { operationRequest, wireRequest } from "../operation-request.ts";
 import type { GovernanceServices } from "../services.ts";
-import { NOBODY, whoOf } from "../who.ts";
+import { NOBODY, ownerOf, whoOf } from "../who.ts";
 
 type Routes = Pick<GovernanceContract, "classify" | "listTiers" | "evaluate">;
 
@@ -24,7 +24,7 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
   async classify({ worlds, classifier, store }, input) {
     const { query, context } = input.body;
     const world = await worlds.at(input.principal?.org ?? NOBODY);
-    const result = await classifyWith(classifier, query, context as Record<string, Json>, world.factsOf);
+    const result = await classifyWith(classifier, query, context as Record<string, Json>, world.factsOf, ownerOf(input));
     const userId = context["user_id"];
     await store.commit({
       commitId: randomUUID(),

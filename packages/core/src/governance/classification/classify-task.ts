@@ -22,8 +22,11 @@ export type ClassificationAnswer = { readonly result: ClassificationResult } | {
 
 /** Where tasks are done: in this thread or beside it. */
 export interface TaskClassifier {
-  /** Rejects with `classification_failed` for an inner fault. */
-  answer(task: ClassificationTask): Promise<ClassificationAnswer>;
+  /**
+   * Rejects with `classification_failed` for an inner fault, and with `service_unavailable` when `owner`, whose budget the task is charged to, has too many waiting. What takes
+   * too long is of the highest tier.
+   */
+  answer(task: ClassificationTask, owner: string): Promise<ClassificationAnswer>;
   close(): Promise<void>;
 }
 
@@ -54,7 +57,7 @@ export function classifyTask(
   return unknown.size === 0 ? { result } : { unknown: [...unknown] };
 }
 
-/** Does tasks in the calling thread. */
+/** Does tasks in the calling thread, which waits for them. */
 export function classifierInThread(options: Omit<ClassifierOptions, "catalogue" | "schemaOf"> = {}): TaskClassifier {
   return { answer: async (task) => classifyTask(task, options), close: async () => undefined };
 }
@@ -68,11 +71,12 @@ export async function classifyWith(
   query: string,
   context: JsonObject,
   factsOf: ((table: string) => TableFacts) | undefined,
+  owner: string,
 ): Promise<ClassificationResult> {
   checkLength(query);
   const tables = factsOf === undefined ? undefined : new Map<string, TableFacts>();
   for (;;) {
-    const answer = await classifier.answer({ query, context, ...(tables === undefined ? {} : { tables }) });
+    const answer = await classifier.answer({ query, context, ...(tables === undefined ? {} : { tables }) }, owner);
     if ("result" in answer) return answer.result;
     for (const table of answer.unknown) tables?.set(table, factsOf?.(table) ?? {});
   }

@@ -1,3 +1,4 @@
+import { isAffordable } from "./is-affordable.ts";
 import { rewriteHive } from "./rewrite-hive.ts";
 import { splitStatements } from "./split-statements.ts";
 import { SQL_DIALECTS, type SqlParser } from "./sql-parser.ts";
@@ -45,6 +46,7 @@ function one(parser: SqlParser, text: string, first: string): readonly unknown[]
 }
 
 function attempt(parser: SqlParser, text: string, dialect: string): readonly unknown[] | undefined {
+  if (!isAffordable(text, dialect)) return undefined;
   // The moving statements of Hive are read by our own rules even where the parser has a tree for them.
   if (/(?:^|;)\s*(?:EXPORT\s+TABLE|IMPORT\s|LOAD\s+DATA)/i.test(text)) return undefined;
   try {

@@ -1,0 +1,238 @@
+import { Worker } from "node:worker_threads";
+import { CodedError } from "@seneschal/core";
+import type { WorkerPool, WorkerPoolErrorCode, WorkerPoolState } from "@seneschal/core/ports";
+import type { SentOutcome, SentTask, WorkerStart } from "./messages.ts";
+import { OwnerQueues } from "./owner-queues.ts";
+
+export interface WorkerPoolOptions {
+  /** In metrics and errors. */
+  readonly name: string;
+  /** The module of a worker: it calls `serveTasks`. Without its ending: `.ts` is used where this package runs from source. */
+  readonly module: URL;
+  /** For `workerSettings` there. Plain data. */
+  readonly settings?: unknown;
+  /** At most. The first starts with the first task, a further one when a task has waited for a while. */
+  readonly workers: number;
+  /** Milliseconds that one task may take. */
+  readonly deadline: number;
+  /** Tasks of one owner that may wait. */
+  readonly waitingPerOwner: number;
+  /** Tasks that may wait in all; default 16 owners' worth. */
+  readonly waiting?: number;
+  /** Tasks of one message: more than one for short tasks, as sending costs as much as they do. Default 1. */
+  readonly batch?: number;
+  /** Messages that a worker has in hand; with two it never waits for the next. Default 1. */
+  readonly inHand?: number;
+  /** Milliseconds without work after which a worker is ended; absent: it stays. */
+  readonly idle?: number;
+}
+
+interface Task {
+  readonly number: number;
+  readonly owner: string;
+  readonly input: unknown;
+  readonly resolve: (output: never) => void;
+  readonly reject: (error: Error) => void;
+  /** How often it was sent. */
+  sent: number;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly begun: Int32Array;
+  /** Sent and not yet answered, in the order of sending; a message's tasks together. */
+  inHand: Task[];
+  /** The last task of each message that is not answered. */
+  messages: number[];
+  /** What `begun` was at the last look, and for how many looks it has been that. */
+  seen: number;
+  looks: number;
+  /** Looks without work. */
+  idle: number;
+  cause: unknown;
+  late: boolean;
+}
+
+/** Milliseconds between looks at what the workers do. Looks are counted, not time: a process that was stopped for a while blames nobody. */
+const LOOK = 50;
+/** A task that was sent so often and never answered is not sent again, even if another one was begun when the worker ended. */
+const MOST_SENDS = 3;
+/** Looks that a worker may take to load its module. */
+const STARTING = 600;
+const LARGEST = 0x7fffffff;
+
+/**
+ * A pool of worker threads. A task that is not done at the deadline is ended with its thread, as neither WebAssembly nor JavaScript can be interrupted; what else the thread
+ * had in hand is done by another one. Threads hold the process only while they have work.
+ *
+ * @example
+ * ```ts
+ * import { openWorkerPool } from "@seneschal/adapters/worker-pool";
+ * const pool = openWorkerPool<number, number>({
+ *   name: "squares", module: new URL("./squares", import.meta.url), workers: 2, deadline: 1000, waitingPerOwner: 100,
+ * });
+ * console.log(await pool.run(7, "acme")); // 49, where squares.ts is `serveTasks((n: number) => n * n)`
+ * ```
+ */
+export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): WorkerPool<Input, Output> {
+  const { name, module, settings, workers, deadline, waitingPerOwner, batch = 1, inHand: messagesInHand = 1, idle } = options;
+  const most = options.waiting ?? waitingPerOwner * 16;
+  // Where this runs from source, so do the workers.
+  const file = new URL(`${module.href}${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`);
+  const patience = Math.max(1, Math.ceil(deadline / LOOK));
+  const queues = new OwnerQueues<Task>();
+  let threads: Thread[] = [];
+  let number = 0;
+  let due = false;
+  let closed = false;
+  let looking: NodeJS.Timeout | undefined;
+  const counts = { done: 0, deadlines: 0, replaced: 0, refused: 0 };
+  /** Looks since something was done, while something waits. */
+  let still = 0;
+
+  const failure = (code: WorkerPoolErrorCode, message: string, cause?: unknown): CodedError<WorkerPoolErrorCode> =>
+    new CodedError(code, message, code === "service_unavailable" ? { retry_after: Math.ceil(deadline / 1000) } : {}, cause);
+
+  const start = (): Thread => {
+    const begun = new Int32Array(new SharedArrayBuffer(4));
+    const workerData: WorkerStart = { settings, begun };
+    const worker = new Worker(file, { workerData });
+    const thread: Thread = {
+      ...{ worker, begun, inHand: [], messages: [], seen: 0, looks: 0, idle: 0, cause: undefined, late: false },
+    };
+    worker
+      .on("message", (outcomes: readonly SentOutcome[]) => take(thread, outcomes))
+      .on("error", (error) => {
+        thread.cause = error;
+      })
+      .on("exit", () => ended(thread));
+    worker.unref();
+    threads.push(thread);
+    return thread;
+  };
+
+  const take = (thread: Thread, outcomes: readonly SentOutcome[]): void => {
+    still = 0;
+    for (const [at, output, failed] of outcomes) {
+      const task = thread.inHand.shift();
+      if (task?.number !== at) throw new Error(`${name}: a worker answered task ${at} out of order`);
+      counts.done++;
+      if (thread.messages[0] === at) thread.messages.shift();
+      if (failed === undefined) task.resolve(output as never);
+      else task.reject(failure("worker_failed", `${name} failed`, failed));
+    }
+    if (thread.inHand.length === 0) thread.worker.unref();
+    send();
+  };
+
+  const ended = (thread: Thread): void => {
+    threads = threads.filter((other) => other !== thread);
+    const tasks = thread.inHand;
+    thread.inHand = [];
+    if (tasks.length > 0) counts.replaced++;
+    const guilty = Atomics.load(thread.begun, 0);
+    // A worker that never began anything cannot be started: the next one could not either.
+    const never = guilty === 0 && !thread.late;
+    for (const task of tasks.reverse()) {
+      if (closed || never) task.reject(failure("worker_failed", `${name} failed`, closed ? "closed" : thread.cause));
+      else if (task.number !== guilty && task.sent < MOST_SENDS) queues.putBack(task);
+      else if (thread.late) {
+        counts.deadlines++;
+        task.reject(failure("deadline_exceeded", `${name} took longer than ${deadline} ms`));
+      } else task.reject(failure("worker_failed", `${name} failed`, thread.cause));
+    }
+    send();
+  };
+
+  /** Whether an owner may have work on a thread: on all but one of them, and on those that it is on. */
+  const mayUse = (owner: string, thread?: Thread): boolean => {
+    if (workers < 2) return true;
+    const used = threads.filter(({ inHand }) => inHand.some((task) => task.owner === owner));
+    return used.length < workers - 1 || (thread !== undefined && used.includes(thread));
+  };
+
+  const send = (): void => {
+    due = false;
+    while (queues.size > 0 && !closed) {
+      const free = threads.filter(({ messages, looks, late }) => messages.length < messagesInHand && looks < 2 && !late);
+      const [thread] = free.sort((one, other) => one.messages.length - other.messages.length);
+      if (thread === undefined && threads.length > 0) return;
+      let tasks: Task[] = [];
+      try {
+        const to = thread ?? start();
+        tasks = queues.take(batch, (owner) => mayUse(owner, to));
+        if (tasks.length === 0) return;
+        for (const task of tasks) task.sent++;
+        to.worker.postMessage(tasks.map(({ number: at, input }): SentTask => [at, input]));
+        to.worker.ref();
+        to.inHand.push(...tasks);
+        to.messages.push(tasks.at(-1)?.number ?? 0);
+        to.idle = 0;
+      } catch (error) {
+        // What cannot be sent, or a thread that cannot be started, costs these tasks; the service stays.
+        for (const task of tasks) task.reject(failure("worker_failed", `${name} failed`, error));
+        if (tasks.length === 0)
+          for (const task of queues.take(1, () => true)) task.reject(failure("worker_failed", `${name} failed`, error));
+      }
+    }
+  };
+
+  const look = (): void => {
+    still = queues.size > 0 ? still + 1 : 0;
+    for (const thread of threads) {
+      const begun = Atomics.load(thread.begun, 0);
+      const working = thread.inHand.length > 0;
+      thread.looks = working && begun === thread.seen ? thread.looks + 1 : 0;
+      thread.seen = begun;
+      thread.idle = working ? 0 : thread.idle + 1;
+      const over = thread.looks > (begun === 0 ? STARTING : patience) || (idle !== undefined && thread.idle > idle / LOOK);
+      if (over && !thread.late) {
+        thread.late = true;
+        void thread.worker.terminate();
+      }
+    }
+    // What has waited for a look gets a further thread.
+    if (still > 0 && threads.filter(({ late }) => !late).length < workers && queues.hasOwner((owner) => mayUse(owner))) {
+      try {
+        start();
+      } catch {
+        // The running ones go on; where there is none, `send` says why.
+      }
+    }
+    send();
+    if (threads.length === 0 && queues.size === 0) {
+      clearInterval(looking);
+      looking = undefined;
+    }
+  };
+
+  return {
+    run(input, owner) {
+      if (closed) return Promise.reject(failure("worker_failed", `${name} failed`, "closed"));
+      if (queues.waiting(owner) >= waitingPerOwner || queues.size >= most) {
+        counts.refused++;
+        return Promise.reject(failure("service_unavailable", `too much work of ${name} is waiting: try again`));
+      }
+      return new Promise<Output>((resolve, reject) => {
+        number = number === LARGEST ? 1 : number + 1;
+        queues.add({ number, owner, input, resolve, reject, sent: 0 });
+        looking ??= setInterval(look, LOOK).unref();
+        if (due) return;
+        due = true;
+        // What comes in one turn of the event loop goes as one message.
+        setImmediate(send);
+      });
+    },
+    state(): WorkerPoolState {
+      const busy = threads.filter(({ inHand }) => inHand.length > 0).length;
+      return { name, workers: threads.length, busy, waiting: queues.size, ...counts, stuck: still > patience + 1 };
+    },
+    async close() {
+      closed = true;
+      clearInterval(looking);
+      for (const task of queues.take(Number.POSITIVE_INFINITY, () => true))
+        task.reject(failure("worker_failed", `${name} failed`, "closed"));
+      await Promise.all(threads.map(({ worker }) => worker.terminate()));
+    },
+  };
+}
