@@ -1,14 +1,40 @@
-import type { CompiledPolicy, PolicyAnswer, PolicyEngine, PolicySource } from "@seneschal/core/ports";
-import { type Budgets, type CompileOptions, check, compileCached } from "@seneschal/rego";
+import { isCoded } from "@seneschal/core";
+import type {
+  CompiledPolicy,
+  PolicyAnswer,
+  PolicyEngine,
+  PolicyProblem,
+  PolicySource,
+  PolicyWork,
+  WorkerPoolState,
+} from "@seneschal/core/ports";
+import { type Budgets, type CompileOptions, check, compileCached, DEFAULT_BUDGETS } from "@seneschal/rego";
+import { openWorkerPool } from "../worker-pool/index.ts";
+import type { PolicyOutcome, PolicyTask, PolicyWorkerSettings } from "./messages.ts";
 
 export interface EmbeddedPolicyOptions extends CompileOptions {
   readonly budgets?: Partial<Budgets>;
   readonly print?: (message: string) => void;
+  /** Threads for what has an owner and is dear, at most. Default 2; 0, or own `builtins` or `print`, which cannot be sent: the calling thread does it. */
+  readonly threads?: number;
+  /** Milliseconds that compilation and evaluation may take together in a thread. Default 5000. */
+  readonly deadline?: number;
 }
+
+/** The engine with what its threads do; none where it has none. */
+export interface EmbeddedPolicyEngine extends PolicyEngine {
+  state(): WorkerPoolState | undefined;
+}
+
+/** Milliseconds that the calling thread spends on an owner's policy: to compile it, and at each evaluation. */
+const HERE = 5;
 
 /**
  * The Rego engine of this project, in process: no server, no compiled bundle. Evaluation is bounded by the budgets and a
  * monotonic wall clock.
+ *
+ * What has an owner is compiled in a worker. What took it at most a few milliseconds is compiled in the calling thread too, and evaluated there in
+ * microseconds; an evaluation that is not done after a few milliseconds is begun again in a worker with its whole budget, and so are those of that policy that follow, until it is quick again.
  *
  * @example
  * ```ts
@@ -18,24 +44,93 @@ export interface EmbeddedPolicyOptions extends CompileOptions {
  * if (compiled.ok) console.log(await compiled.policy.evaluate(["data", "p", "allow"], { admin: true }, { now: 0 }));
  * ```
  */
-export function embeddedPolicyEngine(options: EmbeddedPolicyOptions = {}): PolicyEngine {
-  const { budgets, print, ...compileOptions } = options;
+export function embeddedPolicyEngine(options: EmbeddedPolicyOptions = {}): EmbeddedPolicyEngine {
+  const { budgets, print, threads = 2, deadline = 5000, ...compileOptions } = options;
+  const { allow, deny, builtins } = compileOptions;
+  const settings: PolicyWorkerSettings = {
+    options: { ...(allow && { allow }), ...(deny && { deny }) },
+    budgets,
+  };
+  const pool =
+    threads === 0 || builtins !== undefined || print !== undefined
+      ? undefined
+      : openWorkerPool<PolicyTask, PolicyOutcome>({
+          name: "policies",
+          module: new URL("./worker", import.meta.url),
+          ...{ settings, workers: threads, deadline, waitingPerOwner: 64, idle: 60_000 },
+        });
+  const whole = { ...DEFAULT_BUDGETS, ...budgets };
+  const little: Budgets = { ...whole, milliseconds: Math.min(HERE, whole.milliseconds) };
+
+  /** A compiled policy; `dear` until its evaluations are quick. `here` is what this thread may do itself. */
+  const evaluable = (sources: readonly PolicySource[], packages: CompiledPolicy["packages"], here: boolean): CompiledPolicy => {
+    let dear = !here;
+    // Compiled when first asked: most of what is only written is never asked.
+    let own: ReturnType<typeof compileCached> | undefined;
+    return {
+      packages,
+      async evaluate(path, input, { now, data, owner }) {
+        const below = belowData(path);
+        const apart = owner !== undefined && pool !== undefined;
+        if (here && !(apart && dear)) {
+          own ??= compileCached(sources, compileOptions);
+          if (!own.ok) return { kind: "error", code: "eval_internal_error", message: "the policy does not compile" };
+          const answer = own.policy.evaluate(below, input, { now, data, clock, budgets: apart ? little : budgets, print });
+          if (!apart || answer.kind !== "error" || answer.code !== "eval_limit_error") return answer as PolicyAnswer;
+          dear = true;
+        }
+        if (pool === undefined) return { kind: "error", code: "eval_internal_error", message: "the policy does not compile" };
+        try {
+          const evaluation = { path: below, input, now, ...(data === undefined ? {} : { data }) };
+          const { answer, evaluated } = await pool.run({ sources, evaluation }, owner ?? "");
+          dear = !here || evaluated > HERE / 2;
+          return answer ?? { kind: "error", code: "eval_internal_error", message: "the policy does not compile" };
+        } catch (error) {
+          if (isCoded(error, "service_unavailable")) throw error;
+          const late = isCoded(error, "deadline_exceeded");
+          return late
+            ? { kind: "error", code: "eval_limit_error", message: "evaluation exceeded its deadline" }
+            : { kind: "error", code: "eval_internal_error", message: "evaluation failed" };
+        }
+      },
+    };
+  };
+
   return {
     name: "embedded",
-    check: async (sources) => check(sources, compileOptions),
-    compile: async (sources: readonly PolicySource[]) => {
-      const result = compileCached(sources, compileOptions);
-      if (!result.ok) return result;
-      const { policy } = result;
-      const compiled: CompiledPolicy = {
-        packages: policy.packages,
-        evaluate: async (path, input, { now, data }) =>
-          policy.evaluate(belowData(path), input, { now, data, clock, budgets, print }) as PolicyAnswer,
-      };
-      return { ok: true, policy: compiled };
+    async check(sources, work) {
+      if (pool === undefined || work?.owner === undefined) return check(sources, compileOptions);
+      return (await compileApart(pool.run, sources, work)).problems;
     },
-    close: async () => undefined,
+    async compile(sources, work) {
+      if (pool === undefined || work?.owner === undefined) {
+        const result = compileCached(sources, compileOptions);
+        return result.ok ? { ok: true, policy: evaluable(sources, result.policy.packages, true) } : result;
+      }
+      const { problems, packages, compiled } = await compileApart(pool.run, sources, work);
+      if (problems.length > 0) return { ok: false, problems };
+      return { ok: true, policy: evaluable(sources, packages, compiled <= HERE) };
+    },
+    state: () => pool?.state(),
+    close: async () => pool?.close(),
   };
+}
+
+type Compiled = Pick<PolicyOutcome, "packages" | "compiled"> & { readonly problems: readonly PolicyProblem[] };
+
+/** Compiles in a worker. What takes too long there has a problem. */
+async function compileApart(
+  run: (task: PolicyTask, owner: string) => Promise<PolicyOutcome>,
+  sources: readonly PolicySource[],
+  { owner = "" }: PolicyWork,
+): Promise<Compiled> {
+  try {
+    return await run({ sources }, owner);
+  } catch (error) {
+    if (!isCoded(error, "deadline_exceeded")) throw error;
+    const problem = { code: "rego_limit_error", message: "policy takes too long to compile", file: sources[0]?.name ?? "" };
+    return { problems: [{ ...problem, row: 1, col: 1 }], packages: [], compiled: 0 };
+  }
 }
 
 const clock = (): number => performance.now();

@@ -24,7 +24,7 @@ export type {
   UniqueViolation,
 } from "./document-store.ts";
 export type { Notification, Notifier } from "./notifier.ts";
-export type { CompiledPolicy, PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource } from "./policy-engine.ts";
+export type { CompiledPolicy, PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource, PolicyWork } from "./policy-engine.ts";
 export type { Random } from "./random.ts";
 export type { RateCounter } from "./rate-counter.ts";
 export {

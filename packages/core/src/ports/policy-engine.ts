@@ -27,23 +27,29 @@ export interface CompiledPolicy {
   evaluate(
     path: readonly string[],
     input: Json,
-    options: { readonly now: number; readonly data?: JsonObject },
+    options: { readonly now: number; readonly data?: JsonObject; readonly owner?: string },
   ): Promise<PolicyAnswer>;
   /** The package path of each source, without `data`. */
   readonly packages: readonly (readonly string[])[];
+}
+
+/** Whose work it is, usually an organisation's. What has an owner keeps nobody else waiting; what has none is the operator's own. */
+export interface PolicyWork {
+  readonly owner?: string;
 }
 
 /**
  * Compiles and evaluates policies.
  *
  * Laws: `check` and `compile` report every problem of the sources; `evaluate` never throws: what fails is an `error`
- * answer, which callers must treat as deny.
+ * answer, which callers must treat as deny. Where an owner is named each may reject with `service_unavailable` and `retry_after`, when the owner has too much under way.
  */
 export interface PolicyEngine {
   readonly name: string;
-  check(sources: readonly PolicySource[]): Promise<readonly PolicyProblem[]>;
+  check(sources: readonly PolicySource[], work?: PolicyWork): Promise<readonly PolicyProblem[]>;
   compile(
     sources: readonly PolicySource[],
+    work?: PolicyWork,
   ): Promise<
     { readonly ok: true; readonly policy: CompiledPolicy } | { readonly ok: false; readonly problems: readonly PolicyProblem[] }
   >;

@@ -19,8 +19,12 @@ interface PolicyQuestion {
 /** Asks every policy that applies. All must allow; they can only restrict. */
 export interface PolicyGate {
   verdicts(read: Reader, question: PolicyQuestion): Promise<readonly PolicyVerdict[]>;
-  /** One policy's answer. Never throws for what the policy does. */
-  ask(policy: Pick<Policy, "id" | "name" | "version" | "rego">, input: JsonObject, now: number): Promise<PolicyVerdict>;
+  /** One policy's answer. Never throws for what the policy does; `service_unavailable` when `owner`, who asks, has too much under way. */
+  ask(
+    policy: Pick<Policy, "id" | "name" | "version" | "rego">,
+    input: JsonObject,
+    asked: { readonly now: number; readonly owner: string },
+  ): Promise<PolicyVerdict>;
 }
 
 const CACHE = 500;
@@ -29,27 +33,34 @@ const CACHE = 500;
 export function policyGate(engine: PolicyEngine): PolicyGate {
   const compiled = new Map<string, Promise<CompiledPolicy | undefined>>();
 
-  const compile = (policy: Pick<Policy, "id" | "name" | "version" | "rego">): Promise<CompiledPolicy | undefined> => {
+  const compile = (
+    policy: Pick<Policy, "id" | "name" | "version" | "rego">,
+    owner: string,
+  ): Promise<CompiledPolicy | undefined> => {
     const key = `${policy.id} ${policy.version}`;
     const known = compiled.get(key);
     if (known !== undefined) return known;
     const fresh = (async () => {
-      const result = await engine.compile([{ name: policy.name, source: policy.rego }]);
-      return result.ok ? result.policy : undefined;
+      const result = await engine.compile([{ name: policy.name, source: policy.rego }], { owner });
+      if (result.ok) return result.policy;
+      // A busy machine may be the cause of a limit: the next one tries again.
+      if (result.problems.some(({ code }) => code === "rego_limit_error")) compiled.delete(key);
+      return undefined;
     })();
     compiled.set(key, fresh);
+    fresh.catch(() => compiled.delete(key));
     const oldest = compiled.keys().next();
     if (compiled.size > CACHE && oldest.done !== true) compiled.delete(oldest.value);
     return fresh;
   };
 
-  const ask: PolicyGate["ask"] = async (policy, input, now) => {
-    const program = await compile(policy);
+  const ask: PolicyGate["ask"] = async (policy, input, { now, owner }) => {
+    const program = await compile(policy, owner);
     const path = program?.packages[0];
     if (program === undefined || path === undefined) {
       return { policy: policy.name, allowed: false, reason: "policy evaluation error" };
     }
-    return verdict(policy.name, await program.evaluate(["data", ...path], input, { now }));
+    return verdict(policy.name, await program.evaluate(["data", ...path], input, { now, owner }));
   };
 
   return {
@@ -67,7 +78,7 @@ export function policyGate(engine: PolicyEngine): PolicyGate {
         org_id: principal.org,
         time: timestamp(now),
       };
-      return Promise.all(applicable.map((policy) => ask(policy, input, now)));
+      return Promise.all(applicable.map((policy) => ask(policy, input, { now, owner: principal.org })));
     },
   };
 }

@@ -29,8 +29,9 @@ async function findPolicy(read: Reader, id: string, org: string): Promise<Policy
 async function requireCompiles(
   { policyEngine }: GatewayServices,
   { name, rego, workspace }: { readonly name: string; readonly rego: string; readonly workspace: string | null },
+  owner: string,
 ): Promise<void> {
-  const result = await policyEngine.compile([{ name, source: rego }]);
+  const result = await policyEngine.compile([{ name, source: rego }], { owner });
   if (!result.ok) {
     throw refusal("POLICY_INVALID", `the policy does not compile: ${result.problems[0]?.message ?? ""}`, {
       field: "rego",
@@ -51,7 +52,7 @@ async function requireCompiles(
 
 export const policyHandlers: Handlers<Routes, GatewayServices> = {
   async createPolicy(services, { principal, body, now, requestId, request }) {
-    await requireCompiles(services, { name: body.name, rego: body.rego, workspace: body.workspace ?? null });
+    await requireCompiles(services, { name: body.name, rego: body.rego, workspace: body.workspace ?? null }, principal.org);
     return services.transact({ principal, now, requestId }, async (unit) => {
       if (body.workspace !== undefined) await findOwnWorkspace(unit, body.workspace, principal.org);
       await services.signatures.require(unit, {
@@ -90,7 +91,7 @@ export const policyHandlers: Handlers<Routes, GatewayServices> = {
 
   async updatePolicy(services, { principal, params, body, now, requestId, request }) {
     const known = await findPolicy(services.read, params.id, principal.org);
-    await requireCompiles(services, { name: known.name, rego: body.rego, workspace: known.workspace_id });
+    await requireCompiles(services, { name: known.name, rego: body.rego, workspace: known.workspace_id }, principal.org);
     return services.transact({ principal, now, requestId }, async (unit) => {
       const policy = await findPolicy(unit, params.id, principal.org);
       await services.signatures.require(unit, {
@@ -145,15 +146,15 @@ export const policyHandlers: Handlers<Routes, GatewayServices> = {
     const started = process.hrtime.bigint();
     const all = await applicablePolicies(read, principal.org, workspace);
     const input = Object.assign({}, question, { workspace, org_id: principal.org, time: timestamp(now) });
-    const verdicts = await Promise.all(all.map((policy) => gate.ask(policy, input, now)));
+    const verdicts = await Promise.all(all.map((policy) => gate.ask(policy, input, { now, owner: principal.org })));
     const seconds = Number(process.hrtime.bigint() - started) / 1e9;
     const { allowed, deny_reason } = combine(verdicts);
     metrics.policyEvaluated(allowed ? "allowed" : "denied");
     return { allowed, deny_reason, eval_time_ms: Math.round(seconds * 1000) };
   },
 
-  async validatePolicy({ policyEngine }, { body }) {
-    const problems = await policyEngine.check([{ name: "policy.rego", source: body.rego }]);
+  async validatePolicy({ policyEngine }, { principal, body }) {
+    const problems = await policyEngine.check([{ name: "policy.rego", source: body.rego }], { owner: principal.org });
     if (problems.length === 0) return { valid: true };
     return {
       valid: false,
