@@ -17,6 +17,11 @@ export interface TcpProxy {
   stall(): void;
   /** Lets requests through and swallows the replies, until `heal`. */
   swallowReplies(): void;
+  /**
+   * Loses one answer: of the requests that hold the text `request`, the one after the next `skip` is carried out, and when its reply says
+   * `answer` everything is cut instead, and nothing is reached until `heal`. Resolves then.
+   */
+  loseAnswer(request: string, answer: string, skip?: number): Promise<void>;
   heal(): void;
   close(): Promise<void>;
 }
@@ -24,13 +29,16 @@ export interface TcpProxy {
 export async function startTcpProxy(first?: ProxyTarget, host = "127.0.0.1"): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let target = first;
-  let mode: "open" | "stalled" | "no replies" = "open";
+  let mode: "open" | "stalled" | "no replies" | "closed" = "open";
+  let losing: { readonly request: string; readonly answer: string; skip: number; readonly lost: () => void } | undefined;
   const server: Server = createServer((near) => {
-    if (target === undefined) {
+    if (target === undefined || mode === "closed") {
       near.on("error", () => {});
       near.destroy();
       return;
     }
+    /** Set from the request on: what the connection has answered to it. */
+    let replies: string | undefined;
     const far = typeof target === "number" ? connect(target, host) : connect(target);
     for (const socket of [near, far]) {
       sockets.add(socket);
@@ -41,8 +49,24 @@ export async function startTcpProxy(first?: ProxyTarget, host = "127.0.0.1"): Pr
         far.destroy();
       });
     }
-    near.on("data", (bytes) => mode !== "stalled" && far.write(bytes));
-    far.on("data", (bytes) => mode === "open" && near.write(bytes));
+    near.on("data", (bytes) => {
+      if (losing !== undefined && replies === undefined && bytes.includes(losing.request)) {
+        if (losing.skip === 0) replies = "";
+        losing.skip -= 1;
+      }
+      if (mode !== "stalled") far.write(bytes);
+    });
+    far.on("data", (bytes) => {
+      if (losing !== undefined && replies !== undefined) {
+        replies += bytes.toString("latin1");
+        if (!replies.includes(losing.answer)) return;
+        const { lost } = losing;
+        losing = undefined;
+        mode = "closed";
+        cut();
+        lost();
+      } else if (mode === "open") near.write(bytes);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const cut = (): void => {
@@ -61,9 +85,14 @@ export async function startTcpProxy(first?: ProxyTarget, host = "127.0.0.1"): Pr
     swallowReplies: () => {
       mode = "no replies";
     },
+    loseAnswer: (request, answer, skip = 0) =>
+      new Promise((lost) => {
+        losing = { request, answer, skip, lost };
+      }),
     // What was swallowed is gone: the connections are of no use any more.
     heal: () => {
       mode = "open";
+      losing = undefined;
       cut();
     },
     close: () => {

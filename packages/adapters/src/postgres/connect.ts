@@ -40,6 +40,12 @@ export function isConnectionFailure(error: unknown): boolean {
   );
 }
 
+/** The server itself refused, and with that rolled back what the transaction had done. */
+export function isAnswer(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !isConnectionFailure(error);
+}
+
 /** A conflict that PostgreSQL asks to repeat the whole transaction for. */
 export function isSerialisationFailure(error: unknown): boolean {
   return serialisation.has(String((error as { code?: unknown }).code));
@@ -66,6 +72,8 @@ export function connectPostgres(options: PostgresOptions): Database {
   const pool = new pg.Pool({ ...settings, max: poolSize });
   // An idle connection that breaks is replaced by the next call; without a listener it would end the process.
   pool.on("error", () => {});
+  // The same holds while it is lent out: its query hears of the loss, the client tells it once more.
+  pool.on("connect", (client) => void client.on("error", () => {}));
   return {
     pool,
     namespace,

@@ -6,7 +6,14 @@ import { InFlight } from "../in-flight.ts";
 import { checkPiece, checkRead, checkSnapshotSeq, keptSnapshots, truncated, uncovered } from "../log/check-query.ts";
 import { type AttemptError, settleAppend } from "../log/settle-append.ts";
 import { checkServer } from "./check-server.ts";
-import { connectPostgres, type Database, isConnectionFailure, isSerialisationFailure, type PostgresOptions } from "./connect.ts";
+import {
+  connectPostgres,
+  type Database,
+  isAnswer,
+  isConnectionFailure,
+  isSerialisationFailure,
+  type PostgresOptions,
+} from "./connect.ts";
 import { WakeUp } from "./wake-up.ts";
 
 /** Options of {@link openPostgresLog}. */
@@ -218,8 +225,8 @@ function classify(error: unknown): AttemptError {
   if (error instanceof NotSent) return "not_sent";
   if (isConnectionFailure(error)) return "ambiguous";
   if (isSerialisationFailure(error)) return "not_sent";
-  const code = (error as { code?: unknown }).code;
-  if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code)) return "ambiguous";
+  if (!isAnswer(error)) return "ambiguous";
+  const code = (error as { code: string }).code;
   if (full.has(code)) return "full";
   // Cancelled by a time-out or waiting for a lock: rolled back, worth another try.
   return code === "57014" || code === "55P03" ? "not_sent" : "definite";

@@ -17,7 +17,7 @@ import type pg from "pg";
 import { CommitQueue } from "../commit-queue.ts";
 import { InFlight } from "../in-flight.ts";
 import { bootstrap, tableOf } from "./bootstrap.ts";
-import { connectPostgres, isConnectionFailure, type PostgresOptions } from "./connect.ts";
+import { connectPostgres, isAnswer, type PostgresOptions } from "./connect.ts";
 import { WakeUp } from "./wake-up.ts";
 import { writeBatch } from "./write-batch.ts";
 
@@ -30,8 +30,8 @@ export interface PostgresStoreOptions extends PostgresOptions, StoreSchema {}
  * order over all processes.
  *
  * A lost connection is repaired and the batch sent again: the commit ids tell what was applied. `outcome_unknown` is
- * thrown only when that does not succeed within the time-out after a COMMIT was sent, `store_unavailable` when nothing
- * was. Needs sessions of its own (prepared statements, LISTEN): no transaction-pooling proxy in between.
+ * thrown when a COMMIT was sent whose answer was lost and no attempt within the time-out was answered, whatever else the later
+ * ones met; `store_unavailable` when none was sent. Needs sessions of its own (prepared statements, LISTEN): no transaction-pooling proxy in between.
  *
  * @throws CodedError `store_misconfigured` (encoding, fsync, synchronous_commit, another layout), `store_unavailable`,
  *   `invalid_schema`.
@@ -57,22 +57,24 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     client?.end().catch(() => {});
   };
   const queue = new CommitQueue(async (batch: readonly PreparedCommit[]): Promise<readonly CommitResult[]> => {
-    let open = false;
+    /** A COMMIT was sent whose answer was lost. Only an answer to the batch ends that, whatever later attempts meet. */
+    let unknown = false;
     try {
       return await database.persist(async () => {
+        let sent = false;
         try {
           writer ??= await database.connect();
           return await writeBatch(writer, { namespace, schema, epoch, channel }, batch, () => {
-            open = true;
+            sent = true;
           });
         } catch (error) {
           dropWriter();
+          unknown ||= sent && !isAnswer(error);
           throw error;
         }
       });
     } catch (error) {
-      if (open && isConnectionFailure(error))
-        throw new CodedError<StoreErrorCode>("outcome_unknown", "the connection was lost while committing", {}, error);
+      if (unknown) throw new CodedError<StoreErrorCode>("outcome_unknown", "the connection was lost while committing", {}, error);
       throw translated(error);
     }
   });

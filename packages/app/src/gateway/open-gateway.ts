@@ -8,6 +8,7 @@ import { gatewayContract, gatewayErrors } from "@seneschal/contract/gateway";
 import { CodedError } from "@seneschal/core";
 import { timestamp, uuid } from "@seneschal/core/keys";
 import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
+import { settled } from "@seneschal/core/store";
 import { authenticator } from "../platform/auth/authenticator.ts";
 import { type Authorisation, openAuthorisation } from "../platform/authz/authorisation.ts";
 import type { Health, HealthCheck } from "../platform/health.ts";
@@ -102,7 +103,8 @@ const COURIER_MS = 2_000;
  *
  * Throws `config_invalid` when the configured authorisation policy does not compile.
  */
-export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+export async function openGateway(given: GatewayOptions): Promise<Gateway> {
+  const options = { ...given, store: settled(given.store) };
   const { store, vault, clock, random, config, log } = options;
   const services = composeServices(
     options,

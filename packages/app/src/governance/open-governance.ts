@@ -7,6 +7,7 @@ import { governanceContract, governanceErrors } from "@seneschal/contract/govern
 import { CodedError } from "@seneschal/core";
 import { DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
 import type { Clock, CompiledPolicy, DocumentStore, PolicyEngine, PolicySource, Random } from "@seneschal/core/ports";
+import { settled } from "@seneschal/core/store";
 import { type BuiltService, docsHandlers, type Health, openAuthorisation, storeIdempotency } from "../platform/index.ts";
 import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
 import { Persons, withoutNames } from "./audit/persons.ts";
@@ -47,7 +48,8 @@ export interface GovernanceOptions {
 }
 
 /** Puts the data-governance service together. Throws `config_invalid` for a policy that does not compile or a tier that is not in the scale. */
-export async function openGovernance(options: GovernanceOptions): Promise<BuiltService> {
+export async function openGovernance(given: GovernanceOptions): Promise<BuiltService> {
+  const options = { ...given, store: settled(given.store) };
   const { clock, random, log, metrics, version, health, config, sql } = options;
   const persons = new Persons(options.store, random, () => clock.now());
   const audit = new AuditLog(options.store, options.signer);

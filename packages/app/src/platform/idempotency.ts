@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Idempotency, StoredResponse } from "@seneschal/contract";
 import { CodedError, isCoded, type JsonObject } from "@seneschal/core";
 import type { Collections, Commit, DocumentStore, Random } from "@seneschal/core/ports";
-import { settle } from "./settle.ts";
+import { settled } from "@seneschal/core/store";
 
 /** What idempotency needs of a store: merge it into the collections that the service opens its store with. */
 export const idempotencyCollections: Collections = {
@@ -38,9 +38,10 @@ const ATTEMPTS = 12;
  * A record whose process died while the work ran answers `idempotency_conflict` until it expires: whether the work was
  * done is not known here, so it is not done twice.
  */
-export function storeIdempotency({ store, sealer, random, onLost }: IdempotencyOptions): Idempotency {
+export function storeIdempotency({ sealer, random, onLost, ...options }: IdempotencyOptions): Idempotency {
+  const store = settled(options.store);
   const commitId = (): string => Buffer.from(random(16)).toString("hex");
-  const commit = (writes: Pick<Commit, "puts" | "dels">) => settle(store, { commitId: commitId(), ...writes });
+  const commit = (writes: Pick<Commit, "puts" | "dels">) => store.commit({ commitId: commitId(), ...writes });
 
   async function forget(id: string, version: number): Promise<void> {
     await commit({ dels: [{ coll: "idempotency", id, ifVersion: version }] });

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { isCoded } from "@seneschal/core";
 import type { Clock, Commit, CommitResult, CryptoProvider, DocumentStore, Random } from "@seneschal/core/ports";
-import { type EventCategory, type Severity, storageError } from "@seneschal/core/storage";
+import type { EventCategory, Severity } from "@seneschal/core/storage";
 import type { StorageMetrics } from "./watch/metrics.ts";
 
 /** Who asks for something, for the audit log. */
@@ -30,17 +29,9 @@ export interface StorageContext {
 }
 
 /**
- * Commits, and settles an unknown outcome by sending the same commit again: a commit id is applied once. A conflict is
- * the caller's business.
+ * Commits under an id of its own. A conflict is the caller's business, and the only answer after which something may be undone:
+ * what throws may have been committed.
  */
-export async function commit(store: DocumentStore, draft: Omit<Commit, "commitId">): Promise<CommitResult> {
-  const commitId = randomUUID();
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await store.commit({ ...draft, commitId });
-    } catch (error) {
-      if (!isCoded(error, "outcome_unknown")) throw error;
-      if (attempt >= 3) throw storageError("ShardUnavailable", "it is not known whether the change is committed", {}, error);
-    }
-  }
+export function commit(store: DocumentStore, draft: Omit<Commit, "commitId">): Promise<CommitResult> {
+  return store.commit({ ...draft, commitId: randomUUID() });
 }

@@ -85,6 +85,7 @@ export const gatewayErrors: ErrorTable = errorTable(gatewayCodes, {
   invalid_threshold: "INVALID_THRESHOLD",
   not_canonical: "VALIDATION_ERROR",
   vault_unavailable: "VAULT_UNAVAILABLE",
+  outcome_unknown: "SERVICE_UNAVAILABLE",
   store_unavailable: "SERVICE_UNAVAILABLE",
   store_failed: "SERVICE_UNAVAILABLE",
   store_closed: "SERVICE_UNAVAILABLE",

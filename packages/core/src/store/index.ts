@@ -29,3 +29,4 @@ export {
   maxKeyBytes,
   type StoreSchema,
 } from "./schema.ts";
+export { settled } from "./settled.ts";

@@ -1,5 +1,6 @@
 export { blobDeviceSuite, type DeviceUnderTest } from "./blob-device.ts";
 export { type AppendFault, chaosLog } from "./chaos-log.ts";
+export { type CommitFault, chaosStore } from "./chaos-store.ts";
 export { clockSuite } from "./clock.ts";
 export { cryptoProviderSuite } from "./crypto-provider.ts";
 export { documentStoreSuite, suiteSchema } from "./document-store.ts";

@@ -63,11 +63,15 @@ export const backupHandlers: Handlers<Routes, GatewayServices> = {
       return await complete(services, call, id);
     } catch (error) {
       const code = isCoded(error) ? error.code : "internal_error";
-      await services.transact(call, async (unit) => {
+      const kept = await services.transact(call, async (unit) => {
         const backup = await findBackup(unit, id, principal.org);
+        // The record may say so although the answer was lost: then the backup is made.
+        if (backup.status === "completed") return backup;
         unit.put(backups, id, stepBackup(backup, { kind: "fail", error: code }, now));
         unit.record({ type: "backup.create", result: "error", metadata: { backup_id: id, code } });
+        return undefined;
       });
+      if (kept !== undefined) return kept;
       if (isCoded(error)) throw error;
       services.log.error({ error, backup: id }, "the backup was not written");
       throw refusal("SERVICE_UNAVAILABLE", "the backup could not be written");
@@ -120,7 +124,7 @@ export const backupHandlers: Handlers<Routes, GatewayServices> = {
       // Without a root key of its own the organisation is judged by the one in the sealed payload.
       if (own === undefined) await services.signatures.require(unit, claim);
       unit.record({ type: "backup.restore", org: head.org_id, metadata: { backup_id: backup.id, checksum: head.checksum } });
-      unit.afterCommit(() => {
+      unit.invalidate(() => {
         for (const { id } of payload.collections[workspaces.name] ?? []) services.deks.forget(id);
       });
     });

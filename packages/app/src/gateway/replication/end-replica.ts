@@ -50,7 +50,7 @@ export async function endReplica(
 async function vacate(services: GatewayServices, unit: GatewayUnit, id: string, org: string): Promise<void> {
   if ((await unit.get(seats, seatId(id, org))) === undefined) return;
   unit.delete(seats, seatId(id, org));
-  unit.afterCommit(() => services.deks.forget(id));
+  unit.invalidate(() => services.deks.forget(id));
   const workspace = await unit.get(workspaces, id);
   const others = (await unit.list(seats, "by_workspace", [id])).some((seat) => seat.org_id !== org);
   if (workspace === undefined || others) return;

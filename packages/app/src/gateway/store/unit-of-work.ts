@@ -1,7 +1,6 @@
-import type { JsonObject } from "@seneschal/core";
+import { isCoded, type JsonObject } from "@seneschal/core";
 import { refusal } from "@seneschal/core/keys";
 import type { AuditDraft, Commit, DocumentStore, IndexValue, ListOptions, Put, Stored } from "@seneschal/core/ports";
-import { settle } from "../../platform/settle.ts";
 import type { Collection } from "./collection.ts";
 import { documents, listStored, type Reader, reader } from "./reader.ts";
 import { recordedReads } from "./recorded-reads.ts";
@@ -19,6 +18,8 @@ export interface Unit extends Reader {
   audit(draft: AuditDraft): void;
   /** Runs once, after the commit stands. */
   afterCommit(run: () => void): void;
+  /** Forgets what is cached of what this unit changes: runs once the commit stands, and also when it may stand. */
+  invalidate(run: () => void): void;
 }
 
 const ATTEMPTS = 12;
@@ -29,9 +30,10 @@ const ATTEMPTS = 12;
  * there; `work` must therefore have no effect outside of its unit. So it is when `work` throws, or answers without a write:
  * what leaves was judged on reads of one moment.
  *
- * `onChange` is called when documents were written, before anybody hears of it.
+ * `onChange` is called when documents were written or may have been, before anybody hears of it.
  *
- * Throws what `work` throws, `CONFLICT` for a violated unique index, or for losing {@link ATTEMPTS} races in a row.
+ * Throws what `work` throws, `CONFLICT` for a violated unique index, or for losing {@link ATTEMPTS} races in a row. The store is
+ * `settled`: its `outcome_unknown` is final, and what may have been committed is neither undone nor promised.
  */
 export async function transact<R>(
   store: DocumentStore,
@@ -40,7 +42,7 @@ export async function transact<R>(
   onChange: () => void = () => undefined,
 ): Promise<R> {
   for (let attempt = 1; ; attempt++) {
-    const { unit, commit, callbacks, clashes, hold } = openUnit(store);
+    const { unit, commit, callbacks, caches, clashes, hold } = openUnit(store);
     let answer: R;
     try {
       answer = await work(unit);
@@ -53,9 +55,16 @@ export async function transact<R>(
     if (draft === undefined) {
       if (await hold()) return answer;
     } else {
-      const outcome = await settle(store, { commitId: commitId(), ...draft });
-      if (outcome.ok) {
+      const invalidate = (): void => {
         if (draft.puts.length + draft.dels.length > 0) onChange();
+        for (const run of caches) run();
+      };
+      const outcome = await store.commit({ commitId: commitId(), ...draft }).catch((error: unknown) => {
+        if (isCoded(error, "outcome_unknown")) invalidate();
+        throw error;
+      });
+      if (outcome.ok) {
+        invalidate();
         for (const run of callbacks) run();
         return answer;
       }
@@ -85,6 +94,7 @@ function openUnit(shared: DocumentStore) {
   const pending = new Map<string, Pending>();
   const audit: AuditDraft[] = [];
   const callbacks: (() => void)[] = [];
+  const caches: (() => void)[] = [];
   const clashes = new Map<string, string>();
 
   const stage = (coll: Collection<object>, write: Pending): void => {
@@ -139,6 +149,9 @@ function openUnit(shared: DocumentStore) {
     afterCommit(run) {
       callbacks.push(run);
     },
+    invalidate(run) {
+      caches.push(run);
+    },
   };
 
   const commit = (): Required<Omit<Commit, "commitId">> | undefined => {
@@ -154,5 +167,5 @@ function openUnit(shared: DocumentStore) {
     };
   };
 
-  return { unit, commit, callbacks, clashes, hold };
+  return { unit, commit, callbacks, caches, clashes, hold };
 }

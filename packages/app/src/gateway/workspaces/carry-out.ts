@@ -53,7 +53,7 @@ async function one(services: GatewayServices, unit: GatewayUnit, workspace: Work
       const share = await shareOf(unit, id, effect.org);
       if (share !== undefined) return stepAndTell(services, unit, workspace, share, { kind: "end" });
       unit.delete(seats, seatId(id, effect.org));
-      unit.afterCommit(() => services.deks.forget(id));
+      unit.invalidate(() => services.deks.forget(id));
       return;
     }
     case "revoke_invitations":
@@ -76,7 +76,7 @@ async function one(services: GatewayServices, unit: GatewayUnit, workspace: Work
       for (let version = 1; version <= workspace.dek_version; version++) unit.delete(dekUseRecords, dekUseId(id, version));
       unit.delete(rotationPolicies, id);
       unit.delete(workspaces, id);
-      unit.afterCommit(() => services.deks.forget(id));
+      unit.invalidate(() => services.deks.forget(id));
       return;
     default:
       return effect satisfies never;

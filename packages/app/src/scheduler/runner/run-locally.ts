@@ -52,8 +52,15 @@ export async function runLocally(options: LocalAgentOptions): Promise<LocalAgent
     })),
   );
 
+  /** Reports that nobody has answered: the work has ended whatever became of them, so they are sent again under their ids. */
+  const unanswered = new Map<string, Command>();
+  const send = async (command: Command): Promise<void> => {
+    await quotas.proposeAll([command]);
+    unanswered.delete(command.id);
+  };
   const report = (command: Command): void => {
-    quotas.proposeAll([command]).catch(onError);
+    unanswered.set(command.id, command);
+    send(command).catch(onError);
   };
   const ended = (id: string, exitCode: number): void => {
     const allocation = quotas.state().allocations.get(id);
@@ -95,6 +102,7 @@ export async function runLocally(options: LocalAgentOptions): Promise<LocalAgent
   return {
     beat(now) {
       for (const node of names) heartbeats.beat(node, now);
+      for (const command of unanswered.values()) send(command).catch(onError);
     },
     async close() {
       stop();

@@ -96,19 +96,23 @@ export async function openClusterControl(options: ClusterControlOptions): Promis
   const failed = (error: unknown): Error => {
     if (!isCoded(error, ...logErrors)) return error as Error;
     available = false;
-    return isCoded(error, "no_quorum", "outcome_unknown")
+    if (isCoded(error, "outcome_unknown"))
+      return storageError("QuorumLost", "it is not known whether the change is committed", { outcome: "unknown" }, error);
+    return isCoded(error, "no_quorum")
       ? storageError("QuorumLost", "the cluster has no consensus quorum", {}, error)
       : storageError("ShardUnavailable", "this node does not follow the cluster's log", {}, error);
   };
 
   const send = async (proposal: ClusterProposal): Promise<ClusterVerdict> => {
+    let unknown: unknown;
     for (let attempt = 1; ; attempt++) {
       try {
         const [proposed] = await replicated.propose([proposal]);
         return answered(proposed?.result as unknown as ClusterVerdict);
       } catch (error) {
-        // The same id again: it is applied once.
-        if (attempt >= attempts || !isCoded(error, "outcome_unknown")) throw failed(error);
+        // The same id again: it is applied once. A repeat that got nowhere says nothing about the first.
+        if (isCoded(error, "outcome_unknown")) unknown = error;
+        if (unknown === undefined || attempt >= attempts) throw failed(unknown ?? error);
       }
     }
   };

@@ -1,3 +1,4 @@
+import { isCoded } from "@seneschal/core";
 import type { Put } from "@seneschal/core/ports";
 import { admitWrite, durabilityName, storageError } from "@seneschal/core/storage";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
@@ -10,16 +11,19 @@ import { type DeviceSet, poolFill } from "./device-set.ts";
 import { type FragmentIo, nameOf, poolStripe } from "./fragment-io.ts";
 import { toFragments } from "./stripes.ts";
 
+/** What became of the commit that a chunk was taken for; `unknown`: it may stand. */
+export type ChunkOutcome = "committed" | "unused" | "unknown";
+
 /** A chunk on its way into an object. */
 export interface PreparedChunk {
   readonly ref: ChunkRef;
   /**
    * The put that takes one reference, to be committed with whatever refers to the chunk. Writes the fragments first when
-   * no such chunk exists. Call it again after a conflict.
+   * no such chunk exists, or when it cannot be read: a chunk that is lost is made whole again. Call it again after a conflict.
    */
   take(): Promise<Put>;
-  /** After the commit, or instead of it: drops fragments that did not become the chunk. */
-  settle(committed: boolean): Promise<void>;
+  /** After the commit, or instead of it: drops fragments that are certainly not the chunk's. */
+  settle(outcome: ChunkOutcome): Promise<void>;
 }
 
 /** Content-addressed, deduplicated, encrypted, erasure-coded chunks. */
@@ -88,13 +92,30 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
     return { pool: admission.pool, release: devices.reserve(admission.pool, onDisk) };
   };
 
+  /** Whether the sealed bytes of a chunk can be had: what an upload may count on instead of its own bytes. */
+  const readable = async (id: string, chunk: ChunkDoc): Promise<boolean> => {
+    try {
+      const { bad } = await io.readSealed(id, chunk);
+      if (bad.length > 0) parts.onBadFragments(id);
+      return true;
+    } catch (error) {
+      if (!isCoded(error, "ChunkLost", "ShardUnavailable")) throw error;
+      return false;
+    }
+  };
+
   return {
     async prepare(tenant, plaintext) {
       const master = await keys.forWrite();
       const { kek, id, secret } = await name(tenant, plaintext);
       const room = admit(plaintext.length);
+      /** What this writer wrote, whether or not it becomes the chunk. */
       let written: ChunkDoc | undefined;
+      /** What the last `take` put down: the chunk as it was found, new fragments, or new ones in place of those of `replaced`. */
       let used: "own" | "existing" | undefined;
+      let replaced: ChunkDoc | undefined;
+      /** The placement that was read last, and whether it could be. */
+      let looked: { readonly placement: string; readonly readable: boolean } | undefined;
       let epoch = master.epoch;
       const ref = () => ({ id, size: plaintext.length, key: wrapParameters(crypto, random, kek, id, { epoch, secret }) });
       let current = ref();
@@ -104,31 +125,46 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
         },
         async take() {
           const found = await store.get("storage_chunks", id);
-          if (found !== undefined) {
-            const doc = found.doc as ChunkDoc;
-            used = "existing";
-            // The chunk was sealed under the epoch of its first writer.
-            if (doc.epoch !== epoch) {
-              epoch = doc.epoch;
-              current = ref();
-            }
-            return { coll: "storage_chunks", id, doc: { ...doc, refs: doc.refs + 1 }, ifVersion: found.version };
-          }
-          if (written === undefined) {
-            const sealed = sealChunk(crypto, random, master, id, secret, plaintext);
-            written = await writeFragments(id, room.pool, sealed, plaintext.length);
-          }
-          if (epoch !== master.epoch) {
-            epoch = master.epoch;
+          const before = found?.doc as ChunkDoc | undefined;
+          // Under the epoch of its first writer: the references of others are bound to it.
+          const key = before === undefined ? (written?.epoch ?? master.epoch) : before.epoch;
+          if (key !== epoch) {
+            epoch = key;
             current = ref();
           }
+          if (before !== undefined) {
+            const placement = JSON.stringify(before.fragments);
+            if (looked?.placement !== placement) looked = { placement, readable: await readable(id, before) };
+            if (looked.readable) {
+              used = "existing";
+              replaced = undefined;
+              return { coll: "storage_chunks", id, doc: { ...before, refs: before.refs + 1 }, ifVersion: found?.version ?? 0 };
+            }
+          }
+          if (written !== undefined && written.epoch !== epoch) {
+            await Promise.all(written.fragments.map(io.drop));
+            written = undefined;
+          }
+          if (written === undefined) {
+            const sealed = sealChunk(crypto, random, await keys.forRead(epoch), id, secret, plaintext);
+            written = await writeFragments(id, room.pool, sealed, plaintext.length);
+          }
           used = "own";
-          return { coll: "storage_chunks", id, doc: written, ifVersion: 0 };
+          replaced = before;
+          const kept = before === undefined ? {} : { refs: before.refs + 1, created_at: before.created_at };
+          return { coll: "storage_chunks", id, doc: { ...written, ...kept }, ifVersion: found?.version ?? 0 };
         },
-        async settle(committed) {
+        async settle(outcome) {
           room.release();
+          // INVARIANT: after an unknown outcome nothing is dropped, old or new. What is nobody's is found by the scrub.
+          if (outcome === "unknown") return;
+          const committed = outcome === "committed";
           if (written !== undefined && !(committed && used === "own")) await Promise.all(written.fragments.map(io.drop));
           if (!committed) return;
+          if (replaced !== undefined) {
+            await Promise.all(replaced.fragments.map(io.drop));
+            context.emit("info", "device", "a lost chunk was written again by an upload of the same bytes", { chunk: id });
+          }
           if (used === "existing") metrics.chunkDedupHits.inc({ pool: room.pool });
           metrics.chunkWrites.inc({ pool: room.pool });
           metrics.chunkWriteBytes.inc(plaintext.length);

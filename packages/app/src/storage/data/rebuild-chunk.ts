@@ -121,6 +121,7 @@ export function createChunkRepair(
     }
     const fragments = [...chunk.fragments];
     const written: FragmentRecord[] = [];
+    let sent = false;
     rebuilding += 1;
     try {
       for (const { index, target } of plan) {
@@ -133,13 +134,15 @@ export function createChunkRepair(
         fragments[index] = record;
       }
       const doc: ChunkDoc = { ...chunk, fragments };
+      sent = true;
       const result = await commit(store, { puts: [{ coll: "storage_chunks", id: chunkId, doc, ifVersion: found.version }] });
       if (!result.ok) {
         await Promise.all(written.map(io.drop));
         return "again";
       }
     } catch {
-      await Promise.all(written.map(io.drop));
+      // INVARIANT: what may be the chunk now is not dropped. The scrub collects it when it is not.
+      if (!sent) await Promise.all(written.map(io.drop));
       return { verdict, repair: "failed", written: 0 };
     } finally {
       rebuilding -= 1;

@@ -32,14 +32,21 @@ export function objectError(
 const validName = /^(?!\d+\.\d+\.\d+\.\d+$)(?!xn--)[a-z0-9](?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]$/;
 
 /** A bucket of the tenant with the version to guard commits by. Throws `NoSuchBucket`, `TenantAccessDenied`. */
-export async function openBucket(
-  { context }: ObjectServices,
-  tenant: string,
-  name: string,
-): Promise<{ readonly bucket: BucketDoc; readonly version: number }> {
+export async function openBucket(services: ObjectServices, tenant: string, name: string): Promise<FoundBucket> {
+  const found = await findBucket(services, tenant, name);
+  if (found.bucket.deleting) throw objectError("NoSuchBucket", "the bucket does not exist", { bucket: name });
+  return found;
+}
+
+interface FoundBucket {
+  readonly bucket: BucketDoc;
+  readonly version: number;
+}
+
+/** The same, also of a bucket that is being deleted. */
+async function findBucket({ context }: ObjectServices, tenant: string, name: string): Promise<FoundBucket> {
   const found = await context.store.get("storage_buckets", name);
-  if (found === undefined || found.doc["deleting"] === true)
-    throw objectError("NoSuchBucket", "the bucket does not exist", { bucket: name });
+  if (found === undefined) throw objectError("NoSuchBucket", "the bucket does not exist", { bucket: name });
   const bucket = found.doc as BucketDoc;
   if (bucket.tenant !== tenant) throw storageError("TenantAccessDenied", "the bucket belongs to another tenant");
   return { bucket, version: found.version };
@@ -72,7 +79,8 @@ export async function createBucket(services: ObjectServices, tenant: string, nam
 export async function deleteBucket(services: ObjectServices, tenant: string, name: string): Promise<void> {
   const { context, cluster } = services;
   if (cluster.state.maintenance) throw storageError("MaintenanceMode", "the cluster is in maintenance: reads work, writes wait");
-  const { bucket, version } = await openBucket(services, tenant, name);
+  // One that is marked is what an earlier call left, whose end nobody heard of: this one ends it.
+  const { bucket, version } = await findBucket(services, tenant, name);
   const marked = await commit(context.store, {
     puts: [{ coll: "storage_buckets", id: name, doc: { ...bucket, deleting: true }, ifVersion: version }],
   });

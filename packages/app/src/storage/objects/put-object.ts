@@ -28,8 +28,9 @@ export interface PutObjectInput {
 }
 
 /**
- * Stores an object; it is there, whole and durable, when this resolves, and not at all when it throws. The last writer
- * of a key wins unless conditions say otherwise. Throws what the pool, the keys and the shard throw.
+ * Stores an object; it is there, whole and durable, when this resolves. When it throws, the key has what it had, or all of the
+ * new object where `ShardUnavailable` came of an unknown outcome: never less than one of the two. The last writer of a key
+ * wins unless conditions say otherwise. Throws what the pool, the keys and the shard throw.
  */
 export async function putObject(services: ObjectServices, input: PutObjectInput): Promise<ObjectDoc> {
   checkKey(input.key);

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { Del, Put } from "@seneschal/core/ports";
+import type { CommitResult, Del, Put } from "@seneschal/core/ports";
 import { isInline, storageError } from "@seneschal/core/storage";
 import { commit } from "../context.ts";
-import type { PreparedChunk } from "../data/chunk-store.ts";
+import type { ChunkOutcome, PreparedChunk } from "../data/chunk-store.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";
 import type { Body, ChunkRef } from "../documents.ts";
 import { chunkBytes, cutChunks } from "./cut-chunks.ts";
@@ -44,34 +44,30 @@ export async function storeBody(
   const { store, clock } = context;
   const stage = randomUUID();
   const refs: ChunkRef[] = [];
-  const staged: string[] = [];
+  const staged: { readonly id: string; readonly version: number }[] = [];
   const md5 = createHash("md5");
   let size = 0;
   let held: Uint8Array | undefined;
 
-  const takeAndCommit = async (chunk: PreparedChunk, draft: () => Draft | Promise<Draft>): Promise<"committed" | "conflict"> =>
-    // Writers of one chunk in this process queue up instead of racing on its record.
-    locked(chunk.ref.id, async () => {
-      for (let attempt = 0; attempt < 50; attempt++) {
-        const take = await chunk.take();
-        const { puts, dels = [], checks = [] } = await draft();
-        const result = await commit(store, { puts: [...puts, take], dels, checks });
-        if (result.ok) return "committed";
-        if (result.failed.some((f) => f.coll !== "storage_chunks")) return "conflict";
-      }
-      throw storageError("ShardUnavailable", "too many writers of one chunk, try again");
-    });
-
-  const settleAfter = async (
-    chunk: PreparedChunk,
-    work: Promise<"committed" | "conflict">,
-  ): Promise<"committed" | "conflict"> => {
-    let outcome: "committed" | "conflict" = "conflict";
+  /** Commits `draft` with one reference to the chunk: its result, or the one that failed by another's doing than the chunk's. */
+  const takeAndCommit = async (chunk: PreparedChunk, draft: () => Draft | Promise<Draft>): Promise<CommitResult> => {
+    let outcome: ChunkOutcome = "unused";
     try {
-      outcome = await work;
-      return outcome;
+      // Writers of one chunk in this process queue up instead of racing on its record.
+      return await locked(chunk.ref.id, async () => {
+        for (let attempt = 0; attempt < 50; attempt++) {
+          const take = await chunk.take();
+          const { puts, dels = [], checks = [] } = await draft();
+          // INVARIANT: until the store says no, the chunk may be referred to.
+          outcome = "unknown";
+          const result = await commit(store, { puts: [...puts, take], dels, checks });
+          outcome = result.ok ? "committed" : "unused";
+          if (result.ok || result.failed.some((f) => f.coll !== "storage_chunks")) return result;
+        }
+        throw storageError("ShardUnavailable", "too many writers of one chunk, try again");
+      });
     } finally {
-      await chunk.settle(outcome === "committed");
+      await chunk.settle(outcome);
     }
   };
 
@@ -79,16 +75,15 @@ export async function storeBody(
     const chunk = await chunks.prepare(tenant, plaintext);
     const id = `${stage}.${staged.length}`;
     const doc = { stage, chunk: chunk.ref.id, at: clock.now() };
-    await settleAfter(
-      chunk,
-      takeAndCommit(chunk, () => ({ puts: [{ coll: "storage_staged", id, doc, ifVersion: 0 }] })),
-    );
-    staged.push(id);
+    const result = await takeAndCommit(chunk, () => ({ puts: [{ coll: "storage_staged", id, doc, ifVersion: 0 }] }));
+    if (!result.ok) throw storageError("InvariantViolation", "a fresh staging id is taken");
+    staged.push({ id, version: result.versions[`storage_staged/${id}`] as number });
     refs.push(chunk.ref);
   };
 
+  /** What cannot be given back now is collected a day later. */
   const abandon = async (): Promise<void> => {
-    for (const id of staged) await unstage({ context, id });
+    for (const { id } of staged) await unstage({ context, id }).catch(() => undefined);
   };
 
   try {
@@ -110,7 +105,8 @@ export async function storeBody(
     inline,
     md5: md5.digest("hex"),
     async finish(build) {
-      const dels = staged.map((id) => ({ coll: "storage_staged", id }));
+      // Guarded: what was staged too long ago may have been collected, and an object must not name it.
+      const dels = staged.map(({ id, version }) => ({ coll: "storage_staged", id, ifVersion: version }));
       if (last === undefined || inline) {
         const { id, epoch, nonce, sealed, key } = await chunks.sealInline(tenant, last ?? new Uint8Array(0));
         const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
@@ -119,13 +115,14 @@ export async function storeBody(
         return result.ok ? "committed" : "conflict";
       }
       const chunk = await chunks.prepare(tenant, last);
-      return settleAfter(
-        chunk,
-        takeAndCommit(chunk, async () => {
-          const draft = await build({ kind: "chunks", chunks: [...refs, chunk.ref] });
-          return { ...draft, dels: [...(draft.dels ?? []), ...dels] };
-        }),
-      );
+      const result = await takeAndCommit(chunk, async () => {
+        const draft = await build({ kind: "chunks", chunks: [...refs, chunk.ref] });
+        return { ...draft, dels: [...(draft.dels ?? []), ...dels] };
+      });
+      if (result.ok) return "committed";
+      if (result.failed.some(({ coll }) => coll === "storage_staged"))
+        throw storageError("ShardUnavailable", "the upload took so long that its chunks were collected, send it again");
+      return "conflict";
     },
     abandon,
   };

@@ -1,0 +1,155 @@
+import { randomBytes } from "node:crypto";
+import { openPostgresStore } from "@seneschal/adapters/postgres";
+import type { StoreSchema } from "@seneschal/core/store";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
+import { startTcpProxy, type TcpProxy } from "../../../../tools/tcp-proxy.ts";
+import { gatewaySchema } from "../../src/gateway/index.ts";
+import { governanceSchema } from "../../src/governance/index.ts";
+import { createBucket } from "../../src/storage/objects/buckets.ts";
+import { putObject } from "../../src/storage/objects/put-object.ts";
+import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
+import { storageSchema } from "../../src/storage/schema.ts";
+import { openRig as openGatewayRig } from "../gateway/rig.ts";
+import { servers as governanceServers, startRig as startGovernance } from "../governance/rig.ts";
+import { servers as schedulerServers, startScheduler } from "../scheduler/harness.ts";
+import { bytesOf, collect, openRig as openStorageRig, pattern } from "../storage/rig.ts";
+
+/** Places of a COMMIT within a request where its answer is lost. */
+const PLACES = [0, 1, 2, 3];
+
+/** How a service is asked for one thing under a key, and how many of that there are. */
+interface Subject {
+  send(key: string): Promise<{ readonly status: number }>;
+  made(key: string): Promise<number>;
+}
+
+if (postgresBinaries() === undefined) test.skip("PostgreSQL is not installed (apt-get install postgresql)", () => {});
+else
+  describe("PostgreSQL whose answer to COMMIT is lost, and that is then away", () => {
+    let server: PostgresServer;
+    let proxy: TcpProxy;
+    const closing: (() => Promise<unknown>)[] = [];
+    beforeAll(async () => {
+      server = await startPostgres();
+    });
+    afterAll(() => server.destroy());
+    beforeEach(async () => {
+      proxy = await startTcpProxy(Number(new URL(server.url).port));
+    });
+    afterEach(async () => {
+      for (const close of closing.splice(0).reverse()) await close();
+      await proxy.close();
+    });
+    const url = () => server.url.replace(/:\d+\//, `:${proxy.port}/`);
+    const open = async (schema: StoreSchema) => {
+      const store = await openPostgresStore({
+        ...schema,
+        url: url(),
+        namespace: `t_${randomBytes(6).toString("hex")}`,
+        timeoutMs: 500,
+      });
+      closing.push(() => store.close());
+      return store;
+    };
+    /** Loses the answer to the COMMIT after the next `skip` ones, or to none where there are not so many. */
+    const lose = async (skip: number, work: () => Promise<unknown>): Promise<void> => {
+      void proxy.loseAnswer("commit\0", "COMMIT\0", skip);
+      await work();
+      proxy.heal();
+    };
+
+    test("storage: the key has the old bytes or the new ones, the same PUT again ends in the new ones, and both read", async () => {
+      const rig = await openStorageRig({ extra: { store: await open(storageSchema) } });
+      closing.push(() => rig.dispose());
+      const { objects } = rig.node;
+      await createBucket(objects, "alpha", "docs", "us-east-1");
+      const put = (key: string, bytes: Uint8Array) =>
+        putObject(objects, {
+          ...{ tenant: "alpha", bucket: "docs", key, body: bytesOf(bytes) },
+          ...{ contentType: "", headers: {}, meta: {} },
+        });
+      const get = async (key: string) => collect(readObject(objects, await headObject(objects, "alpha", "docs", key)));
+      for (const [i, size] of [2000, 90_000, (4 << 20) + 1, (8 << 20) + 1].entries())
+        for (const skip of PLACES.slice(0, Math.max(1, i))) {
+          const key = `k${i}-${skip}`;
+          const [old, fresh] = [pattern(size, 2 * skip + 100 * i + 1), pattern(size, 2 * skip + 100 * i + 2)];
+          await put(key, old);
+          await lose(skip, () => expect(put(key, fresh)).rejects.toMatchObject({ code: "ShardUnavailable" }));
+          const found = await get(key);
+          expect(found.equals(old) || found.equals(fresh)).toBe(true);
+          await put(key, fresh);
+          expect((await get(key)).equals(fresh)).toBe(true);
+        }
+    });
+
+    /** A keyed request at each place of the lost answer: 503 or the truth, never twice. */
+    const never = async (subject: Subject): Promise<void> => {
+      let lost = 0;
+      for (const skip of PLACES) {
+        const key = `request-${skip}`;
+        await lose(skip, async () => {
+          const { status } = await subject.send(key);
+          expect([200, 201, 202, 503]).toContain(status);
+          lost += Number(status === 503);
+        });
+        expect(await subject.made(key)).toBeLessThanOrEqual(1);
+        const again = await subject.send(key);
+        expect([200, 201, 202, 409]).toContain(again.status);
+        expect(await subject.made(key)).toBeLessThanOrEqual(1);
+        if (again.status !== 409) expect(await subject.made(key)).toBe(1);
+      }
+      expect(lost).toBeGreaterThan(0);
+    };
+
+    test("gateway: a keyed request is answered 503 or with the truth, and no repeat does it twice", async () => {
+      const rig = await openGatewayRig({ store: await open(gatewaySchema), organizations: ["acme"] });
+      closing.push(() => rig.close());
+      const acme = rig.admin("acme");
+      await never({
+        send: (key) => acme("POST", "/api/v1/workspaces", { name: key }, { "idempotency-key": key }),
+        made: async (key) =>
+          (await acme("GET", "/api/v1/workspaces")).body.workspaces.filter((w: { name: string }) => w.name === key).length,
+      });
+    });
+
+    test("governance: a keyed request is answered 503 or with the truth, and no repeat does it twice", async () => {
+      const store = await open(governanceSchema);
+      const rig = await startGovernance(governanceServers[0]![1], { store });
+      closing.push(() => rig.stop());
+      const event = (name: string) => ({
+        ...{ eventType: "COMPLETE", eventTime: "2026-03-01T11:00:00Z", producer: "https://example.test/p" },
+        ...{
+          schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json",
+          run: { runId: "01890c3e-7a1f-7c3e-8a1f-0123456789ab" },
+        },
+        ...{ job: { namespace: "n", name }, inputs: [], outputs: [] },
+      });
+      await never({
+        send: (key) => rig.call("writer", "POST", "/api/v1/lineage", event(key), { "idempotency-key": key }),
+        async made(key) {
+          const ids = (await store.changes(0, 1000)).filter((c) => c.coll === "lineage_events").map((c) => c.id);
+          const found = await store.getMany("lineage_events", [...new Set(ids)]);
+          return found.filter((f) => JSON.stringify(f?.doc).includes(`"${key}"`)).length;
+        },
+      });
+    });
+
+    test("scheduler: a keyed submission is answered 503 or with the truth, and no repeat does it twice", async () => {
+      const s = await startScheduler(schedulerServers[0]![1], { storage: { kind: "postgres", url: url() } });
+      closing.push(() => s.stop());
+      await s.cluster(4, { max_nodes: 3 });
+      const submit = (key: string) =>
+        s.call("ada", "POST", "/api/v1/allocations", { tenant: "physics", labels: { key } }, { "idempotency-key": key });
+      for (const key of ["first", "second"]) {
+        const lost = proxy.loseAnswer("append ", "SELECT 1\0");
+        const answer = submit(key);
+        await lost;
+        expect((await answer).status).toBe(503);
+        proxy.heal();
+        expect([200, 201, 202]).toContain((await submit(key)).status);
+        const { body } = await s.call("ada", "GET", "/api/v1/allocations");
+        expect(body.filter((a: { labels: { key?: string } }) => a.labels.key === key)).toHaveLength(1);
+      }
+    }, 120_000);
+  });
