@@ -4,7 +4,7 @@ import type { AppendResult, LogEntry, LogErrorCode, LogHead, ReplicatedLog } fro
 import { InFlight } from "../in-flight.ts";
 import { checkPiece, checkRead, checkSnapshotSeq, keptSnapshots, truncated, uncovered } from "../log/check-query.ts";
 import { bytes } from "./layout.ts";
-import { type LevelDb, openLevel } from "./open-level.ts";
+import { inspectLevel, type LevelDb, openLevel } from "./open-level.ts";
 
 const format = "log 1";
 const places = {
@@ -21,7 +21,7 @@ const range = { entries: { gte: bytes("l/"), lt: bytes("l0") }, snapshots: { gte
  * `kill -9`. A write that fails is `outcome_unknown`; from then on writes are refused (`log_failed`) until it is opened
  * again.
  *
- * @throws CodedError `store_locked` when another process has the directory open; `log_misconfigured` when the directory
+ * @throws CodedError `store_damaged` when a file is not what was written; `store_locked` when another process has the directory open; `log_misconfigured` when the directory
  *   holds something else.
  */
 export async function openLevelLog(options: { readonly path: string }): Promise<ReplicatedLog> {
@@ -174,6 +174,7 @@ export async function openLevelLog(options: { readonly path: string }): Promise<
         leaderId: "local",
         members: ["local"],
       })),
+    inspect: () => inFlight.run(() => inspectLevel(db)),
     close: async () => {
       wakeUps.clear();
       await inFlight.close();

@@ -22,7 +22,7 @@ import { KeptCounts } from "./kept-counts.ts";
 import { KnownKeys } from "./known-keys.ts";
 import { bytes, layout } from "./layout.ts";
 import { openLayout } from "./open-layout.ts";
-import { type LevelDb, openLevel, readValues } from "./open-level.ts";
+import { inspectLevel, type LevelDb, openLevel, readValues } from "./open-level.ts";
 import { readWindow } from "./read-window.ts";
 import { isSeqIndex, seqPage, seqsIn } from "./seq-index.ts";
 import { entryChanges, parseDocument, readView, writePlan } from "./write-plan.ts";
@@ -40,7 +40,7 @@ export interface LevelStoreOptions extends StoreSchema {
  * A write that fails is `outcome_unknown`; from then on the store answers reads and refuses writes (`store_failed`)
  * until it is opened again, which loses nothing that was acknowledged. A directory of layout 1 is brought to layout 2.
  *
- * @throws CodedError `store_locked` when another process has the directory open; `store_misconfigured` when it was
+ * @throws CodedError `store_damaged` when a file is not what was written; `store_locked` when another process has the directory open; `store_misconfigured` when it was
  *   written in another layout; `invalid_schema`.
  *
  * @example
@@ -207,6 +207,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
       listeners.add(callback);
       return () => listeners.delete(callback);
     },
+    inspect: () => inFlight.run(() => inspectLevel(db)),
     close: async () => {
       listeners.clear();
       await inFlight.close();

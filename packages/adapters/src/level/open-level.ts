@@ -1,6 +1,7 @@
 import { CodedError } from "@seneschal/core";
 import type { StoreErrorCode } from "@seneschal/core/ports";
 import { ClassicLevel } from "classic-level";
+import { type DamagedPlace, damageOf } from "./check-files.ts";
 import { holdFiles } from "./hold-files.ts";
 import { lowerMerges } from "./lower-merges.ts";
 
@@ -72,12 +73,25 @@ class ListingLevel extends ClassicLevel<Buffer, string> {
   }
 }
 
+/** So often damage is looked at again before it is believed: another process may have the directory open, and its files come and go. */
+const looks = 3;
+
 /**
- * Opens or creates a LevelDB directory. One process at a time.
+ * Opens or creates a LevelDB directory. One process at a time. All of it is checked first: LevelDB would leave out what it cannot read,
+ * and go on without it.
  *
- * @throws CodedError `store_locked` when another process has it open, `store_unavailable` when it cannot be opened.
+ * @throws CodedError `store_damaged`, with the places, when the files are not what was written: they stay as they are;
+ *   `store_locked` when another process has the directory open, `store_unavailable` when it cannot be opened.
  */
 export async function openLevel(path: string): Promise<LevelDb> {
+  let places = await damageOf(path);
+  for (let look = 1; look < looks && places.length > 0; look += 1) places = await damageOf(path);
+  if (places.length > 0)
+    throw new CodedError<StoreErrorCode>(
+      "store_damaged",
+      `the data directory ${path} is damaged: ${places.map(placeText).join("; ")}. Nothing was changed; restore it from a backup`,
+      { path, places },
+    );
   const db: LevelDb = new ListingLevel(path, { ...encodings, writeBufferSize });
   try {
     await db.open();
@@ -98,4 +112,13 @@ export async function openLevel(path: string): Promise<LevelDb> {
       error,
     );
   }
+}
+
+/** What is damaged in the directory of an open database, but for the journal that is being written. */
+export async function inspectLevel({ location }: LevelDb): Promise<readonly string[]> {
+  return (await damageOf(location, { live: true })).map(placeText);
+}
+
+function placeText({ file, offset, what }: DamagedPlace): string {
+  return `${file} at ${offset}: ${what}`;
 }

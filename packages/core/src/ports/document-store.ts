@@ -134,6 +134,7 @@ export interface StoreCapabilities {
  * - `store_closed`: `close` was called. `store_locked`: another process has it open (engines for one process).
  * - `store_failed`: an earlier write failed; the store answers reads only until it is opened again.
  * - `store_unavailable`: not reachable, nothing was done. `store_misconfigured`: the engine cannot keep the laws.
+ * - `store_damaged`: what is on the medium is not what was written; it was left as it is, and `details.places` says where.
  */
 export type StoreErrorCode =
   | "invalid_schema"
@@ -146,7 +147,8 @@ export type StoreErrorCode =
   | "store_locked"
   | "store_failed"
   | "store_unavailable"
-  | "store_misconfigured";
+  | "store_misconfigured"
+  | "store_damaged";
 
 /**
  * Keeps JSON documents in declared collections.
@@ -209,5 +211,10 @@ export interface DocumentStore {
   changes(afterSeq: number, limit: number): Promise<readonly Change[]>;
   /** Calls back with the newest change sequence, at least once after every commit. Wake-up only: read with `changes`. */
   subscribe(callback: (seq: number) => void): () => void;
+  /**
+   * Reads the medium against its checksums: what is damaged, in words that name the place; empty when nothing is. Absent where the
+   * medium is a server's affair.
+   */
+  inspect?(): Promise<readonly string[]>;
   close(): Promise<void>;
 }

@@ -111,5 +111,10 @@ export interface ReplicatedLog {
   archived(piece: number): Promise<Uint8Array | undefined>;
   subscribe(afterSeq: number, callback: (seq?: number) => void): () => void;
   status(): Promise<LogStatus>;
+  /**
+   * Reads the medium against its checksums: what is damaged, in words that name the place; empty when nothing is. Absent where the
+   * medium is a server's affair.
+   */
+  inspect?(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
