@@ -51,6 +51,26 @@ describe.each(names)("%s", (name) => {
   });
 });
 
+/** What runs on the machine of whoever installs a package, and why it may. */
+const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
+  "classic-level": "chooses the binary that it brings along, or builds it; calls nobody",
+  protobufjs: "compares its version with the one that is asked for, and warns; calls nobody",
+};
+
+test("no production dependency runs a script when it is installed but those that are listed with a reason", () => {
+  type Entry = { dev?: boolean; devOptional?: boolean; hasInstallScript?: boolean };
+  const locked = Object.entries(json("package-lock.json").packages as Record<string, Entry>);
+  const scripts = locked.filter(([, { dev, hasInstallScript }]) => hasInstallScript === true && dev !== true);
+  expect(scripts.map(([path]) => path.split("node_modules/").at(-1)).sort()).toEqual(Object.keys(INSTALL_SCRIPTS).sort());
+});
+
+test("no package has an install script of its own", () => {
+  for (const name of names) {
+    const { scripts = {} } = json(`packages/${name}/package.json`) as { scripts?: Record<string, string> };
+    expect(Object.keys(scripts).filter((script) => /^(pre|post)?(install|prepare)$/.test(script))).toEqual([]);
+  }
+});
+
 test("one dependency has one version in all manifests", () => {
   const versions = new Map<string, Set<string>>();
   for (const manifest of [json("package.json"), ...names.map((name) => json(`packages/${name}/package.json`))]) {

@@ -18,8 +18,8 @@ function incoming(request: IncomingMessage, response: ServerResponse): Incoming 
   const peer = peerOf(request.socket);
   return {
     method: request.method ?? "GET",
-    // RFC 9112 section 3.2: HTTP/1.1 without a Host is a bad request; an empty target is refused as one.
-    target: request.headers.host === undefined && request.httpVersion === "1.1" ? "" : (request.url ?? ""),
+    // RFC 9112 section 3.2: HTTP/1.1 without a Host, or anything with two, is a bad request; an empty target is refused as one.
+    target: hasOneHost(request) ? (request.url ?? "") : "",
     headers: headersOf(request),
     body: bodyReader(request),
     remoteAddress: request.socket.remoteAddress ?? "",
@@ -30,6 +30,16 @@ function incoming(request: IncomingMessage, response: ServerResponse): Incoming 
       });
     },
   };
+}
+
+/** Node shows the first of two. HTTP/1.0 needs none. */
+function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion !== "1.1");
 }
 
 /** Node joins the lines of every header itself but for `set-cookie`. */

@@ -27,8 +27,11 @@ const special4 = [
   "224.0.0.0/4",
   "240.0.0.0/4",
 ] as const;
-const special6 = ["::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16"] as const;
-const local6 = ["fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8"] as const;
+/**
+ * Global unicast is 2000::/3 (RFC 4291; IANA assigns nothing else): what lies outside is local, mapped, translated, segment routing or
+ * not given out. Inside, the ranges that are for protocols and documents.
+ */
+const special6 = ["::/3", "4000::/2", "8000::/1", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"] as const;
 
 /**
  * A guard against server-side request forgery: public addresses may be called, private and special ones only if `allowed`
@@ -36,13 +39,14 @@ const local6 = ["fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8"] as const;
  * anything.
  */
 export function targetGuard(allowed: readonly string[]): TargetGuard {
-  const special = blockList([...special4, ...special6, ...local6]);
+  // A list of their own each: one list takes an IPv4 address for its mapped form too.
+  const special = { ipv4: blockList(special4), ipv6: blockList(special6) };
   const addresses = blockList(allowed.filter((entry) => isIP(entry.split("/")[0] ?? "") !== 0));
   const names = new Set(allowed.map((entry) => entry.toLowerCase()));
 
   const permits = (address: string): boolean => {
     const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-    return addresses.check(address, family) || !special.check(address, family);
+    return addresses.check(address, family) || !special[family].check(address, family);
   };
 
   const guarded = (hostname: string, options: LookupOptions, callback: Parameters<LookupFunction>[2]): void => {

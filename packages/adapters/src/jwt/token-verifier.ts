@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { CodedError } from "@seneschal/core";
+import { isOrganizationId } from "@seneschal/core/keys";
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
 
 /** What a token says of its bearer, checked. Times in milliseconds since the epoch. */
@@ -113,6 +114,7 @@ function claimsOf(payload: JWTPayload, latestIssue: number): TokenClaims {
     throw invalidToken(`claim ${claim}`);
   };
   if (typeof iat === "number" && iat * 1000 > latestIssue) throw invalidToken("claim iat");
+  if (!isOrganizationId(text("org", org))) throw invalidToken("claim org");
   return {
     subject: text("sub", sub),
     issuer: text("iss", iss),

@@ -48,6 +48,8 @@ test.each([
   ["of another issuer", { sub: "jo", iss: "https://evil.example" }],
   ["of a subject with a NUL", { sub: "jo\0physics" }],
   ["of a subject without end", { sub: "j".repeat(257) }],
+  ["of an organisation with a slash", { sub: "jo", org: "physics/x" }],
+  ["of an organisation with a NUL", { sub: "jo", org: "physics\0" }],
 ])("a token that is %s is a 401", async (_, more) => {
   expect((await s.call(undefined, "GET", "/api/v1/tenants", undefined, as(more))).status).toBe(401);
 });

@@ -469,6 +469,12 @@ export const httpCases: readonly HttpCase[] = [
     code: "BAD_REQUEST",
     replyHeaders: { "x-request-id": "generated-id" },
   },
+  {
+    name: "two host headers",
+    raw: "GET /widgets/health HTTP/1.1\r\nhost: x\r\nHost: y\r\nconnection: close\r\n\r\n",
+    status: 400,
+    code: "BAD_REQUEST",
+  },
   { name: "no host header", raw: "GET /widgets/health HTTP/1.1\r\nconnection: close\r\n\r\n", status: 400, code: "BAD_REQUEST" },
   {
     name: "two lengths",

@@ -2,7 +2,7 @@ import type { TokenClaims } from "@seneschal/adapters/jwt";
 import { type CertificateIdentity, untrusted } from "@seneschal/adapters/tls";
 import type { Principal } from "@seneschal/contract";
 import { CodedError } from "@seneschal/core";
-import { isOrganizationId, refusal } from "@seneschal/core/keys";
+import { refusal } from "@seneschal/core/keys";
 import { admins } from "../admins/collections.ts";
 import { type CertificateRecord, certificates } from "../certificates/collections.ts";
 import { keyText } from "../store/collection.ts";
@@ -47,7 +47,6 @@ export async function principalOfToken(
   now: number,
 ): Promise<Principal> {
   const { subject, organization: org, roles, scopes, email } = claims;
-  if (!isOrganizationId(org)) throw new CodedError("invalid_token", "invalid token", { reason: "claim org" });
   if (Buffer.byteLength(subject) > 256) throw new CodedError("invalid_token", "invalid token", { reason: "claim sub" });
   for (const kind of Object.values(identityKinds)) {
     const known = await kind?.find(read, subject);

@@ -1,10 +1,7 @@
 import { createHash } from "node:crypto";
-import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { type Assets, openAssets } from "@seneschal/adapters/assets";
 import { type docsContract, type Handlers, type Payload, situation } from "@seneschal/contract";
-
-const require = createRequire(import.meta.url);
 
 const SWAGGER_START = `addEventListener("DOMContentLoaded", () => {
   SwaggerUIBundle({ url: "openapi.json", dom_id: "#ui", validatorUrl: null, deepLinking: true });
@@ -21,7 +18,7 @@ const POLICY =
   "connect-src 'self'; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * Handlers of the reference pages, served from this installation: swagger-ui-dist at `/docs`, ReDoc at `/redoc`, no inline script,
+ * Handlers of the reference pages, served from this installation: Swagger UI at `/docs`, ReDoc at `/redoc`, no inline script,
  * not one request to anywhere else. The files are read and compressed when a page is first asked for.
  */
 export function docsHandlers(document: object): Handlers<typeof docsContract, undefined> {
@@ -69,15 +66,14 @@ ${styles.map((name) => `<link rel="stylesheet" href="${link(name)}">\n`).join(""
 }
 
 function loadAssets(): Promise<Assets> {
-  const swagger = (name: string): string => require.resolve(`swagger-ui-dist/${name}`);
-  const redoc = fileURLToPath(new URL("../../../vendor/redoc/redoc.standalone.js", import.meta.url));
+  const vendor = (file: string): string => fileURLToPath(new URL(`../../../vendor/${file}`, import.meta.url));
   const script = "text/javascript; charset=utf-8";
   return openAssets([
-    { name: "swagger-ui-bundle.js", mediaType: script, file: swagger("swagger-ui-bundle.js") },
-    { name: "swagger-ui.css", mediaType: "text/css; charset=utf-8", file: swagger("swagger-ui.css") },
-    { name: "favicon.png", mediaType: "image/png", file: swagger("favicon-32x32.png") },
+    { name: "swagger-ui-bundle.js", mediaType: script, file: vendor("swagger-ui/swagger-ui-bundle.js") },
+    { name: "swagger-ui.css", mediaType: "text/css; charset=utf-8", file: vendor("swagger-ui/swagger-ui.css") },
+    { name: "favicon.png", mediaType: "image/png", file: vendor("swagger-ui/favicon.png") },
     { name: "swagger-start.js", mediaType: script, text: SWAGGER_START },
-    { name: "redoc.standalone.js", mediaType: script, file: redoc },
+    { name: "redoc.standalone.js", mediaType: script, file: vendor("redoc/redoc.standalone.js") },
     { name: "redoc-start.js", mediaType: script, text: REDOC_START },
   ]);
 }
