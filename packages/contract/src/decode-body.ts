@@ -43,7 +43,7 @@ export async function decodeBody(route: Route, wire: WireRequest, defaultLimit =
   if (charset !== undefined && !/^"?utf-?8"?$/.test(charset)) {
     throw situation("unsupported_media_type", "JSON is UTF-8: expected no charset, or utf-8");
   }
-  return { raw, json: decodeJson(raw) };
+  return { raw, json: decodeJson(raw, route.values) };
 }
 
 async function readAll(body: WireRequest["body"], limit: number): Promise<Uint8Array | undefined> {

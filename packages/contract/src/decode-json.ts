@@ -8,9 +8,10 @@ const MAX_DEPTH = 64;
 /**
  * Parses a JSON text as strictly as everything behind it assumes: UTF-8, at most 64 levels, finite numbers, no unpaired
  * surrogate or NUL in a string, no `__proto__` key, no key twice in one object (RFC 7493: readers differ in which they take), no byte
- * order mark. Throws `invalid_json` for what is not JSON, `validation_failed` naming the place for the rest.
+ * order mark, and no more than `values` separators and brackets, which bounds its values. Throws `invalid_json` for what is not JSON,
+ * `validation_failed` naming the place for the rest.
  */
-export function decodeJson(bytes: Uint8Array): unknown {
+export function decodeJson(bytes: Uint8Array, values = Number.POSITIVE_INFINITY): unknown {
   let text: string;
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     throw situation("invalid_json", "the body begins with a byte order mark");
@@ -20,8 +21,9 @@ export function decodeJson(bytes: Uint8Array): unknown {
     throw situation("invalid_json", "the body is not UTF-8");
   }
   // Before parsing: a body of brackets would otherwise take a hundred times its size in memory.
-  const { depth, members } = measure(text);
+  const { depth, members, marks } = measure(text);
   if (depth > MAX_DEPTH) throw situation("invalid_json", `the body is nested deeper than ${MAX_DEPTH} levels`);
+  if (marks > values) throw situation("invalid_json", `the body holds more than ${values} values`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -36,19 +38,23 @@ export function decodeJson(bytes: Uint8Array): unknown {
   return value;
 }
 
-/** How deep the text is nested, and how many members its objects have. */
-function measure(text: string): { readonly depth: number; readonly members: number } {
+/** How deep the text is nested, how many members its objects have, and how many separators and brackets there are. */
+function measure(text: string): { readonly depth: number; readonly members: number; readonly marks: number } {
   let level = 0;
   let depth = 0;
   let members = 0;
+  let others = 0;
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
     if (c === 0x22) i = stringEnd(text, i + 1);
-    else if (c === 0x5b || c === 0x7b) depth = Math.max(depth, ++level);
-    else if (c === 0x5d || c === 0x7d) level--;
+    else if (c === 0x5b || c === 0x7b) {
+      depth = Math.max(depth, ++level);
+      others++;
+    } else if (c === 0x5d || c === 0x7d) level--;
     else if (c === 0x3a) members++;
+    else if (c === 0x2c) others++;
   }
-  return { depth, members };
+  return { depth, members, marks: members + others };
 }
 
 function membersOf(value: unknown): number {

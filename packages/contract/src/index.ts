@@ -1,5 +1,6 @@
 export { type CallInput, type Client, type ClientOptions, client, type Fetch, type RawReply } from "./client.ts";
 export { contract } from "./contract.ts";
+export { decodeJson } from "./decode-json.ts";
 export { type Dispatch, dispatcher } from "./dispatcher.ts";
 export { docsContract } from "./docs.ts";
 export { type Endpoint, endpoints } from "./endpoints.ts";

@@ -32,6 +32,10 @@ export interface Route {
   readonly consumes?: string;
   /** Bytes; the service's default is 1 MiB. */
   readonly bodyLimit?: number;
+  /** So many separators and brackets the JSON of a body, and of a reply that is read from elsewhere, may hold; default: any. */
+  readonly values?: number;
+  /** So many bytes of a reply are read by a service that calls this route of another; default 16 KiB. */
+  readonly replyLimit?: number;
   /** Success status. */
   readonly status: number;
   readonly reply?: z.ZodType;

@@ -35,6 +35,22 @@ test("a body is accepted if and only if all its strings and names are well-forme
   );
 });
 
+test("a bound on values is a bound on separators and brackets, those in strings not counted, before anything is parsed", () => {
+  const marks = (text: string, most: number) => {
+    try {
+      decodeJson(bytes(text), most);
+      return "accepted";
+    } catch (error) {
+      return (error as { code: string }).code;
+    }
+  };
+  const list = JSON.stringify(Array.from({ length: 100 }, (_, i) => i));
+  expect([marks(list, 100), marks(list, 99)]).toEqual(["accepted", "invalid_json"]);
+  const keys = JSON.stringify(Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`k${i}`, i])));
+  expect([marks(keys, 100), marks(keys, 99)]).toEqual(["accepted", "invalid_json"]);
+  expect(marks(JSON.stringify([",".repeat(1000), '[{":,'.repeat(100)]), 2)).toBe("accepted");
+});
+
 test("64 levels are read and 65 are not; brackets in strings, behind any number of backslashes, are no levels", () => {
   fc.assert(
     fc.property(fc.integer({ min: 60, max: 70 }), tricky, tricky, (levels, before, inside) => {

@@ -11,6 +11,8 @@ export interface GatewayMetrics {
   dispatched(kind: "state" | "answer" | "consent" | "message", result: "done" | "retry" | "refused"): void;
   /** A call of a partner's gateway. */
   partnerCalled(result: "answered" | "failed" | "not_tried", seconds: number): void;
+  /** Something of a partner was refused: what, and with which code. */
+  partnerRefused(of: string, reason: string): void;
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -51,12 +53,19 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
     buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
     registers,
   });
+  const refusals = new Counter({
+    name: "gateway_federation_refusals_total",
+    help: "What partners asked for or answered that was refused",
+    labelNames: ["of", "reason"],
+    registers,
+  });
   return {
     operation: (operation, result) => operations.inc({ operation, result }),
     policyEvaluated: (result) => policies.inc({ result }),
     auditEvent: (type) => events.inc({ event_type: type }),
     dispatched: (kind, result) => dispatches.inc({ kind, result }),
     partnerCalled: (result, seconds) => calls.observe({ result }, seconds),
+    partnerRefused: (of, reason) => refusals.inc({ of, reason }),
     text: () => metrics.text(),
     contentType: metrics.contentType,
   };

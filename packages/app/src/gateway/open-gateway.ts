@@ -3,7 +3,7 @@ import type { TokenVerifier } from "@seneschal/adapters/jwt";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import type { Revocations } from "@seneschal/adapters/tls";
-import { endpoints, type Hooks } from "@seneschal/contract";
+import { endpoints, type Hooks, type Principal } from "@seneschal/contract";
 import { gatewayContract, gatewayErrors } from "@seneschal/contract/gateway";
 import { CodedError } from "@seneschal/core";
 import { timestamp, uuid } from "@seneschal/core/keys";
@@ -25,18 +25,20 @@ import { authoriseCall } from "./authz/authorise-call.ts";
 import { type Call, type GatewayUnit, systemCall } from "./call.ts";
 import { taggedHandlers } from "./entity-tags.ts";
 import { federationChannels } from "./federation/channel.ts";
+import { federations } from "./federation/collections.ts";
 import { partnerStates } from "./federation/partner-states.ts";
+import { partnerRefusals } from "./federation/refusals.ts";
 import { watchPartners } from "./federation/watch-partners.ts";
 import { lastUse } from "./identities/last-use.ts";
 import { writeLastUse } from "./identities/write-last-use.ts";
 import { measured } from "./measure.ts";
-import { deliverDue } from "./messages/outbox.ts";
+import { messageLanes } from "./messages/outbox.ts";
 import { gatewayMetrics } from "./metrics.ts";
 import { ensureOrganization } from "./organizations/ensure.ts";
 import { organizationKeys } from "./organizations/keys.ts";
 import { pki } from "./pki/pki.ts";
 import { policyGate } from "./policies/gate.ts";
-import { deliverDispatches } from "./replication/deliver-dispatch.ts";
+import { dispatchLanes } from "./replication/deliver-dispatch.ts";
 import { entityReadings, gatewayHandlers } from "./resources.ts";
 import { type RotationScheduler, rotationScheduler } from "./rotation/scheduler.ts";
 import { openOrchestrator } from "./services/orchestrator.ts";
@@ -171,6 +173,10 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   ];
 
   const rotation = rotationScheduler(services);
+  const [deliverMessages, deliverDispatches] = [messageLanes(), dispatchLanes()];
+  const deliverAll = async (at: number): Promise<void> => {
+    await Promise.all([deliverMessages(services, at), deliverDispatches(services, at)]);
+  };
   let timer: NodeJS.Timeout | undefined;
   let courier: NodeJS.Timeout | undefined;
   let rotationTimer: NodeJS.Timeout | undefined;
@@ -180,6 +186,10 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     hooks,
     limits: {
       ...config.rate_limit,
+      ofType: { partner: config.rate_limit.partner },
+      onRefused: (principal) => {
+        noteRate(services, principal).catch((error: unknown) => log.error({ error }, "a refusal of a partner was not noted"));
+      },
       guarded: {
         routes: ["bootstrapAdmin", "enrollmentSetup", "enrollAdmin", "verifyMfa", "submitRecoveryShare"],
         rate: config.rate_limit.guarded,
@@ -188,7 +198,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     },
     checks,
     sweep: (at) => sweep(services, at),
-    deliver: (at) => deliverAll(services, at),
+    deliver: deliverAll,
     watchPartners: (at) => watchPartners(services, at),
     rotation,
     endpoints: (full: Hooks) =>
@@ -200,15 +210,8 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       ),
     async start() {
       services.audit.start(options.sealEvery);
-      let delivering = false;
       courier = setInterval(() => {
-        if (delivering) return;
-        delivering = true;
-        deliverAll(services, clock.now())
-          .catch((error: unknown) => log.error({ error }, "the courier failed"))
-          .finally(() => {
-            delivering = false;
-          });
+        deliverAll(clock.now()).catch((error: unknown) => log.error({ error }, "the courier failed"));
       }, COURIER_MS).unref();
       timer = setInterval(() => {
         sweep(services, clock.now()).catch((error: unknown) => log.error({ error }, "the sweep failed"));
@@ -240,8 +243,10 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   };
 }
 
-async function deliverAll(services: GatewayServices, now: number): Promise<void> {
-  await Promise.all([deliverDue(services, now), deliverDispatches(services, now)]);
+/** A partner that asks more often than it may. */
+async function noteRate(services: GatewayServices, { id, type }: Principal): Promise<void> {
+  const federation = type === "partner" ? await services.read.get(federations, id) : undefined;
+  if (federation !== undefined) await services.refusals.note(services, federation, "rate", "RATE_LIMITED");
 }
 
 function composeServices(options: GatewayOptions, authorisation: Authorisation): GatewayServices {
@@ -279,6 +284,7 @@ function composeServices(options: GatewayOptions, authorisation: Authorisation):
     metrics,
     lastUse: lastUse(),
     partners,
+    refusals: partnerRefusals(() => clock.now()),
     version,
     health,
     audit: auditLog({ store, vault, crypto, random, instance, log, commitId }),

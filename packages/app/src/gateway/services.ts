@@ -7,6 +7,7 @@ import type { AuditLog } from "./audit/log.ts";
 import type { Call, GatewayUnit } from "./call.ts";
 import type { Channels } from "./federation/channel.ts";
 import type { PartnerStates } from "./federation/partner-states.ts";
+import type { PartnerRefusals } from "./federation/refusals.ts";
 import type { LastUse } from "./identities/last-use.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import type { OrganizationKeys } from "./organizations/keys.ts";
@@ -45,6 +46,7 @@ export interface GatewayServices {
   /** To federated partners. */
   readonly channels: Channels;
   readonly partners: PartnerStates;
+  readonly refusals: PartnerRefusals;
   /** Which addresses partners and edge nodes may have. */
   readonly targets: { readonly federation: TargetGuard; readonly edges: TargetGuard };
   readonly clock: Clock;

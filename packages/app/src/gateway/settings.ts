@@ -56,6 +56,22 @@ export const gatewaySettings = z.strictObject({
       health_interval: duration("5m"),
       /** How long the keys of a partner's workspace may be used after its instance was last heard; `0s`: without an end. */
       replica_lease: duration("24h"),
+      /** What a partner may have us keep that nobody here answered or read: `RATE_LIMITED` beyond. Of each federation. */
+      budgets: z
+        .strictObject({
+          /** Invitations that wait for an answer. */
+          offers: z.int().min(1).default(1000),
+          /** Workspaces of the partner, offered or taken part in. */
+          workspaces: z.int().min(1).default(10_000),
+          /** Bytes of messages that were not read. */
+          message_bytes: z
+            .int()
+            .min(128 << 10)
+            .default(64 << 20),
+        })
+        .prefault({}),
+      /** A certificate of a partner for us is good for so long at least when it is taken in. */
+      certificate_min_life: duration("1h"),
       /** Private addresses, ranges and host names at which partners may be. */
       allowed_targets: z.array(z.string().min(1)).default([]),
     })
@@ -89,6 +105,8 @@ export const gatewaySettings = z.strictObject({
     .strictObject({
       authenticated: rateSettings(1200, "1m"),
       anonymous: rateSettings(300, "1m"),
+      /** Of each federated partner's gateway. */
+      partner: rateSettings(600, "1m"),
       guarded: rateSettings(10, "1m"),
     })
     .prefault({}),

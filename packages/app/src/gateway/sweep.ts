@@ -10,6 +10,8 @@ import { writeLastUse } from "./identities/write-last-use.ts";
 import { purgeMessages } from "./messages/purge.ts";
 import { recoveries } from "./recovery/collections.ts";
 import { expireRecovery } from "./recovery/end.ts";
+import { replicaId, replicas } from "./replication/collections.ts";
+import { endReplica } from "./replication/end-replica.ts";
 import { serviceIdentities } from "./services/collections.ts";
 import { retireCredentials } from "./services/credentials.ts";
 import type { GatewayServices } from "./services.ts";
@@ -44,6 +46,12 @@ export async function sweep(services: GatewayServices, now: number): Promise<voi
     await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
       const service = await unit.get(serviceIdentities, id);
       if (service !== undefined) unit.put(serviceIdentities, id, await retireCredentials(unit, service));
+    });
+  }
+  for (const { workspace_id, org_id } of await services.read.list(replicas, "offered_until", [], due)) {
+    await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
+      const replica = await unit.get(replicas, replicaId(workspace_id, org_id));
+      if (replica?.stage === "offered") await endReplica(services, unit, replica, "expired");
     });
   }
   await writeLastUse(services, now);

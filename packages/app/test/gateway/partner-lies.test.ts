@@ -55,7 +55,7 @@ describe("a partner that lies about workspaces", () => {
   const next = (changes: object = {}): Shared & object => ({
     ...truth,
     sequence: truth.sequence + 1000,
-    workspace: { ...truth.workspace, ...changes },
+    workspace: { ...truth.workspace, revision: truth.workspace.revision + 1, ...changes },
   });
   const sealed = (deks: object): string => {
     const text = hpkeSeal(nodeCrypto, systemRandom(32), Buffer.from(JSON.stringify(deks)), { random: systemRandom });
@@ -73,12 +73,29 @@ describe("a partner that lies about workspaces", () => {
     await refused(next({ owner_org_id: "initech" }), 403, "FORBIDDEN");
     await refused(next({ owner_org_id: "globex" }), 403, "FORBIDDEN");
     const { body: own } = await globex.call("POST", base, { name: "globex's own" });
-    await refused({ ...next({ id: own.id }), workspace_id: own.id }, 409, "CONFLICT");
-    await refused({ ...truth, workspace_id: own.id, sequence: 9, stage: "ended", ...none }, 409, "CONFLICT");
+    await refused({ ...next({ id: own.id }), workspace_id: own.id }, 409, "STATE_CONFLICT");
     expect((await globex.call("GET", `${base}/${own.id}`)).status).toBe(200);
   });
-  const none = { workspace: undefined, policies: undefined, deks: undefined };
 
+  it("learns nothing of ids: one that somebody here has is answered as one that nobody has", async () => {
+    const { body: own } = await globex.call("POST", base, { name: "globex's other" });
+    const invited = await globex.call("POST", `${base}/${own.id}/invite`, { org_id: "initech" });
+    const offer = ((await told(await offered("an offer"))) as Extract<PeerState, { stage: "offered" }>) ?? {};
+    for (const id of [own.id, crypto.randomUUID()]) {
+      const invitation = { ...offer.invitation, id: invited.body.id };
+      for (const state of [
+        { ...offer, workspace_id: id, sequence: 7, invitation },
+        { workspace_id: id, sequence: 9, stage: "ended" },
+      ]) {
+        const answer = await push(state);
+        expect([answer.status, answer.body.sequence], answer.text).toEqual([200, state.sequence]);
+      }
+      await refused({ ...next({ id }), workspace_id: id }, 409, "STATE_CONFLICT");
+    }
+    expect((await globex.call("GET", `${base}/${own.id}`)).body.owner_org_id).toBe("globex");
+    const [mine] = (await globex.call("GET", `${base}/${own.id}/invitations`)).body.invitations;
+    expect([mine.id, mine.org_id]).toEqual([invited.body.id, "initech"]);
+  });
   it("makes nobody part of a workspace who did not accept", async () => {
     const id = await offered("not accepted");
     const { invitation: _, ...offer } = (await told(id)) as Extract<PeerState, { stage: "offered" }>;
@@ -111,7 +128,8 @@ describe("a partner that lies about workspaces", () => {
     }
     await refused(next({ id: crypto.randomUUID() }), 400, "VALIDATION_ERROR");
     await refused({ ...next(), deks: sealed({ 1: secret }) }, 400, "VALIDATION_ERROR");
-    await refused(next({ dek_version: truth.workspace.dek_version + 1 }), 400, "VALIDATION_ERROR");
+    await refused(next({ dek_version: truth.workspace.dek_version + 1 }), 409, "STATE_CONFLICT");
+    await refused(next({ dek_version: 1_000_000 }), 400, "VALIDATION_ERROR");
     await refused({ ...next(), unknown: 1 }, 400, "VALIDATION_ERROR");
   });
 
@@ -137,12 +155,42 @@ describe("a partner that lies about workspaces", () => {
     expect((await push({ ...next(), sequence: truth.sequence + 2 })).status).toBe(200);
     const opened = await globex.call("POST", `${base}/${shared}/decrypt`, { ciphertext });
     expect(opened.body).toEqual({ plaintext: secret });
-    const protectedOne = next({ crk_protected: true });
+    // Taken away and brought back: still the version that it was.
+    const back = { ...next(), policies: [{ ...policy, rego: "package a\nallow := true\n" }] };
+    await refused(back, 409, "STATE_CONFLICT");
+    await refused({ ...back, policies: [{ ...policy, version: -5 }] }, 400, "VALIDATION_ERROR");
+    const { revision } = truth.workspace;
+    const protectedOne = next({ crk_protected: true, revision: revision + 2 });
     expect((await push({ ...protectedOne, sequence: truth.sequence + 3 })).status).toBe(200);
-    await refused(next(), 409, "STATE_CONFLICT");
-    const archive = next({ crk_protected: true, status: "archived" });
+    await refused(next({ revision: revision + 3 }), 409, "STATE_CONFLICT");
+    const archive = next({ crk_protected: true, status: "archived", revision: revision + 3 });
     expect((await push({ ...archive, sequence: truth.sequence + 4 })).status).toBe(200);
-    await refused(next({ crk_protected: true }), 409, "STATE_CONFLICT");
+    await refused(next({ crk_protected: true, revision: revision + 4 }), 409, "STATE_CONFLICT");
+  });
+
+  it("says one thing of one revision: other content under the same number is refused", async () => {
+    const archive = { crk_protected: true, status: "archived", revision: truth.workspace.revision + 3 };
+    await refused(next({ ...archive, purpose: "equivocated" }), 409, "STATE_CONFLICT");
+    await refused(next({ ...archive, name: "equivocated" }), 409, "STATE_CONFLICT");
+  });
+
+  it("policies that do not compile are refused before anything is taken over, and named", async () => {
+    const archive = { crk_protected: true, status: "archived", revision: truth.workspace.revision + 3 };
+    const good = { id: crypto.randomUUID(), name: "good", rego: "package a\nallow := true\n", version: 1 };
+    for (const rego of [
+      "package a\nallow :=",
+      "package gateway.authz\nallow := true\n",
+      `package gateway.workspace["x"]\nallow := true\n`,
+    ]) {
+      const bad = { id: crypto.randomUUID(), name: "bad", rego, version: 1 };
+      await refused({ ...next(archive), policies: [good, bad] }, 400, "POLICY_INVALID");
+      const answer = await push({ ...next(archive), policies: [good, bad] });
+      expect(answer.body.error.details.policy_id).toBe(bad.id);
+    }
+    const { body } = await globex.call("GET", "/api/v1/audit?event_type=federation.refuse");
+    const reasons = body.events.map(({ metadata }: { metadata: { reason: string } }) => metadata.reason);
+    expect(reasons).toEqual(expect.arrayContaining(["STATE_CONFLICT", "POLICY_INVALID", "FORBIDDEN"]));
+    expect(new Set(reasons).size, "each reason once an hour").toBe(reasons.length);
   });
 
   it("a policy of its own never takes the place of one here", async () => {
@@ -150,8 +198,13 @@ describe("a partner that lies about workspaces", () => {
     const crk_signature = await globex.key.sign("policy.create", "", body);
     const { body: own } = await globex.call("POST", "/api/v1/policies", { ...body, crk_signature });
     const policies = [{ id: own.id, name: "x", rego: "package c\nallow := true\n", version: 9 }];
-    const state = next({ crk_protected: true, status: "archived" });
-    await refused({ ...state, policies }, 409, "CONFLICT");
+    const archive = next({ crk_protected: true, status: "archived", revision: truth.workspace.revision + 3 });
+    expect((await push({ ...archive, sequence: truth.sequence + 5, policies })).status).toBe(200);
+    expect((await globex.call("GET", `/api/v1/policies/${own.id}`)).body).toMatchObject({ name: "globex's", version: 1, ...own });
+    const listed = (await globex.call("GET", `/api/v1/policies/workspace/${shared}`)).body.policies;
+    expect(listed.find(({ name }: { name: string }) => name === "x")).toMatchObject({ rego: policies[0]?.rego, org_id: "acme" });
+    expect((await push({ ...archive, sequence: truth.sequence + 6 })).status).toBe(200);
+    expect((await globex.call("GET", `/api/v1/policies/${own.id}`)).status).toBe(200);
   });
 
   it("answers for nobody else's invitation, nor for one that is not there", async () => {

@@ -1,4 +1,4 @@
-import { federationStatuses } from "@seneschal/core/keys";
+import { federationStatuses, limits } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { base64, listOf, organizationId, page, signature, signed, timestamp } from "./shapes.ts";
@@ -66,9 +66,9 @@ export const peerState = z
       sequence,
       stage: z.literal("shared"),
       workspace: travellingWorkspace,
-      policies: z.array(bundledPolicy).max(1000),
-      /** Every key version, sealed to the partner organisation (HPKE, auth mode). */
-      deks: base64(1, 4 << 20),
+      policies: z.array(bundledPolicy).max(limits.policies.count),
+      /** The key versions that the partner does not hold yet, sealed to its organisation (HPKE, auth mode). */
+      deks: base64(1, 1 << 20),
     }),
     z.strictObject({ workspace_id: z.uuid(), sequence, stage: z.literal("ended") }),
   ])
@@ -92,8 +92,13 @@ const operationPayload = z.strictObject({
   exp: z.int().min(0),
 });
 
-/** Calls between gateways. */
-const peer = { tag: "federation", auth: "principal", action: "federation:peer", extension: true } as const;
+/**
+ * Calls between gateways. Both ends take the other for an adversary: what comes in, question or answer, has the route's shape, and no
+ * more bytes and values than that shape needs.
+ */
+const peer = { tag: "federation", auth: "principal", action: "federation:peer", extension: true, values: 64 } as const;
+/** Policies with their texts, keys, a thousand participants. */
+const state = { bodyLimit: 8 << 20, replyLimit: 8 << 20, values: 16_384 } as const;
 
 /** Bilateral channels between organisations, each on its own instance. */
 export const federationRoutes = {
@@ -245,6 +250,7 @@ export const federationRoutes = {
     path: `${base}/peer/certificate`,
     summary: "Takes in a renewed certificate that the partner signed for us",
     body: z.strictObject({ certificate: pem }),
+    bodyLimit: 128 << 10,
     status: 204,
     errors: [409, 422],
   },
@@ -255,22 +261,31 @@ export const federationRoutes = {
     summary: "The partner tells that it ended the federation",
     body: z.strictObject({}),
     bodyOptional: true,
+    bodyLimit: 4 << 10,
     status: 204,
     errors: [409],
   },
   peerWorkspace: {
     ...peer,
+    ...state,
     method: "PUT",
     path: `${base}/peer/workspace`,
     summary: "The owner's instance tells how a workspace is now; answers up to where the partner's instance knows",
     body: peerState,
-    bodyLimit: 16 << 20,
+    replyLimit: 4 << 10,
     status: 200,
-    reply: z.object({ sequence: z.int() }),
+    reply: z.object({
+      sequence: z
+        .int()
+        .min(0)
+        .max(2 ** 48),
+    }),
     errors: [409, 503],
   },
   peerAnswer: {
     ...peer,
+    ...state,
+    bodyLimit: 16 << 10,
     method: "POST",
     path: `${base}/peer/answer`,
     summary: "The invited organisation's answer to an invitation; replies with how the workspace is now",
@@ -290,6 +305,7 @@ export const federationRoutes = {
     path: `${base}/peer/deletion-consent`,
     summary: "A participant's signature for the deletion of a workspace",
     body: z.strictObject({ workspace_id: z.uuid(), payload: operationPayload, signature: base64(64, 64) }),
+    bodyLimit: 16 << 10,
     status: 204,
     errors: [409],
   },

@@ -85,7 +85,7 @@ export const bundledPolicy = z.strictObject({
   id: z.uuid(),
   name: z.string().max(256),
   rego: z.string().max(262_144),
-  version: z.int(),
+  version: z.int().min(1),
 });
 
 export type TravellingPolicy = z.output<typeof bundledPolicy>;
@@ -102,10 +102,12 @@ export const travellingWorkspace = z.strictObject({
     .array(z.strictObject({ org_id: organizationId, role: z.enum(["owner", "participant"]), joined_at: z.iso.datetime() }))
     .min(1)
     .max(1000),
-  group_bindings: z.record(organizationId, z.string().max(256)),
+  group_bindings: z
+    .record(organizationId, z.string().max(256))
+    .refine((bindings) => Object.keys(bindings).length <= 1000, "at most 1000 groups"),
   status: z.enum(["active", "archived"]),
   crk_protected: z.boolean(),
-  dek_version: z.int().min(1).max(1_000_000),
+  dek_version: z.int().min(1).max(limits.keyVersions.max),
   dek_created_at: z.iso.datetime(),
   revision: z.int().min(1),
   created_by: z.string().max(256),

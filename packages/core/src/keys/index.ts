@@ -189,10 +189,14 @@ export {
   type ReplicaStage,
   replicaStages,
   requireKeyVersions,
+  requireRevision,
+  retirePolicies,
 } from "./replica/judge.ts";
 export { isRotationDue, nextRotation, type RotationPolicy, requireRotationAge, rotationAge } from "./rotation/policy.ts";
 export {
+  type Confirmation,
   confirmShare,
+  forgetFollower,
   isSettled,
   offerShare,
   type Share,
@@ -201,6 +205,7 @@ export {
   shareStages,
   shareTable,
   stepShare,
+  type Told,
 } from "./share/step.ts";
 export { isPast, milliseconds, type Timestamp, timestamp } from "./time.ts";
 export { type Cell, nextStatus, type Step, type TransitionTable } from "./transition.ts";

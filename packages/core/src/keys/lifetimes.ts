@@ -19,6 +19,8 @@ export const lifetimes = {
   mfaLock: 15 * minute,
   message: 30 * day,
   messageMax: 365 * day,
+  /** On its way to another instance a signed consent is good for so long after its own end. */
+  consentTransit: day,
   tidyBuffer: 72 * hour,
 } as const;
 
@@ -38,4 +40,11 @@ export const limits = {
    */
   dekUses: { owner: 2 ** 31, replica: 2 ** 24 },
   replicas: 127,
+  /**
+   * A seat holds every key version wrapped in one document. `rotate`: up to here keys rotate by themselves and on request; what is left
+   * up to `max` is for those who leave, whose knowledge must end. `max` is what a seat can hold, and what may travel.
+   */
+  keyVersions: { rotate: 8000, max: 8192 },
+  /** Of one workspace; `bytes` of their texts as JSON. All of them travel to every partner that takes part. */
+  policies: { count: 100, bytes: 4 << 20 },
 } as const;

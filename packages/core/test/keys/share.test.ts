@@ -9,6 +9,8 @@ import {
   type Push,
   type Replica,
   requireKeyVersions,
+  requireRevision,
+  retirePolicies,
   type Share,
   shareStages,
   shareTable,
@@ -42,13 +44,49 @@ describe("a share", () => {
     for (const stage of shareStages) expect(Object.keys(shareTable[stage]).sort()).toEqual(["change", "end", "join", "offer"]);
   });
 
+  const told = { revision: 3, state_sha256: "aa", dek_version: 2 };
+  const confirm = (share: Share, known: number, said = share.sequence) => confirmShare(share, known, { said, told }, now);
+  const confirmed = (share: Share, known: number): Share => {
+    const outcome = confirm(share, known);
+    if (outcome.kind === "refused") throw new Error("refused");
+    return outcome.share;
+  };
+
   it("is settled when the partner knows the newest; one that knows more is told again under a greater number", () => {
     const share = stepShare(fresh(), { kind: "change" }, now);
-    expect(isSettled(confirmShare(share, 1))).toBe(false);
-    expect(isSettled(confirmShare(share, 2))).toBe(true);
-    expect(confirmShare(confirmShare(share, 2), 1).confirmed).toBe(2);
-    const restored = confirmShare(share, 40);
-    expect([restored.sequence, isSettled(restored)]).toEqual([41, false]);
+    expect(isSettled(confirmed(share, 1))).toBe(false);
+    expect(isSettled(confirmed(share, 2))).toBe(true);
+    expect(confirmed(confirmed(share, 2), 1).confirmed).toBe(2);
+    const restored = confirmed(share, 40);
+    expect([confirm(share, 40).kind, restored.sequence, isSettled(restored)]).toEqual(["ahead", 41, false]);
+  });
+
+  it("refuses a confirmation that leaps: no answer uses up the numbers", () => {
+    for (const known of [2 ** 48, 2 ** 48 - 1, 1_000_000, 65_539]) {
+      expect(confirm(stepShare(fresh(), { kind: "change" }, now), known), String(known)).toEqual({ kind: "refused" });
+    }
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { maxLength: 200 }), (claims) => {
+        let share = fresh();
+        for (const known of claims) {
+          const outcome = confirm(share, known);
+          if (outcome.kind !== "refused") share = outcome.share;
+        }
+        expect(share.sequence).toBeLessThan(1 + (claims.length + 1) * 65_538);
+        expect(share.confirmed).toBeLessThanOrEqual(share.sequence);
+      }),
+    );
+  });
+
+  it("remembers what stood under the number that was confirmed, until the partner joins anew", () => {
+    const shared = stepShare(fresh(), { kind: "join" }, now);
+    expect(confirmed(shared, 2).follower).toMatchObject(told);
+    const late = confirm(shared, 1, 2);
+    expect(late.kind === "refused" ? "" : late.share.follower).toBeUndefined();
+    const changed = stepShare(confirmed(shared, 2), { kind: "change" }, now);
+    expect(changed.follower).toMatchObject(told);
+    const again = stepShare(stepShare(changed, { kind: "end" }, now), { kind: "offer", invitation_id: "i2", federation_id: "f" }, now);
+    expect(again.follower).toBeUndefined();
   });
 });
 
@@ -83,14 +121,36 @@ describe("a push", () => {
   it("never lowers, leaves out or forgets a key version", () => {
     requireKeyVersions([], 0, [1, 2], 2);
     requireKeyVersions([1, 2], 2, [1, 2, 3], 3);
+    requireKeyVersions([1, 2], 2, [3], 3);
+    requireKeyVersions([1], 1, [], 1);
     for (const [known, inForce, pushed, next] of [
       [[1, 2], 2, [1], 1],
-      [[1], 1, [2], 2],
+      [[1], 1, [3], 3],
       [[1, 2, 3], 2, [1, 2], 2],
-      [[1], 1, [], 1],
+      [[], 0, [], 1],
+      [[], 0, [0, 1], 2],
+      [[], 0, [1, 1.5], 2],
+      [[], 0, [1], 8192],
     ] as const) {
       expect(code(() => requireKeyVersions(known, inForce, pushed, next))).toBe("STATE_CONFLICT");
     }
+  });
+
+  it("says one thing of one revision, and never an older one", () => {
+    const known = { revision: 4, state_sha256: "aa" };
+    requireRevision({}, { revision: 1, state_sha256: "aa" });
+    requireRevision(known, known);
+    requireRevision(known, { revision: 5, state_sha256: "bb" });
+    expect(code(() => requireRevision(known, { revision: 4, state_sha256: "bb" }))).toBe("STATE_CONFLICT");
+    expect(code(() => requireRevision(known, { revision: 3, state_sha256: "aa" }))).toBe("STATE_CONFLICT");
+  });
+
+  it("brings no policy back that was taken away, as far as a thousand are remembered", () => {
+    const first = retirePolicies(undefined, [{ id: "a", version: 3 }]);
+    expect(retirePolicies(first, [{ id: "a", version: 2 }])).toEqual({ a: 3 });
+    const many = Array.from({ length: 1000 }, (_, i) => ({ id: `p${i}`, version: 1 }));
+    const later = retirePolicies(first, many);
+    expect([Object.keys(later).length, later["a"], later["p999"]]).toEqual([1000, undefined, 1]);
   });
 });
 
@@ -118,7 +178,9 @@ describe("owner and partner", () => {
         };
         const confirm = (number: number): void => {
           if (share === undefined) return;
-          share = confirmShare(share, number);
+          const outcome = confirmShare(share, number, { said: share.sequence, told: undefined }, now);
+          if (outcome.kind === "refused") throw new Error("refused");
+          share = outcome.share;
           if (share.stage === "ended" && isSettled(share)) share = undefined;
         };
         const receive = (said: Said): void => {

@@ -31,6 +31,8 @@ export const auditEventTypes = [
   "federation.revoke",
   "federation.cert.renew",
   "federation.cert.import",
+  "federation.refuse",
+  "federation.delivery",
   "policy.create",
   "policy.update",
   "policy.delete",

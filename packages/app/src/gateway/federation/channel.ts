@@ -1,41 +1,50 @@
 import { type Breaker, type IdentityFetch, mtlsFetch, openBreaker, type TargetGuard } from "@seneschal/adapters/http";
 import { inSpan, traceHeaders } from "@seneschal/adapters/telemetry";
+import { decodeJson, type Route } from "@seneschal/contract";
+import { isCoded } from "@seneschal/core";
 import { refusal } from "@seneschal/core/keys";
 import type { Vault } from "@seneschal/core/ports";
+import type { z } from "zod";
 import type { GatewayMetrics } from "../metrics.ts";
 import type { Reader } from "../store/reader.ts";
 import { federationIdentities, type StoredFederation } from "./collections.ts";
 import { federationKey } from "./key.ts";
 
-/** A call to a partner's gateway. */
-interface PeerCall {
-  readonly method: "GET" | "POST" | "PUT";
-  readonly path: string;
+/** A call to a partner's gateway: one of the contract's routes. */
+interface PeerCall<R extends Route> {
+  readonly route: R;
   readonly body?: object;
   /** Called also while the partner is left alone because it did not answer: to see whether it is back. */
   readonly probe?: boolean;
 }
 
-/** What the partner answered; `body` is `undefined` unless it is a JSON object. */
-export interface PeerAnswer {
+/**
+ * What the partner answered. `body` is what the route replies: `undefined` when the partner answers otherwise, or another status.
+ * `code` is the error code of an answer that is no success.
+ */
+export interface PeerAnswer<R extends Route = Route> {
   readonly status: number;
-  readonly body: Readonly<Record<string, unknown>> | undefined;
+  readonly body: (R["reply"] extends z.ZodType ? z.output<R["reply"]> : undefined) | undefined;
+  readonly code: string | undefined;
 }
 
 /** Mutually authenticated connections to partners. */
 export interface Channels {
   /**
-   * Calls a partner with the certificate that it signed for us, trusting for its server only what was pinned. Throws
-   * `FEDERATION_FAILED` when there is no answer; an answer of any status is returned. The partner's words stay out of errors. A
-   * partner that did not answer three times in a row is left alone for half a minute: calls fail at once.
+   * Calls a partner with the certificate that it signed for us, trusting for its server only what was pinned. Its answer is read as
+   * strictly as a request: no more than the route's bytes and values, unencoded, of the route's shape. Throws `FEDERATION_FAILED` when
+   * there is no answer, or one that is too large or encoded; an answer of any status is returned. The partner's words stay out of
+   * errors. A partner that did not answer three times in a row is left alone for half a minute: calls fail at once.
    */
-  call(read: Reader, federation: StoredFederation, call: PeerCall): Promise<PeerAnswer>;
+  call<R extends Route>(read: Reader, federation: StoredFederation, call: PeerCall<R>): Promise<PeerAnswer<R>>;
   /** As `call`, but throws `FEDERATION_FAILED` for an answer that is no success. */
-  demand(read: Reader, federation: StoredFederation, call: PeerCall): Promise<PeerAnswer>;
+  demand<R extends Route>(read: Reader, federation: StoredFederation, call: PeerCall<R>): Promise<PeerAnswer<R>>;
   close(): Promise<void>;
 }
 
-const MAX_ANSWER = 16 << 20;
+/** Bytes of an answer whose route says nothing, and of an error. */
+const MAX_ANSWER = 16 << 10;
+const MAX_ERROR_VALUES = 512;
 const MAX_CHANNELS = 256;
 const FAILURES = 3;
 const LEFT_ALONE_MS = 30_000;
@@ -91,7 +100,12 @@ export function federationChannels(needs: {
     return fresh;
   };
 
-  const send = async (read: Reader, federation: StoredFederation, { method, path, body }: PeerCall): Promise<PeerAnswer> => {
+  const send = async <R extends Route>(
+    read: Reader,
+    federation: StoredFederation,
+    { route, body }: PeerCall<R>,
+  ): Promise<PeerAnswer<R>> => {
+    const { method, path } = route;
     const url = new URL(federation.partner_url.replace(/\/+$/, "") + path);
     const { fetch } = await channel(read, federation);
     try {
@@ -99,25 +113,33 @@ export function federationChannels(needs: {
         method,
         redirect: "error",
         signal: AbortSignal.timeout(timeout),
-        headers: { ...traceHeaders(), ...(body === undefined ? {} : { "content-type": "application/json" }) },
+        headers: {
+          ...traceHeaders(),
+          "accept-encoding": "identity",
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      return { status: response.status, body: await objectOf(response) };
+      return await answerOf(response, route);
     } catch (error) {
-      throw failed(reasonOf(error));
+      throw isCoded(error, "FEDERATION_FAILED") ? error : failed(reasonOf(error));
     }
   };
 
-  const call: Channels["call"] = async (read, federation, request) => {
+  const call = async <R extends Route>(
+    read: Reader,
+    federation: StoredFederation,
+    request: PeerCall<R>,
+  ): Promise<PeerAnswer<R>> => {
     const { id, partner_url, status, outbound_certificate } = federation;
     if (guard.refusal(new URL(partner_url)) !== undefined) throw failed("address not allowed");
     if (status !== "active" || outbound_certificate === null) throw failed("not ready");
     const started = performance.now();
     const seconds = (): number => (performance.now() - started) / 1000;
     let tried = false;
-    const work = (): Promise<PeerAnswer> => {
+    const work = (): Promise<PeerAnswer<R>> => {
       tried = true;
-      const attributes = { "http.request.method": request.method, "seneschal.federation": id };
+      const attributes = { "http.request.method": request.route.method, "seneschal.federation": id };
       return inSpan("partner call", attributes, () => send(read, federation, request), "client");
     };
     try {
@@ -158,18 +180,45 @@ function reasonOf(error: unknown): string {
   return "no connection";
 }
 
-async function objectOf(response: Response): Promise<Readonly<Record<string, unknown>> | undefined> {
+/** An answer as its route says; an error as far as its code. */
+async function answerOf<R extends Route>(response: Response, route: R): Promise<PeerAnswer<R>> {
+  const { status, headers } = response;
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  if (encoding !== "identity") {
+    await response.body?.cancel();
+    throw failed("the answer is encoded");
+  }
+  const success = status === route.status;
+  const bytes = await bytesOf(response, (success ? route.replyLimit : undefined) ?? MAX_ANSWER);
+  const said = jsonOf(bytes, success ? route.values : MAX_ERROR_VALUES);
+  if (!success) return { status, body: undefined, code: codeOf(said) };
+  const reply = route.reply?.safeParse(said);
+  return { status, body: reply?.success === true ? (reply.data as PeerAnswer<R>["body"]) : undefined, code: undefined };
+}
+
+async function bytesOf(response: Response, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += (chunk as Uint8Array).length;
-    if (size > MAX_ANSWER) throw new Error("answer too large");
+    if (size > limit) throw failed("the answer is too large");
     chunks.push(chunk as Uint8Array);
   }
+  return Buffer.concat(chunks);
+}
+
+function jsonOf(bytes: Uint8Array, values: number | undefined): unknown {
   try {
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString("utf8"));
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
+    return decodeJson(bytes, values);
+  } catch (error) {
+    if (isCoded(error)) return undefined;
+    throw error;
   }
+}
+
+/** The code of an error answer, if it looks like one: it is the partner's word. */
+function codeOf(said: unknown): string | undefined {
+  const error = typeof said === "object" && said !== null ? (said as Readonly<Record<string, unknown>>)["error"] : undefined;
+  const code = typeof error === "object" && error !== null ? (error as Readonly<Record<string, unknown>>)["code"] : undefined;
+  return typeof code === "string" && /^[A-Z_]{1,64}$/.test(code) ? code : undefined;
 }

@@ -1,3 +1,4 @@
+import { gatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { stepFederation, timestamp } from "@seneschal/core/keys";
 import { type Call, systemCall } from "../call.ts";
@@ -33,9 +34,9 @@ async function check(services: GatewayServices, federation: StoredFederation, no
   }
   const started = process.hrtime.bigint();
   const error = await services.channels
-    .demand(services.read, federation, { method: "GET", path: "/api/v1/federation/peer/health", probe: true })
+    .demand(services.read, federation, { route: gatewayContract.peerHealth, probe: true })
     .then(({ body }) =>
-      body?.["org_id"] === federation.partner_org_id ? undefined : "the answer is not of the partner's organisation",
+      body?.org_id === federation.partner_org_id ? undefined : "the answer is not of the partner's organisation",
     )
     .catch((failure: unknown) => {
       if (isCoded(failure)) return failure.message;

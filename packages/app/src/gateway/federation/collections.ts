@@ -5,6 +5,8 @@ import { collection, keyText } from "../store/collection.ts";
 export interface StoredFederation extends Federation {
   /** PEM, ours first, the partner's issuing CA behind it; what we show when we call. `null` until one was imported. */
   readonly outbound_certificate: string | null;
+  /** When it ends; absent in records of before that was kept. */
+  readonly outbound_expires_at?: string;
   /** When the partner's instance last answered, or called; `null` before it did. */
   readonly last_heard_at: string | null;
 }

@@ -1,5 +1,5 @@
 import type { Handlers, RequestFacts } from "@seneschal/contract";
-import type { GatewayContract } from "@seneschal/contract/gateway";
+import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { establishFederation, invalidField, refusal, stepFederation } from "@seneschal/core/keys";
 import { ownOrganization } from "../auth/own-organization.ts";
@@ -155,7 +155,7 @@ export const federationHandlers: Handlers<Routes, GatewayServices> = {
     });
     if (!body.notify_partner) return;
     // It stands whatever the partner answers. The channel's own certificate is the partner's to revoke.
-    const notice = { method: "POST", path: "/api/v1/federation/peer/revocation", body: {} } as const;
+    const notice = { route: gatewayContract.peerRevocation, body: {} };
     await services.channels.demand(services.read, before, notice).catch((error: unknown) => {
       if (!isCoded(error)) throw error;
       services.log.warn({ federation: before.id, reason: error.message }, "the partner was not told of the revocation");

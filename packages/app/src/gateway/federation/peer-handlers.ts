@@ -4,6 +4,7 @@ import { timestamp } from "@seneschal/core/keys";
 import type { GatewayServices } from "../services.ts";
 import { endFederation } from "./end.ts";
 import { federationOfCaller } from "./find.ts";
+import { judged } from "./judged.ts";
 import { takeInCertificate } from "./take-in.ts";
 
 type Routes = Pick<GatewayContract, "peerHealth" | "peerCertificate" | "peerRevocation">;
@@ -15,17 +16,18 @@ export const peerHandlers: Handlers<Routes, GatewayServices> = {
     return { org_id: federation.org_id, status: "healthy" as const, time: timestamp(now) };
   },
 
-  async peerCertificate(services, { principal, body, now, requestId }) {
-    await services.transact({ principal, now, requestId }, async (unit) => {
-      const federation = await federationOfCaller(unit, principal);
-      await takeInCertificate(services, unit, federation, body.certificate);
-      unit.record({
-        type: "federation.cert.import",
-        org: federation.org_id,
-        metadata: { federation_id: federation.id, partner_org_id: principal.org },
-      });
-    });
-  },
+  peerCertificate: (services, { principal, body, now, requestId }) =>
+    judged(services, { principal, now, requestId }, "certificate", {}, (call) =>
+      services.transact(call, async (unit) => {
+        const federation = await federationOfCaller(unit, principal);
+        await takeInCertificate(services, unit, federation, body.certificate);
+        unit.record({
+          type: "federation.cert.import",
+          org: federation.org_id,
+          metadata: { federation_id: federation.id, partner_org_id: principal.org },
+        });
+      }),
+    ),
 
   async peerRevocation(services, { principal, now, requestId }) {
     await services.transact({ principal, now, requestId }, async (unit) => {

@@ -1,3 +1,4 @@
+import { gatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { refusal, stepFederation } from "@seneschal/core/keys";
 import type { Call, GatewayUnit } from "../call.ts";
@@ -39,8 +40,7 @@ export async function bringRenewal(
   if (!renewed.outbound_ready || renewed.certificate === null) return false;
   try {
     await services.channels.demand(services.read, renewed, {
-      method: "PUT",
-      path: "/api/v1/federation/peer/certificate",
+      route: gatewayContract.peerCertificate,
       body: { certificate: pemBase64(renewed.certificate) },
     });
   } catch (error) {

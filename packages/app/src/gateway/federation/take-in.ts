@@ -1,4 +1,4 @@
-import { refusal, stepFederation } from "@seneschal/core/keys";
+import { refusal, stepFederation, timestamp } from "@seneschal/core/keys";
 import { parseRequest, samePublicKey, verifyChain } from "@seneschal/crypto/x509";
 import type { GatewayUnit } from "../call.ts";
 import { hurryDispatches } from "../replication/queue-dispatch.ts";
@@ -32,7 +32,14 @@ export async function takeInCertificate(
   if (issuer === undefined) throw refuse("has no issuer that was pinned");
   const chain = verifyChain(crypto, leaf, { roots: [issuer], intermediates, now, purpose: "clientAuth" });
   if (!chain.valid) throw refuse(`is not accepted: ${chain.reason.replaceAll("_", " ")}`);
-  const next: StoredFederation = { ...federation, ...state, outbound_certificate: bundlePem(chain.chain) };
+  // What ends in a moment would leave us without a way to the partner, and with one that looks ready.
+  if (leaf.notAfter - now < services.config.federation.certificate_min_life) throw refuse("ends too soon");
+  const next: StoredFederation = {
+    ...federation,
+    ...state,
+    outbound_certificate: bundlePem(chain.chain),
+    outbound_expires_at: timestamp(leaf.notAfter),
+  };
   unit.put(federations, next.id, next);
   await hurryDispatches(services, unit, next.id);
   return next;

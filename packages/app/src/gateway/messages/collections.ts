@@ -3,6 +3,12 @@ import { collection, keyText } from "../store/collection.ts";
 
 const holderOf = (message: Message): string => (message.direction === "sent" ? message.sender_id : message.recipient_id);
 
+/** The sizes by which messages that wait are counted: each counts as the smallest that holds it. The last holds any. */
+export const waitingBytes: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128].map((kib) => kib << 10);
+
+const sizeOf = ({ body, subject }: Message): number =>
+  waitingBytes.find((bytes) => body.length + subject.length <= bytes) ?? (waitingBytes.at(-1) as number);
+
 /** Sent and received copies, each its holder's alone. */
 export const messages = collection<Message>("messages", {
   inbox: {
@@ -21,6 +27,20 @@ export const messages = collection<Message>("messages", {
   due: {
     key: (message) =>
       message.direction === "sent" && message.status === "pending" ? [timestamp(nextDelivery(message))] : undefined,
+  },
+  /** The same, a lane for each partner. */
+  lanes: {
+    key: (message) =>
+      message.direction === "sent" && message.status === "pending"
+        ? [message.org_id, keyText(message.recipient_org_id), timestamp(nextDelivery(message))]
+        : undefined,
+  },
+  /** What came from elsewhere and was not read. */
+  waiting: {
+    key: (message) =>
+      message.direction === "received" && message.status === "delivered" && message.sender_org_id !== message.org_id
+        ? [message.org_id, keyText(message.sender_org_id), sizeOf(message)]
+        : undefined,
   },
   by_expiry: { key: (message) => [message.expires_at] },
 });

@@ -4,7 +4,9 @@ import { lifetimes, type Message, notFound, refusal, stepMessage, timestamp } fr
 import { canonicalJson } from "@seneschal/crypto";
 import { utf8 } from "../bytes.ts";
 import type { EntityReading } from "../entity-tags.ts";
+import { requireRoomForMessage } from "../federation/budgets.ts";
 import { federationOfCaller, requireActive } from "../federation/find.ts";
+import { judged } from "../federation/judged.ts";
 import { isLocal } from "../organizations/is-local.ts";
 import type { GatewayServices } from "../services.ts";
 import { keyText } from "../store/collection.ts";
@@ -123,39 +125,41 @@ export const messageHandlers: Handlers<Routes, GatewayServices> = {
     });
   },
 
-  async deliverMessage(services, { principal, body, now, requestId }) {
-    return services.transact({ principal, now, requestId }, async (unit) => {
-      const { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, expires_at } = body;
-      const federation = await federationOfCaller(unit, principal);
-      if (sender_org_id !== principal.org) {
-        throw refusal("FORBIDDEN", "partners deliver for their own organisation only", { field: "sender_org_id" });
-      }
-      if (recipient_org_id !== federation.org_id) {
-        throw refusal("FORBIDDEN", "the federation is with another organisation", { field: "recipient_org_id" });
-      }
-      const content = canonicalJson({ conversation_id, sender_id, recipient_id, subject, body: body.body, expires_at });
-      const digest = Buffer.from(services.crypto.hash("sha256", utf8(content))).toString("hex");
-      const receiptOf = receiptId({ recipient_org_id, sender_org_id, id });
-      const receipt = await unit.get(messageReceipts, receiptOf);
-      if (receipt !== undefined) {
-        if (receipt.digest !== digest) throw refusal("CONFLICT", "another message of that id was delivered");
+  deliverMessage: (services, { principal, body, now, requestId }) =>
+    judged(services, { principal, now, requestId }, "message", {}, (call) =>
+      services.transact(call, async (unit) => {
+        const { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, expires_at } = body;
+        const federation = await federationOfCaller(unit, principal);
+        if (sender_org_id !== principal.org) {
+          throw refusal("FORBIDDEN", "partners deliver for their own organisation only", { field: "sender_org_id" });
+        }
+        if (recipient_org_id !== federation.org_id) {
+          throw refusal("FORBIDDEN", "the federation is with another organisation", { field: "recipient_org_id" });
+        }
+        const content = canonicalJson({ conversation_id, sender_id, recipient_id, subject, body: body.body, expires_at });
+        const digest = Buffer.from(services.crypto.hash("sha256", utf8(content))).toString("hex");
+        const receiptOf = receiptId({ recipient_org_id, sender_org_id, id });
+        const receipt = await unit.get(messageReceipts, receiptOf);
+        if (receipt !== undefined) {
+          if (receipt.digest !== digest) throw refusal("CONFLICT", "another message of that id was delivered");
+          return { message_id: id };
+        }
+        requireExpiry(expires_at, now, lifetimes.messageMax);
+        await requireRecipient(unit, recipient_org_id, recipient_id);
+        await requireRoomForMessage(services, unit, federation);
+        const at = timestamp(now);
+        const facts = { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, body: body.body };
+        const copy = received({ ...facts, ...arriving(at), org_id: recipient_org_id, expires_at }, at);
+        unit.insert(messages, copyId(copy), copy);
+        unit.insert(messageReceipts, receiptOf, { digest, expires_at });
+        unit.record({
+          type: "message.deliver",
+          org: recipient_org_id,
+          metadata: { message_id: id, sender_org_id, sender_id, recipient_id },
+        });
         return { message_id: id };
-      }
-      requireExpiry(expires_at, now, lifetimes.messageMax);
-      await requireRecipient(unit, recipient_org_id, recipient_id);
-      const at = timestamp(now);
-      const facts = { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, body: body.body };
-      const copy = received({ ...facts, ...arriving(at), org_id: recipient_org_id, expires_at }, at);
-      unit.insert(messages, copyId(copy), copy);
-      unit.insert(messageReceipts, receiptOf, { digest, expires_at });
-      unit.record({
-        type: "message.deliver",
-        org: recipient_org_id,
-        metadata: { message_id: id, sender_org_id, sender_id, recipient_id },
-      });
-      return { message_id: id };
-    });
-  },
+      }),
+    ),
 };
 
 /** What is not the sender's to say. */

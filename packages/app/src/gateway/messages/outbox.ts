@@ -1,26 +1,26 @@
+import { gatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
-import { isPast, type Message, refusal, stepMessage, timestamp } from "@seneschal/core/keys";
+import { isPast, type Message, refusal, stepMessage } from "@seneschal/core/keys";
 import { systemCall } from "../call.ts";
 import { findFederation } from "../federation/find.ts";
+import { openLanes } from "../federation/lanes.ts";
 import type { GatewayServices } from "../services.ts";
+import { keyText } from "../store/collection.ts";
 import { copyId, messages } from "./collections.ts";
 
-const BATCH = 100;
-const AT_ONCE = 8;
-
 /**
- * Tries to deliver what is due, a batch at a time. What is refused for good fails; anything else is tried again, less and less
- * often, until the message expires. Two processes may try the same message: the receiver takes it once.
+ * The rounds of the courier of messages. What is refused for good fails; anything else is tried again, less and less often, until the
+ * message expires. Two processes may try the same message: the receiver takes it once.
  */
-export async function deliverDue(services: GatewayServices, now: number): Promise<void> {
-  const due = await services.read.list(messages, "due", [], { to: [timestamp(now)], limit: BATCH });
-  for (let i = 0; i < due.length; i += AT_ONCE) {
-    await Promise.all(due.slice(i, i + AT_ONCE).map((message) => deliver(services, message, now)));
-  }
-}
+export const messageLanes = () =>
+  openLanes<Message>({
+    outbox: messages,
+    laneOf: ({ org_id, recipient_org_id }) => [org_id, keyText(recipient_org_id)],
+    deliver: (services, _id, message, now) => deliver(services, message, now),
+  });
 
-/** One try of one message. */
-export async function deliver(services: GatewayServices, message: Message, now: number): Promise<void> {
+/** One try of one message; false when the partner is not to be reached. */
+export async function deliver(services: GatewayServices, message: Message, now: number): Promise<boolean> {
   const outcome = isPast(message.expires_at, now) ? miss("expired") : await attempt(services, message);
   const result = outcome.input.kind === "deliver" ? "done" : outcome.final ? "refused" : "retry";
   services.metrics.dispatched("message", result);
@@ -37,11 +37,13 @@ export async function deliver(services: GatewayServices, message: Message, now: 
       });
     }
   });
+  return outcome.unreachable !== true;
 }
 
 interface Outcome {
   readonly input: { readonly kind: "deliver" } | { readonly kind: "miss"; readonly detail: string };
   readonly final: boolean;
+  readonly unreachable?: boolean;
 }
 
 const miss = (detail: string, final = false): Outcome => ({ input: { kind: "miss", detail }, final });
@@ -56,17 +58,17 @@ async function attempt(services: GatewayServices, message: Message): Promise<Out
   };
   try {
     const answer = await services.channels.call(services.read, federation, {
-      method: "POST",
-      path: "/api/v1/messages/deliver",
+      route: gatewayContract.deliverMessage,
       body: letter,
     });
-    if (answer.status === 201 && answer.body?.["message_id"] === id) return { input: { kind: "deliver" }, final: false };
+    if (answer.status === 201 && answer.body?.message_id === id) return { input: { kind: "deliver" }, final: false };
     // What the partner says is wrong with the message stays wrong; what is wrong with the partner may pass.
     const final = [400, 404, 409, 413, 422].includes(answer.status);
     return miss(`the partner refused with status ${answer.status}`, final);
   } catch (error) {
-    if (isCoded(error, "FEDERATION_FAILED")) return miss(error.message);
-    throw error;
+    if (isCoded(error, "FEDERATION_FAILED")) return { ...miss(error.message), unreachable: true };
+    services.log.error({ error, message: id }, "a delivery failed on our side");
+    return miss("failed here");
   }
 }
 

@@ -16,15 +16,14 @@ interface PolicyQuestion {
   readonly metadata: JsonObject;
 }
 
+/** A policy, and what tells it from an earlier text of its own: an owner elsewhere numbers its versions itself. */
+type PolicyText = Pick<Policy, "id" | "workspace_id" | "name" | "version" | "rego" | "updated_at">;
+
 /** Asks every policy that applies. All must allow; they can only restrict. */
 export interface PolicyGate {
   verdicts(read: Reader, question: PolicyQuestion): Promise<readonly PolicyVerdict[]>;
   /** One policy's answer. Never throws for what the policy does; `service_unavailable` when `owner`, who asks, has too much under way. */
-  ask(
-    policy: Pick<Policy, "id" | "name" | "version" | "rego">,
-    input: JsonObject,
-    asked: { readonly now: number; readonly owner: string },
-  ): Promise<PolicyVerdict>;
+  ask(policy: PolicyText, input: JsonObject, asked: { readonly now: number; readonly owner: string }): Promise<PolicyVerdict>;
 }
 
 const CACHE = 500;
@@ -33,11 +32,8 @@ const CACHE = 500;
 export function policyGate(engine: PolicyEngine): PolicyGate {
   const compiled = new Map<string, Promise<CompiledPolicy | undefined>>();
 
-  const compile = (
-    policy: Pick<Policy, "id" | "name" | "version" | "rego">,
-    owner: string,
-  ): Promise<CompiledPolicy | undefined> => {
-    const key = `${policy.id} ${policy.version}`;
+  const compile = (policy: PolicyText, owner: string): Promise<CompiledPolicy | undefined> => {
+    const key = `${policy.id} ${policy.version} ${policy.updated_at} ${policy.workspace_id}`;
     const known = compiled.get(key);
     if (known !== undefined) return known;
     const fresh = (async () => {

@@ -1,6 +1,6 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { notFound, type PolicyVerdict, refusal, timestamp } from "@seneschal/core/keys";
+import { notFound, type PolicyVerdict, timestamp } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../call.ts";
 import { announce } from "../replication/announce.ts";
 import type { GatewayServices } from "../services.ts";
@@ -10,6 +10,8 @@ import { workspaces } from "../workspaces/collections.ts";
 import { findOwnWorkspace, findWorkspace } from "../workspaces/find.ts";
 import { applicablePolicies } from "./applicable.ts";
 import { type Policy, policies } from "./collections.ts";
+import { requireCompiles } from "./require-compiles.ts";
+import { requireRoom } from "./require-room.ts";
 
 type Routes = Pick<
   GatewayContract,
@@ -23,31 +25,6 @@ async function findPolicy(read: Reader, id: string, org: string): Promise<Policy
   const policy = await read.get(policies, id);
   if (policy === undefined || policy.org_id !== org) throw notFound("policy");
   return policy;
-}
-
-/** Throws `POLICY_INVALID` with every problem and its place, and for packages that are the gateway's own or another workspace's. */
-async function requireCompiles(
-  { policyEngine }: GatewayServices,
-  { name, rego, workspace }: { readonly name: string; readonly rego: string; readonly workspace: string | null },
-  owner: string,
-): Promise<void> {
-  const result = await policyEngine.compile([{ name, source: rego }], { owner });
-  if (!result.ok) {
-    throw refusal("POLICY_INVALID", `the policy does not compile: ${result.problems[0]?.message ?? ""}`, {
-      field: "rego",
-      errors: result.problems.map(({ code, message, row, col }) => ({ code, message, row, col })),
-    });
-  }
-  const [path = []] = result.policy.packages;
-  if (path[0] === "system" || (path[0] === "gateway" && path[1] === "authz")) {
-    throw refusal("POLICY_INVALID", `package ${path.join(".")} is reserved`, { field: "rego", errors: [] });
-  }
-  if (path[0] === "gateway" && path[1] === "workspace" && (path[2] !== workspace || path.length > 3)) {
-    throw refusal("POLICY_INVALID", `package ${path.join(".")} is not that of the policy's workspace`, {
-      field: "rego",
-      errors: [],
-    });
-  }
 }
 
 export const policyHandlers: Handlers<Routes, GatewayServices> = {
@@ -74,6 +51,7 @@ export const policyHandlers: Handlers<Routes, GatewayServices> = {
         created_at: at,
         updated_at: at,
       };
+      await requireRoom(unit, policy);
       unit.insert(policies, policy.id, policy);
       unit.record({
         type: "policy.create",
@@ -102,6 +80,7 @@ export const policyHandlers: Handlers<Routes, GatewayServices> = {
         params: body.signature_params,
       });
       const next: Policy = { ...policy, rego: body.rego, version: policy.version + 1, updated_at: timestamp(now) };
+      await requireRoom(unit, next);
       unit.put(policies, next.id, next);
       unit.record({
         type: "policy.update",

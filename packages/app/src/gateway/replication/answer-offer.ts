@@ -8,7 +8,7 @@ import { groups } from "../groups/collections.ts";
 import type { GatewayServices } from "../services.ts";
 import { invitations } from "../workspaces/collections.ts";
 import { checkWorkspaceSignature, type SignedRequest } from "../workspaces/sign.ts";
-import { replicaId, replicas } from "./collections.ts";
+import { receivedId, replicaId, replicas } from "./collections.ts";
 import { deliverDispatch } from "./deliver-dispatch.ts";
 import { queueDispatch } from "./queue-dispatch.ts";
 
@@ -31,7 +31,7 @@ export async function acceptOffer(
   const { principal, now } = call;
   const id = await services.transact(call, async (unit) => {
     const replica = await openOffer(unit, workspace, principal.org);
-    const invitation = await unit.get(invitations, replica.invitation_id);
+    const invitation = await unit.get(invitations, receivedId(replica));
     if (invitation === undefined) throw notFound("workspace");
     const accepted = stepInvitation(invitation, "accept", now);
     const facts = { id: workspace, crk_protected: replica.offer.crk_protected };
@@ -72,7 +72,7 @@ export async function declineOffer(services: GatewayServices, call: Call, worksp
   const { principal, now } = call;
   const id = await services.transact(call, async (unit) => {
     const replica = await openOffer(unit, workspace, principal.org);
-    const invitation = await unit.get(invitations, replica.invitation_id);
+    const invitation = await unit.get(invitations, receivedId(replica));
     if (invitation === undefined) throw notFound("workspace");
     unit.put(invitations, invitation.id, stepInvitation(invitation, "decline", now));
     const next: Replica = { ...replica, stage: "declined", updated_at: timestamp(now) };

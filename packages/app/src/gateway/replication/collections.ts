@@ -16,9 +16,19 @@ export const replicas = collection<Replica>("workspace_replicas", {
   by_org: { key: (replica) => [replica.org_id, replica.created_at] },
   by_workspace: { key: (replica) => [replica.workspace_id] },
   by_federation: { key: (replica) => [replica.federation_id] },
+  /** Offers that wait for an answer, by the end of their time. */
+  offered: {
+    key: ({ stage, offer_until, federation_id }) => (stage === "offered" ? [federation_id, offer_until ?? ""] : undefined),
+  },
+  offered_until: {
+    key: ({ stage, offer_until }) => (stage === "offered" && offer_until !== undefined ? [offer_until] : undefined),
+  },
 });
 
 export const replicaId = (workspace: string, org: string): string => `${workspace}/${keyText(org)}`;
+
+/** Of the invitation as it is kept here. */
+export const receivedId = ({ received_id, invitation_id }: Replica): string => received_id ?? invitation_id;
 
 /** What still has to reach a partner's instance. What is said is made when it is sent, from what is true then. */
 export interface Dispatch {
@@ -29,6 +39,7 @@ export interface Dispatch {
   /** Another one each time that it is queued: a delivery takes away only what it delivered. */
   readonly token: string;
   readonly attempts: number;
+  /** The next try. */
   readonly due_at: string;
   readonly error_detail: string | null;
   readonly created_at: string;
@@ -39,6 +50,8 @@ export const dispatches = collection<Dispatch>("dispatches", {
   by_age: { key: (dispatch) => [dispatch.created_at] },
   by_federation: { key: (dispatch) => [dispatch.federation_id] },
   due: { key: (dispatch) => [dispatch.due_at] },
+  /** A lane for each federation. */
+  lanes: { key: (dispatch) => [dispatch.federation_id, dispatch.due_at] },
 });
 
 export const dispatchId = (of: Pick<Dispatch, "kind" | "federation_id" | "workspace_id">): string =>
@@ -50,6 +63,8 @@ export interface DeletionConsent {
   /** Who signed. */
   readonly org_id: string;
   readonly revision: number;
+  /** Of the workspace as it stood, hex; absent in consents of before, which count no more. */
+  readonly state_sha256?: string;
   readonly payload: OperationPayload;
   /** Base64. */
   readonly signature: string;

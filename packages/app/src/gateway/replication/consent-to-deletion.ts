@@ -1,5 +1,5 @@
 import type { Principal } from "@seneschal/contract";
-import { refusal, timestamp, type Workspace } from "@seneschal/core/keys";
+import { lifetimes, refusal, timestamp, type Workspace } from "@seneschal/core/keys";
 import { bodyHash, type OperationPayload, operationBytes } from "@seneschal/crypto/signing";
 import { bytes } from "../bytes.ts";
 import type { Call, GatewayUnit } from "../call.ts";
@@ -9,11 +9,13 @@ import type { GatewayServices } from "../services.ts";
 import { signedBody } from "../signatures/signed-body.ts";
 import { findWorkspace } from "../workspaces/find.ts";
 import type { SignedRequest } from "../workspaces/sign.ts";
+import { stateHash, travelling } from "../workspaces/travelling.ts";
 import { consentId, type DeletionConsent, deletionConsents, replicaId, replicas } from "./collections.ts";
 import { deliverDispatch } from "./deliver-dispatch.ts";
 import { queueDispatch } from "./queue-dispatch.ts";
 
 const OPERATION = "workspace.delete";
+const CLOCK_SKEW = 60_000;
 
 /**
  * A participant's consent to the deletion of a workspace that another instance owns: signed by its root key over the workspace's
@@ -44,7 +46,8 @@ export async function consentToDeletion(
         field: "signature",
       });
     }
-    const made = consentOf(principal, workspace, payload, request.signature, now);
+    const state_sha256 = replica.revision === workspace.revision ? replica.state_sha256 : undefined;
+    const made = consentOf(principal, workspace, { payload, signature: request.signature, state_sha256 }, now);
     unit.put(deletionConsents, consentId(id, principal.org), made);
     unit.record({
       type: "workspace.delete.consent",
@@ -65,16 +68,19 @@ export async function consentToDeletion(
 function consentOf(
   { org }: Principal,
   { id, revision }: Workspace,
-  payload: OperationPayload,
-  signature: string,
+  { state_sha256, ...signed }: Pick<DeletionConsent, "payload" | "signature"> & { readonly state_sha256: string | undefined },
   now: number,
 ): DeletionConsent {
-  return { workspace_id: id, org_id: org, revision, payload, signature, created_at: timestamp(now) };
+  const state = state_sha256 === undefined ? {} : { state_sha256 };
+  return { workspace_id: id, org_id: org, revision, ...state, ...signed, created_at: timestamp(now) };
 }
 
-/** The owner's side: takes a partner's consent if its root key really signed the deletion of the workspace as it is now. */
+/**
+ * The owner's side: takes a partner's consent if its root key really signed the deletion of the workspace as it is now: this revision with
+ * this content, lately. The audience is the partner's own gateway, which judged it; the owner cannot know its name.
+ */
 export function takeConsent(
-  { crypto }: GatewayServices,
+  services: GatewayServices,
   unit: GatewayUnit,
   federation: StoredFederation,
   workspace: Workspace,
@@ -82,9 +88,16 @@ export function takeConsent(
 ): void {
   const { partner_org_id: partner } = federation;
   const { id, revision } = workspace;
-  if (payload.body_sha256 !== bodyHash({ revision })) {
+  const { now } = unit.call;
+  const state_sha256 = stateHash(services.crypto, travelling(workspace));
+  if (payload.body_sha256 !== bodyHash({ revision, state_sha256 })) {
     throw refusal("STATE_CONFLICT", "the workspace changed since it was signed", { revision });
   }
+  // In seconds, as signed. The way to here may take a while; the clocks of two instances may differ a little.
+  const [iat, exp] = [payload.iat * 1000, payload.exp * 1000];
+  const timely =
+    iat <= now + CLOCK_SKEW && exp > iat && exp - iat <= lifetimes.signingRequestMax && now <= exp + lifetimes.consentTransit;
+  if (!timely) throw refusal("SIGNATURE_EXPIRED", "the consent was signed too long ago, or for too long", { revision });
   const crk = keysOfPartner(federation)?.crk;
   const meant =
     payload.op === OPERATION &&
@@ -92,11 +105,11 @@ export function takeConsent(
     payload.resource_type === "workspace" &&
     payload.resource_id === id &&
     crk !== undefined &&
-    crypto.ed25519Verify(crk, operationBytes(payload), bytes(signature));
+    services.crypto.ed25519Verify(crk, operationBytes(payload), bytes(signature));
   if (!meant) throw refusal("SIGNATURE_INVALID", "the partner's root key did not sign this deletion");
   const consent: DeletionConsent = {
-    ...{ workspace_id: id, org_id: partner, revision, payload, signature },
-    created_at: timestamp(unit.call.now),
+    ...{ workspace_id: id, org_id: partner, revision, state_sha256, payload, signature },
+    created_at: timestamp(now),
   };
   unit.put(deletionConsents, consentId(id, partner), consent);
   unit.record({
@@ -108,7 +121,9 @@ export function takeConsent(
 }
 
 /** The organisations of other instances that signed the deletion of the workspace as it is now. */
-export async function consenting(unit: GatewayUnit, { id, revision }: Workspace): Promise<readonly string[]> {
-  const all = await unit.list(deletionConsents, "by_workspace", [id]);
-  return all.filter((consent) => consent.revision === revision).map(({ org_id }) => org_id);
+export async function consenting(services: GatewayServices, unit: GatewayUnit, workspace: Workspace): Promise<readonly string[]> {
+  const state_sha256 = stateHash(services.crypto, travelling(workspace));
+  const all = await unit.list(deletionConsents, "by_workspace", [workspace.id]);
+  const meant = all.filter((consent) => consent.revision === workspace.revision && consent.state_sha256 === state_sha256);
+  return meant.map(({ org_id }) => org_id);
 }

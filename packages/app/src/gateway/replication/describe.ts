@@ -9,7 +9,7 @@ import { sealKeys } from "../workspaces/sealed-keys.ts";
 import { travelling, travellingPolicies } from "../workspaces/travelling.ts";
 
 /**
- * The state that a share stands for now. The number is the share's, read before everything else: what is told under it is never older
+ * The state that a share stands for now, with the keys that its partner did not confirm yet. The number is the share's, read before everything else: what is told under it is never older
  * than it. `undefined` when there is nothing to tell: the workspace is air-gapped, or the partner's certificate vouches for no keys.
  */
 export async function describeShare(services: GatewayServices, unit: GatewayUnit, share: Share): Promise<PeerState | undefined> {
@@ -30,7 +30,7 @@ export async function describeShare(services: GatewayServices, unit: GatewayUnit
   const keys = federation === undefined ? undefined : keysOfPartner(federation);
   if (keys === undefined) return undefined;
   const recipient = { org: share.partner_org_id, exchange: keys.exchange };
-  const sealed = await sealKeys(services, unit, workspace, share.org_id, [recipient]);
+  const sealed = await sealKeys(services, unit, workspace, share.org_id, [recipient], share.follower?.dek_version);
   const policies = await travellingPolicies(unit, workspace_id);
   const deks = sealed[recipient.org] ?? "";
   return { workspace_id, sequence, stage: "shared", workspace: travelling(workspace), policies, deks };

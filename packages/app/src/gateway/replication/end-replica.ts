@@ -5,7 +5,8 @@ import { policies } from "../policies/collections.ts";
 import type { GatewayServices } from "../services.ts";
 import { invitations, seatId, seats, workspaces } from "../workspaces/collections.ts";
 import { dekUseId, dekUseRecords } from "../workspaces/dek-uses.ts";
-import { consentId, deletionConsents, dispatches, dispatchId, replicaId, replicas } from "./collections.ts";
+import { consentId, deletionConsents, dispatches, dispatchId, receivedId, replicaId, replicas } from "./collections.ts";
+import { dropPolicies } from "./take-policies.ts";
 
 /**
  * Ends an organisation's part in a workspace of another instance: its wrapped keys are destroyed, its admissions revoked, an open
@@ -15,11 +16,11 @@ export async function endReplica(
   services: GatewayServices,
   unit: GatewayUnit,
   replica: Replica,
-  reason: "owner" | "federation" | "refused",
+  reason: "owner" | "federation" | "refused" | "expired",
 ): Promise<void> {
   const { workspace_id: id, org_id: org, federation_id } = replica;
   const { now } = unit.call;
-  const invitation = await unit.get(invitations, replica.invitation_id);
+  const invitation = await unit.get(invitations, receivedId(replica));
   if (invitation?.status === "pending") {
     unit.put(
       invitations,
@@ -54,7 +55,7 @@ async function vacate(services: GatewayServices, unit: GatewayUnit, id: string, 
   const workspace = await unit.get(workspaces, id);
   const others = (await unit.list(seats, "by_workspace", [id])).some((seat) => seat.org_id !== org);
   if (workspace === undefined || others) return;
-  for (const policy of await unit.list(policies, "by_workspace", [id])) unit.delete(policies, policy.id);
+  await dropPolicies(unit, workspace.org_id, id, await unit.list(policies, "by_workspace", [id]));
   for (let version = 1; version <= workspace.dek_version; version++) unit.delete(dekUseRecords, dekUseId(id, version));
   unit.delete(workspaces, id);
 }

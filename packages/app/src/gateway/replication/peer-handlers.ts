@@ -4,10 +4,11 @@ import { notFound, refusal, type Share, stepInvitation, stepWorkspace, type Work
 import type { GatewayUnit } from "../call.ts";
 import type { StoredFederation } from "../federation/collections.ts";
 import { federationOfCaller, noteHeard } from "../federation/find.ts";
+import { judged } from "../federation/judged.ts";
 import type { GatewayServices } from "../services.ts";
 import { invitations, workspaces } from "../workspaces/collections.ts";
 import { saveWorkspace } from "../workspaces/save.ts";
-import { applyState } from "./apply-state.ts";
+import { applyState, checkState } from "./apply-state.ts";
 import { shareId, shares } from "./collections.ts";
 import { takeConsent } from "./consent-to-deletion.ts";
 import { describeShare } from "./describe.ts";
@@ -16,35 +17,38 @@ type Routes = Pick<GatewayContract, "peerWorkspace" | "peerAnswer" | "peerDeleti
 
 /** What gateways say to each other about workspaces. A partner speaks of the workspaces that it has part in, and for itself. */
 export const replicationHandlers: Handlers<Routes, GatewayServices> = {
-  async peerWorkspace(services, { principal, body, now, requestId }) {
-    const { org_id } = await federationOfCaller(services.read, principal);
-    await services.organizationKeys.ensureKek(org_id);
-    return services.transact({ principal, now, requestId }, async (unit) => {
-      const federation = await federationOfCaller(unit, principal);
-      noteHeard(unit, federation);
-      return { sequence: await applyState(services, unit, federation, body) };
-    });
-  },
+  peerWorkspace: (services, { principal, body, now, requestId }) =>
+    judged(services, { principal, now, requestId }, "workspace", { workspace_id: body.workspace_id }, async (call, known) => {
+      await services.organizationKeys.ensureKek(known.org_id);
+      await checkState(services, known, body);
+      return services.transact(call, async (unit) => {
+        const federation = await federationOfCaller(unit, principal);
+        noteHeard(unit, federation);
+        return { sequence: await applyState(services, unit, federation, body) };
+      });
+    }),
 
-  async peerAnswer(services, { principal, body, now, requestId }) {
-    return services.transact({ principal, now, requestId }, async (unit) => {
-      const federation = await federationOfCaller(unit, principal);
-      const { share, workspace } = await sharedWith(unit, federation, body.workspace_id);
-      const answered = await (body.accept ? join : decline)(services, unit, workspace, share, body);
-      const state = await describeShare(services, unit, answered);
-      if (state === undefined) throw refusal("STATE_CONFLICT", "nothing of this workspace can be sent to the partner");
-      return state;
-    });
-  },
+  peerAnswer: (services, { principal, body, now, requestId }) =>
+    judged(services, { principal, now, requestId }, "answer", {}, (call) =>
+      services.transact(call, async (unit) => {
+        const federation = await federationOfCaller(unit, principal);
+        const { share, workspace } = await sharedWith(unit, federation, body.workspace_id);
+        const answered = await (body.accept ? join : decline)(services, unit, workspace, share, body);
+        const state = await describeShare(services, unit, answered);
+        if (state === undefined) throw refusal("STATE_CONFLICT", "nothing of this workspace can be sent to the partner");
+        return state;
+      }),
+    ),
 
-  async peerDeletionConsent(services, { principal, body, now, requestId }) {
-    await services.transact({ principal, now, requestId }, async (unit) => {
-      const federation = await federationOfCaller(unit, principal);
-      const { share, workspace } = await sharedWith(unit, federation, body.workspace_id);
-      if (share.stage !== "shared") throw notFound("workspace");
-      takeConsent(services, unit, federation, workspace, body);
-    });
-  },
+  peerDeletionConsent: (services, { principal, body, now, requestId }) =>
+    judged(services, { principal, now, requestId }, "consent", {}, (call) =>
+      services.transact(call, async (unit) => {
+        const federation = await federationOfCaller(unit, principal);
+        const { share, workspace } = await sharedWith(unit, federation, body.workspace_id);
+        if (share.stage !== "shared") throw notFound("workspace");
+        takeConsent(services, unit, federation, workspace, body);
+      }),
+    ),
 };
 
 /** A workspace of the federation's organisation that its partner has part in; all others do not exist for it. */

@@ -1,7 +1,6 @@
+import { gatewayContract } from "@seneschal/contract/gateway";
 import { consentId, deletionConsents } from "./collections.ts";
 import { refusedOrLater, type Send } from "./delivery.ts";
-
-const PATH = "/api/v1/federation/peer/deletion-consent";
 
 /** Brings an organisation's signature for the deletion of a workspace to the owner's instance. */
 export const sendConsent: Send = async (services, { org_id, workspace_id }, federation) => {
@@ -9,6 +8,6 @@ export const sendConsent: Send = async (services, { org_id, workspace_id }, fede
   if (consent === undefined) return { kind: "done" };
   const { payload, signature } = consent;
   const body = { workspace_id, payload, signature };
-  const answer = await services.channels.call(services.read, federation, { method: "POST", path: PATH, body });
+  const answer = await services.channels.call(services.read, federation, { route: gatewayContract.peerDeletionConsent, body });
   return answer.status === 204 ? { kind: "done" } : refusedOrLater(answer);
 };

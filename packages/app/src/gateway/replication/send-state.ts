@@ -1,11 +1,12 @@
-import { confirmShare, isSettled } from "@seneschal/core/keys";
-import { systemCall } from "../call.ts";
+import { gatewayContract, type PeerState } from "@seneschal/contract/gateway";
+import { confirmShare, forgetFollower, isSettled, type Told } from "@seneschal/core/keys";
+import { type Call, systemCall } from "../call.ts";
+import type { StoredFederation } from "../federation/collections.ts";
 import type { GatewayServices } from "../services.ts";
+import { stateHash } from "../workspaces/travelling.ts";
 import { shareId, shares } from "./collections.ts";
 import type { Delivery, Send } from "./delivery.ts";
 import { describeShare } from "./describe.ts";
-
-const PATH = "/api/v1/federation/peer/workspace";
 
 /** Tells a partner how a workspace is, until it knows all that there is. A refusal is no end: the partner may come to see it otherwise. */
 export const sendState: Send = async (services, dispatch, federation, now) => {
@@ -17,26 +18,56 @@ export const sendState: Send = async (services, dispatch, federation, now) => {
     return share === undefined || isSettled(share) ? undefined : describeShare(services, unit, share);
   });
   if (state === undefined) return { kind: "done" };
-  const { status, body } = await services.channels.call(services.read, federation, { method: "PUT", path: PATH, body: state });
-  const known = body?.["sequence"];
-  if (status !== 200 || typeof known !== "number" || !Number.isSafeInteger(known) || known < 0 || known > 2 ** 48) {
-    return { kind: "retry", detail: `the partner refused with status ${status}` };
-  }
-  return settle(services, id, known, call);
+  const route = gatewayContract.peerWorkspace;
+  const { status, body, code } = await services.channels.call(services.read, federation, { route, body: state });
+  if (body !== undefined) return settle(services, federation, id, state, body.sequence, call);
+  // It may lack keys that it confirmed, as one that was restored does: next time it is told all.
+  if ([400, 409, 413, 422].includes(status)) await tellAll(services, id, call);
+  const reason = status === route.status ? "the partner's reply cannot be read" : `the partner refused with status ${status}`;
+  return { kind: "retry", detail: code === undefined ? reason : `${reason} (${code})` };
 };
 
 async function settle(
   services: GatewayServices,
+  federation: StoredFederation,
   id: string,
+  state: PeerState,
   known: number,
-  call: ReturnType<typeof systemCall>,
+  call: Call,
 ): Promise<Delivery> {
-  return services.transact<Delivery>(call, async (unit) => {
+  const { sequence: said, workspace_id } = state;
+  const { kind, delivery } = await services.transact(call, async (unit) => {
     const share = await unit.get(shares, id);
-    if (share === undefined) return { kind: "done" };
-    const next = confirmShare(share, known);
-    if (isSettled(next) && next.stage === "ended") unit.delete(shares, id);
+    if (share === undefined) return { kind: "confirmed" as const, delivery: { kind: "done" as const } };
+    const confirmation = confirmShare(share, known, { said, told: toldBy(services, state) }, call.now);
+    if (confirmation.kind === "refused") {
+      const detail = "the partner confirmed what was never said";
+      return { kind: confirmation.kind, delivery: { kind: "retry" as const, detail } };
+    }
+    const { share: next } = confirmation;
+    const settled = isSettled(next);
+    if (settled && next.stage === "ended") unit.delete(shares, id);
     else unit.put(shares, id, next);
-    return isSettled(next) ? { kind: "done" } : { kind: "retry", detail: "there is news since" };
+    const news = { kind: "retry" as const, detail: "there is news since" };
+    return { kind: confirmation.kind, delivery: settled ? { kind: "done" as const } : news };
+  });
+  if (kind !== "confirmed") {
+    await services.refusals.note(services, federation, "confirmation", kind === "ahead" ? "AHEAD" : "NEVER_SAID", {
+      ...{ workspace_id, said, known },
+    });
+  }
+  return delivery;
+}
+
+function toldBy(services: GatewayServices, state: PeerState): Told | undefined {
+  if (state.stage !== "shared") return undefined;
+  const { revision, dek_version } = state.workspace;
+  return { revision, dek_version, state_sha256: stateHash(services.crypto, state.workspace) };
+}
+
+async function tellAll(services: GatewayServices, id: string, call: Call): Promise<void> {
+  await services.transact(call, async (unit) => {
+    const share = await unit.get(shares, id);
+    if (share?.follower !== undefined) unit.put(shares, id, forgetFollower(share));
   });
 }

@@ -1,13 +1,16 @@
 import type { JsonObject } from "@seneschal/core";
 import { isUuid } from "@seneschal/core/keys";
+import type { CryptoProvider } from "@seneschal/core/ports";
 import { backups } from "../backups/collections.ts";
 import { emergencies } from "../emergency/collections.ts";
 import { findFederation } from "../federation/find.ts";
+import { replicaId, replicas } from "../replication/collections.ts";
 import type { Reader } from "../store/reader.ts";
 import { workspaces } from "../workspaces/collections.ts";
+import { stateHash, travelling } from "../workspaces/travelling.ts";
 
 /** What a signature covers beyond the request's own fields: facts that the server knows and a signer must have seen. */
-type Cover = (read: Reader, resourceId: string, org: string) => Promise<JsonObject>;
+type Cover = (read: Reader, resourceId: string, org: string, crypto: CryptoProvider) => Promise<JsonObject>;
 
 const nothing: Cover = async () => ({});
 
@@ -15,6 +18,19 @@ const nothing: Cover = async () => ({});
 const revision: Cover = async (read, id) => {
   const workspace = isUuid(id) ? await read.get(workspaces, id) : undefined;
   return workspace === undefined ? {} : { revision: workspace.revision };
+};
+
+/**
+ * The revision and its content, as the owner's instance told it: who consents to the end of a workspace consents to the one it saw, and
+ * the owner sees whether it is the one that it has.
+ */
+const content: Cover = async (read, id, org, crypto) => {
+  const workspace = isUuid(id) ? await read.get(workspaces, id) : undefined;
+  if (workspace === undefined) return {};
+  const { revision } = workspace;
+  if (workspace.replica !== true) return { revision, state_sha256: stateHash(crypto, travelling(workspace)) };
+  const replica = await read.get(replicas, replicaId(id, org));
+  return { revision, ...(replica?.revision === revision ? { state_sha256: replica.state_sha256 } : {}) };
 };
 
 /** Why and when emergency access was asked for. */
@@ -39,7 +55,7 @@ const backupChecksum: Cover = async (read, id, org) => {
 const covers: Readonly<Record<string, Cover>> = {
   "workspace.update": revision,
   "workspace.archive": revision,
-  "workspace.delete": revision,
+  "workspace.delete": content,
   "workspace.rotate-dek": revision,
   "workspace.export": revision,
   "emergency.verify": emergencyRequest,
@@ -48,7 +64,13 @@ const covers: Readonly<Record<string, Cover>> = {
 };
 
 /** The facts that are signed together with the body of an operation on a resource. */
-export function coveredState(read: Reader, operation: string, resourceId: string, org: string): Promise<JsonObject> {
+export function coveredState(
+  { crypto }: { readonly crypto: CryptoProvider },
+  read: Reader,
+  operation: string,
+  resourceId: string,
+  org: string,
+): Promise<JsonObject> {
   const cover = Object.hasOwn(covers, operation) ? covers[operation] : undefined;
-  return (cover ?? nothing)(read, resourceId, org);
+  return (cover ?? nothing)(read, resourceId, org, crypto);
 }

@@ -105,7 +105,7 @@ export function signatures(crypto: CryptoProvider, instanceId: string): Signatur
     const org = claim.org ?? unit.call.principal.org;
     const crk = await currentCrk(unit, org);
     if (crk === undefined) return refuse("crk_inactive");
-    const covered = await coveredState(unit, operation, resourceId, org);
+    const covered = await coveredState({ crypto }, unit, operation, resourceId, org);
     const bodySha256 = bodyHash({ ...claim.body, ...covered });
     const expected = payload(crk, { operation, resourceId, bodySha256, nonce: "", iat: 0, exp: 0, ...params });
 

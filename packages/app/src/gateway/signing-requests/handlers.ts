@@ -26,7 +26,7 @@ export const signingRequestHandlers: Handlers<Routes, GatewayServices> = {
   async createSigningRequest(services, { principal, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const crk = await requireCrk(unit, principal.org);
-      const covered = await coveredState(unit, body.operation, body.resource_id, principal.org);
+      const covered = await coveredState(services, unit, body.operation, body.resource_id, principal.org);
       const bodySha256 = bodyHash({ ...(body.body as object), ...covered });
       const lifetime = body.ttl_seconds ?? services.config.lifetimes.signing_request / 1000;
       const iat = Math.floor(now / 1000);

@@ -49,7 +49,7 @@ export async function openDeks(
   if (sealed === undefined || sender === undefined) throw invalidBundle("recipient");
   const deks = await openKeys(services, unit, {
     ...{ workspace: content.workspace.id, exporter: content.exporter_org, recipient: org },
-    ...{ sealed, senderKey: sender.exchange, dek_version: content.workspace.dek_version },
+    ...{ sealed, senderKey: sender.exchange, dek_version: content.workspace.dek_version, complete: true },
   });
   if (deks === undefined) throw invalidBundle("keys");
   return deks;

@@ -2,9 +2,13 @@ import type { Invitation, JoinRequest, Workspace } from "@seneschal/core/keys";
 import { collection, keyText } from "../store/collection.ts";
 
 export const workspaces = collection<Workspace>("workspaces", {
-  by_name: { key: (workspace) => [workspace.org_id, keyText(workspace.name)], unique: "a workspace of that name exists" },
-  /** For the scheduler of key rotation and for gauges of key age. */
-  by_key_age: { key: (workspace) => [workspace.dek_created_at] },
+  /** What another instance owns is named there. */
+  by_name: {
+    key: (workspace) => (workspace.replica === true ? undefined : [workspace.org_id, keyText(workspace.name)]),
+    unique: "a workspace of that name exists",
+  },
+  /** For gauges of key age: of those whose keys are rotated here. */
+  by_key_age: { key: (workspace) => (workspace.replica === true ? undefined : [workspace.dek_created_at]) },
 });
 
 /** An organisation's place in a workspace: its group, and every key version wrapped for it alone. */

@@ -140,7 +140,7 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
           org,
         });
       }
-      const signed_by = [...signers, ...(await consenting(unit, workspace))];
+      const signed_by = [...signers, ...(await consenting(services, unit, workspace))];
       const { state, effects } = stepWorkspace(workspace, { kind: "delete", signed_by }, now);
       await carryOut(services, unit, state, effects);
       unit.record({ type: "workspace.delete", workspace: state.id, metadata: { signed_by } });

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { RateLimit, RateVerdict } from "@seneschal/contract";
+import type { Principal, RateLimit, RateVerdict } from "@seneschal/contract";
 import type { Rate, Take } from "@seneschal/core";
 import type { RateCounter } from "@seneschal/core/ports";
 import { clientKey } from "./client-key.ts";
@@ -8,6 +8,10 @@ import { clientKey } from "./client-key.ts";
 export interface RateLimits {
   /** Per principal. */
   readonly authenticated: Rate;
+  /** The same for principals of a type that has limits of its own. */
+  readonly ofType?: Readonly<Record<string, Rate>>;
+  /** Told of a principal that was refused. */
+  readonly onRefused?: (principal: Principal) => void;
   /** Per address, for callers without a good credential. */
   readonly anonymous: Rate;
   /** Operation ids that are counted per address and path besides, such as enrolment. */
@@ -46,12 +50,18 @@ export function rateLimiter(service: string, limits: RateLimits, counter: RateCo
     return verdict(policy, rate, await counter.take(key, rate, at), at, partition);
   }
 
+  function generally(principal: Principal | undefined, address: () => string): Promise<RateVerdict> {
+    if (principal === undefined || principal.type === "anonymous") return count("anonymous", limits.anonymous, address());
+    const { org, type, id } = principal;
+    const special = limits.ofType !== undefined && Object.hasOwn(limits.ofType, type) ? limits.ofType[type] : undefined;
+    return count(special === undefined ? "authenticated" : type, special ?? limits.authenticated, `${org}/${type}/${id}`);
+  }
+
   return async (wire, { id }, principal) => {
     if (exempt.has(id)) return undefined;
     const address = (): string => clientKey(wire.remoteAddress);
-    const general = await (principal === undefined || principal.type === "anonymous"
-      ? count("anonymous", limits.anonymous, address())
-      : count("authenticated", limits.authenticated, `${principal.org}/${principal.type}/${principal.id}`));
+    const general = await generally(principal, address);
+    if (!general.allowed && principal !== undefined) limits.onRefused?.(principal);
     if (!general.allowed || limits.guarded === undefined || !guarded.has(id)) return general;
     return count("guarded", limits.guarded.rate, `${address()} ${wire.path}`);
   };

@@ -25,10 +25,19 @@ export interface Replica {
   readonly invitation_id: string;
   /** The group here that was bound to the workspace with the acceptance. */
   readonly group_id: string | null;
+  /** The invitation here; without it the invitation has the owner's id, as replicas of before. */
+  readonly received_id?: string;
+  /** Until when the offer can be answered; while it is one. */
+  readonly offer_until?: Timestamp;
   readonly offer: Offer;
   readonly stage: ReplicaStage;
   /** Of the newest state that was applied. */
   readonly sequence: number;
+  /** Of the newest revision that was taken over, and the SHA-256 of the workspace as it travelled, hex: one revision has one content. */
+  readonly revision?: number;
+  readonly state_sha256?: string;
+  /** Versions of policies that the owner took away, newest last: they do not come back with another text. */
+  readonly retired_policies?: Readonly<Record<string, number>>;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
 }
@@ -74,12 +83,49 @@ export function judgePush(replica: Pick<Replica, "stage" | "sequence" | "invitat
 }
 
 /**
- * Key versions only grow: throws `STATE_CONFLICT` for a push that goes back behind the version in force, or that leaves one out.
- * `known` and `pushed` are version numbers.
+ * Key versions only grow: throws `STATE_CONFLICT` for a push that goes back behind the version in force, or after which one would be
+ * missing. `known` and `pushed` are version numbers: what is known need not be pushed again.
  */
 export function requireKeyVersions(known: readonly number[], inForce: number, pushed: readonly number[], next: number): void {
-  const complete = Array.from({ length: next }, (_, i) => i + 1).every((version) => pushed.includes(version));
-  if (next < inForce || !complete || known.some((version) => version > next)) {
-    throw refusal("STATE_CONFLICT", "key versions do not go back", { known: inForce, pushed: next });
+  const held = new Set([...known, ...pushed]);
+  const complete =
+    held.size === next && [...held].every((version) => Number.isInteger(version) && version >= 1 && version <= next);
+  if (next < inForce || !complete) {
+    throw refusal("STATE_CONFLICT", "key versions do not go back, and none is left out", { known: inForce, pushed: next });
   }
+}
+
+/**
+ * Throws `STATE_CONFLICT` for a revision that goes back, or that has another content than it had: an owner says one thing of one
+ * revision, whomever it tells.
+ */
+export function requireRevision(
+  known: { readonly revision?: number; readonly state_sha256?: string },
+  said: { readonly revision: number; readonly state_sha256: string },
+): void {
+  const { revision = 0, state_sha256 } = known;
+  if (said.revision < revision) {
+    throw refusal("STATE_CONFLICT", "revisions do not go back", { known: revision, pushed: said.revision });
+  }
+  if (said.revision === revision && state_sha256 !== undefined && state_sha256 !== said.state_sha256) {
+    throw refusal("STATE_CONFLICT", "one revision has one content", { revision });
+  }
+}
+
+/** So many policies that were taken away are remembered; the oldest are forgotten first. */
+const RETIRED = 1000;
+
+/** What is remembered of policies that an owner took away. */
+export function retirePolicies(
+  before: Readonly<Record<string, number>> = {},
+  gone: readonly { readonly id: string; readonly version: number }[],
+): Readonly<Record<string, number>> {
+  const all = [...Object.entries(before), ...gone.map(({ id, version }) => [id, version] as const)];
+  const latest = new Map<string, number>();
+  for (const [id, version] of all) {
+    const known = latest.get(id) ?? 0;
+    latest.delete(id);
+    latest.set(id, Math.max(known, version));
+  }
+  return Object.fromEntries([...latest].slice(-RETIRED));
 }

@@ -20,8 +20,19 @@ export interface Share {
   readonly sequence: number;
   /** Of the newest state that it confirmed. */
   readonly confirmed: number;
+  /** What stood under the number that was confirmed last. */
+  readonly follower?: Told & { readonly confirmed_at: Timestamp };
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
+}
+
+/** What a partner was told of a workspace. */
+export interface Told {
+  readonly revision: number;
+  /** Of the workspace as it travelled, hex. */
+  readonly state_sha256: string;
+  /** The newest key version. */
+  readonly dek_version: number;
 }
 
 export type ShareInput =
@@ -51,16 +62,37 @@ export function stepShare(share: Share, input: ShareInput, now: number): Share {
   const stage = nextStatus("share", shareTable, share.stage, input.kind);
   if (share.stage === "ended" && stage === "ended") return share;
   const offer = input.kind === "offer" ? { invitation_id: input.invitation_id, federation_id: input.federation_id } : {};
-  return { ...share, ...offer, stage, sequence: share.sequence + 1, updated_at: timestamp(now) };
+  // Who joins holds nothing, whatever it held before.
+  const kept = input.kind === "change" || input.kind === "end" ? share : forgetFollower(share);
+  return { ...kept, ...offer, stage, sequence: share.sequence + 1, updated_at: timestamp(now) };
 }
 
+/** So many changes an owner may have forgotten by a restore. */
+const FORGOTTEN = 65_536;
+
+/** What a confirmation comes to; `refused` is a number that was never said. */
+export type Confirmation = { readonly kind: "confirmed" | "ahead"; readonly share: Share } | { readonly kind: "refused" };
+
 /**
- * The partner says up to where it knows. One that knows more than was ever said remembers an owner before a restore: the numbers go
- * on behind its own.
+ * The partner says up to where it knows. One that knows a little more than was ever said (`ahead`) remembers an owner before a restore:
+ * the numbers go on behind its own. A leap is refused: it would use up the numbers. `told` is what was said under `said`.
  */
-export function confirmShare(share: Share, known: number): Share {
-  if (known > share.sequence) return { ...share, sequence: known + 1 };
-  return { ...share, confirmed: Math.max(share.confirmed, known) };
+export function confirmShare(
+  share: Share,
+  known: number,
+  { said, told }: { readonly said: number; readonly told: Told | undefined },
+  now: number,
+): Confirmation {
+  if (known > share.sequence + FORGOTTEN) return { kind: "refused" };
+  if (known > share.sequence) return { kind: "ahead", share: { ...share, sequence: known + 1 } };
+  const confirmed = { ...share, confirmed: Math.max(share.confirmed, known) };
+  if (told === undefined || known < said || share.stage !== "shared") return { kind: "confirmed", share: confirmed };
+  return { kind: "confirmed", share: { ...confirmed, follower: { ...told, confirmed_at: timestamp(now) } } };
+}
+
+/** The share of a partner that does not know what it confirmed, such as one that was restored: it is told all again. */
+export function forgetFollower({ follower: _, ...share }: Share): Share {
+  return share;
 }
 
 /** True when the partner knows all that there is. */

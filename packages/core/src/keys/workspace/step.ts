@@ -1,5 +1,6 @@
 import { invalidField, refusal } from "../codes.ts";
 import type { Classification, Mode } from "../enums.ts";
+import { limits } from "../lifetimes.ts";
 import { isPast, milliseconds, type Timestamp, timestamp } from "../time.ts";
 import type { Step } from "../transition.ts";
 import { requireWorkspace } from "./guard.ts";
@@ -98,6 +99,11 @@ export function stepWorkspace(workspace: Workspace, input: WorkspaceInput, now: 
     }
     case "rotate":
       requireWorkspace(workspace, "rotate", now);
+      if (workspace.dek_version >= limits.keyVersions.rotate) {
+        throw refusal("CONFLICT", `a workspace has at most ${limits.keyVersions.rotate} key versions: make a new one`, {
+          limit: limits.keyVersions.rotate,
+        });
+      }
       return rotated(workspace, changed({}), now);
     case "archive":
       if (workspace.status === "archived") return { state: workspace, effects: [] };
@@ -126,6 +132,7 @@ export function stepWorkspace(workspace: Workspace, input: WorkspaceInput, now: 
         { kind: "revoke_admissions", org: input.org },
       ];
       // An organisation that left knows the old DEK: what is written from now on must not open with it.
+      if (workspace.dek_version >= limits.keyVersions.max) return { state: { ...rest, status: "archived" }, effects: gone };
       const next = rotated(rest, rest, now);
       return { state: next.state, effects: [...gone, ...next.effects] };
     }

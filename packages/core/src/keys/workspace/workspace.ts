@@ -33,6 +33,8 @@ export interface Workspace {
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
   readonly expires_at: Timestamp | null;
+  /** Another instance owns it: what stands here is what that instance says. */
+  readonly replica?: true;
 }
 
 /** The status at a moment: an archived workspace stays archived, an active one expires. */
