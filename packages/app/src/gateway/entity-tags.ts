@@ -13,10 +13,12 @@ type AnyHandler = (services: GatewayServices, input: Input) => unknown;
 
 /** How an entity is read where its `GET` does more than that. */
 export interface EntityReading<Params = unknown> {
-  /** Only reads, and gives what the `GET` gives. */
-  read(services: Pick<GatewayServices, "read">, input: Pick<Input<Params>, "principal" | "params" | "now">): Promise<object>;
+  /** Only reads, and gives what the `GET` gives. Default: the `GET` itself. */
+  read?(services: Pick<GatewayServices, "read">, input: Pick<Input<Params>, "principal" | "params" | "now">): Promise<object>;
   /** Whether an answer of the `GET` is the entity and nothing more; one that is more has no tag. Default: all are. */
   isPlain?(body: object): boolean;
+  /** What of the answer the tag stands for: without what changes by itself. Default: all. */
+  tagged?(body: object): object;
 }
 
 /**
@@ -38,10 +40,11 @@ export function taggedHandlers<C extends Contract>(
     const read = source === undefined ? undefined : (reading?.read ?? plain[source.id]);
     if (route === undefined || source === undefined || read === undefined) return [id, handler];
     const answersIt = route.reply === source.route.reply;
+    const tag = (body: unknown): string => tagOf(reading?.tagged?.(body as object) ?? body);
     const tagged: AnyHandler = async (services, input) => {
-      const guarded = route.method === "GET" ? services : guardedServices(services, input, read);
+      const guarded = route.method === "GET" ? services : guardedServices(services, input, read, tag);
       const body = await handler(guarded, input);
-      return answersIt && reading?.isPlain?.(body as object) !== false ? withHeaders({ etag: tagOf(body) }, body) : body;
+      return answersIt && reading?.isPlain?.(body as object) !== false ? withHeaders({ etag: tag(body) }, body) : body;
     };
     return [id, tagged];
   });
@@ -54,7 +57,12 @@ function readerOf(contract: Contract, entity: string): { readonly id: string; re
 }
 
 /** Services whose first transaction begins with the caller's precondition, at every attempt. */
-function guardedServices(services: GatewayServices, input: Input, read: AnyHandler): GatewayServices {
+function guardedServices(
+  services: GatewayServices,
+  input: Input,
+  read: AnyHandler,
+  tag: (body: unknown) => string,
+): GatewayServices {
   const { headers } = input.request;
   if (headers["if-match"] === undefined) return services;
   let judged = false;
@@ -63,7 +71,7 @@ function guardedServices(services: GatewayServices, input: Input, read: AnyHandl
     async transact<R>(call: Call, work: (unit: GatewayUnit) => Promise<R>): Promise<R> {
       if (judged) return services.transact(call, work);
       const answer = await services.transact(call, async (unit) => {
-        requireMatch(headers, tagOf(await read({ ...services, read: unit }, input)));
+        requireMatch(headers, tag(await read({ ...services, read: unit }, input)));
         return work(unit);
       });
       judged = true;

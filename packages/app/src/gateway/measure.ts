@@ -4,10 +4,11 @@ import type { DocumentStore, Vault } from "@seneschal/core/ports";
 import { Counter, Gauge, Histogram } from "prom-client";
 import { federations, type StoredFederation } from "./federation/collections.ts";
 import type { PartnerStates } from "./federation/partner-states.ts";
+import { federationView } from "./federation/view.ts";
 import { messages } from "./messages/collections.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import type { PolicyGate } from "./policies/gate.ts";
-import { dispatches } from "./replication/collections.ts";
+import { dispatches, shares } from "./replication/collections.ts";
 import { every } from "./store/every.ts";
 import { workspaces } from "./workspaces/collections.ts";
 
@@ -130,14 +131,28 @@ export function measured({ registry }: Metrics): Measured {
       });
       new Gauge({
         name: "gateway_federation_certificate_expiry_seconds",
-        help: "Until the first certificate of a partner ends; absent without active federations",
+        help: "Until the first certificate ends that partners show us (inbound) or that we show partners (outbound); absent without one",
+        labelNames: ["direction"],
         registers,
         async collect() {
-          const ends = (await activeFederations(store)).flatMap(({ certificate_expires_at: at }) =>
-            at === null ? [] : [Date.parse(at)],
-          );
+          const active = (await activeFederations(store)).map(federationView);
+          // With a label nothing is shown where nothing was set; without one it would be 0: ended.
           this.reset();
-          if (ends.length > 0) this.set((Math.min(...ends) - now()) / 1000);
+          for (const [direction, field] of [
+            ["inbound", "certificate_expires_at"],
+            ["outbound", "outbound_expires_at"],
+          ] as const) {
+            const ends = active.flatMap(({ [field]: at }) => (at === null ? [] : [Date.parse(at)]));
+            if (ends.length > 0) this.set({ direction }, (Math.min(...ends) - now()) / 1000);
+          }
+        },
+      });
+      new Gauge({
+        name: "gateway_federation_unconfirmed",
+        help: "Shared workspaces of which a partner did not confirm the newest state",
+        registers,
+        async collect() {
+          this.set(await store.count(shares.name, "unconfirmed", []));
         },
       });
       new Gauge({

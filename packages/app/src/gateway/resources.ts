@@ -24,7 +24,7 @@ import { emergencyHandlers, emergencyReading } from "./emergency/handlers.ts";
 import { bootstrapMarks, enrollmentTokens } from "./enrollment/collections.ts";
 import { enrollmentHandlers } from "./enrollment/handlers.ts";
 import { federationIdentities, federations } from "./federation/collections.ts";
-import { federationHandlers } from "./federation/handlers.ts";
+import { federationHandlers, federationReading } from "./federation/handlers.ts";
 import { peerHandlers } from "./federation/peer-handlers.ts";
 import { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
 import { generationCeremonyHandlers } from "./generation-ceremonies/handlers.ts";
@@ -59,7 +59,7 @@ import { users } from "./users/collections.ts";
 import { userHandlers } from "./users/handlers.ts";
 import { invitations, joinRequests, seats, workspaces } from "./workspaces/collections.ts";
 import { dekUseRecords } from "./workspaces/dek-uses.ts";
-import { workspaceHandlers } from "./workspaces/handlers.ts";
+import { workspaceHandlers, workspaceReading } from "./workspaces/handlers.ts";
 
 /** The handlers of every resource. A route is served when its handler stands here. */
 export const gatewayHandlers = {
@@ -95,7 +95,12 @@ export const gatewayHandlers = {
 };
 
 /** How entities are read whose `GET` does more than that. */
-export const entityReadings = { "emergency-access": emergencyReading, message: messageReading };
+export const entityReadings = {
+  "emergency-access": emergencyReading,
+  message: messageReading,
+  workspace: workspaceReading,
+  federation: federationReading,
+};
 
 /** Every collection that the gateway keeps. */
 export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "indexes">[] = [

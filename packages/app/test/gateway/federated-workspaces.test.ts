@@ -59,8 +59,18 @@ describe("a workspace shared by two instances", () => {
     const accepted = await globex.call("POST", `${base}/${id}/accept-invitation`, {});
     expect(accepted.status, accepted.text).toBe(204);
     const there = (await globex.call("GET", `${base}/${id}`)).body;
-    const here = (await acme.call("GET", `${base}/${id}`)).body;
+    await settle(acme);
+    const { followers, ...here } = (await acme.call("GET", `${base}/${id}`)).body;
     expect(there).toEqual({ ...here, group_id: there.group_id });
+    expect(there.state_sha256).toMatch(/^[0-9a-f]{64}$/);
+    const { revision, state_sha256, dek_version } = there;
+    expect(followers).toMatchObject([
+      { org_id: "globex", stage: "shared", up_to_date: true, revision, state_sha256, dek_version, error_detail: null },
+    ]);
+    const seen = (await acme.call("GET", "/api/v1/federation/globex")).body;
+    expect(seen.follows).toMatchObject([{ workspace_id: id, up_to_date: true, revision, state_sha256 }]);
+    expect(seen.outbox).toEqual({ count: 0, oldest_at: null, error_detail: null });
+    expect([seen.certificate_expires_at, seen.outbound_expires_at].map((at) => Date.parse(at) > 0)).toEqual([true, true]);
     expect(there.participant_orgs).toEqual(["acme", "globex"]);
     const [read] = [await decrypt(globex, id, before)];
     expect(read.body, read.text).toEqual({ plaintext: secret });

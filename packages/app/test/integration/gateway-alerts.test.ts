@@ -20,6 +20,7 @@ const rules = (parse(readFileSync(file, "utf8")) as { groups: { rules: Rule[] }[
 const requests = (status: number) => `gateway_http_requests_total{status="${status}"}`;
 const bucket = (le: string) => `gateway_http_request_duration_seconds_bucket{le="${le}"}`;
 const event = (type: string) => `gateway_audit_events_total{event_type="${type}"}`;
+const expiry = (direction: string) => `gateway_federation_certificate_expiry_seconds{direction="${direction}"}`;
 /** By alert: minutes until it is judged, series in which it fires, and series in which it must not. */
 const cases: Readonly<Record<string, readonly [minutes: number, bad: Record<string, string>, good: Record<string, string>]>> = {
   GatewayVaultUnreachable: [10, { gateway_vault_connection_up: "0x10" }, { gateway_vault_connection_up: "1x8 0 1" }],
@@ -61,15 +62,41 @@ const cases: Readonly<Record<string, readonly [minutes: number, bad: Record<stri
   ],
   GatewayPartnerCertificateEnds: [
     90,
-    { gateway_federation_certificate_expiry_seconds: `${29 * 86_400}x90` },
-    { gateway_federation_certificate_expiry_seconds: `${31 * 86_400}x90` },
+    { [expiry("inbound")]: `${29 * 86_400}x90` },
+    { [expiry("inbound")]: `${31 * 86_400}x90`, [expiry("outbound")]: `${29 * 86_400}x90` },
+  ],
+  GatewayOwnCertificateAtPartnerEnds: [
+    90,
+    { [expiry("outbound")]: `${29 * 86_400}x90` },
+    { [expiry("outbound")]: `${31 * 86_400}x90`, [expiry("inbound")]: `${29 * 86_400}x90` },
+  ],
+  GatewayPartnerDoesNotConfirm: [
+    80,
+    { gateway_federation_unconfirmed: "1x80" },
+    { gateway_federation_unconfirmed: "1x30 0 1x49" },
+  ],
+  GatewayDeliveryToPartnerFails: [10, { [event("federation.delivery")]: "0x5 1x5" }, { [event("federation.delivery")]: "3x10" }],
+  GatewayPartnerRefused: [
+    20,
+    { 'gateway_federation_refusals_total{of="workspace",reason="CONFLICT"}': "0+5x20" },
+    { 'gateway_federation_refusals_total{of="workspace",reason="CONFLICT"}': "0+1x20" },
+  ],
+  GatewayPartnerOverBudget: [
+    10,
+    { 'gateway_federation_refusals_total{of="message",reason="RATE_LIMITED"}': "0+1x10" },
+    { 'gateway_federation_refusals_total{of="message",reason="NOT_FOUND"}': "0+1x10" },
   ],
 };
 
 function judged(alert: string, minutes: number, series: Record<string, string>, fires: boolean) {
   const rule = rules.find((one) => one.alert === alert);
   // A rule without a sum keeps the labels of what it looks at.
-  const kept = alert === "GatewayPartnerUnreachable" ? { status: "unhealthy" } : {};
+  const labels: Readonly<Record<string, object>> = {
+    GatewayPartnerUnreachable: { status: "unhealthy" },
+    GatewayPartnerCertificateEnds: { direction: "inbound" },
+    GatewayOwnCertificateAtPartnerEnds: { direction: "outbound" },
+  };
+  const kept = labels[alert] ?? {};
   const expected = { exp_labels: { ...rule?.labels, ...kept }, exp_annotations: rule?.annotations };
   return {
     interval: "1m",

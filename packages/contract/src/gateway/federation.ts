@@ -13,7 +13,12 @@ const federation = z
     certificate: z.string().nullable(),
     status: z.enum(federationStatuses),
     outbound_ready: z.boolean(),
+    /** Of the certificate that we signed for the partner. */
     certificate_expires_at: timestamp.nullable(),
+    /** Of the certificate that the partner signed for us; `null` before one was taken in. */
+    outbound_expires_at: timestamp.nullable().optional(),
+    /** When the partner's gateway last answered or called. */
+    last_heard_at: timestamp.nullable().optional(),
     established_at: timestamp.nullable(),
     last_health_check: timestamp.nullable(),
     revoked_at: timestamp.nullable(),
@@ -21,6 +26,36 @@ const federation = z
     updated_at: timestamp,
   })
   .meta({ id: "Federation" });
+
+/** What one federation is like, with what waits on either side. */
+const federationDetail = federation
+  .extend({
+    /** What the partner has had us keep that nobody here answered or read, beside what it may. */
+    use: z.object({
+      offers: z.int(),
+      workspaces: z.int(),
+      message_bytes: z.int(),
+      budgets: z.object({ offers: z.int(), workspaces: z.int(), message_bytes: z.int() }),
+    }),
+    /** What the partner was not told yet. */
+    outbox: z.object({
+      count: z.int(),
+      oldest_at: timestamp.nullable(),
+      /** Of the oldest entry's last try. */
+      error_detail: z.string().nullable(),
+    }),
+    /** Workspaces of ours that the partner takes part in, and how far it followed; a hundred, those that lag first. */
+    follows: z.array(
+      z.object({
+        workspace_id: z.uuid(),
+        up_to_date: z.boolean(),
+        revision: z.int().nullable(),
+        state_sha256: z.string().nullable(),
+        confirmed_at: timestamp.nullable(),
+      }),
+    ),
+  })
+  .meta({ id: "FederationDetail" });
 
 /** Base64 of PEM; PEM text itself is taken too. */
 const pem = z
@@ -176,12 +211,12 @@ export const federationRoutes = {
     ...route,
     method: "GET",
     path: `${base}/:partner_id`,
-    summary: "One federation",
+    summary: "One federation: what the partner confirmed, what it was not told yet, and what of its budgets it uses",
     action: "federation:read",
     entity: "federation",
     params: partnerParam,
     status: 200,
-    reply: federation,
+    reply: federationDetail,
   },
   revokeFederation: {
     ...route,

@@ -1,4 +1,12 @@
-import { classifications, invitationStatuses, joinRequestStatuses, limits, modes, workspaceStatuses } from "@seneschal/core/keys";
+import {
+  classifications,
+  invitationStatuses,
+  joinRequestStatuses,
+  limits,
+  modes,
+  shareStages,
+  workspaceStatuses,
+} from "@seneschal/core/keys";
 import { z } from "zod";
 import { limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
@@ -41,6 +49,25 @@ const workspace = z
     created_at: timestamp,
     updated_at: timestamp,
     expires_at: timestamp.nullable(),
+    /** SHA-256 of this revision as it travels, hex: owner and participants see the same. Of one workspace, where instances share it. */
+    state_sha256: z.string().optional(),
+    /** The owner's view of one workspace: how far the instances of partners followed it. */
+    followers: z
+      .array(
+        z.object({
+          org_id: organizationId,
+          stage: z.enum(shareStages),
+          up_to_date: z.boolean(),
+          /** What it confirmed; `null` before it did. */
+          revision: z.int().nullable(),
+          state_sha256: z.string().nullable(),
+          dek_version: z.int().nullable(),
+          confirmed_at: timestamp.nullable(),
+          /** Why the last try did not reach it. */
+          error_detail: z.string().nullable(),
+        }),
+      )
+      .optional(),
   })
   .meta({ id: "Workspace" });
 

@@ -85,7 +85,11 @@ describe("a share", () => {
     expect(late.kind === "refused" ? "" : late.share.follower).toBeUndefined();
     const changed = stepShare(confirmed(shared, 2), { kind: "change" }, now);
     expect(changed.follower).toMatchObject(told);
-    const again = stepShare(stepShare(changed, { kind: "end" }, now), { kind: "offer", invitation_id: "i2", federation_id: "f" }, now);
+    const again = stepShare(
+      stepShare(changed, { kind: "end" }, now),
+      { kind: "offer", invitation_id: "i2", federation_id: "f" },
+      now,
+    );
     expect(again.follower).toBeUndefined();
   });
 });

@@ -4,12 +4,15 @@ import { isCoded } from "@seneschal/core";
 import { establishFederation, invalidField, refusal, stepFederation } from "@seneschal/core/keys";
 import { ownOrganization } from "../auth/own-organization.ts";
 import type { GatewayUnit } from "../call.ts";
+import type { EntityReading } from "../entity-tags.ts";
 import { isLocal } from "../organizations/is-local.ts";
+import { standingOf } from "../replication/followers.ts";
 import { offerWaiting } from "../replication/offer.ts";
 import type { GatewayServices } from "../services.ts";
 import type { SignatureParams } from "../signatures/signatures.ts";
 import { signedBody } from "../signatures/signed-body.ts";
 import { every } from "../store/every.ts";
+import { useOf } from "./budgets.ts";
 import { checkPartner, type PartnerHealth } from "./check-health.ts";
 import { federationIdentities, federations, type StoredFederation } from "./collections.ts";
 import { endFederation } from "./end.ts";
@@ -62,6 +65,12 @@ function requireTarget({ targets }: GatewayServices, partner_url: string): void 
   const reason = targets.federation.refusal(url);
   if (reason !== undefined) throw invalidField(field, reason);
 }
+
+/** A tag stands for the federation, not for what waits on either side. */
+export const federationReading: EntityReading<never> = {
+  tagged: ({ use: _, outbox: __, follows: ___, ...federation }: { use?: unknown; outbox?: unknown; follows?: unknown }) =>
+    federation,
+};
 
 export const federationHandlers: Handlers<Routes, GatewayServices> = {
   async initFederation(services, { principal, body, now, requestId, request }) {
@@ -140,8 +149,10 @@ export const federationHandlers: Handlers<Routes, GatewayServices> = {
     return { results: Object.fromEntries(await Promise.all(checks)) };
   },
 
-  async getFederation({ read }, { principal, params }) {
-    return federationView(await requireFederation(read, params.partner_id, principal.org));
+  async getFederation({ read, config }, { principal, params }) {
+    const federation = await requireFederation(read, params.partner_id, principal.org);
+    const [use, standing] = await Promise.all([useOf(read, federation), standingOf({ read }, federation)]);
+    return { ...federationView(federation), ...standing, use: { ...use, budgets: config.federation.budgets } };
   },
 
   async revokeFederation(services, { principal, params, body, now, requestId, request }) {

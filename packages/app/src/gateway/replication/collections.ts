@@ -1,4 +1,4 @@
-import type { Replica, Share } from "@seneschal/core/keys";
+import { isSettled, type Replica, type Share } from "@seneschal/core/keys";
 import type { OperationPayload } from "@seneschal/crypto/signing";
 import { collection, keyText } from "../store/collection.ts";
 
@@ -7,6 +7,8 @@ export const shares = collection<Share>("workspace_shares", {
   by_org: { key: (share) => [share.org_id, share.created_at] },
   by_workspace: { key: (share) => [share.workspace_id] },
   by_federation: { key: (share) => [share.federation_id] },
+  /** Of which the partner does not know the newest. */
+  unconfirmed: { key: (share) => (isSettled(share) ? undefined : [share.updated_at]) },
 });
 
 export const shareId = (workspace: string, partner: string): string => `${workspace}/${keyText(partner)}`;

@@ -22,10 +22,12 @@ import { requireAdmittedByPolicy, requireAllowedByPolicy } from "../admissions/p
 import { identityTypeOf } from "../auth/identity-type.ts";
 import { ownOrganization } from "../auth/own-organization.ts";
 import type { GatewayUnit } from "../call.ts";
+import type { EntityReading } from "../entity-tags.ts";
 import { groups } from "../groups/collections.ts";
 import { shareOf } from "../replication/announce.ts";
 import { acceptOffer, declineOffer, hasOffer } from "../replication/answer-offer.ts";
 import { consenting, consentToDeletion } from "../replication/consent-to-deletion.ts";
+import { followed } from "../replication/followers.ts";
 import { handOver } from "../replication/hand-over.ts";
 import { offerToPartner } from "../replication/offer.ts";
 import type { GatewayServices } from "../services.ts";
@@ -76,6 +78,12 @@ async function openInvitation(unit: GatewayUnit, workspace: string, org: string)
   return invitation;
 }
 
+/** A tag stands for the workspace, not for how far partners followed it. */
+export const workspaceReading: EntityReading<never> = {
+  tagged: ({ followers: _, state_sha256: __, ...workspace }: { readonly followers?: unknown; readonly state_sha256?: unknown }) =>
+    workspace,
+};
+
 export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
   async createWorkspace(services, { principal, body, now, requestId, request }) {
     const { crk_signature, signature_params, group_id, ...facts } = body;
@@ -98,11 +106,12 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
     return { workspaces: items.map((item) => workspaceView(item, now)), count: items.length, total };
   },
 
-  async getWorkspace({ read }, { principal, params, now }) {
+  async getWorkspace(services, { principal, params, now }) {
+    const { read } = services;
     const workspace = await findWorkspace(read, params.id, principal.org);
     const visible = (await seesAll(read, principal)) || entrance(await standing(read, workspace, principal, now)) !== undefined;
     if (!visible) throw notFound("workspace");
-    return workspaceView(workspace, now);
+    return Object.assign(workspaceView(workspace, now), await followed(services, workspace, principal.org));
   },
 
   async updateWorkspace(services, { principal, params, body, now, requestId, request }) {
