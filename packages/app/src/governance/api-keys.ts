@@ -1,5 +1,6 @@
 import { hash, randomUUID } from "node:crypto";
 import type { JsonObject } from "@seneschal/core";
+import type { KeyHolder } from "@seneschal/core/governance";
 import type { DocumentStore, Random, Stored } from "@seneschal/core/ports";
 import { auditOf, type Who } from "./audit/event.ts";
 import { conflict, notFound } from "./fault.ts";
@@ -10,6 +11,10 @@ export interface ApiKeyDoc {
   readonly org: string;
   readonly name: string;
   readonly scopes: readonly string[];
+  /** Whom the key was made for: it speaks for nobody else. */
+  readonly user_id?: string;
+  /** Keys that were shown its secret, now or before: whoever made and whoever rotated it. */
+  readonly issuers?: readonly string[];
   readonly hash: string;
   readonly created_at: string;
   readonly expires_at: string | null;
@@ -41,7 +46,13 @@ function newSecret(id: string, random: Random): string {
 /** Creates a key and records it. Used by the route and by the command line. */
 export async function createApiKey(
   { store, random }: { readonly store: DocumentStore; readonly random: Random },
-  request: { readonly org: string; readonly name: string; readonly scopes: readonly string[]; readonly expiresInDays?: number },
+  request: {
+    readonly org: string;
+    readonly name: string;
+    readonly scopes: readonly string[];
+    readonly userId?: string | undefined;
+    readonly expiresInDays?: number;
+  },
   by: Who,
 ): Promise<IssuedKey> {
   const id = Buffer.from(random(6)).toString("hex");
@@ -51,6 +62,8 @@ export async function createApiKey(
     org: request.org,
     name: request.name,
     scopes: [...request.scopes],
+    ...(request.userId === undefined ? {} : { user_id: request.userId }),
+    issuers: by.apiKey === undefined ? [] : [by.apiKey],
     hash: hashKey(api_key),
     created_at: new Date(by.now).toISOString(),
     expires_at: request.expiresInDays === undefined ? null : new Date(by.now + request.expiresInDays * DAY).toISOString(),
@@ -80,7 +93,9 @@ export async function rotateApiKey(
 ): Promise<IssuedKey> {
   const stored = await liveKey(deps.store, id, by.org);
   const api_key = newSecret(id, deps.random);
-  const doc: ApiKeyDoc = { ...keyDoc(stored), hash: hashKey(api_key), last_used_at: null };
+  const before = keyDoc(stored);
+  const issuers = [...new Set([...(before.issuers ?? []), ...(by.apiKey === undefined ? [] : [by.apiKey])])];
+  const doc: ApiKeyDoc = { ...before, issuers, hash: hashKey(api_key), last_used_at: null };
   await change(deps.store, stored, doc, by, "APIKEY_ROTATE", "key rotated");
   return { ...doc, api_key };
 }
@@ -100,6 +115,20 @@ export async function revokeApiKey(store: DocumentStore, id: string, by: Who): P
 
 export function keyDoc(stored: Stored): ApiKeyDoc {
   return stored.doc as unknown as ApiKeyDoc;
+}
+
+/** Who holds a key, by its record and those of the keys behind it. A key of the configuration has none: an operator made it. */
+export async function holderOf(store: DocumentStore, id: string): Promise<KeyHolder> {
+  const issuers = new Set<string>();
+  const first = await store.get("api_keys", id);
+  const next = [...(first === undefined ? [] : (keyDoc(first).issuers ?? []))];
+  for (let at = next.pop(); at !== undefined; at = next.pop()) {
+    if (issuers.has(at)) continue;
+    issuers.add(at);
+    const stored = await store.get("api_keys", at);
+    if (stored !== undefined) next.push(...(keyDoc(stored).issuers ?? []));
+  }
+  return { id, person: first === undefined ? undefined : keyDoc(first).user_id, issuers };
 }
 
 async function liveKey(store: DocumentStore, id: string, org: string): Promise<Stored> {

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { CodedError, type JsonObject } from "@seneschal/core";
-import type { Approval, OperationRequest } from "@seneschal/core/governance";
+import { type Approval, isSameHolder, type OperationRequest } from "@seneschal/core/governance";
 import type { DocumentStore, Stored } from "@seneschal/core/ports";
+import { holderOf } from "./api-keys.ts";
 import { auditOf, type Who } from "./audit/event.ts";
 import { conflict, notFound } from "./fault.ts";
 
@@ -61,8 +62,13 @@ export async function decideApproval(
   const stored = await approvalIn(store, id, by.org);
   const before = approvalDoc(stored);
   if (statusAt(before, by.now) !== "pending") throw new CodedError("conflict", `the approval is ${statusAt(before, by.now)}`);
-  if (before.requested_by === decision.person || before.requested_key === by.apiKey)
-    throw new CodedError("forbidden", "somebody else than the one who asked decides");
+  const decider = await holderOf(store, by.apiKey ?? "");
+  if (decider.person !== undefined && decider.person !== decision.person) {
+    throw new CodedError("forbidden", "the API key was made for another person");
+  }
+  const asked = isSameHolder(decider, await holderOf(store, before.requested_key));
+  if (asked || before.requested_by === decision.person)
+    throw new CodedError("forbidden", "somebody else than the one who asked decides, with a key that is not from the same hand");
   // The approver may give less time than was asked for, not more.
   const seconds = Math.min(before.duration_seconds, decision.durationSeconds ?? before.duration_seconds);
   const doc: ApprovalDoc = {

@@ -108,6 +108,42 @@ describe.each(servers)("time-limited approvals on %s", (_, serve) => {
     expect(listed.body.approvals.map((a: { status: string }) => a.status).sort()).toEqual(["expired", "rejected", "revoked"]);
   });
 
+  test("nobody decides on their own request under a second key, however it came about", async () => {
+    await start();
+    const mint = async (by: Parameters<Rig["call"]>[0], more: object = {}) => {
+      const made = await rig.call(by, "POST", "/api/v1/api-keys", { name: "n", scopes: ["admin"], ...more });
+      expect(made.status).toBe(201);
+      return { id: made.body.id as string, key: made.body.api_key as string };
+    };
+    const ask = async (by: Parameters<Rig["call"]>[0]) =>
+      (await rig.call(by, "POST", "/api/v1/approvals", { request, reason: "report" })).body.id as string;
+    const decide = async (by: Parameters<Rig["call"]>[0], id: string, user_id = "bob") =>
+      (await rig.call(by, "POST", `/api/v1/approvals/${id}/decision`, { decision: "approve", user_id })).status;
+    const asked = await ask("admin");
+    const second = await mint("admin");
+    const third = await mint(second);
+    expect(await decide(second, asked)).toBe(403);
+    expect(await decide(third, asked)).toBe(403);
+    // Asked under the second key, decided under the first, or under another from the same hand.
+    const below = await ask(third);
+    for (const by of ["admin", second, await mint("admin"), await mint(third)] as const)
+      expect(await decide(by, below)).toBe(403);
+    // Whoever rotates a key is shown its secret, and rotating it by itself makes nobody forget.
+    const theirs = await mint("admin", { user_id: "bob" });
+    const mine = await mint("admin", { user_id: "ada" });
+    const elsewhere = await ask(mine);
+    expect(await decide(theirs, elsewhere, "carl")).toBe(403);
+    const rotated = await rig.call(mine, "POST", `/api/v1/api-keys/${theirs.id}/rotate`);
+    const washed = await rig.call({ key: rotated.body.api_key }, "POST", `/api/v1/api-keys/${theirs.id}/rotate`);
+    expect(await decide({ key: washed.body.api_key }, elsewhere)).toBe(403);
+    // One that was made for somebody else is somebody else's.
+    const bobs = await mint("admin", { user_id: "bob" });
+    expect((await rig.call(bobs, "GET", "/api/v1/api-keys")).body.api_keys.map((k: { user_id: string }) => k.user_id)).toContain(
+      "bob",
+    );
+    expect(await decide(bobs, elsewhere)).toBe(200);
+  });
+
   test("no leave lets RESTRICTED data out", async () => {
     const owner = await start();
     await rig.call("writer", "PUT", "/api/v1/resources/crm.customers", { tier: "RESTRICTED" });

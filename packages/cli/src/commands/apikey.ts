@@ -26,11 +26,13 @@ export const addApiKey: AddCommand = (program, { host, result }) => {
   withServer(apikey.command("create"))
     .requiredOption("--name <name>", "what it is for")
     .requiredOption("--scopes <list>", "separated by commas")
+    .option("--user <id>", "whom it is for: it approves in this name only")
     .option("--days <n>", "until it expires", wholeNumber)
-    .action(async (options: GovernanceOptions & { name: string; scopes: string; days?: number }) => {
+    .action(async (options: GovernanceOptions & { name: string; scopes: string; user?: string; days?: number }) => {
       const body = {
         name: options.name,
         scopes: options.scopes.split(",") as Scope[],
+        ...(options.user === undefined ? {} : { user_id: options.user }),
         ...(options.days === undefined ? {} : { expires_in_days: options.days }),
       };
       result(await withGovernance(host, options, (service) => service.createApiKey({ body })));

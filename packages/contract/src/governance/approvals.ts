@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
-import { approval, evaluateRequest } from "./shapes.ts";
+import { approval, evaluateRequest, person } from "./shapes.ts";
 
 const common = { tag: "approvals", auth: "principal", extension: true } as const;
 const params = z.strictObject({ id: z.string().max(64) });
-const person = z.string().min(1).max(256);
 
 /** Time-limited approvals: asked for by who may evaluate, decided by somebody else who may approve. */
 export const approvalRoutes = {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";
-import { API_SCOPES, apiKey } from "./shapes.ts";
+import { API_SCOPES, apiKey, person } from "./shapes.ts";
 
 const admin = { tag: "api keys", auth: "principal", action: "admin", extension: true } as const;
 const params = z.strictObject({ id: z.string().max(64) });
@@ -17,6 +17,7 @@ export const keyRoutes = {
     body: z.strictObject({
       name: z.string().min(1).max(128),
       scopes: z.array(z.enum(API_SCOPES)).min(1),
+      user_id: person.optional().meta({ description: "Whom the key is for: approvals are given in this name only" }),
       expires_in_days: z.int().min(1).max(3660).optional(),
     }),
     status: 201,

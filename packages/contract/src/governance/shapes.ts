@@ -64,6 +64,9 @@ export const evaluateRequest = z
   })
   .meta({ id: "EvaluateRequest" });
 
+/** Who acts, as the caller names them. */
+export const person = z.string().min(1).max(256);
+
 /** Somebody's leave for one operation. */
 export const approval = z
   .strictObject({
@@ -155,6 +158,8 @@ export const apiKey = z
     id: z.string(),
     name: z.string(),
     scopes: z.array(z.string()),
+    user_id: z.string().nullable(),
+    issuers: z.array(z.string()).meta({ description: "Keys that were shown its secret, having made or rotated it" }),
     created_at: time,
     expires_at: time.nullable(),
     last_used_at: time.nullable(),

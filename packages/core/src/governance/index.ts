@@ -49,6 +49,7 @@ export { type GovernanceErrorCode, governanceError } from "./errors.ts";
 export { approvalThatHelps, findAlternatives } from "./evaluate/alternatives.ts";
 export { classifyRequest, MIN_GROUP } from "./evaluate/classify-request.ts";
 export { DECISION_PATH, evaluateOperation } from "./evaluate/evaluate-operation.ts";
+export { isSameHolder, type KeyHolder } from "./evaluate/key-holder.ts";
 export type {
   Alternative,
   Approval,

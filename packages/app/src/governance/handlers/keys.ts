@@ -8,11 +8,12 @@ type Routes = Pick<GovernanceContract, "createApiKey" | "listApiKeys" | "rotateA
 
 export const keyHandlers: Handlers<Routes, GovernanceServices> = {
   async createApiKey(services, input) {
-    const { name, scopes, expires_in_days } = input.body;
+    const { name, scopes, user_id, expires_in_days } = input.body;
     const request = {
       org: input.principal.org,
       name,
       scopes,
+      userId: user_id,
       ...(expires_in_days === undefined ? {} : { expiresInDays: expires_in_days }),
     };
     const issued = await createApiKey(services, request, whoOf(input));
@@ -43,6 +44,7 @@ export const keyHandlers: Handlers<Routes, GovernanceServices> = {
   },
 };
 
-function view({ id, name, scopes, created_at, expires_at, last_used_at, revoked_at }: ApiKeyDoc) {
-  return { id, name, scopes: [...scopes], created_at, expires_at, last_used_at, revoked_at };
+function view({ id, name, scopes, user_id, issuers, created_at, expires_at, last_used_at, revoked_at }: ApiKeyDoc) {
+  const issued = { user_id: user_id ?? null, issuers: [...(issuers ?? [])] };
+  return { id, name, scopes: [...scopes], ...issued, created_at, expires_at, last_used_at, revoked_at };
 }
