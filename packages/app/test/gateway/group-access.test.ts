@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { registered } from "./registered.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
 
 describe("membership of a group decides", () => {
@@ -37,6 +38,47 @@ describe("membership of a group decides", () => {
     expect(await encrypts(pat)).toEqual(admitted);
     expect((await acme("DELETE", `${group}/members/pat`)).status).toBe(204);
     expect(await encrypts(pat)).toEqual(refused);
+  });
+
+  it("no way of asking makes access by group outlive the membership, and what is made SECRET is no longer open by it", async () => {
+    const acme = rig.admin("acme");
+    const { body: group } = await acme("POST", "/api/v1/identities/groups", { name: "passers-by" });
+    const { body: workspace } = await acme("POST", "/api/v1/workspaces", { name: "passing", group_id: group.id });
+    const path = `/api/v1/workspaces/${workspace.id}`;
+    const members = `/api/v1/identities/groups/${group.id}/members`;
+    const may = async (caller: Caller) => (await caller("POST", `${path}/encrypt`, { plaintext: "aGk=" })).status;
+
+    const inside = await registered(rig, acme, { org: "acme", sub: "inside" });
+    const member = { identity_id: inside.id, identity_type: "user" };
+    expect((await acme("POST", members, member)).status).toBe(204);
+    const asked = await inside.call("POST", `${path}/request-access`, { reason: "mine" });
+    expect(asked.body, asked.text).toMatchObject({ status: "approved", reviewed_by: "system:group" });
+    const admission = (await acme("GET", `${path}/admissions/${inside.id}`)).body;
+    expect(admission).toMatchObject({ status: "active", via_group: group.id });
+    expect(await may(inside.call)).toBe(200);
+    // Let in by itself alone, not by a decision: a SECRET workspace does not take it for one.
+    expect((await acme("PUT", path, { classification: "SECRET" })).status).toBe(200);
+    expect(await may(inside.call)).toBe(403);
+    expect((await acme("POST", `${path}/admissions`, member)).status).toBe(201);
+    expect(await may(inside.call)).toBe(200);
+    expect((await acme("DELETE", `${members}/${inside.id}`)).status).toBe(204);
+    expect(await may(inside.call)).toBe(403);
+
+    const { body: other } = await acme("POST", "/api/v1/workspaces", { name: "passing too", group_id: group.id });
+    const there = `/api/v1/workspaces/${other.id}`;
+    const enters = async (caller: Caller) => (await caller("POST", `${there}/encrypt`, { plaintext: "aGk=" })).status;
+    for (const person of [inside, await registered(rig, acme, { org: "acme", sub: "outside" })]) {
+      const wish = await person.call("POST", `${there}/request-access`, { reason: "please" });
+      expect(wish.body.status, wish.text).toBe("pending");
+      const requests = `/api/v1/identities/groups/${group.id}/join-requests`;
+      expect((await acme("POST", `${requests}/${wish.body.id}/approve`)).status).toBe(200);
+      expect(await enters(person.call)).toBe(200);
+      const given = (await acme("GET", `${there}/admissions/${person.id}`)).body;
+      expect(given).toMatchObject({ status: "active", via_group: group.id });
+      expect((await acme("DELETE", `${members}/${person.id}`)).status).toBe(204);
+      expect(await enters(person.call)).toBe(403);
+      expect((await acme("GET", `${there}/admissions/${person.id}`)).body.status).toBe("revoked");
+    }
   });
 
   it("a group of the identity provider admits as one's own does; the same group of nobody's provider does not", async () => {

@@ -1,4 +1,3 @@
-import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -43,8 +42,8 @@ describe("a certificate that the gateway itself revokes", () => {
     const open = await dial(rig, tls);
     try {
       expect(await open.status()).toBe(200);
-      const serial_number = new X509Certificate(rig.dev.organizations["acme"]?.admins.auditor.certificate ?? "").serialNumber;
-      expect((await rig.admin("acme")("POST", "/api/v1/certificates/revoke", { serial_number })).status).toBeLessThan(300);
+      const renew = `/api/v1/identities/admins/${rig.dev.organizations["acme"]?.admins.auditor.id}/certificate/renew`;
+      expect((await rig.admin("acme")("POST", renew, {})).status).toBeLessThan(300);
       expect(await open.status()).toBe(401);
       const resumed = await dial(rig, { ...tls, session: open.session() });
       expect(resumed.socket.isSessionReused()).toBe(true);
@@ -84,8 +83,7 @@ describe("auth.mtls.crl_url", () => {
       await lists.refresh();
       expect((await auditor("GET", "/api/v1/audit")).status).toBe(200);
 
-      const serial = new X509Certificate(rig.dev.organizations["acme"]?.admins.auditor.certificate ?? "").serialNumber;
-      await issuer("POST", "/api/v1/certificates/revoke", { serial_number: serial });
+      await issuer("POST", `/api/v1/identities/admins/${rig.dev.organizations["acme"]?.admins.auditor.id}/certificate/renew`, {});
       rig.clock.advance(2000);
       await fetchList();
       await lists.refresh();

@@ -13,6 +13,7 @@ const admission = z
     identity_type: z.enum(identityTypes),
     status: z.enum(admissionStatuses),
     granted_by: z.string(),
+    via_group: z.string().nullable().default(null).meta({ description: "The group with whose membership it ends" }),
     granted_at: timestamp,
     revoked_by: z.string().nullable(),
     revoked_at: timestamp.nullable(),

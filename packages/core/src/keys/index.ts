@@ -23,9 +23,11 @@ export {
 export {
   type Admission,
   type AdmissionStatus,
+  admissionCounts,
   admissionStatuses,
   admissionTable,
   admit,
+  byMembership,
   type Grant,
   revokeAdmission,
 } from "./admission/step.ts";
@@ -53,6 +55,7 @@ export {
   startCeremony,
   stepCeremony,
 } from "./ceremony/step.ts";
+export { type CertificateSubject, certificateSubjects, requireRevocable } from "./certificate/revocable.ts";
 export { invalidField, type KeysCode, type KeysError, notFound, refusal } from "./codes.ts";
 export {
   type Crk,

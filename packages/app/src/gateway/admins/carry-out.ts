@@ -1,6 +1,6 @@
 import type { AdminEffect } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../call.ts";
-import { revokeCertificate } from "../certificates/revoke.ts";
+import { revokeCertificate, revokeCertificatesOf } from "../certificates/revoke.ts";
 import { voidApprovals } from "../emergency/collections.ts";
 import { issueEnrollmentToken, voidEnrollmentTokens } from "../enrollment/tokens.ts";
 import type { GatewayServices } from "../services.ts";
@@ -17,6 +17,7 @@ export async function carryOutAdmin(
     switch (effect.kind) {
       case "revoke_certificate":
         await revokeCertificate(unit, effect.serial);
+        await revokeCertificatesOf(unit, admin.org_id, { subject_type: "admin", subject_id: admin.id });
         break;
       case "void_tokens":
         await voidEnrollmentTokens(unit, admin.id);

@@ -1,6 +1,6 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { type Admission, admit, notFound, refusal, requireWorkspace, revokeAdmission } from "@seneschal/core/keys";
+import { type Admission, admit, byMembership, notFound, refusal, requireWorkspace, revokeAdmission } from "@seneschal/core/keys";
 import { ownOrganization } from "../auth/own-organization.ts";
 import { isMember } from "../groups/collections.ts";
 import { requireIdentity } from "../identities/require-identity.ts";
@@ -8,6 +8,7 @@ import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
 import { findWorkspace } from "../workspaces/find.ts";
 import { activeAdmission, admissions } from "./collections.ts";
+import { endAdmission } from "./end.ts";
 import { requireAdmittedByPolicy } from "./policy.ts";
 
 type Routes = Pick<GatewayContract, "grantAdmission" | "listAdmissions" | "getAdmission" | "revokeAdmission">;
@@ -38,10 +39,12 @@ export const admissionHandlers: Handlers<Routes, GatewayServices> = {
       if (workspace.classification === "SECRET" && group !== undefined && !(await isMember(unit, org, group, identity_id))) {
         throw refusal("NOT_ADMITTED", "a SECRET workspace with a group admits its members only");
       }
-      if ((await activeAdmission(unit, workspace.id, org, identity_id)) !== undefined) {
-        throw refusal("CONFLICT", "the identity is already admitted");
-      }
+      const known = await activeAdmission(unit, workspace.id, org, identity_id);
+      // One that came through a group gives way to one that stands by itself.
+      const derived = known !== undefined && (known.granted_by === byMembership || (known.via_group ?? null) !== null);
+      if (known !== undefined && !derived) throw refusal("CONFLICT", "the identity is already admitted");
       await requireAdmittedByPolicy(services, unit, workspace, identity_id, identity_type);
+      if (known !== undefined) await endAdmission(unit, known.id);
       const admission = admit(
         { id: services.newId(now), workspace_id: workspace.id, org, identity_id, identity_type, by: principal.id },
         now,

@@ -1,3 +1,4 @@
+import type { CertificateSubject } from "@seneschal/core/keys";
 import { collection } from "../store/collection.ts";
 
 /** A certificate that the gateway's CA issued, and whom it stands for. `expired` is derived, never stored. */
@@ -5,7 +6,7 @@ export interface CertificateRecord {
   /** Lower-case hex with colons. */
   readonly serial_number: string;
   readonly org_id: string;
-  readonly subject_type: "admin" | "user" | "service" | "device" | "partner" | "server";
+  readonly subject_type: CertificateSubject;
   readonly subject_id: string;
   readonly common_name: string;
   readonly status: "active" | "revoked";

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
-import { invalidField, lifetimes, notFound } from "@seneschal/core/keys";
+import { invalidField, lifetimes, notFound, requireRevocable } from "@seneschal/core/keys";
 import { parseSerial, type SubjectAltName, serialText } from "@seneschal/crypto/x509";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
@@ -88,6 +88,8 @@ export const certificateHandlers: Handlers<Routes, GatewayServices> = {
   async revokeCertificate(services, { principal, body, now, requestId }) {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const record = await findCertificate(unit, body.serial_number, principal.org);
+      // One that is revoked already stays so, whoever asks again.
+      if (record.status === "active") requireRevocable(record.subject_type);
       await revokeCertificate(unit, record.serial_number);
     });
   },

@@ -2,6 +2,16 @@ import { timestamp } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../call.ts";
 import { type CertificateRecord, certificates } from "./collections.ts";
 
+/** Revokes every certificate that stands for somebody: what the right was ends on every road to it. */
+export async function revokeCertificatesOf(
+  unit: GatewayUnit,
+  org: string,
+  subject: Pick<CertificateRecord, "subject_type" | "subject_id">,
+): Promise<void> {
+  const known = await unit.list(certificates, "by_subject", [org, subject.subject_type, subject.subject_id]);
+  for (const { serial_number } of known) await revokeCertificate(unit, serial_number);
+}
+
 /** Revokes a certificate from now on. Doing it again changes nothing. Answers the record, `undefined` for an unknown serial. */
 export async function revokeCertificate(unit: GatewayUnit, serial: string): Promise<CertificateRecord | undefined> {
   const record = await unit.get(certificates, serial);

@@ -3,6 +3,7 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import {
   admit,
   ask,
+  byMembership,
   decideJoinRequest,
   type IdentityType,
   type JoinRequest,
@@ -10,7 +11,8 @@ import {
   refusal,
   timestamp,
 } from "@seneschal/core/keys";
-import { admissions } from "../admissions/collections.ts";
+import { activeAdmission, admissions } from "../admissions/collections.ts";
+import { endAdmission } from "../admissions/end.ts";
 import { requireAdmittedByPolicy } from "../admissions/policy.ts";
 import type { Call, GatewayUnit } from "../call.ts";
 import { personCalling, personNamed, requireAnother } from "../identities/person-of.ts";
@@ -57,6 +59,15 @@ function join(unit: GatewayUnit, group: Group, identity_id: string, identity_typ
   unit.record({ type: "group.member.add", metadata: { group_id: group.id, identity_id, identity_type } });
 }
 
+/** Takes an identity out of a group, and out of every workspace that it came into through the group. */
+export async function leave(unit: GatewayUnit, { id: group_id, org_id }: Group, identity_id: string): Promise<void> {
+  unit.delete(memberships, membershipId(group_id, identity_id));
+  unit.record({ type: "group.member.remove", metadata: { group_id, identity_id } });
+  for (const { id, via_group } of await unit.list(admissions, "by_identity", [org_id, identity_id])) {
+    if (via_group === group_id) await endAdmission(unit, id);
+  }
+}
+
 /** What an approval gives: a place in the group, or the workspace that was asked for. Answers the admission's id. */
 async function letIn(
   services: GatewayServices,
@@ -71,11 +82,16 @@ async function letIn(
     if (!member) join(unit, group, requester_id, requester_type);
     return undefined;
   }
+  const known = await activeAdmission(unit, workspace_id, org_id, requester_id);
+  if (known !== undefined && known.granted_by !== byMembership) throw refusal("CONFLICT", "the identity is already admitted");
   const workspace = await findWorkspace(unit, workspace_id, org_id);
   if (workspace.classification === "SECRET" && !member) {
     throw refusal("NOT_ADMITTED", "a SECRET workspace with a group admits its members only");
   }
   await requireAdmittedByPolicy(services, unit, workspace, requester_id, requester_type);
+  // Access is resolved through the group: who is let in belongs to it, and is out again with it.
+  if (!member) join(unit, group, requester_id, requester_type);
+  if (known !== undefined) await endAdmission(unit, known.id);
   const admission = admit(
     {
       id: services.newId(unit.call.now),
@@ -84,6 +100,7 @@ async function letIn(
       identity_id: requester_id,
       identity_type: requester_type,
       by: unit.call.principal.id,
+      via_group: group.id,
     },
     unit.call.now,
   );
@@ -175,8 +192,7 @@ export const groupHandlers: Handlers<Routes, GatewayServices> = {
       const group = await findGroup(unit, params.id, principal.org);
       const id = membershipId(group.id, params.identity_id);
       if ((await unit.get(memberships, id)) === undefined) throw notFound("member");
-      unit.delete(memberships, id);
-      unit.record({ type: "group.member.remove", metadata: { group_id: group.id, identity_id: params.identity_id } });
+      await leave(unit, group, params.identity_id);
     });
   },
 

@@ -1,11 +1,13 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
+import { admins } from "../admins/collections.ts";
 import type { GatewayUnit } from "../call.ts";
 import { voidApprovals } from "../emergency/collections.ts";
 import { groups, isMember, membershipId, memberships } from "../groups/collections.ts";
 import { forgetIdentity } from "../identities/forget.ts";
 import type { GatewayServices } from "../services.ts";
+import { keyText } from "../store/collection.ts";
 import type { Reader } from "../store/reader.ts";
 import { type User, users } from "./collections.ts";
 
@@ -36,11 +38,24 @@ async function joinMapped(unit: GatewayUnit, user: User, mapping: Readonly<Recor
   }
 }
 
+/** Whoever is an admin as well loses tokens with the record: that is for a super admin to do. */
+async function requireMayRemove(unit: GatewayUnit, user: User): Promise<void> {
+  const { principal } = unit.call;
+  const [admin] = await unit.list(admins, "by_email", [user.org_id, keyText(user.email.toLowerCase())], { limit: 1 });
+  const rules = principal.type !== "emergency" && principal.roles.includes("super_admin");
+  if (admin === undefined || rules) return;
+  throw refusal("FORBIDDEN", "the user is an admin of the organisation: a super_admin removes them");
+}
+
 export const userHandlers: Handlers<Routes, GatewayServices> = {
   async createSsoUser(services, { principal, body, now, requestId }) {
     const provider = services.config.sso.providers.find(({ id }) => id === body.provider);
     if (provider === undefined) throw invalidField("provider", "is not configured");
     return services.transact({ principal, now, requestId }, async (unit) => {
+      // The mark that a removed user leaves refuses the subject's tokens: an admin's are not for others to refuse.
+      if ((await unit.get(admins, body.subject))?.org_id === principal.org) {
+        throw invalidField("subject", "is an admin of the organisation");
+      }
       const [known] = await unit.list(users, "by_subject", [principal.org, body.subject, body.provider], { limit: 1 });
       if (known?.active === true) throw refusal("CONFLICT", "the user is known already");
       const at = timestamp(now);
@@ -76,6 +91,7 @@ export const userHandlers: Handlers<Routes, GatewayServices> = {
   async deleteUser(services, { principal, params, now, requestId }) {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const user = await findUser(unit, params.id, principal.org);
+      await requireMayRemove(unit, user);
       await forgetIdentity(unit, principal.org, user.id);
       for (const id of [user.id, user.sso_subject]) await voidApprovals(unit, principal.org, id);
       // The mark keeps what refuses the subject's tokens and no personal data beyond it.

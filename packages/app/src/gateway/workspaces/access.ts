@@ -1,5 +1,5 @@
 import type { Principal } from "@seneschal/contract";
-import { type AccessFacts, participates, refusal, type Workspace, workspaceStatus } from "@seneschal/core/keys";
+import { type AccessFacts, admissionCounts, participates, refusal, type Workspace, workspaceStatus } from "@seneschal/core/keys";
 import { activeAdmission } from "../admissions/collections.ts";
 import { isMember } from "../groups/collections.ts";
 import type { Reader } from "../store/reader.ts";
@@ -19,7 +19,7 @@ export async function standing(read: Reader, workspace: Workspace, principal: Pr
     participates: participates(workspace, principal.org),
     classification: workspace.classification,
     crkProtected: workspace.crk_protected,
-    admitted: admission !== undefined,
+    admitted: admission !== undefined && admissionCounts(admission, { bound: group, member: groupMember }),
     groupBound: group !== undefined,
     groupMember,
   };

@@ -3,6 +3,7 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import {
   admit,
   ask,
+  byMembership,
   decideJoinRequest,
   entrance,
   type Invitation,
@@ -347,11 +348,12 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
           org: principal.org,
           identity_id: principal.id,
           identity_type: identityTypeOf(principal),
-          by: "system:group",
+          by: byMembership,
+          via_group: group,
         },
         now,
       );
-      const approved = decideJoinRequest(asked, { kind: "approve", by: "system:group", admission_id: admission.id }, now);
+      const approved = decideJoinRequest(asked, { kind: "approve", by: byMembership, admission_id: admission.id }, now);
       unit.insert(admissions, admission.id, admission);
       unit.insert(joinRequests, approved.id, approved);
       unit.record({

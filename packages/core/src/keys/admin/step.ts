@@ -103,7 +103,7 @@ export function createAdmin(input: AdminNew, now: number): Step<Admin, AdminEffe
 
 /**
  * One step. `activeSuperAdmins` counts the organisation's active super admins, this one included where it is one: the
- * last cannot be disabled, demoted, reset or deleted (`LAST_ADMIN`).
+ * last cannot be disabled, demoted or deleted (`LAST_ADMIN`). A quorum of custodians may reset it: it can enrol again.
  */
 export function stepAdmin(admin: Admin, input: AdminInput, activeSuperAdmins: number, now: number): Step<Admin, AdminEffect> {
   const status = nextStatus("admin", adminTable, admin.enrollment_status, input.kind);

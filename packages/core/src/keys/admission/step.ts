@@ -15,6 +15,8 @@ export interface Admission {
   readonly identity_type: IdentityType;
   readonly status: AdmissionStatus;
   readonly granted_by: string;
+  /** The group through whose membership it came, and with which it goes. Absent in records of release 0.1. */
+  readonly via_group?: string | null;
   readonly granted_at: Timestamp;
   readonly revoked_by: string | null;
   readonly revoked_at: Timestamp | null;
@@ -34,6 +36,22 @@ export interface Grant {
   readonly identity_id: string;
   readonly identity_type: IdentityType;
   readonly by: string;
+  readonly via_group?: string;
+}
+
+/** Who grants what membership alone opens: such an admission says how somebody came in, and opens nothing by itself. */
+export const byMembership = "system:group";
+
+/**
+ * Whether an active admission counts as somebody's decision to let the identity in. One that came through a group counts while
+ * that group is the one bound to the workspace and the identity is in it: a right ends with what gave it.
+ */
+export function admissionCounts(
+  { granted_by, via_group = null }: Pick<Admission, "granted_by" | "via_group">,
+  group: { readonly bound: string | undefined; readonly member: boolean },
+): boolean {
+  if (granted_by === byMembership) return false;
+  return via_group === null || (via_group === group.bound && group.member);
 }
 
 /** An active admission. */
@@ -47,6 +65,7 @@ export function admit(grant: Grant, now: number): Admission {
     identity_type: grant.identity_type,
     status: "active",
     granted_by: grant.by,
+    via_group: grant.via_group ?? null,
     granted_at: at,
     revoked_by: null,
     revoked_at: null,
