@@ -8,6 +8,8 @@ interface Envelope {
   readonly id: string;
   /** Hash of the request behind it, when the id was chosen by a caller: another digest under the same id is refused. */
   readonly digest?: string;
+  /** When it was asked for, milliseconds: refused where receipts of that time are gone, as it may have been answered. */
+  readonly asked?: number;
   /** The principal that asked; `system` is the scheduler itself. */
   readonly by: string;
   /** The reason that was given. */

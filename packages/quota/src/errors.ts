@@ -11,7 +11,8 @@ export type RejectionCode =
   | "not_found"
   | "forbidden"
   | "invalid_argument"
-  | "idempotency_mismatch";
+  | "idempotency_mismatch"
+  | "request_expired";
 
 /** A refusal with the data to act on it. `details` is JSON. */
 export interface Rejection {

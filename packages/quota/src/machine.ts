@@ -12,14 +12,17 @@ export type Verdict =
   | Rejection;
 
 /**
- * The quotas as a state machine for a replicated log: `openReplicated({ machine: quotaMachine, ... })`. Refusals and
- * repeats leave the state object as it was, so they cost the log nothing.
+ * The quotas as a state machine for a replicated log: `openReplicated({ machine: quotaMachine, ... })`. Repeats, and refusals of
+ * commands whose id no caller chose, leave the state object as it was, so they cost the log nothing.
  */
 export const quotaMachine: Machine<QuotaState, Command, Verdict> = {
   initial: emptyState(),
   apply(state, command, at) {
     const outcome = apply(state, command, at);
-    if (!outcome.ok) return { state, result: outcome };
+    if (!outcome.ok) {
+      const { state: next = state, ...refusal } = outcome;
+      return { state: next, result: refusal };
+    }
     const { repeat, result, events } = outcome;
     return { state: outcome.state, result: { ok: true, repeat, result, events } };
   },

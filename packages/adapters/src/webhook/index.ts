@@ -1,1 +1,1 @@
-export { openWebhook, type WebhookOptions, webhookSignature } from "./open-webhook.ts";
+export { openWebhook, type WebhookOptions, webhookKey } from "./open-webhook.ts";

@@ -4,7 +4,7 @@ import type { Notification, Notifier } from "@seneschal/core/ports";
 
 export interface WebhookOptions {
   readonly url: string;
-  /** Shared with the receiver; signs every message. */
+  /** Shared with the receiver; signs every message: `whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks, Signature scheme). */
   readonly secret: string;
   readonly now: () => number;
   /** Default 5,000. */
@@ -14,9 +14,11 @@ export interface WebhookOptions {
 /**
  * A {@link Notifier} over HTTP, as standardwebhooks.com describes: `webhook-id` (for the receiver to act once),
  * `webhook-timestamp` in seconds, and `webhook-signature: v1,` with the base64 HMAC-SHA256 of `id.timestamp.body`. Any 2xx
- * acknowledges; everything else, also a redirect, throws `notify_failed`.
+ * acknowledges; everything else, also a redirect, throws `notify_failed`. Throws `TypeError` for a secret of another form.
  */
 export function openWebhook({ url, secret, now, timeoutMs = 5000 }: WebhookOptions): Notifier {
+  const key = webhookKey(secret);
+  if (key === undefined) throw new TypeError("the webhook's secret is not whsec_ and the base64 of 24 to 64 bytes");
   return {
     async notify(notification: Notification) {
       const { id, type, at, payload } = notification;
@@ -30,7 +32,7 @@ export function openWebhook({ url, secret, now, timeoutMs = 5000 }: WebhookOptio
             "content-type": "application/json",
             "webhook-id": id,
             "webhook-timestamp": timestamp,
-            "webhook-signature": `v1,${webhookSignature(secret, id, timestamp, body)}`,
+            "webhook-signature": `v1,${webhookSignature(key, id, timestamp, body)}`,
           },
           body,
           redirect: "manual",
@@ -47,7 +49,13 @@ export function openWebhook({ url, secret, now, timeoutMs = 5000 }: WebhookOptio
   };
 }
 
-/** What a receiver computes again to believe a message. */
-export function webhookSignature(secret: string, id: string, timestamp: string, body: string): string {
-  return createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64");
+/** The bytes of a `whsec_` secret; `undefined` when it is none. */
+export function webhookKey(secret: string): Uint8Array | undefined {
+  const [, text] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
+  const key = Buffer.from(text ?? "", "base64");
+  return text !== undefined && key.toString("base64") === text && key.length >= 24 && key.length <= 64 ? key : undefined;
+}
+
+function webhookSignature(key: Uint8Array, id: string, timestamp: string, body: string): string {
+  return createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
 }

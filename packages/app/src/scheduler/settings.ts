@@ -1,3 +1,4 @@
+import { webhookKey } from "@seneschal/adapters/webhook";
 import { PROFILES, TERMS } from "@seneschal/quota";
 import { z } from "zod";
 import { authSettings, duration, etcdSettings, logSettings, rateSettings, secret, serverSettings } from "../platform/index.ts";
@@ -76,7 +77,15 @@ export const schedulerSettings = z.strictObject({
       buffer: z.string().optional(),
     })
     .prefault({}),
-  webhook: z.strictObject({ url: z.url().optional(), secret: secret().optional() }).prefault({}),
+  /** The secret as standardwebhooks.com gives it: `whsec_` and the base64 of 24 to 64 bytes. */
+  webhook: z
+    .strictObject({
+      url: z.url().optional(),
+      secret: secret()
+        .refine((text) => webhookKey(text) !== undefined, "expected whsec_ and the base64 of 24 to 64 bytes")
+        .optional(),
+    })
+    .prefault({}),
   /** Executes entrypoints as shell commands on this machine. Off unless asked for. */
   runner: z.strictObject({ enabled: z.boolean().default(false), nodes: z.int().min(1).max(10_000).default(4) }).prefault({}),
   grpc: z.strictObject({ enabled: z.boolean().default(false), port: z.int().min(0).max(65_535).default(50_051) }).prefault({}),

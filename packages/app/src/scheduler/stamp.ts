@@ -15,12 +15,13 @@ export interface Stamp {
   readonly id: string;
   readonly by: string;
   readonly digest?: string;
+  readonly asked?: number;
   readonly why?: string;
 }
 
 /**
  * The envelope of a command. An `Idempotency-Key` becomes its id, bound to the caller and the operation: a repeat is
- * answered by the replicated state itself, in whatever process it arrives, also after a leader change.
+ * answered by the replicated state itself, in whatever process it arrives, also after a leader change: a yes and a no alike.
  */
 export function stamp(random: Random, operation: string, asked: Asked, why?: string): Stamp {
   const { principal, request } = asked;
@@ -35,6 +36,7 @@ export function stamp(random: Random, operation: string, asked: Asked, why?: str
     id: `key:${digest(principal.org, principal.type, principal.id, operation, key)}`,
     by: principal.id,
     digest: digest(Buffer.from(request.rawBody).toString("base64")),
+    asked: asked.now,
     ...reason,
   };
 }

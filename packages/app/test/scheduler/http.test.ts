@@ -341,6 +341,40 @@ describe.each(servers)("the scheduler on %s", (_, serve) => {
     expect(bobs.body.id).not.toBe(first.body.id);
   });
 
+  test("a client that was told no under a key is told so again, whatever changes meanwhile; a new key asks anew", async () => {
+    await s.cluster(2, { max_nodes: 1 });
+    const ask = async (key: string) => {
+      const { status, body } = await s.call(
+        "ada",
+        "POST",
+        "/api/v1/allocations",
+        { tenant: "physics", nodes: 2 },
+        { "idempotency-key": key },
+      );
+      return [status, body.error?.code];
+    };
+    expect(await ask("n-1")).toEqual([429, "quota_exceeded"]);
+    await s.ok("root", "PUT", "/api/v1/tenants/physics", { max_nodes: 2 });
+    expect(await ask("n-1")).toEqual([429, "quota_exceeded"]);
+    expect(await ask("n-2")).toEqual([201, undefined]);
+    const all = await s.ok("ada", "GET", "/api/v1/allocations");
+    expect(all.filter(({ nodes }: { nodes: number }) => nodes === 2)).toHaveLength(1);
+  });
+
+  test("ended work says on which nodes it ran", async () => {
+    await s.cluster(2);
+    const id = await s.submit("ada", { nodes: 2 });
+    await s.cycle();
+    const ran = await s.ok("ada", "GET", `/api/v1/allocations/${id}`);
+    expect(ran.assigned_nodes).toHaveLength(2);
+    await s.ok("ada", "POST", `/api/v1/allocations/${id}/cancel`);
+    const { state, assigned_nodes, nodes_allocated, per_node_gpus } = await s.ok("ada", "GET", `/api/v1/allocations/${id}`);
+    expect({ state, assigned_nodes, nodes_allocated, per_node_gpus }).toEqual({
+      ...{ state: "cancelled", assigned_nodes: ran.assigned_nodes },
+      ...{ nodes_allocated: 2, per_node_gpus: ran.per_node_gpus },
+    });
+  });
+
   test("a silent node goes down with its work after the timeout; its heartbeat brings it back; quiet work is left alone", async () => {
     await s.cluster(2);
     const id = await s.submit("ada", { requeue_policy: "on_node_failure" });

@@ -100,7 +100,7 @@ describe.each(servers)("on %s", (_, serve) => {
     expect(await s.ok("ada", "GET", `/api/v1/allocations/${id}`)).toMatchObject({
       state: "failed",
       status_reason: "checkpoint timed out",
-      assigned_nodes: [],
+      assigned_nodes: ["n0"],
     });
   });
 

@@ -13,6 +13,7 @@ export const schedulerCodes = {
   invalid_transition: 409,
   idempotency_conflict: 409,
   reply_not_kept: 409,
+  request_expired: 409,
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,

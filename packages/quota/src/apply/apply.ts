@@ -22,7 +22,12 @@ export interface Accepted {
   readonly events: readonly QuotaEvent[];
 }
 
-export type Outcome = Accepted | Rejection;
+/** A command that was refused. `state` is there where the refusal is remembered: see {@link Receipt}. */
+export interface Refused extends Rejection {
+  readonly state?: QuotaState;
+}
+
+export type Outcome = Accepted | Refused;
 
 /** A generation of receipts is closed when it holds this many or is this old, and dropped when the next one closes. */
 const RECEIPTS_PER_GENERATION = 500_000;
@@ -31,7 +36,8 @@ const RECEIPT_GENERATION_MS = 24 * 3_600_000;
 /**
  * Judges one command and, if it is accepted, returns the next state. Deterministic: everything that varies is in the
  * command and in `at` (milliseconds, the time of its log entry; the state's own time if that is later). A refused command
- * changes nothing. The same function validates proposals, replays logs and answers dry runs.
+ * changes nothing but, where a caller chose its id (`digest`), that the refusal is remembered. The same function validates
+ * proposals, replays logs and answers dry runs.
  *
  * Throws `unknown_command` for a kind that this version does not know: a replica that meets one must stop.
  *
@@ -46,11 +52,14 @@ export function apply(state: QuotaState, command: Command, at: number): Outcome 
   if (seen !== undefined) {
     if (seen.digest !== (command.digest ?? null))
       return reject("idempotency_mismatch", "this idempotency key was used for another request");
-    return { ok: true, repeat: true, state, result: seen.result, events: [] };
+    return "refusal" in seen ? seen.refusal : { ok: true, repeat: true, state, result: seen.result, events: [] };
   }
+  if (command.asked !== undefined && command.asked < state.receipts.horizon)
+    return reject("request_expired", "the request is older than the answers that are kept: it may have been answered");
   const work = startWork(state, Math.max(at, state.at));
   const handled = handle(work, command);
-  if (!handled.ok) return handled;
+  if (!handled.ok)
+    return command.digest === undefined ? handled : remembered(state, command.id, command.digest, work.at, handled);
   work.draft.receipts = keepReceipt(work.draft.receipts, command.id, work.at, {
     digest: command.digest ?? null,
     result: handled.result,
@@ -106,8 +115,12 @@ function handle(work: Work, command: Command): Handled {
   }
 }
 
+function remembered(state: QuotaState, id: string, digest: string, at: number, refusal: Rejection): Refused {
+  return { ...refusal, state: { ...state, at, receipts: keepReceipt(state.receipts, id, at, { digest, refusal }) } };
+}
+
 function keepReceipt(receipts: Receipts, id: string, at: number, receipt: Receipt): Receipts {
   const full = receipts.young.size >= RECEIPTS_PER_GENERATION || at - receipts.since >= RECEIPT_GENERATION_MS;
   if (!full) return { ...receipts, young: receipts.young.set(id, receipt) };
-  return { since: at, old: receipts.young, young: SortedMap.empty<Receipt>().set(id, receipt) };
+  return { since: at, horizon: receipts.since, old: receipts.young, young: SortedMap.empty<Receipt>().set(id, receipt) };
 }

@@ -36,7 +36,8 @@ export function moveAllocation(
     });
   }
   const keeps = holdsNodes(to);
-  const stays = keeps && holdsNodes(before.state);
+  const held = holdsNodes(before.state);
+  const stays = keeps && held;
   // every field by name behind one spread: this is the hot path
   const after: Allocation = {
     ...before,
@@ -53,6 +54,8 @@ export function moveAllocation(
     requeues: patch.requeues ?? before.requeues,
     attempts: stays ? before.attempts : turnAttempts(work, before, keeps, patch),
     preemptedFor: patch.preemptedFor === undefined ? before.preemptedFor : patch.preemptedFor,
+    lastAssigned: held && !keeps ? before.assigned : before.lastAssigned,
+    lastPerNodeGpus: held && !keeps ? before.perNodeGpus : before.lastPerNodeGpus,
     version: before.version + 1,
   };
   keepAllocation(work, before, after);

@@ -58,6 +58,8 @@ export function submitAllocation(work: Work, command: SubmitAllocation): Handled
     attempts: [],
     since: work.at,
     preemptedFor: null,
+    lastAssigned: [],
+    lastPerNodeGpus: [],
     version: 1,
   };
   keepAllocation(work, undefined, allocation);

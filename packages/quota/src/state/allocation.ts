@@ -104,6 +104,9 @@ export interface Allocation extends AllocationRequest {
   readonly since: number;
   /** It gives way to this allocation while it is checkpointing. */
   readonly preemptedFor: string | null;
+  /** The nodes that it held last, and their GPUs, once it has let go of them: where ended work ran. */
+  readonly lastAssigned: readonly string[];
+  readonly lastPerNodeGpus: readonly (number | null)[];
   readonly version: number;
 }
 

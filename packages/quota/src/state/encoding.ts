@@ -2,7 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { CodedError, type JsonObject } from "@seneschal/core";
 import { canonicalJson } from "@seneschal/core/log";
-import type { QuotaErrorCode } from "../errors.ts";
+import { type QuotaErrorCode, type RejectionCode, reject } from "../errors.ts";
 import { type Allocation, isActive, isTerminal } from "./allocation.ts";
 import { addHolding, carryGuarantee, lineage } from "./holdings.ts";
 import { type ComputeNode, layOut, type NodeState, ownerOf, stateOf, versionOf } from "./node.ts";
@@ -22,8 +22,10 @@ import {
 import type { Tenant } from "./tenant.ts";
 import { Timeline } from "./timeline.ts";
 
-/** The form below. Another number is refused: a replica must not guess. */
-const STATE_FORMAT = 2;
+/** The form below. An unknown number is refused: a replica must not guess. */
+const STATE_FORMAT = 3;
+/** Before refusals were remembered, and the nodes of ended work. */
+const FORMAT_2 = 2;
 
 /**
  * The state as bytes: one line of JSON per object, in a fixed order of sections and of keys. Equal states give equal
@@ -67,6 +69,7 @@ function* textOf(state: QuotaState): IterableIterator<string> {
     state.nextAudit,
     state.auditHead,
     state.delivered,
+    state.receipts.horizon,
   ]);
   for (const tenant of state.tenants.values()) yield line("tenant", ...pick(tenant, TENANT));
   for (const node of state.nodes.values()) yield line("node", ...pick(rowOf(state, node), NODE));
@@ -75,11 +78,17 @@ function* textOf(state: QuotaState): IterableIterator<string> {
   for (const [key, usage] of state.userUsage.entries()) yield* timelineText("userUsage", key, usage);
   for (const [key, level] of state.budgetMarks.entries()) yield line("mark", key, level);
   for (const [key, { gpuHours, nodeHours, at }] of state.external.entries()) yield line("external", key, gpuHours, nodeHours, at);
-  for (const [key, { digest, result }] of state.receipts.old.entries()) yield line("old", key, digest, result);
-  for (const [key, { digest, result }] of state.receipts.young.entries()) yield line("young", key, digest, result);
+  for (const [key, receipt] of state.receipts.old.entries()) yield receiptText("old", key, receipt);
+  for (const [key, receipt] of state.receipts.young.entries()) yield receiptText("young", key, receipt);
   for (const event of state.events.values()) yield `\n["event",${canonicalJson({ ...event })}]`;
   for (const entry of state.audit.values()) yield `\n["audit",${canonicalJson({ ...entry })}]`;
   if (state.restoring !== null) yield line("restoring", state.restoring.backup, state.restoring.texts);
+}
+
+function receiptText(section: string, key: string, receipt: Receipt): string {
+  if (!("refusal" in receipt)) return line(section, key, receipt.digest, receipt.result);
+  const { code, message, details } = receipt.refusal;
+  return line(section, key, receipt.digest, null, code, message, details);
 }
 
 function line(...row: readonly unknown[]): string {
@@ -114,7 +123,9 @@ function decodeLines(lines: readonly string[]): QuotaState {
   const numbered = <V extends { readonly seq: number }>(name: string): SortedMap<V> =>
     SortedMap.from(section(name).map((row) => [seqKey((row[0] as V).seq), row[0] as V] as const));
   const head = section("state")[0];
-  if (head === undefined || head[0] !== STATE_FORMAT) throw new TypeError("unknown format");
+  if (head === undefined || (head[0] !== STATE_FORMAT && head[0] !== FORMAT_2)) throw new TypeError("unknown format");
+  const allocationOf = (row: readonly unknown[]): Omit<Allocation, "places"> =>
+    unpick(head[0] === FORMAT_2 ? [...row.slice(0, -1), [], [], row.at(-1)] : row, ALLOCATION);
   const objects = <T extends { readonly id: string }>(name: string, fields: readonly (keyof T)[]): SortedMap<T> =>
     SortedMap.from(
       section(name).map((row) => {
@@ -122,7 +133,17 @@ function decodeLines(lines: readonly string[]): QuotaState {
         return [object.id, object] as const;
       }),
     );
-  const receipt = (row: unknown[]): Receipt => ({ digest: row[1] as string | null, result: row[2] as JsonObject });
+  const receipt = (row: unknown[]): Receipt => {
+    const [, digest, result, code, message, details] = row as [
+      string,
+      string | null,
+      JsonObject,
+      RejectionCode,
+      string,
+      JsonObject,
+    ];
+    return digest !== null && code !== undefined ? { digest, refusal: reject(code, message, details) } : { digest, result };
+  };
   const draft: Draft = {
     ...emptyState(),
     at: head[1] as number,
@@ -143,7 +164,12 @@ function decodeLines(lines: readonly string[]): QuotaState {
         at: row[3] as number,
       }),
     ),
-    receipts: { since: head[3] as number, old: keyed("old", receipt), young: keyed("young", receipt) },
+    receipts: {
+      since: head[3] as number,
+      horizon: (head[8] ?? 0) as number,
+      old: keyed("old", receipt),
+      young: keyed("young", receipt),
+    },
     events: numbered<QuotaEvent>("event"),
     audit: numbered<AuditRecord>("audit"),
     restoring: section("restoring").map(([backup, texts]) => ({ backup, texts }) as NonNullable<Draft["restoring"]>)[0] ?? null,
@@ -152,7 +178,7 @@ function decodeLines(lines: readonly string[]): QuotaState {
   const place = draft.nodes.finder();
   draft.allocations = SortedMap.from(
     section("allocation").map((row) => {
-      const allocation = unpick(row, ALLOCATION);
+      const allocation = allocationOf(row);
       return [allocation.id, { ...allocation, places: allocation.assigned.map((id: string) => place(id)?.place as number) }];
     }),
   );
@@ -321,5 +347,7 @@ const ALLOCATION = fieldsOf<Omit<Allocation, "places">>()(
   "attempts",
   "since",
   "preemptedFor",
+  "lastAssigned",
+  "lastPerNodeGpus",
   "version",
 );

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@seneschal/core";
+import type { Rejection } from "../errors.ts";
 import type { Allocation } from "./allocation.ts";
 import type { ComputeNode } from "./node.ts";
 import { Owners } from "./owners.ts";
@@ -30,15 +31,20 @@ export interface UserHolding {
   readonly allocations: number;
 }
 
-/** The answer that a finished command got; a repeat of its id gets it again. */
-export interface Receipt {
-  readonly digest: string | null;
-  readonly result: JsonObject;
-}
+/**
+ * The answer that a finished command got; a repeat of its id gets it again. A refusal is kept where a caller chose the id: whoever was
+ * told no must not be given it later, by a request of the same key that waited somewhere.
+ */
+export type Receipt =
+  | { readonly digest: string | null; readonly result: JsonObject }
+  | { readonly digest: string; readonly refusal: Rejection };
 
 /** Finished command ids in two generations; the older one is dropped when the younger is full or a day old. */
 export interface Receipts {
+  /** When the younger generation began. */
   readonly since: number;
+  /** When the older one began: what finished since then is known. */
+  readonly horizon: number;
   readonly young: SortedMap<Receipt>;
   readonly old: SortedMap<Receipt>;
 }
@@ -135,7 +141,7 @@ export function emptyState(): QuotaState {
     userUsage: SortedMap.empty(),
     budgetMarks: SortedMap.empty(),
     external: SortedMap.empty(),
-    receipts: { since: 0, young: SortedMap.empty(), old: SortedMap.empty() },
+    receipts: { since: 0, horizon: 0, young: SortedMap.empty(), old: SortedMap.empty() },
     events: SortedMap.empty(),
     nextEvent: 1,
     delivered: 0,

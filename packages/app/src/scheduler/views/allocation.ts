@@ -1,9 +1,11 @@
-import type { Allocation } from "@seneschal/quota";
+import { type Allocation, isTerminal } from "@seneschal/quota";
 import { iso, isoOrNull } from "./iso.ts";
 
 /** The allocation under the field names that clients know; both `tenant` and `tenant_id`, `id` and `allocation_id`. */
 export function allocationView(allocation: Allocation, burst: boolean) {
   const reason = allocation.statusReason ?? "";
+  const ended = isTerminal(allocation.state);
+  const nodes = ended ? allocation.lastAssigned : allocation.assigned;
   return {
     id: allocation.id,
     allocation_id: allocation.id,
@@ -19,9 +21,10 @@ export function allocationView(allocation: Allocation, burst: boolean) {
     entrypoint: allocation.entrypoint,
     nodes: allocation.nodes,
     min_nodes: allocation.minNodes,
-    assigned_nodes: [...allocation.assigned],
-    nodes_allocated: allocation.assigned.length,
-    per_node_gpus: [...allocation.perNodeGpus],
+    // Of ended work those that it ended on.
+    assigned_nodes: [...nodes],
+    nodes_allocated: nodes.length,
+    per_node_gpus: [...(ended ? allocation.lastPerNodeGpus : allocation.perNodeGpus)],
     created_at: iso(allocation.createdAt),
     started_at: isoOrNull(allocation.startedAt),
     completed_at: isoOrNull(allocation.completedAt),
