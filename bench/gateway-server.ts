@@ -22,7 +22,7 @@ import {
   serverCertificate,
   type systemCall,
 } from "@seneschal/app/gateway";
-import { pooledRandom, rateLimiter } from "@seneschal/app/platform";
+import { openBackground, pooledRandom, rateLimiter } from "@seneschal/app/platform";
 import { dispatcher, type Endpoint, type Hooks } from "@seneschal/contract";
 import type { DocumentStore } from "@seneschal/core/ports";
 import { serve } from "@seneschal/server-fastify";
@@ -37,6 +37,8 @@ export async function openBenchGateway(store: DocumentStore): Promise<Gateway> {
   const unseal = { kind: "key", key: randomBytes(32) } as const;
   const vault = await openEmbeddedVault({ store, crypto: nodeCrypto, random: systemRandom, clock: systemClock, unseal });
   const unlimited = { limit: 1_000_000_000, window: "1m" };
+  const log = openLogger({ level: "silent" });
+  const metrics = openMetrics({ prefix: "gateway", version: "bench" });
   return openGateway({
     store,
     vault,
@@ -45,8 +47,7 @@ export async function openBenchGateway(store: DocumentStore): Promise<Gateway> {
     clock: systemClock,
     random: systemRandom,
     config: gatewaySettings.parse({ rate_limit: { authenticated: unlimited, anonymous: unlimited, guarded: unlimited } }),
-    log: openLogger({ level: "silent" }),
-    metrics: openMetrics({ prefix: "gateway", version: "bench" }),
+    ...{ log, metrics, background: openBackground(log, metrics) },
     version: "bench",
     health: async () => ({ status: "healthy", ready: true, components: {} }),
   });

@@ -8,6 +8,10 @@ export interface Metrics {
   error(code: string): void;
   /** `method`: how the caller tried to prove itself; `result`: `success` or `failure`. */
   authAttempt(method: string, result: "success" | "failure"): void;
+  /** A run of a step of background work failed. */
+  backgroundFailure(step: string): void;
+  /** Whether the last run of a step of background work failed. */
+  backgroundFailing(step: string, failing: boolean): void;
   /** Prometheus text. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -42,8 +46,22 @@ export function openMetrics({ prefix, version }: { readonly prefix: string; read
     labelNames: ["method", "result"],
     registers,
   });
+  const failures = new Counter({
+    name: `${prefix}_background_failures_total`,
+    help: "Failed runs of background work by step",
+    labelNames: ["step"],
+    registers,
+  });
+  const failing = new Gauge({
+    name: `${prefix}_background_failing`,
+    help: "1 while the last run of a step of background work failed",
+    labelNames: ["step"],
+    registers,
+  });
   return {
     registry,
+    backgroundFailure: (step) => failures.inc({ step }),
+    backgroundFailing: (step, now) => failing.set({ step }, now ? 1 : 0),
     request(method, route, status, seconds) {
       requests.inc({ method, route, status: String(status) });
       durations.observe({ method, route }, seconds);

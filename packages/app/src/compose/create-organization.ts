@@ -4,6 +4,7 @@ import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { CodedError } from "@seneschal/core";
 import { isOrganizationId } from "@seneschal/core/keys";
 import { ensureOrganization, isAnchor, systemCall } from "../gateway/index.ts";
+import { openBackground } from "../platform/index.ts";
 import { buildGateway } from "./gateway-service.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 
@@ -19,13 +20,15 @@ export async function createOrganization(
   if (!isOrganizationId(id)) throw new CodedError("usage", "an organisation id has 1 to 128 printable characters without /");
   if (anchor !== null && !isAnchor(anchor))
     throw new CodedError("usage", "a root key is the 32 bytes of an Ed25519 key in base64");
+  const metrics = openMetrics({ prefix: "gateway", version });
   const gateway = await buildGateway(
     { ...config.gateway, auth: config.auth },
     {
       clock: systemClock,
       random: systemRandom,
       log,
-      metrics: openMetrics({ prefix: "gateway", version }),
+      metrics,
+      background: openBackground(log, metrics),
       version,
       health: async () => ({ status: "healthy", ready: true, components: {} }),
       server: () => undefined,

@@ -24,7 +24,7 @@ export function gatewayService(dataDir: string) {
 export async function buildGateway(config: GatewayServiceConfig, platform: Platform, dataDir: string): Promise<Gateway> {
   const { database, vault: vaultConfig, ...rest } = config;
   const own = { ...rest, backup: { location: rest.backup.location ?? join(dataDir, "gateway-backups") } };
-  const { clock, random, log, metrics, version, health } = platform;
+  const { clock, random, log, metrics, version, background, health } = platform;
   const schema = { ...gatewaySchema, collections: { ...gatewaySchema.collections, ...vaultCollections } };
   const store = await openDatabase(database, schema, join(dataDir, "gateway"));
   try {
@@ -33,7 +33,21 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
     const tokens = await tokenVerifiers(own.auth, () => clock.now());
     const revocations = await revocationLists(own.auth, platform);
     const gateway = await openGateway({
-      ...{ store, vault, crypto: nodeCrypto, policy, clock, random, config: own, log, metrics, version, health, tokens },
+      ...{
+        store,
+        vault,
+        crypto: nodeCrypto,
+        policy,
+        clock,
+        random,
+        config: own,
+        log,
+        metrics,
+        version,
+        background,
+        health,
+        tokens,
+      },
       ...(revocations === undefined ? {} : { revocations }),
     });
     return {

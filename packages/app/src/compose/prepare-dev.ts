@@ -6,6 +6,7 @@ import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { AdminRole } from "@seneschal/core/keys";
 import { devCredentials, devIssuer, serverCertificate } from "../gateway/index.ts";
 import { hashKey } from "../governance/api-keys.ts";
+import { openBackground } from "../platform/index.ts";
 import { devStorageCertificates } from "./dev-storage-certificates.ts";
 import { buildGateway } from "./gateway-service.ts";
 import { makeUnsealKey } from "./make-unseal-key.ts";
@@ -122,6 +123,7 @@ export async function prepareDev(options: DevOptions): Promise<PreparedDev> {
       random: systemRandom,
       log: options.log,
       metrics,
+      background: openBackground(options.log, metrics),
       version: options.version,
       health: async () => ({ status: "healthy", ready: true, components: {} }),
       server: () => undefined,

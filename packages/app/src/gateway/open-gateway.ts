@@ -11,6 +11,7 @@ import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault 
 import { settled } from "@seneschal/core/store";
 import { authenticator } from "../platform/auth/authenticator.ts";
 import { type Authorisation, openAuthorisation } from "../platform/authz/authorisation.ts";
+import type { Background } from "../platform/background.ts";
 import type { Health, HealthCheck } from "../platform/health.ts";
 import { storeIdempotency } from "../platform/idempotency.ts";
 import { pooledRandom } from "../platform/pooled-random.ts";
@@ -65,6 +66,7 @@ export interface GatewayOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly version: string;
+  readonly background: Background;
   readonly health: () => Promise<Health>;
   /** Revocation lists from elsewhere (`auth.mtls.crl_url`), beside the gateway's own records. Throws when it cannot know. */
   readonly revocations?: Pick<Revocations, "isRevoked">;
@@ -107,7 +109,7 @@ const COURIER_MS = 2_000;
  */
 export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   const options = { ...given, store: settled(given.store) };
-  const { store, vault, clock, random, config, log } = options;
+  const { store, vault, clock, random, config, log, background } = options;
   const services = composeServices(
     options,
     await openAuthorisation({ engine: options.policy, service: "gateway", source: config.authorization_policy }),
@@ -175,7 +177,10 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   const rotation = rotationScheduler(services);
   const [deliverMessages, deliverDispatches] = [messageLanes(), dispatchLanes()];
   const deliverAll = async (at: number): Promise<void> => {
-    await Promise.all([deliverMessages(services, at), deliverDispatches(services, at)]);
+    await Promise.all([
+      background.step("messages", () => deliverMessages(services, at)),
+      background.step("replication", () => deliverDispatches(services, at)),
+    ]);
   };
   let timer: NodeJS.Timeout | undefined;
   let courier: NodeJS.Timeout | undefined;
@@ -197,7 +202,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       exempt: ["health", "ready", "live", "metrics"],
     },
     checks,
-    sweep: (at) => sweep(services, at),
+    sweep: (at) => sweep(services, background, at),
     deliver: deliverAll,
     watchPartners: (at) => watchPartners(services, at),
     rotation,
@@ -209,21 +214,15 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
         full,
       ),
     async start() {
-      services.audit.start(options.sealEvery);
+      services.audit.start(background, options.sealEvery);
       courier = setInterval(() => {
-        deliverAll(clock.now()).catch((error: unknown) => log.error({ error }, "the courier failed"));
+        void deliverAll(clock.now());
       }, COURIER_MS).unref();
-      timer = setInterval(() => {
-        sweep(services, clock.now()).catch((error: unknown) => log.error({ error }, "the sweep failed"));
-      }, SWEEP_MS).unref();
-      const rotate = (): void => {
-        rotation.run(clock.now()).catch((error: unknown) => log.error({ error }, "the scan for keys to rotate failed"));
-      };
+      timer = setInterval(() => void sweep(services, background, clock.now()), SWEEP_MS).unref();
+      const rotate = (): void => void background.step("key rotation", () => rotation.run(clock.now()));
       rotate();
       rotationTimer = setInterval(rotate, config.rotation.scan_interval).unref();
-      const watch = (): void => {
-        watchPartners(services, clock.now()).catch((error: unknown) => log.error({ error }, "the check of the partners failed"));
-      };
+      const watch = (): void => void background.step("partners", () => watchPartners(services, clock.now()));
       const { health_interval } = config.federation;
       if (health_interval > 0) {
         watch();

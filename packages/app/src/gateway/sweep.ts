@@ -1,4 +1,5 @@
 import { timestamp } from "@seneschal/core/keys";
+import type { Background } from "../platform/background.ts";
 import { systemCall } from "./call.ts";
 import { ceremonies } from "./ceremonies/collections.ts";
 import { endCeremony } from "./ceremonies/end.ts";
@@ -19,45 +20,59 @@ import { spentNonces } from "./signing-requests/collections.ts";
 
 /**
  * Ends what time has ended: ceremonies that were left open (their held shares and keys are erased), nonces that protect
- * nothing any more. A resource with deadlines adds its step here. Running it twice, or on two processes, does no harm.
+ * nothing any more. A resource with deadlines adds its step here; each step, and each resource of a step, fails alone. Running it
+ * twice, or on two processes, does no harm.
  */
-export async function sweep(services: GatewayServices, now: number): Promise<void> {
+export async function sweep(services: GatewayServices, background: Background, now: number): Promise<void> {
   const due = { to: [timestamp(now)], limit: 100 };
-  for (const { id, org_id } of await services.read.list(ceremonies, "open_until", [], due)) {
+  await background.each("open ceremonies", services.read.list(ceremonies, "open_until", [], due), async ({ id, org_id }) => {
     await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
       const ceremony = await unit.get(ceremonies, id);
       if (ceremony?.status === "pending") await endCeremony(unit, ceremony, { kind: "expire" });
     });
-  }
-  for (const { id, org_id } of await services.read.list(generationCeremonies, "open_until", [], due)) {
-    await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
-      const ceremony = await unit.get(generationCeremonies, id);
-      const open = ceremony?.status === "pending" || ceremony?.status === "seeded";
-      if (ceremony !== undefined && open) endGeneration(unit, ceremony, { kind: "expire" });
-    });
-  }
-  for (const { id, org_id } of await services.read.list(emergencies, "open_until", [], due)) {
+  });
+  await background.each(
+    "open generation ceremonies",
+    services.read.list(generationCeremonies, "open_until", [], due),
+    async ({ id, org_id }) => {
+      await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
+        const ceremony = await unit.get(generationCeremonies, id);
+        const open = ceremony?.status === "pending" || ceremony?.status === "seeded";
+        if (ceremony !== undefined && open) endGeneration(unit, ceremony, { kind: "expire" });
+      });
+    },
+  );
+  await background.each("emergency access", services.read.list(emergencies, "open_until", [], due), async ({ id, org_id }) => {
     await services.transact(systemCall("system:expiry", org_id, now), (unit) => expireEmergency(unit, id));
-  }
-  for (const { id, org_id } of await services.read.list(recoveries, "open_until", [], due)) {
+  });
+  await background.each("account recovery", services.read.list(recoveries, "open_until", [], due), async ({ id, org_id }) => {
     await services.transact(systemCall("system:expiry", org_id, now), (unit) => expireRecovery(services, unit, id));
-  }
-  for (const { id, org_id } of await services.read.list(serviceIdentities, "retire_at", [], due)) {
-    await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
-      const service = await unit.get(serviceIdentities, id);
-      if (service !== undefined) unit.put(serviceIdentities, id, await retireCredentials(unit, service));
-    });
-  }
-  for (const { workspace_id, org_id } of await services.read.list(replicas, "offered_until", [], due)) {
+  });
+  await background.each(
+    "retired credentials",
+    services.read.list(serviceIdentities, "retire_at", [], due),
+    async ({ id, org_id }) => {
+      await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
+        const service = await unit.get(serviceIdentities, id);
+        if (service !== undefined) unit.put(serviceIdentities, id, await retireCredentials(unit, service));
+      });
+    },
+  );
+  await background.each("offered replicas", services.read.list(replicas, "offered_until", [], due), async ({ workspace_id, org_id }) => {
     await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
       const replica = await unit.get(replicas, replicaId(workspace_id, org_id));
       if (replica?.stage === "offered") await endReplica(services, unit, replica, "expired");
     });
-  }
-  await writeLastUse(services, now);
-  await purgeMessages(services, now);
-  const { items } = await services.store.list(spentNonces.name, "by_expiry", [], due);
-  if (items.length > 0) {
-    await services.store.commit({ commitId: services.newId(now), dels: items.map(({ id }) => ({ coll: spentNonces.name, id })) });
-  }
+  });
+  await background.step("last use", () => writeLastUse(services, now));
+  await background.step("old messages", () => purgeMessages(services, now));
+  await background.step("spent nonces", async () => {
+    const { items } = await services.store.list(spentNonces.name, "by_expiry", [], due);
+    if (items.length > 0) {
+      await services.store.commit({
+        commitId: services.newId(now),
+        dels: items.map(({ id }) => ({ coll: spentNonces.name, id })),
+      });
+    }
+  });
 }

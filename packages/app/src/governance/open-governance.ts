@@ -8,7 +8,14 @@ import { CodedError } from "@seneschal/core";
 import { DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
 import type { Clock, CompiledPolicy, DocumentStore, PolicyEngine, PolicySource, Random } from "@seneschal/core/ports";
 import { settled } from "@seneschal/core/store";
-import { type BuiltService, docsHandlers, type Health, openAuthorisation, storeIdempotency } from "../platform/index.ts";
+import {
+  type Background,
+  type BuiltService,
+  docsHandlers,
+  type Health,
+  openAuthorisation,
+  storeIdempotency,
+} from "../platform/index.ts";
 import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
 import { Persons, withoutNames } from "./audit/persons.ts";
 import { authenticator, authoriser, openActions } from "./authenticate.ts";
@@ -43,6 +50,7 @@ export interface GovernanceOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly version: string;
+  readonly background: Background;
   readonly health: () => Promise<Health>;
   readonly config: GovernanceConfig;
 }
@@ -50,7 +58,7 @@ export interface GovernanceOptions {
 /** Puts the data-governance service together. Throws `config_invalid` for a policy that does not compile or a tier that is not in the scale. */
 export async function openGovernance(given: GovernanceOptions): Promise<BuiltService> {
   const options = { ...given, store: settled(given.store) };
-  const { clock, random, log, metrics, version, health, config, sql } = options;
+  const { clock, random, log, metrics, version, background, health, config, sql } = options;
   const persons = new Persons(options.store, random, () => clock.now());
   const audit = new AuditLog(options.store, options.signer);
   const store = withoutNames(options.store, persons, audit);
@@ -100,8 +108,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
   let timer: NodeJS.Timeout | undefined;
   let following: NodeJS.Timeout | undefined;
   let unsubscribe = (): void => undefined;
-  const unwritten = (error: unknown): void => log.error({ error }, "the audit log could not be followed or signed");
-  const checkpoint = () => services.audit.checkpointAll(clock.now()).catch(unwritten);
+  const checkpoint = () => background.step("audit checkpoint", () => services.audit.checkpointAll(clock.now()));
   return {
     hooks: {
       errors: governanceErrors,
@@ -129,7 +136,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
       unsubscribe = store.subscribe(() => {
         following ??= setTimeout(() => {
           following = undefined;
-          void services.audit.follow().catch(unwritten);
+          void background.step("audit follow", () => services.audit.follow());
         }, FOLLOW_MS).unref();
       });
     },

@@ -23,7 +23,7 @@ export function governanceService(dataDir: string) {
 
 async function build(config: GovernanceServiceConfig, platform: Platform, dataDir: string): Promise<BuiltService> {
   const { database, ...own } = config;
-  const { clock, random, log, metrics, version, health } = platform;
+  const { clock, random, log, metrics, version, background, health } = platform;
   const store = await openDatabase(database, governanceSchema, join(dataDir, "governance"));
   const policy = embeddedPolicyEngine();
   try {
@@ -41,6 +41,7 @@ async function build(config: GovernanceServiceConfig, platform: Platform, dataDi
       log,
       metrics,
       version,
+      background,
       health,
       config: own,
     });

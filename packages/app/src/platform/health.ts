@@ -12,6 +12,13 @@ export interface Health {
   readonly components: Readonly<Record<string, { readonly status: "healthy" | "unhealthy"; readonly message?: string }>>;
 }
 
+/** The health of a service whose background steps `failing` failed when they last ran: degraded, each by its name. */
+export function withBackground(health: Health, failing: readonly string[]): Health {
+  if (failing.length === 0) return health;
+  const steps = failing.map((step) => [`background: ${step}`, { status: "unhealthy", message: "the last run failed" }] as const);
+  return { ...health, status: "degraded", components: { ...health.components, ...Object.fromEntries(steps) } };
+}
+
 /** Asks every component at once, each at most `timeoutMs`. Causes are for the log (`onFailure`), never for the answer. */
 export async function checkHealth(
   checks: readonly HealthCheck[],

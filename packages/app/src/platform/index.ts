@@ -8,6 +8,7 @@ export {
   openAuthorisation,
   questionOf,
 } from "./authz/authorisation.ts";
+export { type Background, type BackgroundWatch, openBackground } from "./background.ts";
 export { describeConfig } from "./config/describe-config.ts";
 export { duration, parseDuration } from "./config/duration.ts";
 export { type ConfigSources, envName, loadConfig } from "./config/load-config.ts";

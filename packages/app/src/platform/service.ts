@@ -5,8 +5,9 @@ import { inServerSpan, inSpan } from "@seneschal/adapters/telemetry";
 import { type Contract, dispatcher, type Endpoint, type Hooks, type RunningServer, type Serve } from "@seneschal/contract";
 import type { Clock, Random, RateCounter } from "@seneschal/core/ports";
 import type { z } from "zod";
+import { type Background, openBackground } from "./background.ts";
 import { clientAddress } from "./client-address.ts";
-import { checkHealth, type Health, type HealthCheck } from "./health.ts";
+import { checkHealth, type Health, type HealthCheck, withBackground } from "./health.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { pooledRandom } from "./pooled-random.ts";
 import { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
@@ -18,6 +19,8 @@ export interface Platform {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly version: string;
+  /** Does the service's background work, each step for itself; what fails is in its metrics and its health. */
+  readonly background: Background;
   /** The health of the service itself, for its own routes. */
   readonly health: () => Promise<Health>;
   /** The server it runs on, once it listens: to reload certificates and to drop connections. */
@@ -98,12 +101,15 @@ export async function startService<Schema extends z.ZodObject>(
   const metrics = openMetrics({ prefix: name, version });
   let checks: readonly HealthCheck[] = [];
   let server: RunningServer | undefined;
-  const health = (): Promise<Health> =>
-    checkHealth(checks, (component, error) => log.warn({ component, error }, "component is unhealthy"));
+  const background = openBackground(log, metrics);
+  const health = async (): Promise<Health> => {
+    const components = await checkHealth(checks, (component, error) => log.warn({ component, error }, "component is unhealthy"));
+    return withBackground(components, background.failing());
+  };
 
   let built: BuiltService | undefined;
   try {
-    built = await definition.build(config, { clock, random, log, metrics, version, health, server: () => server });
+    built = await definition.build(config, { clock, random, log, metrics, version, background, health, server: () => server });
     checks = built.checks ?? [];
     const { authorise } = built.hooks;
     const ids = pooledRandom(random);

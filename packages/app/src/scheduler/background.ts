@@ -3,6 +3,7 @@ import { httpAccounting, openUsageBuffer } from "@seneschal/adapters/accounting"
 import type { Logger } from "@seneschal/adapters/logging";
 import type { LocalRunner } from "@seneschal/adapters/runner";
 import { openWebhook } from "@seneschal/adapters/webhook";
+import type { Background as Steps } from "../platform/index.ts";
 import { type AccountingLink, accountingLink } from "./budget/accounting.ts";
 import { budgetNotifications } from "./events/notify-budgets.ts";
 import type { SchedulerMetrics } from "./metrics.ts";
@@ -17,6 +18,7 @@ export interface BackgroundOptions {
   readonly counts: SchedulerMetrics;
   readonly newId: () => string;
   readonly log: Logger;
+  readonly steps: Steps;
   readonly runner: LocalRunner | undefined;
   readonly repeat: Repeat;
 }
@@ -36,16 +38,13 @@ const SPACE_MS = 15_000;
 
 /** The cycle, heartbeats, notifications, accounting, the local runner and the RPC server, as far as they are configured. */
 export function background(options: BackgroundOptions): Background {
-  const { services, counts, newId, log, repeat } = options;
+  const { services, counts, newId, log, repeat, steps } = options;
   const { config, quotas, clock, cycle, heartbeats, nodeId, holder } = services;
   const stops: (() => Promise<unknown>)[] = [];
   let grpc: string | undefined;
-  const again = (ms: number, work: () => Promise<unknown>): void => {
+  const again = (step: string, ms: number, work: () => Promise<unknown>): void => {
     const loop = repeat(ms, async () => {
-      await work().catch((error: unknown) => {
-        counts.backgroundFailed();
-        log.warn({ error }, "background work failed");
-      });
+      await steps.step(step, work);
     });
     stops.push(() => loop.stop());
   };
@@ -54,10 +53,12 @@ export function background(options: BackgroundOptions): Background {
     const sequencer = holder();
     return sequencer === undefined || sequencer.id === nodeId;
   };
-  const onError = (error: unknown): void => {
-    counts.backgroundFailed();
-    log.warn({ error }, "background work failed");
-  };
+  /** What goes wrong between the rounds of a step. */
+  const onError =
+    (step: string) =>
+    (error: unknown): void => {
+      void steps.step(step, () => Promise.reject(error));
+    };
 
   async function startAccounting(): Promise<void> {
     const { url, token, timeout, refresh, flush, buffer: path } = config.accounting;
@@ -67,10 +68,10 @@ export function background(options: BackgroundOptions): Background {
       onDrop: (count) => counts.accountingDropped(count),
     });
     const accounting = httpAccounting({ url, token, timeoutMs: timeout, now: () => clock.now() });
-    const link: AccountingLink = accountingLink(quotas, accounting, buffer, newId, onError);
+    const link: AccountingLink = accountingLink(quotas, accounting, buffer, newId, onError("accounting flush"));
     stops.push(() => link.close());
-    again(refresh, async () => (leads() ? link.refresh() : undefined));
-    again(flush, () => link.flush());
+    again("accounting", refresh, async () => (leads() ? link.refresh() : undefined));
+    again("accounting flush", flush, () => link.flush());
   }
 
   function startWebhook(): void {
@@ -78,7 +79,7 @@ export function background(options: BackgroundOptions): Background {
     if (url === undefined || secret === undefined) return;
     const notifier = openWebhook({ url, secret, now: () => clock.now() });
     const notifications = budgetNotifications(quotas, notifier, newId, (result) => counts.webhook(result));
-    again(NOTIFY_MS, async () => (leads() ? notifications.deliver() : undefined));
+    again("notifications", NOTIFY_MS, async () => (leads() ? notifications.deliver() : undefined));
   }
 
   async function startRunner(): Promise<void> {
@@ -90,11 +91,11 @@ export function background(options: BackgroundOptions): Background {
       newId,
       prefix: nodeId,
       nodes: config.runner.nodes,
-      onError,
+      onError: onError("local runner"),
     });
     stops.push(() => agent.close());
     agent.beat(clock.now());
-    again(HEARTBEAT_FLUSH_MS, async () => agent.beat(clock.now()));
+    again("local runner", HEARTBEAT_FLUSH_MS, async () => agent.beat(clock.now()));
   }
 
   async function startRpc(): Promise<void> {
@@ -122,20 +123,20 @@ export function background(options: BackgroundOptions): Background {
       const days = config.scheduling.budget_period_days;
       if (days !== undefined && (await quotas.read()).system.budgetPeriodDays !== days)
         await quotas.propose({ kind: "system.update", id: newId(), by: "system", why: "configuration", budgetPeriodDays: days });
-      await services.space.look().catch(onError);
-      again(SPACE_MS, () => services.space.look());
+      await steps.step("log space", () => services.space.look());
+      again("log space", SPACE_MS, () => services.space.look());
       await startRunner();
       await startAccounting();
       startWebhook();
       await startRpc();
-      again(HEARTBEAT_FLUSH_MS, () => heartbeats.flush(newId));
-      again(ARCHIVE_MS, async () => (leads() ? services.auditArchive.tidy(newId) : undefined));
-      again(config.scheduling.cycle, async () => (leads() ? cycle.run() : undefined));
+      again("heartbeats", HEARTBEAT_FLUSH_MS, () => heartbeats.flush(newId));
+      again("audit archive", ARCHIVE_MS, async () => (leads() ? services.auditArchive.tidy(newId) : undefined));
+      again("cycle", config.scheduling.cycle, async () => (leads() ? cycle.run() : undefined));
     },
     listeners: () => (grpc === undefined ? {} : { grpc }),
     async stop() {
       for (const stop of stops.reverse()) await stop();
-      await heartbeats.flush(newId).catch(onError);
+      await steps.step("heartbeats", () => heartbeats.flush(newId));
     },
   };
 }

@@ -141,6 +141,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
     counts,
     newId,
     log: platform.log,
+    steps: platform.background,
     runner: outputs?.runner,
     repeat: parts.repeat ?? repeatByTimer,
   });

@@ -7,7 +7,6 @@ import type { LogSpace } from "./storage/log-space.ts";
 /** What the scheduler counts beside HTTP. Labels are bounded: no tenant, no user, no allocation. */
 export interface SchedulerMetrics {
   cycle(report: CycleReport): void;
-  backgroundFailed(): void;
   accountingDropped(count: number): void;
   webhook(result: "delivered" | "failed"): void;
 }
@@ -24,11 +23,6 @@ export function schedulerMetrics({ registry }: Metrics, state: () => QuotaState,
     name: "scheduler_proposals_total",
     help: "Proposals of the cycle by what became of them",
     labelNames: ["result"],
-    registers,
-  });
-  const failed = new Counter({
-    name: "scheduler_background_failures_total",
-    help: "Cycles and other background work that ended in an error",
     registers,
   });
   const dropped = new Counter({
@@ -86,7 +80,6 @@ export function schedulerMetrics({ registry }: Metrics, state: () => QuotaState,
       proposals.inc({ result: "refused" }, report.refused);
       waiting.set(report.waiting.length);
     },
-    backgroundFailed: () => failed.inc(),
     accountingDropped: (count) => dropped.inc(count),
     webhook: (result) => webhooks.inc({ result }),
   };

@@ -7,6 +7,7 @@ import type { Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault
 import {
   classDurability,
   createEventLog,
+  diskPercent,
   durabilityName,
   durabilityOf,
   type EventLog,
@@ -17,11 +18,11 @@ import {
   storageError,
   stripeOf,
 } from "@seneschal/core/storage";
-import { type Job, type Jobs, openJobs } from "../platform/index.ts";
+import { type Background, type Job, type Jobs, openBackground, openJobs } from "../platform/index.ts";
 import { createClusterAudit } from "./cluster/audit-changes.ts";
 import { type ClusterControl, openClusterControl } from "./cluster/cluster-control.ts";
 import { joinCluster, type Membership } from "./cluster/join-cluster.ts";
-import { coordinates, leadShards } from "./cluster/lead-shards.ts";
+import { coordinates, electLeaders, migrateShards, splitShards } from "./cluster/lead-shards.ts";
 import { watchAbsences } from "./cluster/watch-absences.ts";
 import { type Actor, nodeActor, type StorageContext } from "./context.ts";
 import { createChunkStore } from "./data/chunk-store.ts";
@@ -93,6 +94,7 @@ export interface StorageNode {
   readonly tenants: TenantKeys;
   readonly metrics: StorageMetrics;
   readonly monitor: Monitor;
+  readonly background: Background;
   readonly objects: ObjectServices;
   readonly parts: MaintenanceParts;
   readonly repair: ChunkRepair;
@@ -150,6 +152,14 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       for (const shard of cluster.state.shards) metrics.raftCommitLatency.observe({ shard: shard.id }, seconds);
     },
   });
+  const background = openBackground(log, {
+    backgroundFailure: (step) => metrics.backgroundFailures.inc({ step }),
+    backgroundFailing(step, failing, error) {
+      metrics.backgroundFailing.set({ step }, failing ? 1 : 0);
+      if (failing) context.emit("critical", "node", `background work fails: ${step}`, { step, error: String(error) });
+      else context.emit("info", "node", `background work goes on: ${step}`, { step });
+    },
+  });
   const devices = createDeviceSet();
   const shards = createShardStats(context);
   const peers = openPeers({
@@ -198,6 +208,8 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
   };
   attachDevices();
   await shards.recount(cluster.state);
+  /** Chunks that a read since the last round found damaged. */
+  let badReads = new Set<string>();
   const chunks = createChunkStore({
     context,
     cluster,
@@ -207,8 +219,9 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     tenants,
     defaultPool: () => options.pools[0]?.id ?? "",
     onBadFragments(chunk) {
-      context.emit("warning", "device", "a read met bad fragments, parity covered them", { chunk });
-      background(repair.check(chunk, { trigger: "under_replication", repair: true }));
+      if (badReads.has(chunk)) return;
+      badReads.add(chunk);
+      void background.step("repair after a read", () => repair.check(chunk, { trigger: "under_replication", repair: true }));
     },
   });
   const objects: ObjectServices = { context, cluster, chunks, shards, up, readAhead: createReadAhead(metrics) };
@@ -229,6 +242,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     clock,
     random,
     log,
+    background,
     kinds: {
       scrub: (job) => runScrub(parts, job),
       backup: (job) => runBackup(parts, job),
@@ -323,12 +337,12 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     onLost: loseDevice,
     transportConnections: () => [...connections.values()].reduce((a, b) => a + b, 0),
     peers,
+    background,
     async systemDisk() {
       const { soft, hard } = options.systemDiskLimits ?? { soft: 50, hard: 75 };
       if (options.metadataDirectory === undefined) return { percent: 0, soft, hard, freeBytes: Number.MAX_SAFE_INTEGER };
       const fs = await statfs(options.metadataDirectory);
-      const freeBytes = fs.bavail * fs.bsize;
-      return { percent: (100 * (fs.blocks - fs.bavail)) / fs.blocks, soft, hard, freeBytes };
+      return { percent: diskPercent(fs), soft, hard, freeBytes: fs.bavail * fs.bsize };
     },
   });
 
@@ -337,13 +351,9 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     for (const { id } of change.after.shards) metrics.raftEntries.inc({ shard: id });
     const { command } = change;
     if (["node.join", "device.add", "device.delete"].includes(command.kind)) attachDevices();
-    if (command.kind === "shard.split") background(shards.recount(change.after));
+    if (command.kind === "shard.split") void background.step("recount", () => shards.recount(change.after));
     if (command.kind === "tenant.shred") tenants.purge(command.tenant);
   });
-
-  const background = (work: Promise<unknown>): void => {
-    work.catch((error: unknown) => log.error({ error }, "background work failed"));
-  };
 
   /** Removes backups past their time, but never one that is being written. */
   const cleanUpBackups = async (): Promise<void> => {
@@ -365,23 +375,29 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
 
   const tickOnce = async (): Promise<void> => {
     await monitor.sample();
+    if (badReads.size > 0) {
+      context.emit("warning", "device", "reads met bad fragments, parity covered them", { chunks: badReads.size });
+      badReads = new Set();
+    }
+    // Without quorum nothing can be led; the monitor has said so.
     if (!cluster.status().available) return;
-    await lead().catch((error: unknown) => {
-      // Without quorum or metadata nothing can be led; the monitor has said so.
-      if (!isCoded(error, "QuorumLost", "ShardUnavailable")) throw error;
+    await background.step("shard layout", async () => {
+      // More nodes may have joined than this one saw when it did.
+      if (cluster.state.shards.length === 0)
+        await cluster.propose({ kind: "shards.init", nodes: options.expectedNodes ?? 1 }, nodeActor);
     });
-  };
-
-  const lead = async (): Promise<void> => {
-    // More nodes may have joined than this one saw when it did.
-    if (cluster.state.shards.length === 0)
-      await cluster.propose({ kind: "shards.init", nodes: options.expectedNodes ?? 1 }, nodeActor);
-    await leadShards({ context, cluster, shards, up, logSeq });
-    if (coordinates(cluster.state, nodeId)) await coordinate();
-    await shards.save();
+    await background.step("shard leaders", () => electLeaders(leadParts));
+    const leads = coordinates(cluster.state, nodeId);
+    for (const [step, work] of Object.entries(coordination))
+      if (leads) await background.step(step, work);
+      else background.skip(step);
+    if (!leads) background.skip("expired backups");
+    await background.step("counters", () => shards.save());
   };
 
   const logSeq = (node: string): number => (node === nodeId ? cluster.status().seq : (peers.view(node)?.report.log_seq ?? 0));
+
+  const leadParts = { context, cluster, shards, up, logSeq };
 
   const absences = watchAbsences(absentAfterMs);
   const scrubUnlessRunning = async (extra: JsonObject): Promise<void> => {
@@ -390,36 +406,52 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     });
   };
 
-  /** What one node does for the cluster. */
-  const coordinate = async (): Promise<void> => {
-    const now = clock.now();
-    if (now - lastGc >= cluster.state.tuning.gc_interval_s * 1000) {
+  /** What one node does for the cluster, by step. */
+  const coordination: Readonly<Record<string, () => Promise<void>>> = {
+    "shard split": () => splitShards(leadParts),
+    "shard migration": () => migrateShards(leadParts),
+    async "garbage collection"() {
+      const now = clock.now();
+      if (now - lastGc < cluster.state.tuning.gc_interval_s * 1000) return;
       const before = lastGc;
       lastGc = now;
       await collectGarbage(parts).catch((error: unknown) => {
         if (!isCoded(error, "backup_running")) throw error;
         lastGc = before;
       });
-    }
-    const away = Object.values(cluster.state.nodes).filter((n) => n.state !== "Evicted" && !up(n.id));
-    for (const node of absences(
-      away.map((n) => n.id),
-      now,
-    )) {
-      context.emit("error", "node", `node ${node} stays away: what it holds is rebuilt on the others`, { node });
-      await scrubUnlessRunning({ trigger: "under_replication" });
-    }
-    await repairUnderReplicated(parts);
-    if (now - lastCleanUp >= (options.backupCleanupMs ?? 86_400_000)) {
+    },
+    async "absent nodes"() {
+      const away = Object.values(cluster.state.nodes).filter((n) => n.state !== "Evicted" && !up(n.id));
+      const ids = away.map((n) => n.id);
+      for (const node of absences(ids, clock.now())) {
+        context.emit("error", "node", `node ${node} stays away: what it holds is rebuilt on the others`, { node });
+        await scrubUnlessRunning({ trigger: "under_replication" });
+      }
+    },
+    repair: () => repairUnderReplicated(parts),
+    async "backup clean-up"() {
+      const now = clock.now();
+      if (now - lastCleanUp < (options.backupCleanupMs ?? 86_400_000)) return;
+      const before = lastCleanUp;
       lastCleanUp = now;
-      background(cleanUpBackups());
-    }
-    if (now >= nextScrubAt(cluster.state.lastPeriodicScrubAt, cluster.state.tuning.scrub_interval_h))
-      await scrubUnlessRunning({ periodic: true });
-    // A Failed device whose fragments have all been rebuilt elsewhere is Removed.
-    for (const device of Object.values(cluster.state.devices))
-      if (device.state === "Failed" && (await countReferences(store, device.id)) === 0)
-        await cluster.propose({ kind: "device.event", id: device.id, event: { kind: "remove", references: 0 } }, nodeActor);
+      // A slow target holds up nothing else.
+      void background.step("expired backups", () =>
+        cleanUpBackups().catch((error: unknown) => {
+          lastCleanUp = before;
+          throw error;
+        }),
+      );
+    },
+    async "periodic scrub"() {
+      if (clock.now() >= nextScrubAt(cluster.state.lastPeriodicScrubAt, cluster.state.tuning.scrub_interval_h))
+        await scrubUnlessRunning({ periodic: true });
+    },
+    /** A Failed device whose fragments have all been rebuilt elsewhere is Removed. */
+    async "failed devices"() {
+      for (const device of Object.values(cluster.state.devices))
+        if (device.state === "Failed" && (await countReferences(store, device.id)) === 0)
+          await cluster.propose({ kind: "device.event", id: device.id, event: { kind: "remove", references: 0 } }, nodeActor);
+    },
   };
 
   const tick = (): Promise<void> => {
@@ -437,6 +469,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     tenants,
     metrics,
     monitor,
+    background,
     objects,
     parts,
     repair,
@@ -507,8 +540,10 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     tick,
     start() {
       jobs.start();
-      timer ??= setInterval(() => background(tick()), options.sampleMs ?? defaultSampleMs).unref();
-      background(tick());
+      context.emit("info", "node", `node ${nodeId} started`, { node: nodeId });
+      const round = (): void => void background.step("round", tick);
+      timer ??= setInterval(round, options.sampleMs ?? defaultSampleMs).unref();
+      round();
     },
     async stop() {
       clearInterval(timer);

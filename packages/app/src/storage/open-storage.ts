@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openDirectoryDevice } from "@seneschal/adapters/devices";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
@@ -53,6 +53,8 @@ export interface StorageParts {
 export async function openStorage(config: StorageConfig, platform: Platform, parts: StorageParts): Promise<Storage> {
   const { clock, random, log } = platform;
   const nodeId = process.env["STORE_NODE_ID"] ?? config.node_id;
+  // With etcd, PostgreSQL and devices elsewhere nothing else makes it; how full its disk is counts all the same.
+  await mkdir(parts.directory, { recursive: true, mode: 0o700 });
   const list = deviceList(config, nodeId, parts.directory);
   const devices = await openDevices(config, list);
   const directories = new Map(list.map((d) => [d.id, d.directory]));

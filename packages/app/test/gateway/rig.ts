@@ -23,6 +23,7 @@ import {
   serverCertificate,
 } from "../../src/gateway/index.ts";
 import { checkHealth, rateLimiter, tokenVerifiers } from "../../src/platform/index.ts";
+import { strictBackground } from "../platform/strict-background.ts";
 import { openTestStore, testServer } from "./backend.ts";
 
 /** What a call came to. */
@@ -102,6 +103,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     log,
     metrics,
     version: "test",
+    background: strictBackground(log),
     health: () => checkHealth(gateway.checks ?? [], () => undefined),
     tokens: [{ ...verifier, method: "jwt" }, ...(await tokenVerifiers(config.auth, now))],
     ...(options.revocations === undefined ? {} : { revocations: options.revocations }),

@@ -75,8 +75,8 @@ export async function startRig(
     name: "governance",
     contract: governanceContract,
     settings: governanceSettings,
-    build: (own, { random, log, metrics, version, health }) =>
-      openGovernance({ store, policy, sql, signer, clock, random, log, metrics, version, health, config: own }),
+    build: (own, { random, log, metrics, version, background, health }) =>
+      openGovernance({ store, policy, sql, signer, clock, random, log, metrics, version, background, health, config: own }),
   });
   const service = await startService(definition, config, {
     serve,

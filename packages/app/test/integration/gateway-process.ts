@@ -2,6 +2,7 @@
  * One gateway process of the federation tests, as it is composed for real: its start as JSON on the command line; on standard output one
  * line of JSON with what a client needs to be its super admin.
  */
+
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
@@ -13,6 +14,7 @@ import { serve as expressServe } from "@seneschal/server-express";
 import { serve as fastifyServe } from "@seneschal/server-fastify";
 import { buildGateway, gatewayService } from "../../src/compose/gateway-service.ts";
 import { devCredentials, devIssuer, serverCertificate } from "../../src/gateway/index.ts";
+import { strictBackground } from "../platform/strict-background.ts";
 import type { GatewayStart } from "./gateway-instance.ts";
 
 const start = JSON.parse(process.argv[2] ?? "{}") as GatewayStart;
@@ -34,6 +36,7 @@ const gateway = await buildGateway(
     ...{ clock: systemClock, random: systemRandom, log: openLogger({ level: "silent" }), version: "test" },
     metrics: openMetrics({ prefix: "gateway", version: "test" }),
     health: async () => ({ status: "healthy", ready: true, components: {} }),
+    background: strictBackground(openLogger({ level: "silent" })),
     server: () => undefined,
   },
   start.dataDir,

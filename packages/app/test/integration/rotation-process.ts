@@ -11,6 +11,7 @@ import { openPostgresStore } from "@seneschal/adapters/postgres";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { gatewaySchema, gatewaySettings, openGateway } from "../../src/gateway/index.ts";
+import { strictBackground } from "../platform/strict-background.ts";
 
 const [url = "", namespace = ""] = process.argv.slice(2);
 let ahead = 0;
@@ -25,6 +26,7 @@ const gateway = await openGateway({
   config: gatewaySettings.parse({}),
   log: openLogger({ level: "silent" }),
   metrics: openMetrics({ prefix: "gateway", version: "test" }),
+  background: strictBackground(openLogger({ level: "silent" })),
   health: async () => ({ status: "healthy", ready: true, components: {} }),
 });
 createInterface({ input: process.stdin }).on("line", async (line) => {

@@ -4,6 +4,7 @@ import { systemRandom } from "@seneschal/adapters/system";
 import { expect, test } from "vitest";
 import { jobCollections, openJobs } from "../../src/platform/index.ts";
 import { Lease } from "../../src/platform/jobs/lease.ts";
+import { strictBackground } from "./strict-background.ts";
 
 test("started jobs with nothing to do write nothing: their lease does not wake them again", async () => {
   const store = openMemoryStore({ collections: jobCollections });
@@ -12,6 +13,7 @@ test("started jobs with nothing to do write nothing: their lease does not wake t
     clock: settableClock(0),
     random: systemRandom,
     log: openLogger({ level: "silent" }),
+    background: strictBackground(openLogger({ level: "silent" })),
     kinds: {},
   });
   jobs.start();

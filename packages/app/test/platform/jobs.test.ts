@@ -6,15 +6,18 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JobRunner, type Jobs, jobCollections, openJobs } from "../../src/platform/index.ts";
 import { isOver, type Job, type JobEvent, newJob, stepJob } from "../../src/platform/jobs/job.ts";
+import { strictBackground } from "./strict-background.ts";
 
 const log = openLogger({ level: "silent" });
+const background = strictBackground(log);
 const request = { kind: "count", params: { to: 3 }, created_by: "ada", owner: "o1" };
 
 function world(kinds: Readonly<Record<string, JobRunner>>, more: object = {}) {
   const store = openMemoryStore({ collections: jobCollections });
   const clock = settableClock(1_700_000_000_000);
   let seed = 0;
-  const process = (): Jobs => openJobs({ store, clock, random: seededRandom(++seed), log, kinds, leaseMs: 30_000, ...more });
+  const process = (): Jobs =>
+    openJobs({ store, clock, random: seededRandom(++seed), log, background, kinds, leaseMs: 30_000, ...more });
   return { store, clock, process, jobs: process() };
 }
 

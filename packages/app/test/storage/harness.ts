@@ -72,6 +72,9 @@ export async function startStorage(
       directory: join(directory, `d${i}`),
       capacity_bytes: options.capacityBytes ?? 64 << 20,
     })),
+    // This machine's disk is not what is tested.
+    meta_soft_limit_pct: 98,
+    meta_hard_limit_pct: 99,
     backup: { directory: join(directory, "backups") },
     rate_limit: { authenticated: { limit: 1_000_000 }, anonymous: { limit: 1_000_000 } },
     ...settings,

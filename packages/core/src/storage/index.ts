@@ -77,6 +77,7 @@ export {
   scrubVerdicts,
 } from "./scrub/verdict.ts";
 export {
+  diskPercent,
   type InlineFacts,
   type InlineReason,
   inlineLimits,

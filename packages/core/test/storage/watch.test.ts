@@ -7,6 +7,7 @@ import {
   createHistory,
   createRing,
   defaultTuning,
+  diskPercent,
   emptyScrubReport,
   type HealthFacts,
   inScope,
@@ -74,6 +75,7 @@ describe("health", () => {
     unreachableTenantKms: 0,
     lostChunks: 0,
     scrubOverdueHours: 0,
+    failingSteps: [],
   };
   test("healthy has no alert", () => {
     expect([clusterHealth(facts), activeAlerts(facts)]).toEqual(["healthy", []]);
@@ -85,6 +87,7 @@ describe("health", () => {
       { pools: [{ id: "p", state: "warning", usedPercent: 80 }] },
       { keyManagerReachable: false },
       { lostChunks: 1 },
+      { failingSteps: ["repair"] },
     ];
     for (const change of cases) {
       expect(clusterHealth({ ...facts, ...change })).toBe("degraded");
@@ -93,6 +96,27 @@ describe("health", () => {
     expect(clusterHealth({ ...facts, shardsWithoutQuorum: ["shard-0"] })).toBe("down");
     expect(clusterHealth({ ...facts, nodes: [{ id: "n1", status: "unreachable" }] })).toBe("down");
   });
+});
+
+test("a full system disk alerts from its soft limit on, critically from the hard one, and says how full it is", () => {
+  const facts: HealthFacts = {
+    ...{ nodes: [{ id: "n1", status: "healthy" }], devices: [], pools: [], shardsWithoutQuorum: [], keyManagerReachable: true },
+    ...{ unreachableTenantKms: 0, lostChunks: 0, scrubOverdueHours: 0, failingSteps: [] },
+  };
+  const at = (percent: number) => activeAlerts({ ...facts, systemDisk: { percent, soft: 50, hard: 75 } });
+  expect([at(50), at(50.1)[0]?.severity, at(75)[0]?.severity, at(75.1)[0]?.severity]).toEqual([
+    [],
+    "warning",
+    "warning",
+    "critical",
+  ]);
+  expect(at(76)[0]?.message).toMatch(/^76% full, above the hard limit of 75%/);
+});
+
+test("the fill of a disk is what df says: blocks kept back for the system are neither used nor free", () => {
+  expect(diskPercent({ blocks: 1000, bfree: 700, bavail: 100 })).toBe(75);
+  expect(diskPercent({ blocks: 1000, bfree: 700, bavail: 700 })).toBe(30);
+  expect(diskPercent({ blocks: 0, bfree: 0, bavail: 0 })).toBe(0);
 });
 
 describe("scrub", () => {

@@ -1,6 +1,7 @@
 import type { Logger } from "@seneschal/adapters/logging";
 import type { CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
 import type { NoteKey, Sha256 } from "@seneschal/crypto/merkle";
+import type { Background } from "../../platform/background.ts";
 import { base64 } from "../bytes.ts";
 import { reader } from "../store/reader.ts";
 import { transact } from "../store/unit-of-work.ts";
@@ -18,7 +19,7 @@ export interface AuditLog {
   verifyAll(): Promise<AuditFlaw | undefined>;
   checkpoint(stream: string): Promise<(StoredCheckpoint & { readonly root: string; readonly public_key: string }) | undefined>;
   /** Seals after commits, at most every `intervalMs`, until stopped. */
-  start(intervalMs?: number): void;
+  start(background: Background, intervalMs?: number): void;
   stop(): Promise<void>;
 }
 
@@ -32,6 +33,9 @@ interface Needs {
   readonly commitId: () => string;
 }
 
+/** After a seal that failed. */
+const RETRY_MS = 10_000;
+
 /** The audit log of one instance. */
 export function auditLog({ store, vault, crypto, random, instance, log, commitId }: Needs): AuditLog {
   const sha256: Sha256 = (data) => crypto.hash("sha256", data);
@@ -40,6 +44,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
   let sealing: Promise<void> = Promise.resolve();
   let unsubscribe = (): void => undefined;
   let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
 
   const sealAll = async (): Promise<void> => {
     for (;;) {
@@ -94,17 +99,20 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       const [, , root = ""] = stored.note.split("\n");
       return { ...stored, root, public_key: base64(publicKey.publicKey) };
     },
-    start(intervalMs = 250) {
-      const due = (): void => {
-        timer ??= setTimeout(() => {
+    start(background, intervalMs = 250) {
+      const due = (ms: number): void => {
+        timer ??= setTimeout(async () => {
           timer = undefined;
-          seal().catch((error: unknown) => log.error({ error }, "the audit log could not be sealed"));
-        }, intervalMs).unref();
+          const sealed = await background.step("audit seal", () => seal().then(() => true));
+          // Nothing may come that asks again.
+          if (sealed === undefined && !stopped) due(RETRY_MS);
+        }, ms).unref();
       };
-      unsubscribe = store.subscribe(due);
-      due();
+      unsubscribe = store.subscribe(() => due(intervalMs));
+      due(intervalMs);
     },
     async stop() {
+      stopped = true;
       unsubscribe();
       clearTimeout(timer);
       await seal().catch((error: unknown) => log.error({ error }, "the audit log could not be sealed"));

@@ -1,6 +1,7 @@
 import type { Logger } from "@seneschal/adapters/logging";
 import { CodedError, isCoded, type JsonObject } from "@seneschal/core";
 import type { AuditDraft, Clock, DocumentStore, Page, Put, Random, Stored } from "@seneschal/core/ports";
+import type { Background } from "../background.ts";
 import { type Job, type JobEvent, type JobState, newJob, stepJob } from "./job.ts";
 import { Lease } from "./lease.ts";
 
@@ -24,6 +25,8 @@ export interface JobsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Where it is seen that jobs cannot be looked for. */
+  readonly background: Background;
   readonly kinds: Readonly<Record<string, JobRunner>>;
   /** Audit events of a job's state change, written in the same commit. */
   readonly audit?: (job: Job) => readonly AuditDraft[];
@@ -67,7 +70,7 @@ export interface Jobs {
  * its writes carry the lease as a condition. The store must be opened with {@link jobCollections}.
  */
 export function openJobs(options: JobsOptions): Jobs {
-  const { store, clock, random, log, kinds, concurrency = 4, leaseMs = 30_000, maxAttempts = 5 } = options;
+  const { store, clock, random, log, background, kinds, concurrency = 4, leaseMs = 30_000, maxAttempts = 5 } = options;
   const randomId = (): string => Buffer.from(random(16)).toString("hex");
   const lease = new Lease(store, "jobs", randomId(), leaseMs);
   const active = new Map<string, { readonly controller: AbortController; readonly done: Promise<void> }>();
@@ -174,7 +177,7 @@ export function openJobs(options: JobsOptions): Jobs {
   }
 
   const wake = (): void => {
-    tick().catch((error: unknown) => log.error({ error }, "jobs cannot be looked for"));
+    void background.step("jobs", tick);
   };
 
   const draft = (request: JobRequest) => {

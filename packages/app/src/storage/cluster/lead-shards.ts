@@ -7,6 +7,7 @@ import type { ClusterControl } from "./cluster-control.ts";
 /** Voters that a shard has where there are nodes enough. */
 const wantedVoters = 3;
 
+/** What a node does for the shards, once a round; each decision is one command, so that several nodes may try the same. */
 export interface ShardLeadParts {
   readonly context: StorageContext;
   readonly cluster: ClusterControl;
@@ -14,14 +15,6 @@ export interface ShardLeadParts {
   readonly up: (node: string) => boolean;
   /** The log's sequence that a node has applied, as far as it is known. */
   readonly logSeq: (node: string) => number;
-}
-
-/** What this node does for the shards, once a round; each decision is one command, so that several nodes may try the same. */
-export async function leadShards(parts: ShardLeadParts): Promise<void> {
-  await electLeaders(parts);
-  if (!coordinates(parts.cluster.state, parts.context.nodeId)) return;
-  await splitShards(parts);
-  await migrateShards(parts);
 }
 
 /** True on the node that does what one node must do for the cluster: the leader of the first shard. */
@@ -35,15 +28,15 @@ export function hasQuorum(shard: Shard, up: (node: string) => boolean): boolean 
 }
 
 /** The first voter that answers takes over from a leader that does not, if it sees a majority. */
-async function electLeaders({ context, cluster, up }: ShardLeadParts): Promise<void> {
+export async function electLeaders({ context, cluster, up }: ShardLeadParts): Promise<void> {
   for (const shard of cluster.state.shards) {
     if (up(shard.leader) || !hasQuorum(shard, up) || shard.voters.find(up) !== context.nodeId) continue;
     await attempt(cluster, { kind: "shard.leader", id: shard.id, from: shard.leader, leader: context.nodeId });
   }
 }
 
-/** Not in maintenance: then nothing new is begun that writes would have asked for. */
-async function splitShards({ cluster, shards }: ShardLeadParts): Promise<void> {
+/** Splits what grew too large. Not in maintenance: then nothing new is begun that writes would have asked for. */
+export async function splitShards({ cluster, shards }: ShardLeadParts): Promise<void> {
   for (const { id, maintenance } of cluster.state.shards) {
     const { deltas, bytes } = shards.of(id);
     if (maintenance || cluster.state.maintenance || !needsSplit(deltas, bytes)) continue;
@@ -51,7 +44,8 @@ async function splitShards({ cluster, shards }: ShardLeadParts): Promise<void> {
   }
 }
 
-async function migrateShards(parts: ShardLeadParts): Promise<void> {
+/** Moves voters to where they should be, a step a round. */
+export async function migrateShards(parts: ShardLeadParts): Promise<void> {
   for (const shard of parts.cluster.state.shards) {
     if (shard.migration !== undefined) await advance(parts, shard);
     else await beginMigration(parts, shard);

@@ -22,6 +22,8 @@ type RepairTrigger = RepairRecord["trigger"];
 interface ChunkOutcome {
   readonly verdict: ScrubVerdict | "Gone";
   readonly repair?: "repaired" | "failed";
+  /** Devices that gave back other bytes than they took. */
+  readonly corrupt?: readonly string[];
   /** Fragment bytes written. */
   readonly written: number;
 }
@@ -82,6 +84,7 @@ export function createChunkRepair(
     const stripe = { data: chunk.data, parity: chunk.parity };
     const results = await Promise.all(chunk.fragments.map((f) => io.readOne(f, length)));
     const good = results.map((r, i) => r.state === "good" && !condemned(chunk.fragments[i] ?? null));
+    const corrupt = results.flatMap((r, i) => (r.state === "corrupt" ? [chunk.fragments[i]?.device ?? ""] : []));
     const readable = results.filter((r) => r.state === "good").length;
     const verdict = readable < chunk.data ? "Lost" : scrubVerdict(stripe, Math.max(chunk.data, good.filter(Boolean).length));
     if (verdict === "Lost") {
@@ -89,12 +92,12 @@ export function createChunkRepair(
       const again = await store.get("storage_chunks", chunkId);
       if (again?.version !== found.version) return "again";
       lost.add(chunkId);
-      return { verdict, written: 0, ...(repair ? { repair: "failed" } : {}) };
+      return { verdict, corrupt, written: 0, ...(repair ? { repair: "failed" } : {}) };
     }
     lost.delete(chunkId);
     const waits = (i: number) => !impatient && results[i]?.state === "unreachable" && !condemned(chunk.fragments[i] ?? null);
     const moving = chunk.fragments.flatMap((f, i) => ((!good[i] && !waits(i)) || (f !== null && leaving(f.device)) ? [i] : []));
-    if (moving.length === 0 || !repair) return { verdict, written: 0 };
+    if (moving.length === 0 || !repair) return { verdict, corrupt, written: 0 };
 
     const places = chunk.fragments.map((f, index) => ({
       index,
@@ -107,7 +110,7 @@ export function createChunkRepair(
     let plan: ReturnType<typeof planRebuild>;
     for (let n = moving.length; n > 0 && plan === undefined; n--)
       plan = planRebuild(chunkId, places, new Set(moving.slice(0, n)), able, share);
-    if (plan === undefined) return { verdict, repair: "failed", written: 0 };
+    if (plan === undefined) return { verdict, corrupt, repair: "failed", written: 0 };
 
     const present = results.map((r) => r.bytes);
     const unread = plan.map((p) => p.index).filter((i) => present[i] === undefined);
@@ -143,13 +146,13 @@ export function createChunkRepair(
     } catch {
       // INVARIANT: what may be the chunk now is not dropped. The scrub collects it when it is not.
       if (!sent) await Promise.all(written.map(io.drop));
-      return { verdict, repair: "failed", written: 0 };
+      return { verdict, corrupt, repair: "failed", written: 0 };
     } finally {
       rebuilding -= 1;
     }
     // Only now, with the new placement committed, may the old copies go.
     await Promise.all(plan.map(({ index }) => io.drop(chunk.fragments[index] ?? null)));
-    return { verdict, repair: plan.length === moving.length ? "repaired" : "failed", written: plan.length * length };
+    return { verdict, corrupt, repair: plan.length === moving.length ? "repaired" : "failed", written: plan.length * length };
   };
 
   const work = (

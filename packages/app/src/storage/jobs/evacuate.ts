@@ -17,6 +17,7 @@ export async function runEvacuation(parts: MaintenanceParts, job: JobContext): P
   let moved = saved?.moved ?? 0;
   let bytes = saved?.bytes ?? 0;
   const total = moved + (await countReferences(context.store, device));
+  await job.progress(Math.min(0.99, moved / Math.max(total, 1)), { moved, total, bytes, done: moved });
 
   for (let pass = 0; ; pass++) {
     let failed = 0;

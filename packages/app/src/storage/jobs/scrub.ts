@@ -29,10 +29,17 @@ export async function runScrub(parts: MaintenanceParts, job: JobContext): Promis
   const scope = scopeOf(job.params);
   const trigger = job.params["trigger"] === "under_replication" ? "under_replication" : "scrub";
   const total = await context.store.count("storage_chunks", "by_id", []);
-  const saved = job.checkpoint as { readonly cursor?: string; readonly done: number; readonly report: ScrubReport } | null;
+  const saved = job.checkpoint as {
+    readonly cursor?: string;
+    readonly done: number;
+    readonly report: ScrubReport;
+    readonly corrupt?: Record<string, number>;
+  } | null;
   let report = saved?.report ?? emptyScrubReport;
   let cursor = saved?.cursor;
   let done = saved?.done ?? 0;
+  /** Fragments by device that are there and not what was written. */
+  const corrupt: Record<string, number> = { ...saved?.corrupt };
   if (saved === null) context.emit("info", "device", `scrub started: ${scopeKey(scope)}`, { job: job.job.id });
 
   let first = saved === null;
@@ -48,12 +55,13 @@ export async function runScrub(parts: MaintenanceParts, job: JobContext): Promis
         if (outcome.verdict === "Gone") return;
         report = countVerdict(report, outcome.verdict, outcome.repair);
         context.metrics.scrubChunks.inc({ verdict: outcome.verdict });
-        if (outcome.verdict === "Lost")
-          context.emit("critical", "device", "chunk lost more fragments than parity covers", { chunk: id });
-        else if (outcome.verdict !== "Healthy")
-          context.emit("warning", "device", `chunk had bad fragments: ${outcome.repair ?? "left as it is"}`, {
+        for (const device of outcome.corrupt ?? []) corrupt[device] = (corrupt[device] ?? 0) + 1;
+        if (outcome.verdict !== "Lost") return;
+        // A loss is told at once, the rest of them with the end: a broken device must not fill the event log.
+        if (report.lost === 1)
+          context.emit("critical", "device", "scrub: a chunk lost more fragments than parity covers", {
+            job: job.job.id,
             chunk: id,
-            verdict: outcome.verdict,
           });
       }),
     );
@@ -63,6 +71,7 @@ export async function runScrub(parts: MaintenanceParts, job: JobContext): Promis
       done,
       total,
       report: { ...report },
+      corrupt: { ...corrupt },
       ...(cursor === undefined ? {} : { cursor }),
     });
   }
@@ -82,8 +91,14 @@ export async function runScrub(parts: MaintenanceParts, job: JobContext): Promis
     context.metrics.scrubLastSuccess.set(context.clock.now() / 1000);
     if (job.params["periodic"] === true) await cluster.propose({ kind: "scrub.periodic", at: context.clock.now() }, nodeActor);
   }
-  const bad = report.lost + report.repair_errors;
-  context.emit(bad > 0 ? "error" : "info", "device", `scrub finished: ${scopeKey(scope)}`, { job: job.job.id, ...report });
+  // A disk that gives back other bytes than it took is not to be trusted with more.
+  for (const [id, count] of Object.entries(corrupt)) {
+    if (cluster.state.devices[id]?.state !== "Healthy") continue;
+    const reason = `a scrub found ${count} corrupt fragment${count === 1 ? "" : "s"}`;
+    await cluster.propose({ kind: "device.event", id, event: { kind: "degrade", reason } }, nodeActor);
+  }
+  const severity = report.lost > 0 ? "critical" : report.repair_errors > 0 ? "error" : report.repaired > 0 ? "warning" : "info";
+  context.emit(severity, "device", `scrub finished: ${scopeKey(scope)}`, { job: job.job.id, ...report });
   return { ...report };
 }
 

@@ -17,9 +17,15 @@ export function createStorageMetrics() {
   return {
     registry,
     raftState: gauge("raft_state", "1 for the consensus role of this node in the shard", ["shard", "state"]),
-    raftEntries: counter("raft_entries_total", "Consensus entries applied", ["shard"]),
+    raftEntries: counter("raft_entries_total", "Entries applied of the one log of the cluster, the same for every shard", [
+      "shard",
+    ]),
     raftLeaderChanges: counter("raft_leader_changes_total", "Leader changes seen", ["shard"]),
-    raftCommitLatency: histogram("raft_commit_latency_seconds", "Time from proposal to commit", ["shard"]),
+    raftCommitLatency: histogram(
+      "raft_commit_latency_seconds",
+      "Time from proposal to commit on the one log of the cluster, the same for every shard",
+      ["shard"],
+    ),
     chunkReads: counter("chunk_reads_total", "Chunks read", ["pool"]),
     chunkWrites: counter("chunk_writes_total", "Chunks written", ["pool"]),
     chunkDedupHits: counter("chunk_dedup_hits_total", "Chunk writes answered by an existing chunk", ["pool"]),
@@ -61,6 +67,8 @@ export function createStorageMetrics() {
     gcRuns: counter("gc_runs_total", "Garbage collections"),
     gcReclaimed: counter("gc_reclaimed_bytes_total", "Bytes freed by garbage collection"),
     adminCalls: counter("admin_calls_total", "Calls of admin operations", ["op", "outcome"]),
+    backgroundFailures: counter("background_failures_total", "Failed runs of background work by step", ["step"]),
+    backgroundFailing: gauge("background_failing", "1 while the last run of a step of background work failed", ["step"]),
     authFailures: counter("auth_failures_total", "Refused credentials", ["surface", "reason"]),
   };
 }

@@ -6,6 +6,7 @@ import {
   clusterHealth,
   createEdges,
   createHistory,
+  type Device,
   type HealthFacts,
   type History,
   type NodeStatus,
@@ -18,6 +19,7 @@ import {
   smartVerdict,
   stepInlineThreshold,
 } from "@seneschal/core/storage";
+import type { Background } from "../../platform/index.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { hasQuorum } from "../cluster/lead-shards.ts";
 import { nodeActor, type StorageContext } from "../context.ts";
@@ -61,6 +63,7 @@ export interface MonitorParts {
     readonly freeBytes: number;
   }>;
   readonly peers: Peers;
+  readonly background: Background;
 }
 
 /** Samples the node and its devices, keeps history, and turns changes into events and automatic actions. */
@@ -93,12 +96,13 @@ export interface Monitor {
 const lostAfter = 2;
 
 export function createMonitor(parts: MonitorParts): Monitor {
-  const { context, cluster, devices, metrics } = { ...parts, metrics: parts.context.metrics };
+  const { context, cluster, devices, background, metrics } = { ...parts, metrics: parts.context.metrics };
   const history = createHistory<ClusterSample>();
   const edges = createEdges<string>();
   const readings = new Map<string, SmartReading>();
   const verdicts = new Map<string, SmartVerdict>();
   const silent = new Map<string, number>();
+  let disk: Awaited<ReturnType<MonitorParts["systemDisk"]>> | undefined;
   let deltas = 0;
   let sampledAt = context.clock.now();
   let refreshedAt = sampledAt;
@@ -151,6 +155,8 @@ export function createMonitor(parts: MonitorParts): Monitor {
       unreachableTenantKms: parts.tenants.unreachable().length,
       lostChunks: parts.repair.lost.size,
       scrubOverdueHours: Math.max(0, overdue),
+      failingSteps: background.failing(),
+      ...(disk && { systemDisk: disk }),
     };
   };
 
@@ -163,21 +169,24 @@ export function createMonitor(parts: MonitorParts): Monitor {
     shard_deltas: deltas,
   });
 
-  const watchDevices = async (): Promise<void> => {
-    for (const device of Object.values(cluster.state.devices)) {
-      if (device.node !== context.nodeId || device.state === "Failed" || device.state === "Removed") continue;
-      try {
-        await devices.measure(device.id);
-        if (devices.get(device.id) === undefined) throw new Error("not open");
-        silent.delete(device.id);
-      } catch {
-        const times = (silent.get(device.id) ?? 0) + 1;
-        silent.set(device.id, times);
-        if (times >= lostAfter) await parts.onLost(device.id);
-        continue;
-      }
-      await watchSmart(device.id);
+  /** Each device is watched by its node. */
+  const watched = (): readonly Device[] =>
+    Object.values(cluster.state.devices).filter(
+      (device) => device.node === context.nodeId && device.state !== "Failed" && device.state !== "Removed",
+    );
+
+  const watchDevice = async ({ id }: Device): Promise<void> => {
+    try {
+      await devices.measure(id);
+      if (devices.get(id) === undefined) throw new Error("not open");
+      silent.delete(id);
+    } catch {
+      const times = (silent.get(id) ?? 0) + 1;
+      silent.set(id, times);
+      if (times >= lostAfter) await parts.onLost(id);
+      return;
     }
+    await watchSmart(id);
   };
 
   const watchSmart = async (id: string): Promise<void> => {
@@ -221,9 +230,10 @@ export function createMonitor(parts: MonitorParts): Monitor {
     await parts.evacuate(id, verdict.reasons.join("; "), reading);
   };
 
-  /** Each shard is watched by its leader. */
+  /** Each shard is watched by its leader. While nobody knows how full the disk is, thresholds stay as they are. */
   const watchShards = async (): Promise<void> => {
-    const disk = await parts.systemDisk();
+    disk = await background.step("system disk", parts.systemDisk);
+    if (disk === undefined) return;
     for (const shard of cluster.state.shards) {
       const { objects } = parts.shards.of(shard.id);
       const step = stepInlineThreshold({
@@ -238,9 +248,12 @@ export function createMonitor(parts: MonitorParts): Monitor {
       metrics.shardInlineThreshold.set({ shard: shard.id }, step.effective);
       if (edges.observe(`inline/${shard.id}`, step.reason) !== undefined)
         // Reported outside consensus as well: a full disk may be unable to write the log.
-        context.emit(step.reason === "Normal" ? "info" : "warning", "shard", `inline threshold: ${step.reason}`, {
-          shard: shard.id,
-        });
+        context.emit(
+          step.reason === "Normal" ? "info" : step.reason === "HardLimitBreached" ? "critical" : "warning",
+          "shard",
+          `inline threshold: ${step.reason}`,
+          { shard: shard.id, threshold: step.effective, system_disk_percent: Math.round(disk.percent) },
+        );
       if (shard.leader === context.nodeId && step.value < shard.inlineThreshold)
         await cluster.propose({ kind: "shard.inline", id: shard.id, threshold: step.value, automatic: true }, nodeActor);
     }
@@ -342,23 +355,25 @@ export function createMonitor(parts: MonitorParts): Monitor {
     reading: (device) => readings.get(device) ?? {},
     flags: (device) => verdicts.get(device)?.flags ?? [],
     async sample() {
-      const following = await follow();
-      await parts.keys.probe();
+      const following = await background.step("cluster view", follow);
+      await background.step("key manager", () => parts.keys.probe());
       if (following) {
-        await watchDevices();
-        await watchShards();
+        await background.each("devices", watched(), watchDevice);
+        await background.step("shards", watchShards);
       }
-      publish();
-      sampledAt = context.clock.now();
-      const all = pools();
-      const nodes = facts().nodes;
-      history.add({
-        timestamp_ms: context.clock.now(),
-        capacity_bytes: all.reduce((n, p) => n + p.capacityBytes, 0),
-        used_bytes: all.reduce((n, p) => n + p.usedBytes, 0),
-        healthy_nodes: nodes.filter((n) => n.status === "healthy" || n.status === "degraded").length,
-        total_nodes: nodes.length,
-        summary: figures(),
+      await background.step("sample", async () => {
+        publish();
+        const all = pools();
+        const nodes = facts().nodes;
+        history.add({
+          timestamp_ms: context.clock.now(),
+          capacity_bytes: all.reduce((n, p) => n + p.capacityBytes, 0),
+          used_bytes: all.reduce((n, p) => n + p.usedBytes, 0),
+          healthy_nodes: nodes.filter((n) => n.status === "healthy" || n.status === "degraded").length,
+          total_nodes: nodes.length,
+          summary: figures(),
+        });
+        sampledAt = context.clock.now();
       });
     },
   };

@@ -11,6 +11,7 @@ import { unwatched } from "@seneschal/contract/testing";
 import type { DocumentStore } from "@seneschal/core/ports";
 import type fc from "fast-check";
 import { devIssuer, type Gateway, gatewaySchema, gatewaySettings, openGateway } from "../../../src/gateway/index.ts";
+import { strictBackground } from "../../platform/strict-background.ts";
 
 /** How often a model runs: a few times in every test run, `FC_RUNS` times when asked. */
 export const numRuns = Number(process.env["FC_RUNS"] ?? 10);
@@ -60,6 +61,7 @@ async function openModelGateway(): Promise<ModelGateway> {
       config: gatewaySettings.parse({ federation: { allowed_targets: ["127.0.0.0/8"], timeout: "1s" } }),
       log: openLogger({ level: "silent" }),
       metrics: openMetrics({ prefix: "gateway", version: "model" }),
+      background: strictBackground(openLogger({ level: "silent" })),
       health: async () => ({ status: "healthy", ready: true, components: {} }),
       tokens: [{ ...verifier, method: "jwt" }],
     });

@@ -18,6 +18,12 @@ export interface InlineFacts {
   readonly inlineWriteRate: number;
 }
 
+/** Fill of a disk in percent as `df` has it: what is kept back for the system neither counts as used nor as free. Blocks. */
+export function diskPercent(disk: { readonly blocks: number; readonly bfree: number; readonly bavail: number }): number {
+  const used = disk.blocks - disk.bfree;
+  return used + disk.bavail === 0 ? 0 : (100 * used) / (used + disk.bavail);
+}
+
 /** `clamp(floor(budget / max(files, 1)), 128, 65536)`. */
 export function inlineThresholdFor(smallFileBudgetBytes: number, fileCountEstimate: number): number {
   const share = Math.floor(smallFileBudgetBytes / Math.max(fileCountEstimate, 1));

@@ -14,11 +14,15 @@ export interface HealthFacts {
   readonly unreachableTenantKms: number;
   readonly lostChunks: number;
   readonly scrubOverdueHours: number;
+  /** Steps of the asked node's background work whose last run failed. */
+  readonly failingSteps: readonly string[];
+  /** Fill of the disk that keeps the asked node's metadata, and its limits, percent. */
+  readonly systemDisk?: { readonly percent: number; readonly soft: number; readonly hard: number };
 }
 
 /**
  * down: a shard without quorum or no node reachable. degraded: an unreachable node, a device that is not Healthy, a
- * pool at or over warning, key manager unreachable, a lost chunk. Else healthy.
+ * pool at or over warning, key manager unreachable, a lost chunk, background work that fails. Else healthy.
  */
 export function clusterHealth(facts: HealthFacts): ClusterHealth {
   if (facts.shardsWithoutQuorum.length > 0 || facts.nodes.every((n) => n.status === "unreachable")) return "down";
@@ -27,7 +31,8 @@ export function clusterHealth(facts: HealthFacts): ClusterHealth {
     facts.devices.some((d) => d.state !== "Healthy" && d.state !== "Removed") ||
     facts.pools.some((p) => p.state !== "normal") ||
     !facts.keyManagerReachable ||
-    facts.lostChunks > 0;
+    facts.lostChunks > 0 ||
+    facts.failingSteps.length > 0;
   return degraded ? "degraded" : "healthy";
 }
 
@@ -44,6 +49,15 @@ export function activeAlerts(facts: HealthFacts): readonly Alert[] {
   for (const shard of facts.shardsWithoutQuorum) add("critical", shard, "no quorum: writes fail");
   if (!facts.keyManagerReachable) add("critical", "key manager", "unreachable: every chunk write fails, cached keys serve reads");
   if (facts.lostChunks > 0) add("critical", "data", `${facts.lostChunks} chunks lost more fragments than parity covers`);
+  for (const step of facts.failingSteps)
+    add("critical", step, "background work fails: it was not done when it last should have been");
+  const { percent, soft, hard } = facts.systemDisk ?? { percent: 0, soft: 100, hard: 100 };
+  if (percent > soft)
+    add(
+      percent > hard ? "critical" : "warning",
+      "system disk",
+      `${Math.round(percent)}% full, above the ${percent > hard ? `hard limit of ${hard}` : `soft limit of ${soft}`}%: small objects ${percent > hard ? "are no longer" : "are less often"} kept in metadata`,
+    );
   for (const node of facts.nodes) {
     if (node.status === "unreachable") add("critical", node.id, "node unreachable");
     else if (node.status === "draining") add("warning", node.id, "node draining");

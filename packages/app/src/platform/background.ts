@@ -1,0 +1,58 @@
+import type { Logger } from "@seneschal/adapters/logging";
+
+/** Where steps of background work are seen beside the log: the metrics of a service, or what it has in their place. */
+export interface BackgroundWatch {
+  /** A run of a step failed. */
+  backgroundFailure(step: string, error: unknown): void;
+  /** A step began to fail, or does not any more. */
+  backgroundFailing(step: string, failing: boolean, error?: unknown): void;
+}
+
+/** The background work of a service, step by step: each fails alone, and is seen to fail until it succeeds again. */
+export interface Background {
+  /** Does a step; what it gave, or `undefined` when it failed. Never rejects. */
+  step<T>(name: string, work: () => Promise<T>): Promise<T | undefined>;
+  /** A step for each item: the failure of one keeps no other from its turn. Never rejects. */
+  each<T>(name: string, items: Iterable<T> | Promise<Iterable<T>>, work: (item: T) => Promise<unknown>): Promise<void>;
+  /** A step that is not this process's to do: whatever it was last is forgotten. */
+  skip(name: string): void;
+  /** The steps whose last run failed, by name. */
+  failing(): readonly string[];
+}
+
+export function openBackground(log: Pick<Logger, "error" | "info">, watch: BackgroundWatch): Background {
+  const failed = new Set<string>();
+  const succeeded = (name: string): void => {
+    if (!failed.delete(name)) return;
+    log.info({ step: name }, "background work goes on");
+    watch.backgroundFailing(name, false);
+  };
+  const step: Background["step"] = async (name, work) => {
+    try {
+      const result = await work();
+      succeeded(name);
+      return result;
+    } catch (error) {
+      log.error({ step: name, error }, "background work failed");
+      watch.backgroundFailure(name, error);
+      if (!failed.has(name)) {
+        failed.add(name);
+        watch.backgroundFailing(name, true, error);
+      }
+      return undefined;
+    }
+  };
+  return {
+    step,
+    async each(name, items, work) {
+      await step(name, async () => {
+        const errors: unknown[] = [];
+        for (const item of await items) await work(item).catch((error: unknown) => errors.push(error));
+        if (errors.length > 0)
+          throw errors.length === 1 ? errors[0] : new AggregateError(errors, `${errors.length} of ${name} failed`);
+      });
+    },
+    skip: succeeded,
+    failing: () => [...failed].sort(),
+  };
+}
