@@ -50,6 +50,11 @@ const cases: Readonly<Record<string, readonly [minutes: number, bad: Record<stri
     { [bucket("1")]: "0+90x20", [bucket("5")]: "0+100x20", [bucket("+Inf")]: "0+100x20" },
     { [bucket("1")]: "0+100x20", [bucket("5")]: "0+100x20", [bucket("+Inf")]: "0+100x20" },
   ],
+  GatewayBackgroundFails: [
+    10,
+    { 'gateway_background_failing{step="audit seal"}': "1x10" },
+    { 'gateway_background_failing{step="audit seal"}': "1x3 0x7" },
+  ],
   GatewayPartnerUnreachable: [
     40,
     { 'gateway_federation_connections_active{status="unhealthy"}': "1x40" },

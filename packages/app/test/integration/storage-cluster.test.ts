@@ -13,6 +13,7 @@ import { etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.
 import { ownAddress } from "../../../../tools/own-address.ts";
 import { postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
 import { flipExtent } from "../storage/damage-extent.ts";
+import { documentedCluster } from "../storage/documented-cluster.ts";
 import { storeCa } from "../storage/grpc-rig.ts";
 import { bytesOf, collect, pattern } from "../storage/rig.ts";
 
@@ -39,7 +40,7 @@ async function until(what: string, probe: () => Promise<boolean>): Promise<void>
 }
 
 test.skipIf(!installed)(
-  "three storage processes on etcd and PostgreSQL lose nothing when one is killed, repair, evacuate, and take it back",
+  "three storage processes of the documented file, on etcd, PostgreSQL and empty directories, lose nothing when one is killed, repair, evacuate, and take it back",
   { timeout: 3_600_000 },
   async () => {
     const directory = await mkdtemp(join(tmpdir(), "seneschal-cluster-"));
@@ -59,32 +60,20 @@ test.skipIf(!installed)(
       const { cert, key } = await ca.issue(`CN=${names[at]},OU=store-server`, { names: [data.host, peer.host] });
       await Promise.all([writeFile(join(own, "cert.pem"), cert), writeFile(join(own, "key.pem"), key)]);
       const config = {
-        server: http,
-        node_id: names[at],
-        s3: { port: 0 },
-        grpc: {
-          address: `${data.host}:${data.port}`,
-          ca: join(directory, "ca.pem"),
-          cert: join(own, "cert.pem"),
-          key: join(own, "key.pem"),
-        },
-        cluster: {
-          kind: "etcd",
+        ...documentedCluster({
+          node: names[at] as string,
+          server: http,
+          data: `${data.host}:${data.port}`,
+          peer: `${peer.host}:${peer.port}`,
+          s3: { host: http.host, port: 0 },
+          tls: { ca: join(directory, "ca.pem"), cert: join(own, "cert.pem"), key: join(own, "key.pem") },
           endpoints: etcd.endpoints,
-          peer_address: `${peer.host}:${peer.port}`,
-          nodes: 3,
+          database: postgres.url,
+          keyFile,
+          directory: (i) => join(own, `d${i}`),
+          token: createHash("sha256").update(token).digest("hex"),
           sample: "200ms",
-          timeout: "5s",
-        },
-        database: { kind: "postgres", url: postgres.url, namespace: "storage" },
-        vault: { key_file: keyFile },
-        devices: [0, 1].map((i) => ({
-          id: `${names[at]}-d${i}`,
-          pool: "default",
-          directory: join(own, `d${i}`),
-          capacity_bytes: 256 << 20,
-        })),
-        admin: { tokens: [{ id: "root", role: "cluster-admin", sha256: createHash("sha256").update(token).digest("hex") }] },
+        }),
         rate_limit: { authenticated: { limit: 1_000_000 }, anonymous: { limit: 1_000_000 } },
       };
       const script = new URL("storage-process.ts", import.meta.url).pathname;
@@ -122,6 +111,7 @@ test.skipIf(!installed)(
         const nodes = (await http(0, "GET", "/ui/api/nodes")).body as { status: string; shard_count: number }[];
         return nodes.length === 3 && nodes.every((n) => n.status === "healthy" && n.shard_count === 9);
       });
+      expect((await http(0, "PUT", "/ui/api/ops/tuning", { gc_interval_s: 60 })).status).toBe(200);
       await http(0, "POST", "/ui/api/ops/tenants", { tenant_id: "alpha" });
       const tls = { ca: ca.pem, ...(await ca.issue("CN=client,OU=store-server")) };
       for (const { data } of addresses)
@@ -171,6 +161,10 @@ test.skipIf(!installed)(
         await until("writes are under way", async () => seed > since + 3);
         await kill(victim);
         for (const through of others) await until("writes go on", () => write(through));
+        await until("every shard is led by a node that lives", async () => {
+          const shards = (await http(others[0] as number, "GET", "/ui/api/shards")).body as { leader: string }[];
+          return shards.length > 0 && shards.every(({ leader }) => leader !== names[victim]);
+        });
         dying = false;
         await Promise.all(writers);
         // What this round wrote, always; all there is, every tenth round and at the end.
@@ -186,6 +180,18 @@ test.skipIf(!installed)(
         await until("writes go on through it", () => write(victim));
         await checkAll(victim, from);
         if (process.env["KILL_ROUNDS"] !== undefined) console.log(`round ${round + 1}: ${written.size} objects`);
+      }
+
+      // Rounds are whole: history is taken, garbage is collected by itself, no step fails.
+      const metrics = async (i: number) =>
+        (await fetch(`http://${addresses[i]?.http.host}:${addresses[i]?.http.port}/metrics`)).text();
+      await until("garbage is collected by the one that leads the first shard", async () =>
+        (await Promise.all([0, 1, 2].map(metrics))).some((text) => /^store_gc_runs_total [1-9]/m.test(text)),
+      );
+      for (const i of [0, 1, 2]) {
+        const { points } = (await http(i, "GET", "/ui/api/history")).body as { points: unknown[] };
+        expect(points.length).toBeGreaterThan(10);
+        await until("no step fails", async () => !/^store_background_failing\{[^}]*\} 1/m.test(await metrics(i)));
       }
 
       // A damaged copy on one node, found and healed through another.
