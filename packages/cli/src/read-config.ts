@@ -2,10 +2,11 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type ProcessConfig, processSettings } from "@seneschal/app";
 import { loadConfig } from "@seneschal/app/platform";
+import { storageInForce } from "@seneschal/app/storage";
 import { CodedError } from "@seneschal/core";
 import type { Host } from "./host.ts";
 
-/** The configuration in force: file, then `SENESCHAL_...`, then `--set path=value`. Throws `config_invalid`. */
+/** The configuration in force: file, then `SENESCHAL_...`, then `--set path=value`, then the `STORE_*` of a storage node. Throws `config_invalid`. */
 export async function readConfig(
   host: Host,
   options: { readonly config?: string; readonly set?: readonly string[] },
@@ -21,7 +22,9 @@ export async function readConfig(
     options.config === undefined
       ? {}
       : { file: { name: options.config, text: await readText(resolve(host.cwd, options.config), options.config) } };
-  return loadConfig(processSettings, { ...file, env: host.env, flags });
+  const config = loadConfig(processSettings, { ...file, env: host.env, flags });
+  // What no storage node reads cannot be wrong with one.
+  return config.services.includes("storage") ? { ...config, storage: storageInForce(config.storage, host.env) } : config;
 }
 
 /** Reads a text file named on the command line. Throws `file_unreadable`. */

@@ -1,4 +1,5 @@
 export { openClusterLog } from "./cluster/open-cluster-log.ts";
+export { storageInForce } from "./environment.ts";
 export { openStorageNode, type StorageNode, type StorageNodeOptions } from "./node.ts";
 export { openStorage, type Storage, type StorageParts } from "./open-storage.ts";
 export { createCredentials } from "./s3/credentials.ts";

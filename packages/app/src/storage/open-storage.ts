@@ -16,10 +16,11 @@ import type { AdminServices } from "./admin/services.ts";
 import { statusHandlers } from "./admin/status-handlers.ts";
 import type { LocalDevice } from "./cluster/join-cluster.ts";
 import { nodeActor } from "./context.ts";
+import { storageInForce } from "./environment.ts";
 import { checkCertificates } from "./grpc/authenticate-peer.ts";
-import { dataPathSettings, type NodePorts, openNodePorts, readDataPathTls } from "./grpc/open-data-path.ts";
+import { type NodePorts, openNodePorts, readDataPathTls } from "./grpc/open-data-path.ts";
 import { openRevocationFile } from "./grpc/revocation-file.ts";
-import { backupSettings, openBackups } from "./jobs/open-backups.ts";
+import { openBackups } from "./jobs/open-backups.ts";
 import { openStorageNode, type StorageNode } from "./node.ts";
 import { createCredentials } from "./s3/credentials.ts";
 import { type S3Gateway, type S3GatewayOptions, serveS3 } from "./s3/serve-s3.ts";
@@ -50,24 +51,21 @@ export interface StorageParts {
 }
 
 /** Puts the storage service together: engine, admin interface, dashboard, S3 gateway, gRPC data path. */
-export async function openStorage(config: StorageConfig, platform: Platform, parts: StorageParts): Promise<Storage> {
+export async function openStorage(settings: StorageConfig, platform: Platform, parts: StorageParts): Promise<Storage> {
+  const config = storageInForce(settings, process.env);
   const { clock, random, log } = platform;
-  const nodeId = process.env["STORE_NODE_ID"] ?? config.node_id;
+  const nodeId = config.node_id;
   // With etcd, PostgreSQL and devices elsewhere nothing else makes it; how full its disk is counts all the same.
   await mkdir(parts.directory, { recursive: true, mode: 0o700 });
   const list = deviceList(config, nodeId, parts.directory);
   const devices = await openDevices(config, list);
   const directories = new Map(list.map((d) => [d.id, d.directory]));
-  const backup = backupSettings(config.backup, process.env);
-  const data = dataPathSettings(config.grpc, process.env);
-  const peerAddress = process.env["STORE_PEER_ADDR"] ?? config.cluster.peer_address;
+  const { backup, grpc: data } = config;
+  const peerAddress = config.cluster.peer_address;
   const tlsFiles = await readDataPathTls(data);
   if (config.cluster.kind === "etcd" && tlsFiles === undefined && !data.insecure)
     throw new TypeError("nodes that agree over etcd reach each other by mutual TLS: set storage.grpc.ca, cert and key");
-  const knobs = process.env["STORE_ENABLE_TEST_KNOBS"];
-  const simulation = (knobs === undefined ? config.test_knobs : knobs === "1")
-    ? simulateSmart(shardStore(parts.store))
-    : undefined;
+  const simulation = config.test_knobs ? simulateSmart(shardStore(parts.store)) : undefined;
   const node = await openStorageNode({
     nodeId,
     address: `${config.server.host}:${config.server.port}`,
@@ -161,6 +159,8 @@ export async function openStorage(config: StorageConfig, platform: Platform, par
         host,
         port,
         ...secured,
+        readTimeoutMs: config.s3.read_timeout,
+        idleTimeoutMs: config.s3.idle_timeout,
         connections: node.connections,
       });
       ports = await openNodePorts({ ...data, peerAddress }, node, authorisation, log, tlsFiles);

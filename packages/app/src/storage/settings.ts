@@ -21,6 +21,10 @@ export const storageSettings = z.strictObject({
       /** Paths of PEM files: both or none. */
       tls_cert: z.string().min(1).optional(),
       tls_key: z.string().min(1).optional(),
+      /** How long a handshake and the head of a request may take. */
+      read_timeout: duration("30s"),
+      /** How long a body may stand still, on its way in or out. */
+      idle_timeout: duration("60s"),
     })
     .prefault({}),
   /** The gRPC data path: off until TLS files are given. Paths of PEM files; `address` is `host:port`. */

@@ -9,7 +9,8 @@ import { systemRandom } from "@seneschal/adapters/system";
 import { storageContract } from "@seneschal/contract/storage";
 import { serve } from "@seneschal/server-fastify";
 import { expect, test } from "vitest";
-import { type Address, ownAddress } from "../../../../tools/own-address.ts";
+import { startTcpProxy, type TcpProxy } from "../../../../tools/tcp-proxy.ts";
+import { storageServiceSettings } from "../../src/compose/service-settings.ts";
 import { defineService, type RunningService, startService } from "../../src/platform/index.ts";
 import { openStorage, type Storage, storageSchema, storageSettings } from "../../src/storage/index.ts";
 import { createBucket } from "../../src/storage/objects/buckets.ts";
@@ -29,13 +30,13 @@ test("the documented cluster, on empty directories, fails over, repairs and coll
   const names = ["n1", "n2", "n3"] as const;
   type Name = (typeof names)[number];
   const running = new Map<Name, { readonly service: RunningService; readonly storage: Storage }>();
-  const addresses = new Map<Name, readonly [Address, Address, Address]>();
-  const at = ({ host, port }: Address) => `${host}:${port}`;
+  /** What stands in front of a node's two ports, which are others after each start. */
+  const fronts = new Map<Name, readonly [TcpProxy, TcpProxy]>();
 
   const start = async (name: Name): Promise<void> => {
-    const [http, data, peer] = addresses.get(name) ?? ([await ownAddress(), await ownAddress(), await ownAddress()] as const);
-    addresses.set(name, [http, data, peer]);
-    const { cert, key } = await ca.issue(`CN=${name},OU=store-server`, { names: [data.host, peer.host] });
+    const [data, peer] = fronts.get(name) ?? ([await startTcpProxy(), await startTcpProxy()] as const);
+    fronts.set(name, [data, peer]);
+    const { cert, key } = await ca.issue(`CN=${name},OU=store-server`, { names: ["localhost"] });
     const tls = { ca: join(root, "ca.pem"), cert: join(root, `${name}.pem`), key: join(root, `${name}.key`) };
     await Promise.all([writeFile(tls.cert, cert), writeFile(tls.key, key)]);
     const {
@@ -43,12 +44,16 @@ test("the documented cluster, on empty directories, fails over, repairs and coll
       vault: __,
       tenant_vaults: ___,
       ...config
-    } = documentedCluster({
-      ...{ node: name, server: http, data: at(data), peer: at(peer), s3: { host: http.host, port: 0 }, tls },
-      ...{ endpoints: ["http://127.0.0.1:1"], database: "postgres://nowhere", keyFile: "none", sample: "10s" },
-      directory: (i) => join(root, name, `disk${i}`),
-      token: createHash("sha256").update("token").digest("hex"),
-    });
+    } = storageServiceSettings.parse(
+      documentedCluster({
+        ...{ node: name, server: { host: "127.0.0.1", port: 0 }, data: "127.0.0.1:0", peer: "127.0.0.1:0", tls },
+        advertise: { data: `localhost:${data.port}`, peer: `localhost:${peer.port}` },
+        s3: { host: "127.0.0.1", port: 0 },
+        ...{ endpoints: ["http://127.0.0.1:1"], database: "postgres://nowhere", keyFile: "none", sample: "10s" },
+        directory: (i) => join(root, name, `disk${i}`),
+        token: createHash("sha256").update("token").digest("hex"),
+      }),
+    );
     let storage: Storage | undefined;
     const definition = defineService({
       ...{ name: "storage", contract: storageContract, settings: storageSettings },
@@ -60,11 +65,15 @@ test("the documented cluster, on empty directories, fails over, repairs and coll
       },
     });
     const service = await startService(definition, config, {
-      ...{ serve, listen: http, clock, random: systemRandom, log: openLogger({ level: "silent" }), version: "test" },
+      ...{ serve, listen: { port: 0 }, clock, random: systemRandom, log: openLogger({ level: "silent" }), version: "test" },
     });
-    if (storage !== undefined) running.set(name, { service, storage });
+    if (storage === undefined) throw new Error(`${name} was not built`);
+    running.set(name, { service, storage });
+    data.aim(storage.ports()?.data.port);
+    peer.aim(storage.ports()?.peers.port);
   };
   const stop = async (name: Name): Promise<void> => {
+    for (const front of fronts.get(name) ?? []) front.aim(undefined);
     await running.get(name)?.service.stop();
     running.delete(name);
   };
@@ -124,6 +133,7 @@ test("the documented cluster, on empty directories, fails over, repairs and coll
     expect(last.at(-1)?.timestamp_ms).toBe(clock.now());
   } finally {
     for (const name of names) await stop(name);
+    for (const front of [...fronts.values()].flat()) await front.close();
     await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
   }
 });

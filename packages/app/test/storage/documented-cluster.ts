@@ -8,6 +8,8 @@ export interface Place {
   readonly server: { readonly host: string; readonly port: number };
   readonly data: string;
   readonly peer: string;
+  /** What the others call the two, where a proxy stands in front of them. */
+  readonly advertise?: { readonly data: string; readonly peer: string };
   readonly s3: { readonly host: string; readonly port: number };
   /** PEM files. */
   readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
@@ -34,11 +36,13 @@ export function documentedCluster(place: Place) {
   Object.assign(storage.s3, place.s3);
   Object.assign(storage.grpc, { address: place.data, ...place.tls });
   Object.assign(storage.cluster, { endpoints: place.endpoints, peer_address: place.peer, sample: place.sample });
+  if (place.advertise !== undefined) storage.cluster.advertise = place.advertise;
   storage.database.url = place.database;
   storage.vault.key_file = place.keyFile;
   for (const [i, device] of storage.devices.entries())
     Object.assign(device, { id: `${place.node}-d${i}`, directory: place.directory(i), capacity_bytes: 256 << 20 });
   storage.admin.tokens[0].sha256 = place.token;
   if (Object.keys(storage).join() !== had.join()) throw new Error("the documented file lacks a setting that was to be replaced");
-  return processSettings.parse(file).storage;
+  processSettings.parse(file);
+  return storage as object;
 }

@@ -37,12 +37,12 @@ export const dashboardRoutes = {
   },
   getSession: {
     ...session,
-    auth: "principal",
-    action: "storage:session",
+    auth: "optional",
+    action: "storage:read",
     method: "GET",
     path: "/ui/api/session",
-    summary: "Who is signed in",
-    reply: who,
+    summary: "Who is signed in; `null`: nobody",
+    reply: who.nullable(),
   },
   closeSession: {
     ...session,

@@ -109,19 +109,21 @@ export const node = z
   .object({
     node_id: z.string(),
     address: z.string(),
+    healthy: z.boolean(),
     status: nodeStatus,
     device_count: count,
     shard_count: count,
     role: z.record(z.string(), z.enum(["leader", "follower"])),
     last_seen: time,
     metrics: z.record(z.string(), z.number()),
-    healthy: z.boolean(),
     summary: figures,
   })
   .meta({ id: "StorageNode" });
 
 export const historyPoint = z.object({
   timestamp: time,
+  /** The same, under the name that other clients of the interface read. */
+  time,
   timestamp_ms: count,
   capacity_bytes: bytes,
   used_bytes: bytes,

@@ -26,8 +26,8 @@ export const statusRoutes = {
     path: "/ui/api/events",
     summary: "Events, newest first",
     query: z.strictObject({
-      severity: z.enum(severities).optional(),
-      category: z.enum(eventCategories).optional(),
+      severity: z.enum(["all", ...severities]).optional(),
+      category: z.enum(["all", ...eventCategories]).optional(),
       hours: hoursParam(3),
       limit: limitParam(1000),
     }),

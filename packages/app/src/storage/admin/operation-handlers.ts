@@ -173,7 +173,7 @@ export const operationHandlers: Pick<Handlers<StorageContract, AdminServices>, O
     audited(services, "create_tenant", input, async (actor) => {
       const { tenant_id, dedup } = input.body;
       await services.node.tenants.create(tenant_id, { dedup }, actor);
-      return { ...done(`tenant ${tenant_id} exists`), tenant_id };
+      return { ...done(`tenant ${tenant_id} is created`), tenant_id };
     }),
   shredTenant: (services, input) =>
     audited(services, "crypto_shred", input, async (actor) => {

@@ -46,8 +46,8 @@ export const statusHandlers: Pick<Handlers<StorageContract, AdminServices>, Stat
       .query({
         since: now - query.hours * 3_600_000,
         limit: query.limit,
-        ...(query.severity && { severity: query.severity }),
-        ...(query.category && { category: query.category }),
+        ...(query.severity && query.severity !== "all" && { severity: query.severity }),
+        ...(query.category && query.category !== "all" && { category: query.category }),
       })
       .map(eventView),
   listDevices: ({ node }) => deviceViews(node),

@@ -23,14 +23,15 @@ export function poolViews({ cluster, monitor }: StorageNode) {
       used_bytes: usedBytes,
       free_bytes: Math.max(0, capacityBytes - usedBytes),
       used_percent: percent(usedBytes, capacityBytes),
-      device_count: Object.values(cluster.state.devices).filter((d) => d.pool === id).length,
+      device_count: Object.values(cluster.state.devices).filter((d) => d.pool === id && d.state !== "Removed").length,
       thresholds: { warning: t.warning, critical: t.critical, read_only: t.readOnly, full: t.full, target_fill: t.targetFill },
     };
   });
 }
 
 function deviceView({ devices, monitor }: StorageNode, device: Device, evacuations: ReadonlyMap<string, Job>) {
-  const used = devices.usedBytes(device.id);
+  // Of a removed device nothing is kept that counts.
+  const used = device.state === "Removed" ? 0 : devices.usedBytes(device.id);
   const reading = monitor.reading(device.id);
   const job = evacuations.get(device.id);
   const checkpoint = job?.checkpoint as
@@ -79,7 +80,7 @@ export function clusterView(node: StorageNode) {
     node_count: nodes.length,
     shard_count: state.shards.length,
     pool_count: pools.length,
-    device_count: Object.keys(state.devices).length,
+    device_count: Object.values(state.devices).filter((d) => d.state !== "Removed").length,
     total_capacity_bytes: capacity,
     used_capacity_bytes: used,
     free_capacity_bytes: Math.max(0, capacity - used),
@@ -110,13 +111,14 @@ export function nodeViews(node: StorageNode) {
     return {
       node_id: member.id,
       address: member.address,
+      // Before the state of that name: readers of text take the first word.
+      healthy: status === "healthy",
       status,
-      device_count: Object.values(state.devices).filter((d) => d.node === member.id).length,
+      device_count: Object.values(state.devices).filter((d) => d.node === member.id && d.state !== "Removed").length,
       shard_count: shards.length,
       role: Object.fromEntries(shards.map((s) => [s.id, s.leader === member.id ? ("leader" as const) : ("follower" as const)])),
       last_seen: iso(own ? context.clock.now() : (peer?.lastSeen ?? member.joinedAt)),
       metrics: { ...summary },
-      healthy: status === "healthy",
       summary,
     };
   });
@@ -179,5 +181,6 @@ export function repairView(record: RepairRecord) {
 }
 
 export function historyView(sample: ClusterSample) {
-  return { timestamp: iso(sample.timestamp_ms), ...sample };
+  const time = iso(sample.timestamp_ms);
+  return { timestamp: time, time, ...sample };
 }

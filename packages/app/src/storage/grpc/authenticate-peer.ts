@@ -85,7 +85,11 @@ export function checkCertificates({ context, surface, revocations, log }: Certif
       lastEvent.set(reason, now);
       context.emit("warning", "security", `AuthenticationFailed on the ${place}`, { reason, peer });
     } else log.warn({ reason, peer }, `AuthenticationFailed on the ${place}`);
-    return storageError("AuthenticationFailed", `the certificate is not accepted: ${reason.replaceAll("_", " ")}`, { reason });
+    const text =
+      reason === "certificate_missing"
+        ? "no certificate came: the client sent none, which many do when theirs is of another CA than the cluster's"
+        : `the certificate is not accepted: ${reason.replaceAll("_", " ")}`;
+    return storageError("AuthenticationFailed", text, { reason });
   };
 
   const identify: PeerAuth["identify"] = async ({ address, certificate }) => {

@@ -126,6 +126,7 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
         audit: [{ stream: "storage", event: { action: "tenant.create", tenant, actor: actor.id, source: actor.source } }],
       });
       if (!result.ok) throw storageError("AlreadyExists", `tenant ${tenant} exists`, { field: "tenant_id" });
+      context.emit("info", "tenant", "tenant created", { tenant, by: actor.id });
     },
     tenant: read,
     async list() {

@@ -42,6 +42,7 @@ export function createCredentials(context: StorageContext, vault: Vault): Creden
         audit: [{ stream: "storage", event }],
       });
       if (!result.ok) throw storageError("AlreadyExists", "the access key exists");
+      context.emit("info", "security", "S3 credential created", { tenant, access_key: accessKey, by: actor.id });
       return { access_key: accessKey, secret_key: secretKey };
     },
     async revoke(accessKey, actor) {
@@ -57,6 +58,7 @@ export function createCredentials(context: StorageContext, vault: Vault): Creden
         ],
       });
       cache.delete(accessKey);
+      context.emit("info", "security", "S3 credential revoked", { access_key: accessKey, by: actor.id });
     },
     async list(tenant) {
       const page = await store.list("storage_credentials", "by_tenant", [tenant], { limit: 1000 });

@@ -46,6 +46,7 @@ const s3Codes = {
   OperationAborted: 409,
   PreconditionFailed: 412,
   ReplicationConfigurationNotFoundError: 404,
+  RequestTimeout: 400,
   RequestTimeTooSkewed: 403,
   SignatureDoesNotMatch: 403,
   XAmzContentSHA256Mismatch: 400,
@@ -96,6 +97,7 @@ const documented: Readonly<Record<string, string>> = {
   ObjectLockConfigurationNotFoundError: "Object Lock configuration does not exist for this bucket",
   PreconditionFailed: "At least one of the pre-conditions you specified did not hold.",
   ReplicationConfigurationNotFoundError: "The replication configuration was not found",
+  RequestTimeout: "Your socket connection to the server was not read from or written to within the timeout period.",
   RequestTimeTooSkewed: "The difference between the request time and the current time is too large.",
   SignatureDoesNotMatch:
     "The request signature we calculated does not match the signature you provided. Check your key and signing method.",
@@ -135,12 +137,21 @@ export function s3Failure(error: unknown): S3Failure {
   if (kind?.s3 !== undefined && error instanceof Error)
     return {
       ...kind.s3,
-      ...(kind.s3.status === 500 ? { message: "the object cannot be read" } : wording(kind.s3.code, error.message)),
+      ...(kind.s3.status === 500
+        ? { message: unreadable[kind.name] ?? "the object cannot be read", elements: { Reason: kind.name } }
+        : wording(kind.s3.code, error.message)),
       ours: kind.s3.status >= 500,
       ...(kind.retryAfter === undefined ? {} : { retryAfter: kind.retryAfter }),
     };
   return { status: 500, code: "InternalError", ...wording("InternalError"), ours: true };
 }
+
+/** What a client is told of a failure that a repetition does not end: nothing of the place, but that it lasts. */
+const unreadable: Readonly<Record<string, string>> = {
+  ChunkLost: "Data of the object is lost: fewer fragments are left than it is made of. A repetition gives the same answer.",
+  DataCorruption: "Data of the object is damaged beyond repair. A repetition gives the same answer.",
+  TenantKmsLost: "The key of the tenant does not exist any more at its key service. A repetition gives the same answer.",
+};
 
 function wording(code: string, own?: string, said = documented[code]): Pick<S3Failure, "message" | "detail"> {
   if (said === undefined) return { message: own ?? code };

@@ -30,6 +30,10 @@ export interface S3GatewayOptions {
   readonly port: number;
   /** PEM. Absent: plaintext. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** How long a handshake and the head of a request may take; default 30,000. */
+  readonly readTimeoutMs?: number;
+  /** How long a body may stand still, on its way in or out; default 60,000. */
+  readonly idleTimeoutMs?: number;
   /** Open connections of the node, by transport. */
   readonly connections: Map<string, number>;
 }
@@ -40,9 +44,14 @@ export interface S3GatewayOptions {
  */
 export async function serveS3(options: S3GatewayOptions): Promise<S3Gateway> {
   const { context } = options.services;
-  const timeouts = { keepAliveTimeout: 72_000, headersTimeout: 60_000, requestTimeout: 0 };
-  const { tls } = options;
-  const server = tls === undefined ? createServer(timeouts) : createTlsServer({ ...timeouts, ...tls, minVersion: "TLSv1.2" });
+  const { tls, readTimeoutMs = 30_000 } = options;
+  // A whole request may take as long as its body goes on. Node looks for silent connections every half minute, whatever the time-out is.
+  const checked = { headersTimeout: readTimeoutMs, connectionsCheckingInterval: Math.ceil(readTimeoutMs / 10) };
+  const timeouts = { keepAliveTimeout: 72_000, requestTimeout: 0, ...checked };
+  const server =
+    tls === undefined
+      ? createServer(timeouts)
+      : createTlsServer({ ...timeouts, ...tls, minVersion: "TLSv1.2", handshakeTimeout: readTimeoutMs });
   const gate = alarm(context);
   const serve = (request: IncomingMessage, response: ServerResponse, waits: boolean) => {
     handle(options, gate, request, response, waits).catch((error: unknown) => {
@@ -77,7 +86,8 @@ async function handle(
   response: ServerResponse,
   waits: boolean,
 ): Promise<void> {
-  const { context } = options.services;
+  const { services, idleTimeoutMs = 60_000 } = options;
+  const { context } = services;
   const started = performance.now();
   const requestId = Buffer.from(context.random(8)).toString("hex").toUpperCase();
   const headers = headersOf(request);
@@ -91,8 +101,7 @@ async function handle(
   async function* source(): AsyncGenerator<Uint8Array> {
     begun = true;
     if (waits) response.writeContinue();
-    // A reader that gives up must not take the connection with it: the answer still has to go out.
-    yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+    yield* incoming(request, idleTimeoutMs);
   }
   try {
     const now = context.clock.now();
@@ -118,7 +127,7 @@ async function handle(
     });
     status = reply.status;
     if (!(await drain(request, waits && !begun))) response.setHeader("connection", "close");
-    await send(response, reply, method);
+    await send(response, reply, method, idleTimeoutMs);
   } catch (error) {
     const failed = s3Failure(error);
     status = failed.status;
@@ -163,6 +172,33 @@ function checkOwner(headers: Readonly<Record<string, string | undefined>>, tenan
 }
 
 const drainBytes = 8 * 1024 * 1024;
+const drainMs = 5_000;
+
+/** The bytes of a request. Throws `RequestTimeout` when they stand still, `IncompleteBody` when the client has left. */
+async function* incoming(request: IncomingMessage, idleMs: number): AsyncGenerator<Uint8Array> {
+  // A reader that gives up must not take the connection with it: the answer still has to go out.
+  const pieces = (request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    for (;;) {
+      const stands = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(s3Error("RequestTimeout", `no byte of the body came for ${idleMs} ms`)), idleMs);
+      });
+      const next = pieces.next();
+      // It is read no more once the time is up; then nobody waits for it.
+      next.catch(() => undefined);
+      const piece = await Promise.race([next, stands]).catch((error: unknown) => {
+        if (isCoded(error)) throw error;
+        throw s3Error("IncompleteBody", "the client left before the end of its body", { cause: String(error) });
+      });
+      clearTimeout(timer);
+      if (piece.done === true) return;
+      yield piece.value;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /**
  * Reads away what is left of a body, so that the client hears the answer and the connection can serve the next request.
@@ -170,10 +206,10 @@ const drainBytes = 8 * 1024 * 1024;
  */
 async function drain(request: IncomingMessage, unsent: boolean): Promise<boolean> {
   if (request.complete && request.readableEnded) return true;
-  if (unsent || Number(request.headers["content-length"] ?? 0) > 64 * drainBytes) return false;
+  if (unsent || request.destroyed || Number(request.headers["content-length"] ?? 0) > 64 * drainBytes) return false;
   let size = 0;
   try {
-    for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+    for await (const piece of incoming(request, drainMs)) {
       size += piece.length;
       if (size > drainBytes) return false;
     }
@@ -183,7 +219,7 @@ async function drain(request: IncomingMessage, unsent: boolean): Promise<boolean
   }
 }
 
-async function send(response: ServerResponse, reply: S3Reply, method: string): Promise<void> {
+async function send(response: ServerResponse, reply: S3Reply, method: string, idleMs: number): Promise<void> {
   response.statusCode = reply.status;
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
   const { body } = reply;
@@ -201,16 +237,18 @@ async function send(response: ServerResponse, reply: S3Reply, method: string): P
   response.setHeader("content-length", body.length);
   // A failure from here on cuts the connection: the client sees too few bytes, never wrong ones.
   for await (const piece of body.bytes) {
-    if (!response.write(piece)) await room(response);
+    if (!response.write(piece)) await room(response, idleMs);
     if (response.destroyed) return;
   }
   response.end();
 }
 
-/** Resolves when the client has taken what was written, or has left. */
-function room(response: ServerResponse): Promise<void> {
+/** Resolves when the client has taken what was written, or has left; one that takes nothing for `idleMs` is left. */
+function room(response: ServerResponse, idleMs: number): Promise<void> {
   return new Promise((resolve) => {
+    const timer = setTimeout(() => response.destroy(), idleMs);
     const done = () => {
+      clearTimeout(timer);
       response.off("drain", done).off("close", done);
       resolve();
     };

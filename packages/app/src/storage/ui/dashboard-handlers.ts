@@ -66,6 +66,7 @@ export const dashboardHandlers: Pick<Handlers<StorageContract, AdminServices>, D
   },
   getSession({ auth }, { request, principal }) {
     const session = auth.session(request.headers);
+    if (principal === undefined) return null;
     return session === undefined ? { id: principal.id, roles: [...principal.roles], csrf_token: "" } : who(session);
   },
   closeSession(services, { request }) {
