@@ -58,12 +58,16 @@ export async function sweep(services: GatewayServices, background: Background, n
       });
     },
   );
-  await background.each("offered replicas", services.read.list(replicas, "offered_until", [], due), async ({ workspace_id, org_id }) => {
-    await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
-      const replica = await unit.get(replicas, replicaId(workspace_id, org_id));
-      if (replica?.stage === "offered") await endReplica(services, unit, replica, "expired");
-    });
-  });
+  await background.each(
+    "offered replicas",
+    services.read.list(replicas, "offered_until", [], due),
+    async ({ workspace_id, org_id }) => {
+      await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
+        const replica = await unit.get(replicas, replicaId(workspace_id, org_id));
+        if (replica?.stage === "offered") await endReplica(services, unit, replica, "expired");
+      });
+    },
+  );
   await background.step("last use", () => writeLastUse(services, now));
   await background.step("old messages", () => purgeMessages(services, now));
   await background.step("spent nonces", async () => {

@@ -61,7 +61,8 @@ describe("a round", () => {
       const refuse = (coll: string) => {
         if (away && coll === broken) throw new Error(`${coll} cannot be read`);
       };
-      const store: DocumentStore = Object.assign(Object.create(memory) as DocumentStore, {
+      const store: DocumentStore = {
+        ...memory,
         async list(...args: Parameters<DocumentStore["list"]>) {
           refuse(args[0]);
           return memory.list(...args);
@@ -70,7 +71,7 @@ describe("a round", () => {
           for (const { coll } of commit.puts ?? []) refuse(coll);
           return memory.commit(commit);
         },
-      });
+      };
       const rig = await openRig({ extra: { store } });
       rig.clock.set(rig.clock.now() + 400_000);
       away = true;
