@@ -7,6 +7,9 @@ export interface ConformanceSuite {
   run(dataDir: string): Promise<SuiteResult>;
 }
 
+/** Suites that depend on which files the data has. */
+export type SuitesOf = (dataDir: string) => readonly ConformanceSuite[];
+
 export interface SuiteResult {
   readonly passed: number;
   readonly failed: number;

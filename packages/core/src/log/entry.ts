@@ -50,7 +50,8 @@ export function decodeEntry(text: string): LogEntry {
   } catch (error) {
     throw new CodedError<LogErrorCode>("log_diverged", "a log entry is not JSON", {}, error);
   }
-  const { v, seq, batch_id: batchId, prev_hash: prevHash, at, commands } = value as Readonly<Record<string, unknown>>;
+  const members = typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  const { v, seq, batch_id: batchId, prev_hash: prevHash, at, commands } = members;
   if (
     typeof v !== "number" ||
     typeof seq !== "number" ||
