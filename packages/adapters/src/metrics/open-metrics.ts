@@ -3,6 +3,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 /** The metrics of one service. A service adds its own to `registry`, under its prefix, with bounded labels only. */
 export interface Metrics {
   readonly registry: Registry;
+  /** What the names of the service's metrics begin with. */
+  readonly prefix: string;
   /** `route` is an operation id, never a path. */
   request(method: string, route: string, status: number, seconds: number): void;
   error(code: string): void;
@@ -60,6 +62,7 @@ export function openMetrics({ prefix, version }: { readonly prefix: string; read
   });
   return {
     registry,
+    prefix,
     backgroundFailure: (step) => failures.inc({ step }),
     backgroundFailing: (step, now) => failing.set({ step }, now ? 1 : 0),
     request(method, route, status, seconds) {

@@ -1,13 +1,5 @@
 import { isCoded } from "@seneschal/core";
-import type {
-  CompiledPolicy,
-  PolicyAnswer,
-  PolicyEngine,
-  PolicyProblem,
-  PolicySource,
-  PolicyWork,
-  WorkerPoolState,
-} from "@seneschal/core/ports";
+import type { CompiledPolicy, PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource, PolicyWork } from "@seneschal/core/ports";
 import { type Budgets, type CompileOptions, check, compileCached, DEFAULT_BUDGETS } from "@seneschal/rego";
 import { openWorkerPool } from "../worker-pool/index.ts";
 import type { PolicyOutcome, PolicyTask, PolicyWorkerSettings } from "./messages.ts";
@@ -19,11 +11,6 @@ export interface EmbeddedPolicyOptions extends CompileOptions {
   readonly threads?: number;
   /** Milliseconds that compilation and evaluation may take together in a thread. Default 5000. */
   readonly deadline?: number;
-}
-
-/** The engine with what its threads do; none where it has none. */
-export interface EmbeddedPolicyEngine extends PolicyEngine {
-  state(): WorkerPoolState | undefined;
 }
 
 /** Milliseconds that the calling thread spends on an owner's policy: to compile it, and at each evaluation. */
@@ -44,7 +31,7 @@ const HERE = 5;
  * if (compiled.ok) console.log(await compiled.policy.evaluate(["data", "p", "allow"], { admin: true }, { now: 0 }));
  * ```
  */
-export function embeddedPolicyEngine(options: EmbeddedPolicyOptions = {}): EmbeddedPolicyEngine {
+export function embeddedPolicyEngine(options: EmbeddedPolicyOptions = {}): PolicyEngine {
   const { budgets, print, threads = 2, deadline = 5000, ...compileOptions } = options;
   const { allow, deny, builtins } = compileOptions;
   const settings: PolicyWorkerSettings = {

@@ -29,7 +29,8 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
   const store = await openDatabase(database, schema, join(dataDir, "gateway"));
   try {
     const vault = await openVault(vaultConfig, join(dataDir, "unseal.key"), { store, crypto: nodeCrypto, clock, random });
-    const policy = embeddedPolicyEngine();
+    const { threads, policy_deadline: deadline } = own.workers;
+    const policy = embeddedPolicyEngine({ threads, deadline });
     const tokens = await tokenVerifiers(own.auth, () => clock.now());
     const revocations = await revocationLists(own.auth, platform);
     const gateway = await openGateway({

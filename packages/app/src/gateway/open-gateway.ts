@@ -2,12 +2,13 @@ import { targetGuard } from "@seneschal/adapters/http";
 import type { TokenVerifier } from "@seneschal/adapters/jwt";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
+import { openThresholdThreads, type ThresholdThreads } from "@seneschal/adapters/threshold-threads";
 import type { Revocations } from "@seneschal/adapters/tls";
 import { endpoints, type Hooks, type Principal } from "@seneschal/contract";
 import { gatewayContract, gatewayErrors } from "@seneschal/contract/gateway";
 import { CodedError } from "@seneschal/core";
 import { timestamp, uuid } from "@seneschal/core/keys";
-import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
+import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault, WorkerPoolState } from "@seneschal/core/ports";
 import { settled } from "@seneschal/core/store";
 import { authenticator } from "../platform/auth/authenticator.ts";
 import { type Authorisation, openAuthorisation } from "../platform/authz/authorisation.ts";
@@ -17,6 +18,7 @@ import { storeIdempotency } from "../platform/idempotency.ts";
 import { pooledRandom } from "../platform/pooled-random.ts";
 import type { RateLimits } from "../platform/rate-limit/rate-limiter.ts";
 import type { BuiltService } from "../platform/service.ts";
+import { measureWorkers, workersCheck } from "../platform/workers.ts";
 import { type AuditEvent, type AuditFacts, instanceStream } from "./audit/event.ts";
 import { auditLog } from "./audit/log.ts";
 import { ownTokens } from "./auth/own-tokens.ts";
@@ -110,8 +112,14 @@ const COURIER_MS = 2_000;
 export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   const options = { ...given, store: settled(given.store) };
   const { store, vault, clock, random, config, log, background } = options;
+  const threshold = openThresholdThreads({
+    ...{ random, threads: config.workers.threads, deadline: config.workers.threshold_deadline },
+  });
+  const pools = (): readonly WorkerPoolState[] => [threshold.state(), ...[options.policy.state?.() ?? []].flat()];
+  measureWorkers(options.metrics, pools);
   const services = composeServices(
     options,
+    threshold,
     await openAuthorisation({ engine: options.policy, service: "gateway", source: config.authorization_policy }),
   );
   // The log's key must exist before the first event, so that its absence later means something.
@@ -164,6 +172,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
         if (sealed || !initialized) throw new Error("the vault is sealed");
       },
     },
+    workersCheck(pools),
     {
       name: "policy_engine",
       required: false,
@@ -237,6 +246,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       await rotation.release();
       await writeLastUse(services, clock.now());
       await services.channels.close();
+      await threshold.close();
       await services.audit.stop();
     },
   };
@@ -248,7 +258,7 @@ async function noteRate(services: GatewayServices, { id, type }: Principal): Pro
   if (federation !== undefined) await services.refusals.note(services, federation, "rate", "RATE_LIMITED");
 }
 
-function composeServices(options: GatewayOptions, authorisation: Authorisation): GatewayServices {
+function composeServices(options: GatewayOptions, threshold: ThresholdThreads, authorisation: Authorisation): GatewayServices {
   const { crypto, clock, random, config, log, version, health } = options;
   const measure = measured(options.metrics);
   const { store, quiet } = quietStore(measure.store(options.store));
@@ -274,6 +284,7 @@ function composeServices(options: GatewayOptions, authorisation: Authorisation):
     read,
     vault,
     crypto,
+    threshold,
     policyEngine: options.policy,
     authorisation,
     random,

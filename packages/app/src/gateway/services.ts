@@ -1,6 +1,7 @@
 import type { TargetGuard } from "@seneschal/adapters/http";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
+import type { ThresholdWork } from "@seneschal/crypto/threshold";
 import type { Authorisation } from "../platform/authz/authorisation.ts";
 import type { Health } from "../platform/health.ts";
 import type { AuditLog } from "./audit/log.ts";
@@ -42,6 +43,8 @@ export interface GatewayServices {
   readonly deks: DekRing;
   readonly dekUses: DekUses;
   readonly policies: PolicyGate;
+  /** Work with root keys and shares, apart from this thread. */
+  readonly threshold: ThresholdWork;
   readonly pki: Pki;
   /** To federated partners. */
   readonly channels: Channels;

@@ -87,6 +87,14 @@ export const gatewaySettings = z.strictObject({
       kv_mount: z.string().min(1).default("secret"),
     })
     .prefault({}),
+  /** Threads beside the one that serves, at most so many each for work with root keys and for policies, and how long one piece of work may take. */
+  workers: z
+    .strictObject({
+      threads: z.int().min(1).max(64).default(2),
+      threshold_deadline: duration("60s"),
+      policy_deadline: duration("5s"),
+    })
+    .prefault({}),
   /** How often keys that are due for rotation are looked for. */
   rotation: z.strictObject({ scan_interval: duration("1h") }).prefault({}),
   /** Directory that backups are written to; it must survive the database. Without one there are no backups. */

@@ -1,4 +1,4 @@
-import { openClassifierThreads } from "@seneschal/adapters/classifier-threads";
+import { type ClassifierThreads, openClassifierThreads } from "@seneschal/adapters/classifier-threads";
 import { CodedError } from "@seneschal/core";
 import {
   classifierInThread,
@@ -18,7 +18,7 @@ export function openClassifier(
   { threads, deadline, recognisers }: GovernanceConfig["classification"],
   policy: TierPolicy,
   sql: SqlParser | undefined,
-): TaskClassifier {
+): TaskClassifier & Partial<Pick<ClassifierThreads, "state">> {
   const configured = recognisers.map((recogniser, i) => {
     const built = configuredRecogniser(recogniser);
     if (built === undefined)

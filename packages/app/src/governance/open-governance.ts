@@ -6,16 +6,26 @@ import { docsContract, endpoints, openapi } from "@seneschal/contract";
 import { governanceContract, governanceErrors } from "@seneschal/contract/governance";
 import { CodedError } from "@seneschal/core";
 import { DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
-import type { Clock, CompiledPolicy, DocumentStore, PolicyEngine, PolicySource, Random } from "@seneschal/core/ports";
-import { settled } from "@seneschal/core/store";
+import type {
+  Clock,
+  CompiledPolicy,
+  DocumentStore,
+  PolicyEngine,
+  PolicySource,
+  Random,
+  WorkerPoolState,
+} from "@seneschal/core/ports";
 import {
   type Background,
   type BuiltService,
   docsHandlers,
   type Health,
+  measureWorkers,
   openAuthorisation,
   storeIdempotency,
+  workersCheck,
 } from "../platform/index.ts";
+import { settled } from "@seneschal/core/store";
 import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
 import { Persons, withoutNames } from "./audit/persons.ts";
 import { authenticator, authoriser, openActions } from "./authenticate.ts";
@@ -84,6 +94,8 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
   const sealer = await answerSealer(options.signer.sign, random);
   // Last, as threads that nobody closes would stay.
   const classifier = openClassifier(config.classification, tiers, sql);
+  const pools = (): readonly WorkerPoolState[] => [classifier.state?.() ?? [], options.policy.state?.() ?? []].flat();
+  measureWorkers(metrics, pools);
   const services: GovernanceServices = {
     ...{ config, store, worlds, classifier, tiers, policy, policyRevision, clock, random, metrics, version, health },
     audit,
@@ -128,6 +140,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     checks: [
       { name: "database", check: () => store.count("resources", "by_org", [config.organization]) },
       { name: "cache", check: () => worlds.at(config.organization) },
+      workersCheck(pools),
       { name: "policy_engine", check: () => alive(policy, clock.now()) },
     ],
     async start() {

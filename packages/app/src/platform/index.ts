@@ -41,3 +41,4 @@ export {
   type StartOptions,
   startService,
 } from "./service.ts";
+export { measureWorkers, workersCheck } from "./workers.ts";

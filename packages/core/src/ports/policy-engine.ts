@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../json.ts";
+import type { WorkerPoolState } from "./worker-pool.ts";
 
 /** One problem of a policy source, with its place. Rows and columns start at 1. */
 export interface PolicyProblem {
@@ -53,5 +54,7 @@ export interface PolicyEngine {
   ): Promise<
     { readonly ok: true; readonly policy: CompiledPolicy } | { readonly ok: false; readonly problems: readonly PolicyProblem[] }
   >;
+  /** What its workers do, where it has any. */
+  state?(): WorkerPoolState | undefined;
   close(): Promise<void>;
 }

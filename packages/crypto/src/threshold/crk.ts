@@ -1,9 +1,10 @@
 import { ed25519, ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
 import type { Random } from "@seneschal/core/ports";
-import { base64, bytesEqual, fromBase64, hex } from "../bytes.ts";
+import { base64, bytesEqual, concat, fromBase64, hex, u32 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
+import { nobleCrypto } from "../provider/noble.ts";
 import type { ShareSet } from "./inspect-shares.ts";
-import { basePoint, evaluateCommitments, readPoint, readScalar, scalars } from "./scalar-field.ts";
+import { basePoint, combine, evaluateCommitments, type GroupPoint, readPoint, readScalar, scalars } from "./scalar-field.ts";
 import { assertThreshold, Share } from "./share.ts";
 
 /**
@@ -81,9 +82,15 @@ function deal(
   assertThreshold(threshold, total);
   const ids = Array.from({ length: total }, (_, i) => identifier(i + 1));
   const dealt = FROST.trustedDealer({ min: threshold, max: total }, ids, secret, (length = 32) => random(length) as never);
-  const crk = publicHalf(random(16), 1, threshold, total, dealt.public.commitments);
-  const shares = ids.map((id, i) => crkShare(crk, i + 1, dealt.secretShares[id]?.signingShare ?? new Uint8Array()));
-  return { crk, shares };
+  const signing = ids.map((id) => dealt.secretShares[id]?.signingShare ?? new Uint8Array());
+  const [publicKey = new Uint8Array()] = dealt.public.commitments;
+  const crk: CrkPublic = {
+    ...{ setId: Uint8Array.from(random(16)), epoch: 1, threshold, total, publicKey: Uint8Array.from(publicKey) },
+    commitments: dealt.public.commitments.map((c) => Uint8Array.from(c)),
+    // The dealer knows the shares: a multiplication each, where the commitments would take one for each coefficient.
+    verifyingShares: signing.map((share) => basePoint(readScalar(share)).toBytes()),
+  };
+  return { crk, shares: signing.map((share, i) => crkShare(crk, i + 1, share)) };
 }
 
 /** Assembles the public half from commitments; computes every verifying share from them. */
@@ -161,17 +168,46 @@ export function crkToJson(crk: CrkPublic): CrkPublicJson {
 /** Reads {@link crkToJson} back and checks that its parts fit each other. Throws `protocol_invalid`, `crypto_invalid`. */
 export function crkFromJson(json: CrkPublicJson): CrkPublic {
   assertThreshold(json.threshold, json.total_shares);
-  const crk = publicHalf(
-    fromBase64(json.set_id),
-    json.epoch,
-    json.threshold,
-    json.total_shares,
-    json.commitments.map(fromBase64),
-  );
+  const [publicKey] = json.commitments;
+  if (publicKey === undefined || json.commitments.length !== json.threshold) {
+    throw cryptoError("protocol_invalid", "a commitment per coefficient is required");
+  }
+  const commitments = json.commitments.map(fromBase64);
+  const points = commitments.map((c) => readPoint(c));
+  const verifyingShares = json.verifying_shares.map(fromBase64);
   const same =
-    base64(crk.publicKey) === json.public_key &&
-    crk.verifyingShares.length === json.verifying_shares.length &&
-    crk.verifyingShares.every((v, i) => base64(v) === json.verifying_shares[i]);
+    publicKey === json.public_key && verifyingShares.length === json.total_shares && lieOn(points, commitments, verifyingShares);
   if (!same) throw cryptoError("protocol_invalid", "public key or verifying shares do not follow from the commitments");
-  return crk;
+  const { epoch, threshold, total_shares: total } = json;
+  return {
+    setId: fromBase64(json.set_id),
+    epoch,
+    threshold,
+    total,
+    publicKey: fromBase64(publicKey),
+    commitments,
+    verifyingShares,
+  };
+}
+
+/**
+ * Whether `shares[i]` is the value at i + 1 of the polynomial with these commitments, for all at once: a sum of the differences, each times 128 bits that follow from all of the
+ * values. A wrong value passes with a probability of 2^-128 for each try, at a multiplication for each value instead of one for each pair of value and coefficient.
+ */
+function lieOn(points: readonly GroupPoint[], commitments: readonly Uint8Array[], shares: readonly Uint8Array[]): boolean {
+  let values: readonly GroupPoint[];
+  try {
+    values = shares.map((share) => readPoint(share));
+  } catch {
+    return false;
+  }
+  const seed = nobleCrypto.hash("sha512", concat(u32(points.length), ...commitments, ...shares));
+  const weights = values.map((_, i) => BigInt(`0x${hex(nobleCrypto.hash("sha256", concat(seed, u32(i))).subarray(0, 16))}`));
+  const powers = [...weights];
+  const factors = points.map(() => {
+    const sum = powers.reduce((a, b) => scalars.add(a, b), 0n);
+    for (const [i, power] of powers.entries()) powers[i] = scalars.mul(power, BigInt(i + 1));
+    return scalars.neg(sum);
+  });
+  return combine([...values, ...points], [...weights, ...factors]).is0();
 }

@@ -45,3 +45,4 @@ export {
   Signer,
   type SigningRound,
 } from "./signing-round.ts";
+export type { ThresholdWork } from "./threshold-work.ts";

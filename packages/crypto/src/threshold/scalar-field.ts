@@ -72,5 +72,10 @@ export function evaluateCommitments(commitments: readonly GroupPoint[], x: numbe
     powers.push(power);
     power = Fn.mul(power, BigInt(x));
   }
-  return mulAddUnsafe(Point, [...commitments], powers);
+  return combine(commitments, powers);
+}
+
+/** `sum factors[i] points[i]`. Public input, variable time. */
+export function combine(points: readonly GroupPoint[], factors: readonly bigint[]): GroupPoint {
+  return mulAddUnsafe(Point, [...points], [...factors]);
 }

@@ -112,7 +112,7 @@ export class Signer {
 }
 
 /** Opens a signing round for a message. */
-export function newSigningRound(crk: CrkPublic, id: string, message: Uint8Array): SigningRound {
+export function newSigningRound(crk: Pick<CrkPublic, "setId" | "epoch">, id: string, message: Uint8Array): SigningRound {
   return { id, set_id: base64(crk.setId), epoch: crk.epoch, message: base64(message) };
 }
 

@@ -1,10 +1,10 @@
 import { type Ceremony, type Custodian, refusal, stepCrk, succeedCustodians } from "@seneschal/core/keys";
-import { type CrkWithShares, crkFromJson, crkToJson, reshareWithShares, signWithShares } from "@seneschal/crypto/threshold";
+import { crkToJson } from "@seneschal/crypto/threshold";
 import { base64, bytes, utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import { crks, type StoredCrk } from "../crk/collections.ts";
 import { requireCrk } from "../crk/current.ts";
-import { type DealtShare, dealtShares, storeNewCrk } from "../crk/deal.ts";
+import { type Dealing, type DealtShare, dealtShares, storeNewCrk } from "../crk/deal.ts";
 import { crkView } from "../crk/view.ts";
 import { activeHolders, asKnownNow } from "../identities/holder.ts";
 import type { GatewayServices } from "../services.ts";
@@ -30,38 +30,49 @@ async function stillThere(unit: GatewayUnit, ceremony: Ceremony): Promise<readon
   return named;
 }
 
-/** Does what the ceremony was held for. `dealt` is fresh key material for `generate`, made before the transaction. */
+/** Does what the ceremony was held for. `dealt` is the key material of `generate`, which is made once. */
 export async function carryOut(
   services: GatewayServices,
   unit: GatewayUnit,
   ceremony: Ceremony,
-  dealt: CrkWithShares | undefined,
+  dealt: Dealing | undefined,
 ): Promise<CeremonyOutcome> {
   const { now } = unit.call;
   if (ceremony.operation === "generate") {
     if (dealt === undefined) throw new Error("a generate ceremony needs key material");
-    const crk = await storeNewCrk(services, unit, ceremony.org_id, dealt.crk, await stillThere(unit, ceremony));
-    return { result: crk.public_key, crk: crkView(crk), shares: dealtShares(services, crk, dealt.shares, now) };
+    const crk = await storeNewCrk(services, unit, ceremony.org_id, dealt, await stillThere(unit, ceremony));
+    const { shares } = await dealt.material();
+    return { result: crk.public_key, crk: crkView(crk), shares: dealtShares(services, crk, shares, now) };
   }
   const crk = await requireCrk(unit, ceremony.org_id);
-  const material = crkFromJson(crk.material);
   const shares = await openHeldShares(services, unit, ceremony);
   switch (ceremony.operation) {
     case "sign": {
-      const signature = signWithShares(material, shares, bytes(ceremony.data ?? ""), services.random);
+      const signature = await services.threshold.signWithShares(
+        crk.material,
+        shares,
+        bytes(ceremony.data ?? ""),
+        ceremony.org_id,
+      );
       return { result: base64(signature), crk: null, shares: [] };
     }
     case "reconstruct": {
       // The quorum is proved by a signature that only it can make; the private key is never assembled.
-      signWithShares(material, shares, utf8(`seneschal/quorum/v1\0${ceremony.id}`), services.random);
+      await services.threshold.signWithShares(crk.material, shares, utf8(`seneschal/quorum/v1\0${ceremony.id}`), ceremony.org_id);
       return { result: crk.public_key, crk: crkView(crk), shares: [] };
     }
     case "rotate": {
       const { threshold, total_shares } = ceremony;
-      const next = reshareWithShares(material, shares, { threshold, total: total_shares, random: services.random });
+      const named = await stillThere(unit, ceremony);
+      const next = await services.threshold.reshareWithShares(
+        crk.material,
+        shares,
+        { threshold, total: total_shares },
+        ceremony.org_id,
+      );
       const present = await asKnownNow(unit, ceremony.org_id, crk.custodians ?? []);
       const active = await activeHolders(unit, ceremony.org_id, present);
-      const custodians = succeedCustodians(present, await stillThere(unit, ceremony), total_shares, active);
+      const custodians = succeedCustodians(present, named, total_shares, active);
       const rotated: StoredCrk = {
         ...crk,
         ...stepCrk(crk, { kind: "finish_rotation", threshold, total_shares, custodians }, now),

@@ -1,11 +1,10 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { type Ceremony, notFound, refusal, stepCeremony } from "@seneschal/core/keys";
-import { crkFromJson, crkSet, inspectShares } from "@seneschal/crypto/threshold";
 import { ownOrganization } from "../auth/own-organization.ts";
 import { base64, bytes } from "../bytes.ts";
 import { requireCrk } from "../crk/current.ts";
-import { dealMaterial } from "../crk/deal.ts";
+import { dealing } from "../crk/deal.ts";
 import { findWitness } from "../enrollment/witness.ts";
 import { activeHolders, asKnownNow, holderCalling } from "../identities/holder.ts";
 import { personCalling, personNamed, personSeated, requireAnother } from "../identities/person-of.ts";
@@ -63,7 +62,7 @@ export const ceremonyHandlers: Handlers<Routes, GatewayServices> = {
       const { state } = stepCeremony({ ...ceremony, seats }, { kind: "share", index: body.index, holder }, now);
       const crk = await requireCrk(unit, principal.org);
       const share = { index: body.index, data: base64(bytes(body.data)) };
-      const { problems } = inspectShares(crkSet(crkFromJson(crk.material)), [share]);
+      const problems = await services.threshold.inspectShares(crk.material, [share], principal.org);
       if (problems.length > 0) {
         throw refusal("SHARE_INVALID", `share ${body.index} is not valid`, { indexes: [body.index], problems });
       }
@@ -78,7 +77,8 @@ export const ceremonyHandlers: Handlers<Routes, GatewayServices> = {
 
   async completeCeremony(services, { principal, params, body, now, requestId }) {
     const before = await find(services.read, params.id, principal.org);
-    const dealt = before.operation === "generate" ? dealMaterial(services, before.threshold, before.total_shares) : undefined;
+    const { operation, threshold, total_shares } = before;
+    const dealt = operation === "generate" ? dealing(services, principal.org, threshold, total_shares) : undefined;
     return services.transact({ principal, now, requestId }, async (unit) => {
       const ceremony = await find(unit, params.id, principal.org);
       const witness = await findWitness(unit, principal.org, body.witness);

@@ -1,5 +1,5 @@
 import { type Custodian, createCrk, refusal, requireThreshold } from "@seneschal/core/keys";
-import { type CrkPublic, type CrkWithShares, crkToJson, dealCrk, type Share } from "@seneschal/crypto/threshold";
+import { type CrkWithShares, crkToJson, type Share } from "@seneschal/crypto/threshold";
 import { base64 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import { organizations } from "../organizations/collections.ts";
@@ -15,22 +15,41 @@ export interface DealtShare {
   readonly data: string;
 }
 
-/** Makes key material. Throws `INVALID_THRESHOLD`. Slow for large totals: done before the transaction, not in it. */
-export function dealMaterial(services: GatewayServices, threshold: number, total: number): CrkWithShares {
-  requireThreshold(threshold, total);
-  return dealCrk({ threshold, total, random: services.random });
+/** Key material of one request, made when it is asked for the first time: a transaction that is tried again takes the same. */
+export interface Dealing {
+  material(): Promise<CrkWithShares>;
+  /** Overwrites the shares, if any were made. */
+  erase(): void;
 }
 
-/** Stores the public half as the organisation's key. Throws `CRK_EXISTS`. */
+/** A dealing for an organisation. Throws `INVALID_THRESHOLD`. */
+export function dealing(services: GatewayServices, org: string, threshold: number, total: number): Dealing {
+  requireThreshold(threshold, total);
+  let dealt: Promise<CrkWithShares> | undefined;
+  let made: CrkWithShares | undefined;
+  return {
+    async material() {
+      dealt ??= services.threshold.dealCrk({ threshold, total }, org);
+      made = await dealt;
+      return made;
+    },
+    erase() {
+      for (const share of made?.shares ?? []) share.erase();
+    },
+  };
+}
+
+/** Stores the public half as the organisation's key; nothing is dealt before it is known that there is none. Throws `CRK_EXISTS`. */
 export async function storeNewCrk(
   services: GatewayServices,
   unit: GatewayUnit,
   org: string,
-  material: CrkPublic,
+  { material: deal }: Dealing,
   custodians: readonly Custodian[],
 ): Promise<StoredCrk> {
   const owner = await ensureOrganization(unit, org, "crk");
   if (owner.crk_id !== null) throw refusal("CRK_EXISTS", "the organisation has a customer root key already");
+  const { crk: material } = await deal();
   const id = services.newId(unit.call.now);
   const crk: StoredCrk = {
     ...createCrk(

@@ -1,7 +1,6 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { assignCustodian, notFound, refusal, timestamp } from "@seneschal/core/keys";
-import { crkFromJson, signWithShares } from "@seneschal/crypto/threshold";
 import { ownOrganization } from "../auth/own-organization.ts";
 import { base64, bytes } from "../bytes.ts";
 import { startRotation } from "../ceremonies/start.ts";
@@ -10,7 +9,7 @@ import { asKnownNow, custodiansNamed } from "../identities/holder.ts";
 import type { GatewayServices } from "../services.ts";
 import { crks, type StoredCrk } from "./collections.ts";
 import { currentCrk, requireCrk } from "./current.ts";
-import { dealMaterial, dealtShares, storeNewCrk } from "./deal.ts";
+import { dealing, dealtShares, storeNewCrk } from "./deal.ts";
 import { crkView } from "./view.ts";
 
 type Routes = Pick<GatewayContract, "generateCrk" | "signWithCrk" | "verifyWithCrk" | "rotateCrk" | "assignCustodian">;
@@ -18,11 +17,11 @@ type Routes = Pick<GatewayContract, "generateCrk" | "signWithCrk" | "verifyWithC
 export const crkHandlers: Handlers<Routes, GatewayServices> = {
   async generateCrk(services, { principal, body, now, requestId }) {
     const org = ownOrganization(principal, body.org_id);
-    const { crk: material, shares } = dealMaterial(services, body.threshold, body.total_shares);
+    const dealt = dealing(services, org, body.threshold, body.total_shares);
     try {
       const crk = await services.transact({ principal, now, requestId }, async (unit) => {
         const custodians = await custodiansNamed(unit, org, body.custodians, body.total_shares);
-        const made = await storeNewCrk(services, unit, org, material, custodians);
+        const made = await storeNewCrk(services, unit, org, dealt, custodians);
         unit.record({
           type: "crk.generate",
           metadata: { crk_id: made.id, threshold: made.threshold, total_shares: made.total_shares },
@@ -30,9 +29,10 @@ export const crkHandlers: Handlers<Routes, GatewayServices> = {
         return made;
       });
       const view = crkView(crk);
+      const { shares } = await dealt.material();
       return { ...view, crk: view, shares: dealtShares(services, crk, shares, now) };
     } finally {
-      for (const share of shares) share.erase();
+      dealt.erase();
     }
   },
 
@@ -44,7 +44,7 @@ export const crkHandlers: Handlers<Routes, GatewayServices> = {
       }
       const data = bytes(body.data);
       const shares = body.shares.map((share) => ({ index: share.index, data: base64(bytes(share.data)) }));
-      const signature = signWithShares(crkFromJson(crk.material), shares, data, services.random);
+      const signature = await services.threshold.signWithShares(crk.material, shares, data, principal.org);
       unit.record({
         type: "crk.sign",
         metadata: {

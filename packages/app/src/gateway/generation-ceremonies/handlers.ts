@@ -15,7 +15,7 @@ import { base64, bytes, utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import { crks } from "../crk/collections.ts";
 import { currentCrk } from "../crk/current.ts";
-import { dealMaterial, storeNewCrk } from "../crk/deal.ts";
+import { dealing, storeNewCrk } from "../crk/deal.ts";
 import { crkView } from "../crk/view.ts";
 import { activeHolders, asKnownNow, custodiansNamed, holderCalling } from "../identities/holder.ts";
 import { kekName } from "../organizations/kek-name.ts";
@@ -117,16 +117,16 @@ export const generationCeremonyHandlers: Handlers<Routes, GatewayServices> = {
 
   async completeGenerationCeremony(services, { principal, params, now, requestId }) {
     const before = await find(services.read, params.id, principal.org);
-    const dealt = dealMaterial(services, before.threshold, before.total_shares);
+    const dealt = dealing(services, principal.org, before.threshold, before.total_shares);
     const done = await services.transact({ principal, now, requestId }, async (unit) => {
       const ceremony = await find(unit, params.id, principal.org);
       const seats = await asKnownNow(unit, principal.org, ceremony.seats ?? []);
       const active = await activeHolders(unit, principal.org, seats);
       stepGeneration(ceremony, { kind: "complete", crk_id: "", active }, now);
       const custodians = seats.map(({ taken_at: _, ...custodian }) => custodian);
-      const crk = await storeNewCrk(services, unit, principal.org, dealt.crk, custodians);
+      const crk = await storeNewCrk(services, unit, principal.org, dealt, custodians);
       const { state } = stepGeneration(ceremony, { kind: "complete", crk_id: crk.id, active }, now);
-      for (const share of await sealForCustodians(services, unit, ceremony, crk.id, dealt)) {
+      for (const share of await sealForCustodians(services, unit, ceremony, crk.id, await dealt.material())) {
         unit.insert(encryptedShares, encryptedShareId(crk.id, share.index), share);
       }
       eraseHeldKeys(unit, ceremony);
@@ -137,7 +137,7 @@ export const generationCeremonyHandlers: Handlers<Routes, GatewayServices> = {
       });
       return state;
     });
-    for (const share of dealt.shares) share.erase();
+    dealt.erase();
     return view(services.read, done, now);
   },
 

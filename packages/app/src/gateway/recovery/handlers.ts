@@ -10,7 +10,6 @@ import {
   refusal,
   stepRecovery,
 } from "@seneschal/core/keys";
-import { crkFromJson, crkSet, inspectShares, signWithShares } from "@seneschal/crypto/threshold";
 import { findAdmin } from "../admins/find.ts";
 import { base64, bytes, utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
@@ -59,7 +58,7 @@ async function proveQuorum(services: GatewayServices, unit: GatewayUnit, recover
   const message = utf8(`seneschal/recovery/v1\0${recovery.id}\0${recovery.admin_id}`);
   try {
     const shares = await openHeldShares(services, unit, recovery);
-    const proof = signWithShares(crkFromJson(crk.material), shares, message, services.random);
+    const proof = await services.threshold.signWithShares(crk.material, shares, message, recovery.org_id);
     return services.crypto.ed25519Verify(bytes(crk.public_key), message, proof);
   } catch (error) {
     if (isCoded(error, "share_invalid") || isCoded(error, "threshold_not_met")) return false;
@@ -119,7 +118,7 @@ export const recoveryHandlers: Handlers<Routes, GatewayServices> = {
       const { state } = stepRecovery({ ...recovery, seats }, { kind: "share", index: body.index, holder }, now);
       const crk = await keyOf(unit, recovery);
       const share = { index: body.index, data: base64(bytes(body.data)) };
-      const { problems } = inspectShares(crkSet(crkFromJson(crk.material)), [share]);
+      const problems = await services.threshold.inspectShares(crk.material, [share], principal.org);
       if (problems.length > 0) {
         throw refusal("SHARE_INVALID", `share ${body.index} is not valid`, { indexes: [body.index], problems });
       }

@@ -1,13 +1,7 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { adminRoles, isPast, keepSeats, notFound, refusal, requireSeated, takeSeat, timestamp } from "@seneschal/core/keys";
-import {
-  acceptsCommitment,
-  acceptsSignatureShare,
-  aggregateSignature,
-  crkFromJson,
-  newSigningRound,
-} from "@seneschal/crypto/threshold";
+import { newSigningRound } from "@seneschal/crypto/threshold";
 import { base64, bytes } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import { crks, type StoredCrk } from "../crk/collections.ts";
@@ -81,7 +75,7 @@ export const signingSessionHandlers: Handlers<Routes, GatewayServices> = {
         crk_version: crk.version,
         status: "committing",
         threshold: crk.threshold,
-        round: newSigningRound(crkFromJson(crk.material), id, bytes(body.data)),
+        round: newSigningRound({ setId: bytes(crk.material.set_id), epoch: crk.material.epoch }, id, bytes(body.data)),
         seats: keepSeats(crk.custodians ?? []),
         commitments: [],
         parts: [],
@@ -112,7 +106,7 @@ export const signingSessionHandlers: Handlers<Routes, GatewayServices> = {
       const seats = takeSeat(present, { index, total, holder: await holderCalling(unit, principal), free: "nobody" }, now);
       requireRound(session, crk, "committing", now);
       const commitment = { index, hiding: base64(bytes(body.hiding)), binding: base64(bytes(body.binding)) };
-      if (!acceptsCommitment(crkFromJson(crk.material), session.commitments, commitment)) {
+      if (!(await services.threshold.acceptsCommitment(crk.material, session.commitments, commitment, principal.org))) {
         throw refusal("SHARE_INVALID", `the commitment of custodian ${index} is not valid`, { indexes: [index] });
       }
       const commitments = [...session.commitments, commitment];
@@ -142,7 +136,9 @@ export const signingSessionHandlers: Handlers<Routes, GatewayServices> = {
       }
       const part = { index, share: base64(bytes(body.share)) };
       const metadata = { session_id: session.id, operation: "sign", event: "signed", index };
-      if (!acceptsSignatureShare(crkFromJson(crk.material), session.round, session.commitments, part)) {
+      if (
+        !(await services.threshold.acceptsSignatureShare(crk.material, session.round, session.commitments, part, principal.org))
+      ) {
         unit.record({ type: "crk.ceremony", result: "denied", metadata });
         return undefined;
       }
@@ -171,7 +167,13 @@ export const signingSessionHandlers: Handlers<Routes, GatewayServices> = {
       const { seats = [], parts } = session;
       const indexes = parts.map((part) => part.index);
       requireSeated(seats, indexes, await activeHolders(unit, principal.org, seats));
-      const signature = aggregateSignature(crkFromJson(crk.material), session.round, session.commitments, parts);
+      const signature = await services.threshold.aggregateSignature(
+        crk.material,
+        session.round,
+        session.commitments,
+        parts,
+        principal.org,
+      );
       const next: SigningSession = {
         ...session,
         status: "completed",

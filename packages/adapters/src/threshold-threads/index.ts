@@ -1,0 +1,1 @@
+export { openThresholdThreads, type ThresholdThreads, type ThresholdThreadsOptions } from "./open-threshold-threads.ts";
