@@ -1,21 +1,16 @@
-import { createRequire } from "node:module";
-import { Worker } from "node:worker_threads";
-import type { Argon2Params } from "@seneschal/core/ports";
+import type { Argon2Params, WorkerPool } from "@seneschal/core/ports";
+import { openWorkerPool } from "../worker-pool/index.ts";
 
-/** Two at a time: each takes its whole memory cost, so that a flood of logins waits instead of filling the machine. */
-const LANES = 2;
+/** One password to be hashed. */
+export interface Argon2Task {
+  readonly password: Uint8Array;
+  readonly salt: Uint8Array;
+  readonly params: Argon2Params;
+  readonly length: number;
+}
 
-const SOURCE = `
-const { parentPort, workerData } = require("node:worker_threads");
-const { module, password, salt, time, memoryKiB, parallelism, length } = workerData;
-require(module)
-  .argon2id({ password, salt, iterations: time, memorySize: memoryKiB, parallelism, hashLength: length, outputType: "binary" })
-  .then((hash) => parentPort.postMessage(hash));
-`;
-
-const { resolve: locate } = createRequire(import.meta.url);
-const lanes: Promise<unknown>[] = Array.from({ length: LANES }, () => Promise.resolve());
-let turn = 0;
+/** Two at a time (one owner leaves one of the three): each takes its whole memory cost, so that a flood of logins waits instead of filling the machine. What one took is given back when it has nothing to do. */
+let pool: WorkerPool<Argon2Task, Uint8Array> | undefined;
 
 /** argon2id by hash-wasm in a worker thread; the caller has checked the arguments. */
 export function argon2InWorker(
@@ -24,23 +19,10 @@ export function argon2InWorker(
   params: Argon2Params,
   length: number,
 ): Promise<Uint8Array> {
-  const lane = turn++ % LANES;
-  const result = (lanes[lane] ?? Promise.resolve()).then(() => compute(password, salt, params, length));
-  lanes[lane] = result.catch(() => undefined);
-  return result;
-}
-
-function compute(password: Uint8Array, salt: Uint8Array, params: Argon2Params, length: number): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(SOURCE, {
-      eval: true,
-      workerData: { module: locate("hash-wasm"), password, salt, ...params, length },
-    });
-    worker.once("message", (hash: Uint8Array) => {
-      resolve(hash);
-      worker.terminate().catch(reject);
-    });
-    worker.once("error", reject);
-    worker.once("exit", () => reject(new Error("argon2id worker ended without a result")));
+  pool ??= openWorkerPool({
+    name: "passwords",
+    module: new URL("./worker", import.meta.url),
+    ...{ workers: 3, deadline: 60_000, waitingPerOwner: 1000, idle: 1000 },
   });
+  return pool.run({ password, salt, params, length }, "");
 }

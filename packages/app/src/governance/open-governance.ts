@@ -15,6 +15,7 @@ import type {
   Random,
   WorkerPoolState,
 } from "@seneschal/core/ports";
+import { settled } from "@seneschal/core/store";
 import {
   type Background,
   type BuiltService,
@@ -25,7 +26,6 @@ import {
   storeIdempotency,
   workersCheck,
 } from "../platform/index.ts";
-import { settled } from "@seneschal/core/store";
 import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
 import { Persons, withoutNames } from "./audit/persons.ts";
 import { authenticator, authoriser, openActions } from "./authenticate.ts";

@@ -13,6 +13,7 @@ import {
   type OperationRequest,
   tierRank,
 } from "@seneschal/core/governance";
+import type { CompiledPolicy } from "@seneschal/core/ports";
 import { auditOf } from "../audit/event.ts";
 import { operationRequest, wireRequest } from "../operation-request.ts";
 import type { GovernanceServices } from "../services.ts";
@@ -51,7 +52,13 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
   },
 
   async evaluate(services, input) {
-    const { worlds, store, policy, policyRevision, tiers } = services;
+    const { worlds, store, policyRevision, tiers } = services;
+    const owner = ownerOf(input);
+    // A request may be long, and each alternative is judged as well: the caller's work.
+    const policy: CompiledPolicy = {
+      packages: services.policy.packages,
+      evaluate: (path, asked, options) => services.policy.evaluate(path, asked, Object.assign({ owner }, options)),
+    };
     const request = operationRequest(input.body);
     const world = await worlds.at(input.principal?.org ?? NOBODY);
     const judge = (r: OperationRequest, seen: EvaluationWorld = world) => evaluateOperation(r, seen, policy, tiers, input.now);
