@@ -48,7 +48,8 @@ function build(schema: Schema, bytes: number, whole: Schema, depth: number): unk
     case "object": {
       const fields = Object.entries(schema.properties ?? {});
       const each = Math.floor(bytes / Math.max(1, fields.length)) - 16;
-      if (fields.length > 0) return Object.fromEntries(fields.map(([name, field]) => [name, build(field, each, whole, depth + 1)]));
+      if (fields.length > 0)
+        return Object.fromEntries(fields.map(([name, field]) => [name, build(field, each, whole, depth + 1)]));
       const values = typeof schema.additionalProperties === "object" ? schema.additionalProperties : { type: "integer" };
       const count = Math.max(1, Math.min(10_000, Math.floor(bytes / 64)));
       return Object.fromEntries(Array.from({ length: count }, (_, i) => [`key_${i}`, build(values, 32, whole, depth + 1)]));
@@ -57,7 +58,9 @@ function build(schema: Schema, bytes: number, whole: Schema, depth: number): unk
       const items = schema.items ?? { type: "integer" };
       const size = Math.max(1, JSON.stringify(build(items, 1, whole, depth + 1) ?? null).length);
       const count = Math.max(schema.minItems ?? 0, Math.min(schema.maxItems ?? 1_000_000, Math.floor(bytes / (size + 1))));
-      return Array.from({ length: Math.max(0, count) }, () => build(items, Math.floor(bytes / Math.max(1, count)), whole, depth + 1));
+      return Array.from({ length: Math.max(0, count) }, () =>
+        build(items, Math.floor(bytes / Math.max(1, count)), whole, depth + 1),
+      );
     }
     case "integer":
     case "number":
