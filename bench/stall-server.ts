@@ -9,13 +9,12 @@ const unlimited = { limit: 1_000_000_000, window: 60_000 };
 const running = await startDev({
   ...{ dataDir, portBase: "any", serve, log: openLogger({ level: "silent" }), version: "bench" },
   change: (config) => {
-    const rate_limit = { authenticated: unlimited, anonymous: unlimited, guarded: unlimited };
+    const common = { authenticated: unlimited, anonymous: unlimited };
     return {
       ...config,
-      gateway: { ...config.gateway, rate_limit },
-      governance: { ...config.governance, rate_limit },
-      scheduler: { ...config.scheduler, ...("rate_limit" in config.scheduler ? { rate_limit } : {}) },
-    } as typeof config;
+      gateway: { ...config.gateway, rate_limit: { ...config.gateway.rate_limit, ...common, guarded: unlimited } },
+      governance: { ...config.governance, rate_limit: common },
+    };
   },
 });
 const delay = monitorEventLoopDelay({ resolution: 1 });
