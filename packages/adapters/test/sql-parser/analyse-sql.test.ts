@@ -1,4 +1,4 @@
-import { analyseSql, createClassifier, parseSql, splitStatements } from "@seneschal/core/governance";
+import { analyseSql, createClassifier, LineageGraph, LineageIngest, parseSql, splitStatements } from "@seneschal/core/governance";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openSqlParser } from "../../src/sql-parser/index.ts";
@@ -24,6 +24,15 @@ describe("tables", () => {
     ["FROM src INSERT OVERWRITE TABLE a SELECT x INSERT INTO TABLE b SELECT y WHERE y > 1", ["src"], ["a", "b"]],
     ["EXPORT TABLE src TO '/tmp/x'", ["src"], ["/tmp/x"]],
     ["USE db; INSERT INTO t SELECT * FROM a", ["db.a"], ["db.t"]],
+    ["UPDATE t SET v = b.v FROM dbo.t t JOIN b ON t.id = b.id", ["b"], ["dbo.t"]],
+    ["DELETE t FROM dbo.t t JOIN b ON t.id = b.id", ["b"], ["dbo.t"]],
+    ["INSERT ALL INTO a VALUES (x) INTO b (c) VALUES (y) SELECT x, y FROM s", ["s"], ["a", "b"]],
+    ["MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *", ["s"], ["t"]],
+    ["WITH x AS (DELETE FROM a RETURNING *) INSERT INTO t SELECT * FROM x", ["a"], ["a", "t"]],
+    ["CREATE VIEW t AS WITH d AS (DELETE FROM a RETURNING *) SELECT * FROM d", ["a"], ["a", "t"]],
+    ["INSERT INTO t SELECT * FROM ONLY a", ["a"], ["t"]],
+    ["INSERT INTO t SELECT 1 LIMIT (SELECT n FROM a)", ["a"], ["t"]],
+    ["EXEC('INSERT INTO t SELECT * FROM a')", ["a"], ["t"]],
   ])("%s", (sql, inputs, outputs) => {
     const got = read(sql);
     expect([[...got.inputs].sort(), [...got.outputs].sort()]).toEqual([inputs, outputs]);
@@ -62,11 +71,83 @@ describe("columns", () => {
     ]);
   });
 
+  test("members of an unnested value come from its column", () => {
+    expect(inputsOf("SELECT p.key FROM e, UNNEST(params) p", "key", "bigquery")).toEqual(["e.params TRANSFORMATION"]);
+  });
+
+  test("columns of a PIVOT come from what is aggregated", () => {
+    const sql = "SELECT q1 FROM s PIVOT(SUM(amount) FOR quarter IN ('q1', 'q2'))";
+    expect(inputsOf(sql, "q1", "snowflake", { s: ["amount", "quarter"] })).toContain("s.amount AGGREGATION");
+  });
+
+  test("a row as a whole is all columns where they are known, else a star", () => {
+    const sql = "INSERT INTO t (doc) SELECT to_jsonb(p) FROM s p";
+    expect(inputsOf(sql, "doc")).toContain("s.* TRANSFORMATION");
+    expect(inputsOf(sql, "doc", "postgres", { s: ["a", "b"] })).toEqual(["s.a TRANSFORMATION", "s.b TRANSFORMATION"]);
+  });
+
+  test("INSERT ALL gives each table its own values", () => {
+    const { results } = read("INSERT ALL INTO a (x) VALUES (p) INTO b (y) VALUES (q) SELECT p, q FROM s");
+    const made = results.map((r) => [r.table, r.columns.map((c) => [c.name, c.inputs.map((i) => i.field)])]);
+    expect(made).toEqual([
+      ["a", [["x", ["p"]]]],
+      ["b", [["y", ["q"]]]],
+    ]);
+  });
+
+  test("what comes by no rule of the SELECT list goes to every table that the statement writes", () => {
+    const { results } = read("INSERT INTO t SELECT 1 LIMIT (SELECT n FROM a)");
+    expect(results.filter((r) => r.table === "t").flatMap((r) => r.stars)).toEqual(["a"]);
+  });
+
   test("a recursive CTE ends", () => {
     expect(
       read("WITH RECURSIVE r AS (SELECT id FROM e UNION ALL SELECT e.id FROM e JOIN r ON e.boss = r.id) SELECT id FROM r").inputs,
     ).toEqual(["e"]);
   });
+});
+
+describe("lineage of a job whose SQL is", () => {
+  const linked = (query: string) => {
+    const graph = new LineageGraph();
+    const dataset = (name: string) => ({ namespace: "db", name });
+    new LineageIngest(graph, parser).add(
+      {
+        eventType: "COMPLETE",
+        eventTime: "2026-01-01T00:00:00Z",
+        producer: "https://example.org/producer",
+        schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        run: { runId: "01890000-0000-7000-8000-000000000000" },
+        job: {
+          namespace: "db",
+          name: "job",
+          facets: { sql: { _producer: "https://example.org", _schemaURL: "https://example.org", query } },
+        },
+        inputs: [dataset("a"), dataset("b")],
+        outputs: [dataset("t")],
+      },
+      0,
+    );
+    return graph.edgesAmong(["db/a", "db/b", "db/t"]);
+  };
+  const columnsFrom = (query: string) =>
+    Object.fromEntries(linked(query).map((edge) => [edge.source, edge.columns.map((c) => `${c.from}>${c.to ?? ""}`)]));
+
+  test.each([
+    [
+      "read whole is narrowed to its columns",
+      "INSERT INTO t (x) SELECT a.k FROM a JOIN b ON true",
+      { "db/a": ["k>x"], "db/b": [] },
+    ],
+    [
+      "partly unread is not",
+      "INSERT INTO t (x) SELECT a.k FROM a; INSERT INTO t SELECT b.k FROM b WHERE ((",
+      { "db/a": [], "db/b": [] },
+    ],
+    ["partly unexplained is not", "INSERT INTO t (x) SELECT a.k FROM a WHERE other.k = 1", { "db/a": [], "db/b": [] }],
+    ["built when it runs is not", "INSERT INTO t (x) SELECT a.k FROM a; EXEC(@q)", { "db/a": [], "db/b": [] }],
+    ["a star beside a column is a star", "INSERT INTO t (x, y) SELECT a, a.k FROM a", { "db/a": [], "db/b": [] }],
+  ])("%s", (_, query, expected) => expect(columnsFrom(query)).toEqual(expected));
 });
 
 describe("any text", () => {

@@ -74,7 +74,7 @@ test("a few characters of a value count as masked, more do not", () => {
 describe("SQL inside another text is read as SQL", () => {
   test.each([
     ['cursor.execute("SELECT email, ssn FROM users WHERE id = %s", (i,))', "text"],
-    ["EXEC sp_executesql N'SELECT ssn FROM customers'", "text"],
+    ["EXEC sp_executesql N'SELECT ssn FROM customers'", "sql"],
     ['{"database":"crm","sql":"SELECT ssn FROM customers"}', "json"],
     ["CALL run_report('SELECT ssn FROM customers')", "sql"],
   ])("%s", (query, form) => {

@@ -6,7 +6,7 @@ import type { SqlParser } from "../sql/sql-parser.ts";
 import type { SchemaOf } from "../sql/types.ts";
 import { confidenceOf, hiddenNames } from "./confidence.ts";
 import { businessEvidence, type Evidence, safeName } from "./evidence.ts";
-import { beginsLikeSql, csvOf, jsonOf, type QueryForm, quotedSql } from "./form.ts";
+import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
 import { recognise } from "./recognise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
@@ -15,6 +15,7 @@ import { type DataRequest, requestOf } from "./request.ts";
 import { type Catalogue, sqlEvidence } from "./sql-evidence.ts";
 import { jsonEvidence, tableEvidence } from "./structured-evidence.ts";
 import { DEFAULT_TIER_POLICY, loweredTier, lowestTier, policyOf, type TierPolicy, tagsOf, tierRank } from "./tiers.ts";
+import { hasSignsOfCode, looksLikeSql, sqlWordsEvidence, unreadEvidence, unreadOperation } from "./unread-sql.ts";
 
 /** Longest text that is classified in one piece, in UTF-16 code units. */
 export const MAX_QUERY_LENGTH = 524_288;
@@ -104,13 +105,19 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
     options.sql !== undefined && beginsLikeSql(query) && !readsLikeProse(query)
       ? parseSql(options.sql, query, textOf(context["dialect"]))
       : undefined;
+  const catalogue = options.catalogue ?? (() => undefined);
+  const unread = parsed?.unread.filter(looksLikeSql) ?? [];
   const json = parsed === undefined || parsed.statements.length === 0 ? jsonOf(query) : undefined;
   const rows = json === undefined && !beginsLikeSql(query) ? csvOf(query) : undefined;
-  if (parsed !== undefined && parsed.statements.length > 0 && parsed.failed === 0) {
+  if (parsed !== undefined && (unread.length > 0 || (parsed.statements.length > 0 && parsed.failed === 0))) {
     form = "sql";
     const analysis = analyseSql(parsed.statements, options.schemaOf);
-    operation = analysis.operation;
-    evidence.push(...sqlEvidence(analysis, policy, options.catalogue ?? (() => undefined), recognisers));
+    operation = parsed.statements.length > 0 ? analysis.operation : unreadOperation(query);
+    evidence.push(...sqlEvidence(analysis, policy, catalogue, recognisers));
+    if (unread.length > 0) {
+      const reason = "the statement could not be read, so that the highest tier is assumed";
+      evidence.push(...unreadEvidence(unread, reason, policy, catalogue));
+    }
     for (const { value } of analysis.literals) evidence.push(...innerEvidence(value, policy, options));
     // What the tree does not carry (comments, odd literals) is searched as text; shapes of plain numbers are left to the literals.
     evidence.push(...textEvidence(query, context, policy, recognisers));
@@ -118,6 +125,8 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
     if (analysis.results.length + analysis.inputs.length + analysis.outputs.length === 0) {
       const request = requestOf(query);
       if (request !== undefined) evidence.push(...requestEvidence(request, policy));
+    }
+    if (unread.length > 0 || analysis.results.length + analysis.inputs.length + analysis.outputs.length === 0) {
       for (const inner of quotedSql(query)) evidence.push(...innerEvidence(inner, policy, options));
     }
   } else if (json !== undefined) {
@@ -132,6 +141,7 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
   } else {
     evidence.push(...textEvidence(query, context, policy, recognisers));
     for (const inner of quotedSql(query)) evidence.push(...innerEvidence(inner, policy, options));
+    evidence.push(...embeddedEvidence(query, policy, options));
     const request = requestOf(query);
     if (request !== undefined) {
       operation = request.operation;
@@ -146,15 +156,33 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
 function innerEvidence(text: string, policy: TierPolicy, options: ClassifierOptions): Evidence[] {
   if (readsLikeQueryCode(text)) return queryCodeEvidence(text, policy);
   if (options.sql === undefined || !beginsLikeSql(text) || readsLikeProse(text)) return [];
-  const { statements, failed } = parseSql(options.sql, text);
-  if (statements.length === 0 || failed > 0) return [];
+  const catalogue = options.catalogue ?? (() => undefined);
+  const { statements, unread } = parseSql(options.sql, text);
+  if (unread.some(looksLikeSql))
+    return unreadEvidence(unread, "a statement inside the text could not be read", policy, catalogue);
+  if (statements.length === 0 || unread.length > 0) return [];
   const analysis = analyseSql(statements, options.schemaOf);
-  return sqlEvidence(analysis, policy, options.catalogue ?? (() => undefined), options.recognisers ?? DEFAULT_RECOGNISERS);
+  return sqlEvidence(analysis, policy, catalogue, options.recognisers ?? DEFAULT_RECOGNISERS);
+}
+
+/** Evidence of a statement that stands in a text without quotes: as far as one reads, else of the words from there on. */
+function embeddedEvidence(text: string, policy: TierPolicy, options: ClassifierOptions): Evidence[] {
+  if (options.sql === undefined) return [];
+  const found = embeddedSql(text);
+  if (found === undefined || !hasSignsOfCode(found)) return [];
+  const catalogue = options.catalogue ?? (() => undefined);
+  for (const part of [found, found.split(/;|\n/, 1)[0] ?? ""]) {
+    const { statements, failed } = parseSql(options.sql, part);
+    if (failed > 0 || statements.length === 0) continue;
+    const analysis = analyseSql(statements, options.schemaOf);
+    return sqlEvidence(analysis, policy, catalogue, options.recognisers ?? DEFAULT_RECOGNISERS);
+  }
+  return sqlWordsEvidence(found, policy, catalogue);
 }
 
 /** `Delete the account of my brother.` may parse as SQL in a lenient dialect; sentences end in a full stop and name no table. */
 function readsLikeProse(query: string): boolean {
-  return /[.?!]\s*$/.test(query) && !/\b(?:from|into|table|set|using|values)\b/i.test(query);
+  return /[.?!]\s*$/.test(query) && !/\b(?:from|into|table|set|using|values)\b/i.test(query) && !hasSignsOfCode(query);
 }
 
 function textEvidence(text: string, context: JsonObject, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
@@ -229,6 +257,7 @@ function conclude(
   const many = form !== "text" && quasi.size >= policy.quasiThreshold && rank < tierRank(policy, policy.quasiTier);
   if (many) rank = tierRank(policy, policy.quasiTier);
   const tier = policy.tiers[rank] ?? lowestTier(policy);
+  const doubt = evidence.some((e) => e.kind === "unexplained" || e.kind === "unread");
   const winning = evidence.filter((e) => (many ? quasi.has(e.entity) : tierRank(policy, e.tier) === rank && rank > 0));
   const extra = evidence.filter((e) => e.kind === "catalogue").flatMap((e) => e.tags);
   const tags = [
@@ -245,7 +274,7 @@ function conclude(
   const quasiNote = many ? `${quasi.size} quasi-identifiers together identify people: ` : "";
   return {
     tier,
-    confidence: Math.round(confidenceOf(winning, rank, form === "text" ? hiddenNames(query) : undefined) * 1000) / 1000,
+    confidence: Math.round(confidenceOf(winning, rank, form === "text" ? hiddenNames(query) : undefined, doubt) * 1000) / 1000,
     tags,
     reasoning:
       reasons.length === 0 ? `${tier}: nothing sensitive found and no business data named` : `${tier}: ${quasiNote}${shown}`,

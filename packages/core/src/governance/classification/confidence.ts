@@ -12,7 +12,13 @@ const RELIABILITY: Readonly<Record<EvidenceKind, number>> = {
   name: 0.88,
   request: 0.85,
   object: 0.8,
+  // Not fitted: how likely it is that something of the tier is behind what is not seen.
+  unexplained: 0.4,
+  unread: 0.5,
 };
+
+/** What an answer is worth beside something that no rule explains. */
+const DOUBT = 0.75;
 
 /** What no rule can see in a text: names of people and places. `hidden` grows with the signs of them. */
 export type HiddenNames = "none" | "few" | "some" | "many" | "unknown";
@@ -22,9 +28,10 @@ const NOTHING_FOUND: Readonly<Record<HiddenNames, number>> = { none: 0.4, few: 0
 
 /**
  * Probability that the tier is right: noisy-or over independent evidence for it. Evidence of the same span is one piece. Low tiers and empty results are worth
- * less where names may hide.
+ * less where names may hide, and any answer where something was not explained (`doubt`).
  */
-export function confidenceOf(winning: readonly Evidence[], rank: number, hidden: HiddenNames | undefined): number {
+export function confidenceOf(winning: readonly Evidence[], rank: number, hidden: HiddenNames | undefined, doubt = false): number {
+  if (doubt) return confidenceOf(winning, rank, hidden) * DOUBT;
   if (winning.length === 0) return hidden === undefined ? 0.9 : NOTHING_FOUND[hidden];
   const seen = new Set<string>();
   let miss = 1;

@@ -3,7 +3,18 @@ import type { Finding } from "./recogniser.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
 
 /** How an entity became known; each kind has its own reliability. */
-export type EvidenceKind = "checksum" | "context" | "pattern" | "name" | "request" | "catalogue" | "object";
+export type EvidenceKind =
+  | "checksum"
+  | "context"
+  | "pattern"
+  | "name"
+  | "request"
+  | "catalogue"
+  | "object"
+  /** Of a statement that was read but for some names. */
+  | "unexplained"
+  /** Of a statement that was not read. */
+  | "unread";
 
 /** One reason for a tier. */
 export interface Evidence {

@@ -5,7 +5,7 @@ export type QueryForm = "sql" | "query" | "json" | "csv" | "text";
 
 /** First words of statements; those that are verbs of plain language too, with what follows them in SQL. */
 const SQL_START =
-  /^\s*(?:\(\s{0,9}){0,9}(?:select|with|insert|update|delete|merge|copy|unload|create|alter|drop|truncate|explain|from|use|replace|call|grant|describe|declare|prepare|cache|begin|set|values|table|analyze|pragma|attach|start\s+transaction|show\s+(?:full\s+|extended\s+)?(?:tables|databases|schemas|columns|fields|create|views|functions|procedure|grants|index(?:es)?|keys|partitions|variables|status|processlist|catalogs|roles|users\s*;?\s*$)|export\s+(?:table|data)|import\s+(?:external\s+)?(?:table|from|foreign)|load\s+data)\b/i;
+  /^\s*(?:\(\s{0,9}){0,9}(?:select|with|insert|update|delete|merge|copy|unload|create|alter|drop|truncate|explain|from|use|replace|call|grant|describe|declare|prepare|exec(?:ute)?|cache|begin|set|values|table|analyze|pragma|attach|start\s+transaction|show\s+(?:full\s+|extended\s+)?(?:tables|databases|schemas|columns|fields|create|views|functions|procedure|grants|index(?:es)?|keys|partitions|variables|status|processlist|catalogs|roles|users\s*;?\s*$)|export\s+(?:table|data)|import\s+(?:external\s+)?(?:table|from|foreign)|load\s+data|lock\s+tables?|bulk\s+insert|handler\s+\S{1,100}\s+(?:read|open)|if\s+(?:not\s+)?exists)\b|^\s*(?:do\s+(?:\$|'|language\b)|\\copy\b)/i;
 
 /** True when the text begins like SQL; whether it is, the parser says. */
 export function beginsLikeSql(text: string): boolean {
@@ -16,6 +16,15 @@ export function beginsLikeSql(text: string): boolean {
 export function quotedSql(text: string): string[] {
   return [...text.matchAll(QUOTED_SQL)].slice(0, MAX_QUOTED).map((match) => (match[2] ?? "").replace(PLACEHOLDER, "NULL"));
 }
+/** The rest of a text from where a statement begins inside it, if one does. */
+export function embeddedSql(text: string): string | undefined {
+  if (!/\b(?:from|into|set|exec(?:ute)?)\b/i.test(text)) return undefined;
+  const at = text.search(EMBEDDED);
+  return at < 0 ? undefined : text.slice(at);
+}
+const EMBEDDED =
+  /(?<![\w'"`])(?:select\b(?=[^;]{1,400}?\bfrom\b)|insert\s{1,9}into\b|delete\s{1,9}from\b|update\s{1,9}\S{1,60}\s{1,9}set\b|merge\s{1,9}into\b|exec(?:ute)?\s{0,9}\()/i;
+
 /** What drivers and templates put values in for: `%s`, `%(name)s`, `{name}`, `${name}`, `#{name}`. */
 const PLACEHOLDER = /%\(\w{1,60}\)s|%[sd]|[$#]?\{[^{}]{0,100}\}/g;
 const QUOTED_SQL = /(["'`])(\s{0,20}(?:select|insert\s{1,9}into|update|delete\s{1,9}from|with|merge|copy)\s[^"'`]{5,4000})\1/gi;

@@ -3,7 +3,7 @@ import { businessEvidence, type Evidence, safeName } from "./evidence.ts";
 import { isAboutHealth, isAboutPeople, termOf } from "./lexicon.ts";
 import { recognise } from "./recognise.ts";
 import type { Recogniser } from "./recogniser.ts";
-import { loweredTier, policyOf, type TierPolicy, tierRank, unclassifiedTier } from "./tiers.ts";
+import { highestTier, loweredTier, policyOf, type TierPolicy, tierRank, unclassifiedTier } from "./tiers.ts";
 
 /** What is already known of a resource: its effective classification, by column where known. */
 export interface KnownResource {
@@ -36,11 +36,11 @@ export function sqlEvidence(
         if (input.type === "INDIRECT") continue;
         shown.add(keyOf(input));
         const weak: Weakening | undefined = input.masking ? "masked" : isFigure(input) ? "aggregated" : undefined;
-        push(found, columnEvidence(input, policy, catalogue, weak));
+        found.push(...columnEvidence(input, policy, catalogue, weak));
       }
       // A column of no table (a constant, a function of nothing) still has a telling name.
       if (column.inputs.length === 0)
-        push(found, columnEvidence({ table: "", field: column.name }, policy, catalogue, "a constant"));
+        found.push(...columnEvidence({ table: "", field: column.name }, policy, catalogue, "a constant"));
     }
     for (const table of result.stars) found.push(...starEvidence(table, policy, catalogue));
   }
@@ -52,7 +52,7 @@ export function sqlEvidence(
     for (const input of rest) {
       if (shown.has(keyOf(input))) continue;
       shown.add(keyOf(input));
-      push(found, columnEvidence(input, policy, catalogue, "only filtered by"));
+      found.push(...columnEvidence(input, policy, catalogue, "only filtered by"));
     }
   }
   for (const literal of analysis.literals) found.push(...literalEvidence(literal.value, literal.column, policy, recognisers));
@@ -61,6 +61,22 @@ export function sqlEvidence(
     const tier = known !== undefined && tierRank(policy, known.tier) === 0 ? known.tier : unclassifiedTier(policy);
     found.push(businessEvidence(tier, `table ${safeName(table)}`));
   }
+  for (const name of analysis.unexplained) {
+    if (catalogue(name) !== undefined) found.push(...starEvidence(name, policy, catalogue));
+    else found.push(...columnEvidence({ table: "", field: name.split(".").at(-1) ?? name }, policy, catalogue, undefined));
+  }
+  if (analysis.unexplained.length > 0) {
+    const names = analysis.unexplained.slice(0, 5).map(safeName).join(", ");
+    found.push({
+      entity: "UNEXPLAINED",
+      tier: unclassifiedTier(policy),
+      tags: [],
+      kind: "unexplained",
+      reason: `no rule explains ${names}${analysis.unexplained.length > 5 ? " and others" : ""}`,
+    });
+  }
+  for (const reason of analysis.unread)
+    found.push({ entity: "UNREAD", tier: highestTier(policy), tags: [], kind: "unread", reason });
   return found;
 }
 
@@ -73,55 +89,66 @@ function keyOf(input: ColumnInput): string {
   return `${input.table}\0${input.field.toLowerCase()}\0${input.member ?? ""}`;
 }
 
-function push(found: Evidence[], evidence: Evidence | undefined): void {
-  if (evidence !== undefined) found.push(evidence);
-}
-
 function columnEvidence(
   { table, field: column, member }: Pick<ColumnInput, "table" | "field" | "member">,
   policy: TierPolicy,
   catalogue: Catalogue,
   weak: Weakening | undefined,
-): Evidence | undefined {
+): Evidence[] {
+  if (column === "*") return starEvidence(table, policy, catalogue, weak);
   const known = catalogue(table);
   const exact =
     known?.columns?.[column] ??
     Object.entries(known?.columns ?? {}).find(([name]) => name.toLowerCase() === column.toLowerCase())?.[1];
   const why = weak === undefined ? "" : `, ${weak}`;
   const place = `${member === undefined ? "" : `member ${safeName(member)} of `}column ${safeName(column)}${table === "" ? "" : ` of ${safeName(table)}`}`;
+  const lowered = (tier: string) => (weak === undefined ? tier : loweredTier(policy, tier));
   if (exact !== undefined) {
-    return {
-      entity: `COLUMN:${column}`,
-      tier: weak === undefined ? exact.tier : loweredTier(policy, exact.tier),
-      tags: exact.tags,
-      kind: "catalogue",
-      reason: `${place} is registered as ${exact.tier}${why}`,
-      column,
-    };
+    return [
+      {
+        entity: `COLUMN:${column}`,
+        tier: lowered(exact.tier),
+        tags: exact.tags,
+        kind: "catalogue",
+        reason: `${place} is registered as ${exact.tier}${why}`,
+        column,
+      },
+    ];
   }
+  const found: Evidence[] = [];
   const term = termOf(member ?? column, table) ?? termOf(column, table);
-  if (term === undefined) return undefined;
-  const { tier, tags } = policyOf(policy, term.entity);
-  return {
-    entity: term.entity,
-    tier: weak === undefined ? tier : loweredTier(policy, tier),
-    tags,
-    kind: "name",
-    reason: `${place} names ${term.term}${why}`,
-    column,
-  };
+  if (term !== undefined) {
+    const { tier, tags } = policyOf(policy, term.entity);
+    found.push({
+      entity: term.entity,
+      tier: lowered(tier),
+      tags,
+      kind: "name",
+      reason: `${place} names ${term.term}${why}`,
+      column,
+    });
+  }
+  // A column that the register does not speak of has the tier of its table.
+  if (known !== undefined && tierRank(policy, known.tier) > 1) {
+    const reason = `${place}, which is registered as ${known.tier}${why}`;
+    found.push({ entity: `COLUMN:${column}`, tier: lowered(known.tier), tags: known.tags, kind: "catalogue", reason, column });
+  }
+  return found;
 }
 
-function starEvidence(table: string, policy: TierPolicy, catalogue: Catalogue): Evidence[] {
+/** Evidence of a table that is shown whole; `weak`: its rows are shown less than plainly. */
+export function starEvidence(table: string, policy: TierPolicy, catalogue: Catalogue, weak?: Weakening): Evidence[] {
   const known = catalogue(table);
+  const tierOf = (tier: string) => (weak === undefined ? tier : loweredTier(policy, tier));
+  const why = weak === undefined ? "" : `, ${weak}`;
   if (known !== undefined) {
     return [
       {
         entity: `TABLE:${table}`,
-        tier: known.tier,
+        tier: tierOf(known.tier),
         tags: known.tags,
         kind: "catalogue",
-        reason: `all columns of ${safeName(table)}, registered as ${known.tier}`,
+        reason: `all columns of ${safeName(table)}, registered as ${known.tier}${why}`,
       },
     ];
   }
@@ -131,10 +158,10 @@ function starEvidence(table: string, policy: TierPolicy, catalogue: Catalogue): 
   return [
     {
       entity,
-      tier,
+      tier: tierOf(tier),
       tags,
       kind: "name",
-      reason: `all columns of ${safeName(table)}, which is about ${entity === "PERSON" ? "people" : "patients"}`,
+      reason: `all columns of ${safeName(table)}, which is about ${entity === "PERSON" ? "people" : "patients"}${why}`,
     },
   ];
 }

@@ -97,6 +97,11 @@ export function lowestTier(policy: Pick<TierPolicy, "tiers">): string {
   return policy.tiers[0] ?? "PUBLIC";
 }
 
+/** The highest tier of the scale: what cannot be read counts as it. */
+export function highestTier(policy: Pick<TierPolicy, "tiers">): string {
+  return policy.tiers.at(-1) ?? "RESTRICTED";
+}
+
 /** The tier of what nobody classified: it is known to exist, so that it is not public. */
 export function unclassifiedTier(policy: Pick<TierPolicy, "tiers">): string {
   return policy.tiers[Math.min(1, policy.tiers.length - 1)] ?? "INTERNAL";

@@ -1,9 +1,9 @@
 import type { ClassificationResult } from "./classifier.ts";
-import type { TierPolicy } from "./tiers.ts";
+import { highestTier, type TierPolicy } from "./tiers.ts";
 
 /** What is said of a text that could not be read: it may hold anything, so it is of the highest tier. `why` names no value of the text. */
 export function unreadable(policy: TierPolicy, why: string): ClassificationResult {
-  const tier = policy.tiers.at(-1) ?? "";
+  const tier = highestTier(policy);
   return {
     tier,
     confidence: 0,

@@ -176,14 +176,22 @@ export class LineageIngest {
       const columns = dataset === undefined ? undefined : Object.keys(this.#graph.info(idOf(dataset))?.columns ?? {});
       return columns === undefined || columns.length === 0 ? undefined : columns;
     };
-    for (const result of analyseSql(parseSql(this.#sql, sql.query, sql.dialect).statements, schemaOf).results) {
+    const { statements, failed } = parseSql(this.#sql, sql.query, sql.dialect);
+    const { results, unexplained, unread } = analyseSql(statements, schemaOf);
+    // What is not read whole narrows nothing: every input may go anywhere.
+    if (failed + unexplained.length + unread.length > 0) return found;
+    const whole = new Map<string, Set<string>>();
+    for (const result of results) {
       const output = result.table === undefined ? (outputs.length === 1 ? outputs[0] : undefined) : byName(result.table, outputs);
       if (output === undefined) continue;
       const sources = found.get(idOf(output)) ?? new Map<string, ColumnLink[]>();
       found.set(idOf(output), sources);
+      const passesWhole = (id: string) => whole.set(idOf(output), (whole.get(idOf(output)) ?? new Set()).add(id));
       const note = (table: string, link: ColumnLink) => {
         const input = byName(table, inputs);
-        if (input !== undefined) sources.set(idOf(input), [...(sources.get(idOf(input)) ?? []), link]);
+        if (input === undefined) return;
+        if (link.from === "*") passesWhole(idOf(input));
+        sources.set(idOf(input), [...(sources.get(idOf(input)) ?? []), link]);
       };
       for (const column of result.columns) {
         for (const input of column.inputs)
@@ -200,9 +208,10 @@ export class LineageIngest {
       // A star that could not be expanded carries everything: no columns are named for that source.
       for (const table of result.stars) {
         const input = byName(table, inputs);
-        if (input !== undefined) sources.set(idOf(input), []);
+        if (input !== undefined) passesWhole(idOf(input));
       }
     }
+    for (const [id, sources] of found) for (const source of whole.get(id) ?? []) sources.set(source, []);
     // Inputs that the statement does not read (by another name) keep their plain link.
     for (const sources of found.values()) for (const input of inputs) if (!sources.has(idOf(input))) sources.set(idOf(input), []);
     return found;

@@ -1,13 +1,36 @@
 import { AGGREGATES, MASKING, MEMBER_ACCESS, REVEALING_AGGREGATES, showsLittle } from "./functions.ts";
+import {
+  argumentsOf,
+  columnAlias,
+  columnName,
+  firstName,
+  firstText,
+  identifier,
+  identifiersIn,
+  isIdent,
+  isObjectName,
+  isSyntax,
+  lastKey,
+  lastName,
+  list,
+  literalText,
+  type Node,
+  nameOf,
+  numberText,
+  unnamed,
+  viewColumns,
+} from "./tree.ts";
 import type { ColumnInput, ResultColumn, SchemaOf, SqlAnalysis, SqlLiteral, SqlOutput } from "./types.ts";
-
-type Node = Record<string, unknown>;
 
 /** What a name can be looked up in: known columns, and tables that may have any column. */
 interface Relation {
   readonly names: readonly string[];
   readonly columns: readonly ResultColumn[];
   readonly open: readonly string[];
+  /** What a column of any other name is made from: members of an unnested value, columns of a pivot. */
+  readonly other?: readonly ColumnInput[];
+  /** Known by its name only, to neither a star nor a bare column: `deleted`, `excluded`. */
+  readonly hidden?: true;
 }
 
 interface Result {
@@ -29,8 +52,9 @@ const NOTHING: Result = { columns: [], open: [], dataset: [] };
 
 /**
  * Resolves tables and columns over the syntax trees of a list of statements: CTEs, subqueries, aliases, stars with a known schema, set operations, windows,
- * aggregates, masking functions, joins, `USE`, and the writing statements. A name that could come from several tables of
- * unknown schema is attributed to all of them: too much lineage is safe, too little is not.
+ * aggregates, masking functions, joins, `USE`, `RETURNING`, whole rows, and the writing statements. A name that could come from several tables of
+ * unknown schema is attributed to all of them: too much lineage is safe, too little is not. What no rule comes by is found by a look through the whole
+ * tree: queries and relations there count as shown, names are `unexplained`.
  */
 export function analyseSql(statements: readonly unknown[], schemaOf: SchemaOf = () => undefined): SqlAnalysis {
   const analyser = new Analyser(schemaOf);
@@ -44,6 +68,10 @@ class Analyser {
   readonly #outputs = new Set<string>();
   readonly #results: SqlOutput[] = [];
   readonly #literals: SqlLiteral[] = [];
+  /** Queries, relations, statements and names of the tree that a rule has come by. */
+  readonly #seen = new WeakSet<object>();
+  readonly #unexplained = new Set<string>();
+  readonly #unread = new Set<string>();
   #operation: SqlAnalysis["operation"] = "DEFINE";
   #limited = false;
   #database: string | undefined;
@@ -61,34 +89,98 @@ class Analyser {
       results: this.#results,
       literals: this.#literals,
       limited: this.#limited,
+      unexplained: [...this.#unexplained],
+      unread: [...this.#unread],
     };
   }
 
   statement(statement: Node): void {
-    const [kind = "", body] = Object.entries(statement)[0] ?? [];
     if (typeof statement === "string") return;
+    const first = this.#results.length;
+    this.#statement(statement);
+    this.#sweep(statement, new Set(this.#results.slice(first).flatMap((result) => result.table ?? [])));
+  }
+
+  /**
+   * Looks through a whole statement for what its rules did not come by. A query or relation counts as shown, and as written to all that the statement writes
+   * to; a name is unexplained.
+   */
+  #sweep(node: unknown, targets: ReadonlySet<string>): void {
+    if (typeof node !== "object" || node === null) return;
+    if (Array.isArray(node)) {
+      if (isObjectName(node)) this.#unexplain(node);
+      else for (const child of node) this.#sweep(child, targets);
+      return;
+    }
+    const body = node as Node;
+    if (isIdent(body)) {
+      this.#unexplain([body]);
+      return;
+    }
+    if (Array.isArray(body["CompoundIdentifier"])) {
+      this.#unexplain(body["CompoundIdentifier"]);
+      return;
+    }
+    if (isQuery(body) && !this.#seen.has(body)) this.#shown(this.#query(body, EMPTY_SCOPE()), targets);
+    for (const [key, child] of Object.entries(body)) {
+      if (isSyntax(key) || typeof child !== "object" || child === null) continue;
+      if (!this.#seen.has(child) && isRelationOrStatement(key, child as Node)) {
+        if (key === "Table") this.#shown({ ...this.#table(child as Node, EMPTY_SCOPE()), dataset: [] }, targets);
+        else this.#shown(this.#change(key, child as Node, EMPTY_SCOPE()), targets);
+      }
+      if (key === "Function" || key === "Named") this.#explain((child as Node)["name"]);
+      this.#sweep(child, targets);
+    }
+  }
+
+  /** Counts a name that no rule has come by. */
+  #unexplain(parts: readonly unknown[]): void {
+    const idents = parts.map((part) => (part as Node)["Identifier"] ?? part);
+    if (idents.some((ident) => !this.#seen.has(ident as object))) this.#unexplained.add(nameOf(parts));
+  }
+
+  /** Notes rows that a statement shows, or may show, and brings to what it writes. */
+  #shown(result: Result, targets: ReadonlySet<string> = new Set()): void {
+    if (result.columns.every(({ inputs }) => inputs.length === 0) && result.open.length + result.dataset.length === 0) return;
+    this.#does("READ");
+    const shown = { columns: result.columns, stars: result.open, dataset: unique(result.dataset) };
+    this.#results.push(shown);
+    const sources = new Set([...result.open, ...result.columns.flatMap((c) => c.inputs.map(({ table }) => table))]);
+    for (const table of targets) this.#results.push({ table, columns: [], stars: [...sources], dataset: shown.dataset });
+  }
+
+  /** A name of the tree, which is explained by being asked for. */
+  #named(node: unknown): string {
+    this.#explain(node);
+    return nameOf(node);
+  }
+
+  /** Marks all names in a part of the tree as explained. */
+  #explain(node: unknown): void {
+    if (typeof node !== "object" || node === null) return;
+    if (!Array.isArray(node) && isIdent(node as Node)) this.#seen.add(node);
+    else for (const child of Object.values(node)) this.#explain(child);
+  }
+
+  #statement(statement: Node): void {
+    const [kind = "", body] = Object.entries(statement)[0] ?? [];
     const node = (body ?? {}) as Node;
     switch (kind) {
       case "Query":
         this.#queryStatement(node);
         return;
       case "Insert":
-        this.#insert(node, EMPTY_SCOPE());
+      case "Update":
+      case "Delete":
+      case "Merge":
+        this.#shown(this.#change(kind, node, EMPTY_SCOPE()));
         return;
       case "CreateTable":
         this.#createTable(node);
         return;
       case "CreateView":
-        this.#write(nameOf(node["name"]), this.#query(node["query"] as Node, EMPTY_SCOPE()), viewColumns(node));
-        return;
-      case "Update":
-        this.#update(node, EMPTY_SCOPE());
-        return;
-      case "Delete":
-        this.#delete(node, EMPTY_SCOPE());
-        return;
-      case "Merge":
-        this.#merge(node);
+        this.#explain(node["columns"]);
+        this.#write(this.#named(node["name"]), this.#query(node["query"] as Node, EMPTY_SCOPE()), viewColumns(node));
         return;
       case "Copy":
         this.#copy(node);
@@ -99,17 +191,20 @@ class Analyser {
       case "Use":
         this.#use(node);
         return;
+      case "Set":
+        this.#explain(((node["SingleAssignment"] ?? {}) as Node)["variable"]);
+        return;
       case "AlterTable":
         this.#alter(node);
         return;
       case "Drop":
         this.#does("DEFINE");
-        for (const name of list(node["names"])) this.#outputs.add(this.#qualified(nameOf(name)));
+        for (const name of list(node["names"])) this.#outputs.add(this.#qualified(this.#named(name)));
         return;
       case "Truncate":
         this.#does("DELETE");
         for (const target of list(node["table_names"]))
-          this.#outputs.add(this.#qualified(nameOf((target as Node)["name"] ?? target)));
+          this.#outputs.add(this.#qualified(this.#named((target as Node)["name"] ?? target)));
         return;
       case "Unload":
       case "ExportData":
@@ -117,25 +212,36 @@ class Analyser {
         this.#unload(node);
         return;
       case "Explain":
-        this.statement((node["statement"] ?? {}) as Node);
+        this.#statement((node["statement"] ?? {}) as Node);
         return;
       case "ExternalCopy":
         this.#externalCopy(node);
         return;
-      default:
-        this.#embedded(node);
+      case "Execute":
+        this.#execute(node);
+        return;
+      case "Call":
+        this.#shown({
+          columns: [{ name: "_0", inputs: unique(this.#expr(node["args"], EMPTY_SCOPE())) }],
+          open: [],
+          dataset: [],
+        });
+        return;
+      case "Prepare":
+        this.#explain(node["name"]);
+        this.#statement((node["statement"] ?? {}) as Node);
+        return;
+      // What any other statement holds (a cursor, a cache) is found by the look through its whole tree.
     }
   }
 
-  /** Queries inside a statement that has no rule of its own (a cursor, a cache, a prepared statement): what they show is shown. */
-  #embedded(node: unknown): void {
-    if (typeof node !== "object" || node === null) return;
-    const body = (node as Node)["body"];
-    if (typeof body === "object" && body !== null && ["Select", "SetOperation", "Query"].some((kind) => kind in body)) {
-      this.#queryStatement(node as Node);
-      return;
-    }
-    for (const child of Object.values(node)) this.#embedded(child);
+  /** A text that is run: one that stands there was read as statements of its own; what is left is built when the statement runs. */
+  #execute(node: Node): void {
+    this.#does("READ");
+    this.#expr(node["parameters"], EMPTY_SCOPE());
+    const name = nameOf(node["name"]).toLowerCase();
+    const runs = node["immediate"] === true || name === "" || name === "immediate" || name.endsWith("sp_executesql");
+    if (runs || /\s/.test(name)) this.#unread.add("the statement runs a text that is built when it runs");
   }
 
   /** The most telling operation of all statements wins. */
@@ -146,20 +252,14 @@ class Analyser {
 
   #queryStatement(node: Node): void {
     const body = (node["body"] ?? {}) as Node;
-    const inner = (body["Insert"] ?? body["Update"] ?? body["Delete"] ?? body["Merge"]) as Node | undefined;
-    if (inner !== undefined) {
-      // WITH ... INSERT: the tables of the WITH are visible inside.
-      const scope: Scope = { relations: [], ctes: this.#with(node, EMPTY_SCOPE()), indirect: [] };
-      if ("Insert" in inner) this.#insert(inner["Insert"] as Node, scope);
-      else if ("Update" in inner) this.#update(inner["Update"] as Node, scope);
-      else if ("Delete" in inner) this.#delete(inner["Delete"] as Node, scope);
-      else this.#merge((inner["Merge"] ?? inner) as Node, scope);
+    if (CHANGES.some((kind) => body[kind] !== undefined)) {
+      this.#shown(this.#query(node, EMPTY_SCOPE()));
       return;
     }
     this.#does(body["Select"] !== undefined && (body["Select"] as Node)["into"] !== undefined ? "WRITE" : "READ");
     const result = this.#query(node, EMPTY_SCOPE());
     const into = ((body["Select"] as Node | undefined)?.["into"] ?? undefined) as Node | undefined;
-    if (into !== undefined && into !== null) this.#write(nameOf(into["name"]), result);
+    if (into !== undefined && into !== null) this.#write(this.#named(into["name"]), result);
     else this.#results.push({ columns: result.columns, stars: result.open, dataset: unique(result.dataset) });
   }
 
@@ -172,24 +272,104 @@ class Analyser {
     this.#results.push({ table, columns: named, stars: result.open, dataset: unique(result.dataset) });
   }
 
-  #insert(node: Node, scope: Scope): void {
+  /** A changing statement, wherever it stands. The result is what it gives back: RETURNING, OUTPUT. */
+  #change(kind: string, node: Node, outer: Scope): Result {
+    this.#seen.add(node);
+    // WITH ... INSERT: the body of a query wraps the statement once more.
+    const inner = node[kind] as Node | undefined;
+    if (inner !== undefined && node["table"] === undefined && node["from"] === undefined) return this.#change(kind, inner, outer);
+    const scope =
+      kind === "Insert"
+        ? this.#insert(node, outer)
+        : kind === "Update"
+          ? this.#update(node, outer)
+          : kind === "Delete"
+            ? this.#delete(node, outer)
+            : this.#merge(node, outer);
+    const output = (node["output"] ?? {}) as Node;
+    const clause = (output["Output"] ?? output["Returning"]) as Node | undefined;
+    this.#explain(clause?.["into_table"]);
+    const items = [...list(node["returning"]), ...list(clause?.["select_items"])];
+    if (items.length === 0) return NOTHING;
+    const { columns, open } = this.#projection(items, scope);
+    for (const table of open) this.#inputs.add(table);
+    for (const { table } of columns.flatMap((column) => column.inputs)) this.#inputs.add(table);
+    return { columns, open, dataset: [] };
+  }
+
+  /** The rows of a table as RETURNING and OUTPUT see them. */
+  #returned(table: string): Relation {
+    return { ...this.#tableColumns(table), names: ["inserted", "deleted", "new", "old", "excluded"], hidden: true };
+  }
+
+  #insert(node: Node, outer: Scope): Scope {
     const target = (node["table"] ?? {}) as Node;
-    if ("TableFunction" in target) return;
-    const table = nameOf(target["TableName"] ?? target["name"] ?? target);
-    const columns = list(node["columns"]).map((column) => lastName(column));
+    const scope: Scope = { relations: [], ctes: outer.ctes, indirect: [], outer };
     const source = node["source"] as Node | undefined;
-    const result = source === undefined || source === null ? NOTHING : this.#query(source, scope);
+    const result = source === undefined || source === null ? NOTHING : this.#query(source, outer);
+    const clauses = list(node["multi_table_into_clauses"]).concat(
+      list(node["multi_table_when_clauses"]).flatMap((clause) => list((clause as Node)["into_clauses"])),
+      list(node["multi_table_else_clause"]),
+    );
+    if (clauses.length > 0) {
+      for (const clause of clauses) this.#intoTable(clause as Node, result);
+      for (const clause of list(node["multi_table_when_clauses"]))
+        this.#filter((clause as Node)["condition"], this.#over(result, scope), "CONDITIONAL");
+      return scope;
+    }
+    if ("TableFunction" in target) return scope;
+    const table = this.#named(target["TableName"] ?? target["name"] ?? target);
+    for (const key of ["columns", "after_columns", "partitioned", "insert_alias", "table_alias"]) this.#explain(node[key]);
+    const columns = list(node["columns"]).map((column) => lastName(column));
     const partitions = new Set(
       list(node["partitioned"])
         .flatMap((e) => identifiersIn(e))
         .map((n) => n.toLowerCase()),
     );
+    const qualified = this.#qualified(table);
     const schema =
-      columns.length > 0
-        ? columns
-        : this.#schemaOf(this.#qualified(table))?.filter((name) => !partitions.has(name.toLowerCase()));
+      columns.length > 0 ? columns : this.#schemaOf(qualified)?.filter((name) => !partitions.has(name.toLowerCase()));
     this.#noteValues(source, columns);
     this.#write(table, result, schema);
+    const alias = identifier((node["table_alias"] as Node | null | undefined)?.["alias"] ?? node["table_alias"]).toLowerCase();
+    const names = [table.toLowerCase(), lastName(target["TableName"] ?? target).toLowerCase(), ...(alias === "" ? [] : [alias])];
+    (scope.relations as Relation[]).push({ names, ...this.#tableColumns(qualified) }, this.#returned(qualified));
+    const on = (node["on"] ?? {}) as Node;
+    const conflict = (on["OnConflict"] ?? {}) as Node;
+    this.#explain(conflict["conflict_target"]);
+    const update = ((conflict["action"] ?? {}) as Node)["DoUpdate"] as Node | undefined;
+    const assignments = [...list(node["assignments"]), ...list(update?.["assignments"]), ...list(on["DuplicateKeyUpdate"])];
+    const assigned = assignments.map((assignment) => this.#assignment(assignment as Node, scope));
+    this.#filter(update?.["selection"], scope, "CONDITIONAL");
+    // What stands in the table already is no source of it.
+    const foreign = (input: ColumnInput) => input.table !== qualified;
+    const changed = assigned.map(({ name, inputs }) => ({ name, inputs: inputs.filter(foreign) }));
+    const dataset = unique(scope.indirect.filter(foreign));
+    if (assigned.length + dataset.length > 0) this.#results.push({ table: qualified, columns: changed, stars: [], dataset });
+    return scope;
+  }
+
+  /** One `INTO table (columns) VALUES (...)` of an INSERT ALL; without VALUES it takes the whole row. */
+  #intoTable(clause: Node, source: Result): void {
+    this.#explain(clause["columns"]);
+    const names = list(clause["columns"]).map((column) => lastName(column));
+    const values = list(((clause["values"] ?? {}) as Node)["values"]);
+    const scope = this.#over(source, EMPTY_SCOPE());
+    const columns = values.map((value, i) => ({
+      name: names[i] ?? columnName((value as Node)["Expr"]) ?? `_${i}`,
+      inputs: unique(this.#expr(value, scope)),
+    }));
+    const dataset = [...source.dataset, ...scope.indirect];
+    this.#write(
+      this.#named(clause["table_name"]),
+      values.length === 0 ? source : { columns, open: [], dataset },
+      names.length > 0 ? names : undefined,
+    );
+  }
+
+  /** A scope in which the columns of a result are the only ones. */
+  #over(result: Result, outer: Scope): Scope {
+    return { relations: [{ names: [], ...result }], ctes: outer.ctes, indirect: outer.indirect, outer };
   }
 
   /** Literals of VALUES rows, with the column they go to. */
@@ -206,7 +386,8 @@ class Analyser {
   }
 
   #createTable(node: Node): void {
-    const table = nameOf(node["name"]);
+    const table = this.#named(node["name"]);
+    for (const column of list(node["columns"])) this.#explain((column as Node)["name"]);
     const query = node["query"] as Node | undefined | null;
     if (query !== undefined && query !== null) {
       this.#write(table, this.#query(query, EMPTY_SCOPE()));
@@ -216,7 +397,7 @@ class Analyser {
     for (const key of ["like", "clone"]) {
       const from = node[key];
       if (from === undefined || from === null) continue;
-      const source = this.#qualified(nameOf(firstName(from)));
+      const source = this.#qualified(this.#named(firstName(from)));
       this.#inputs.add(source);
       this.#results.push({
         table: this.#qualified(table),
@@ -228,50 +409,62 @@ class Analyser {
     this.#outputs.add(this.#qualified(table));
   }
 
-  #update(node: Node, outer: Scope): void {
+  #update(node: Node, outer: Scope): Scope {
     this.#does("WRITE");
     const target = ((node["table"] ?? {}) as Node)["relation"] as Node | undefined;
-    const table = this.#qualified(nameOf(((target?.["Table"] ?? {}) as Node)["name"]));
+    const from = node["from"] as Node | undefined | null;
+    const others = list(from === undefined || from === null ? [] : (from["AfterSet"] ?? from["BeforeSet"] ?? from));
+    const first = (target?.["Table"] ?? {}) as Node;
+    const aliased = aliasedTable(others, nameOf(first["name"]));
+    // T-SQL: `UPDATE t ... FROM dbo.t t` changes the table that FROM calls so.
+    if (aliased !== undefined) {
+      this.#seen.add(first);
+      this.#explain(first["name"]);
+    }
+    const table = this.#qualified(nameOf((aliased ?? first)["name"]));
     this.#outputs.add(table);
     const before = this.#inputs.has(table);
-    const from = node["from"] as Node | undefined | null;
-    const scope = this.#from(
-      [node["table"], ...list(from === undefined || from === null ? [] : (from["AfterSet"] ?? from["BeforeSet"] ?? from))],
-      outer,
-    );
+    const scope = this.#from([...(aliased === undefined ? [node["table"]] : []), ...others], outer);
     if (!before) this.#inputs.delete(table);
+    (scope.relations as Relation[]).push(this.#returned(table));
     const columns = list(node["assignments"]).map((assignment) => this.#assignment(assignment as Node, scope));
     this.#filter(node["selection"], scope, "FILTER");
     this.#results.push({ table, columns, stars: [], dataset: unique(scope.indirect) });
+    return scope;
   }
 
   #assignment(assignment: Node, scope: Scope): ResultColumn {
+    this.#explain(assignment["target"]);
     const name = lastName(((assignment["target"] ?? {}) as Node)["ColumnName"] ?? assignment["target"]);
     const text = literalText(assignment["value"]);
     if (text !== undefined) this.#literals.push({ value: text, column: name });
     return { name, inputs: unique(this.#expr(assignment["value"], scope)) };
   }
 
-  #delete(node: Node, outer: Scope): void {
+  #delete(node: Node, outer: Scope): Scope {
     this.#does("DELETE");
     const from = (node["from"] ?? {}) as Node;
-    const tables = list(from["WithFromKeyword"] ?? from["WithoutKeyword"] ?? from);
+    const tables = [...list(from["WithFromKeyword"] ?? from["WithoutKeyword"] ?? from), ...list(node["using"])];
     const before = new Set(this.#inputs);
-    const scope = this.#from([...tables, ...list(node["using"])], outer);
-    const explicit = list(node["tables"]).map((name) => this.#qualified(nameOf(name)));
+    const scope = this.#from(tables, outer);
+    const explicit = list(node["tables"]).map((name) => this.#named(name));
     const first = (((tables[0] ?? {}) as Node)["relation"] as Node | undefined)?.["Table"] as Node | undefined;
-    const targets = explicit.length > 0 ? explicit : first === undefined ? [] : [this.#qualified(nameOf(first["name"]))];
-    for (const target of targets) {
+    const named = explicit.length > 0 ? explicit : first === undefined ? [] : [nameOf(first["name"])];
+    for (const name of named) {
+      // `DELETE t FROM dbo.t t`: the name may be one that FROM gives.
+      const target = this.#qualified(nameOf(aliasedTable(tables, name)?.["name"] ?? name));
       this.#outputs.add(target);
       if (!before.has(target)) this.#inputs.delete(target);
+      (scope.relations as Relation[]).push(this.#returned(target));
     }
     this.#filter(node["selection"], scope, "FILTER");
+    return scope;
   }
 
-  #merge(node: Node, outer: Scope = EMPTY_SCOPE()): void {
+  #merge(node: Node, outer: Scope): Scope {
     this.#does("WRITE");
     const targetNode = ((node["table"] ?? {}) as Node)["Table"] as Node | undefined;
-    const table = this.#qualified(nameOf(targetNode?.["name"]));
+    const table = this.#qualified(this.#named(targetNode?.["name"]));
     const before = this.#inputs.has(table);
     const scope = this.#from(
       [
@@ -282,18 +475,35 @@ class Analyser {
     );
     if (!before) this.#inputs.delete(table);
     this.#outputs.add(table);
+    const source = scope.relations[1];
+    (scope.relations as Relation[]).push(this.#returned(table));
     this.#filter(node["on"], scope, "JOIN");
     const columns = new Map<string, ColumnInput[]>();
+    const stars = new Set<string>();
+    // Spark's `UPDATE SET *` and `INSERT *`: every column of the source.
+    const everything = (): void => {
+      for (const { name, inputs } of source?.columns ?? []) columns.set(name, [...(columns.get(name) ?? []), ...inputs]);
+      for (const open of source?.open ?? []) stars.add(open);
+    };
     for (const clause of list(node["clauses"])) {
       const action = ((clause as Node)["action"] ?? {}) as Node;
       this.#filter((clause as Node)["predicate"], scope, "CONDITIONAL");
       const update = action["Update"] as Node | undefined;
       for (const assignment of list(update?.["assignments"])) {
         const column = this.#assignment(assignment as Node, scope);
+        if (column.name === "*") {
+          everything();
+          continue;
+        }
         columns.set(column.name, [...(columns.get(column.name) ?? []), ...column.inputs]);
       }
       const insert = action["Insert"] as Node | undefined;
+      this.#explain(insert?.["columns"]);
       const names = list(insert?.["columns"]).map((column) => lastName(column));
+      if (names[0] === "*") {
+        everything();
+        continue;
+      }
       const values = ((insert?.["kind"] ?? {}) as Node)["Values"] as Node | undefined;
       for (const row of list(values?.["rows"])) {
         const cells = Array.isArray(row) ? row : list((row as Node)["content"]);
@@ -306,18 +516,21 @@ class Analyser {
     this.#results.push({
       table,
       columns: [...columns].map(([name, inputs]) => ({ name, inputs: unique(inputs) })),
-      stars: [],
+      stars: [...stars],
       dataset: unique(scope.indirect),
     });
+    return scope;
   }
 
   #copy(node: Node): void {
+    for (const key of ["options", "legacy_options"]) this.#explain(node[key]);
     const source = (node["source"] ?? {}) as Node;
     const table = source["Table"] as Node | undefined;
     if (node["to"] === true) {
       this.#does("EXPORT");
       if (table !== undefined) {
-        const name = this.#qualified(nameOf(table["table_name"]));
+        const name = this.#qualified(this.#named(table["table_name"]));
+        this.#explain(table["columns"]);
         this.#inputs.add(name);
         const named = list(table["columns"]).map((column) => identity(name, lastName(column)));
         const whole = this.#tableColumns(name);
@@ -333,15 +546,18 @@ class Analyser {
       return;
     }
     this.#does("WRITE");
-    if (table !== undefined) this.#outputs.add(this.#qualified(nameOf(table["table_name"])));
+    if (table === undefined) return;
+    this.#explain(table["columns"]);
+    this.#outputs.add(this.#qualified(this.#named(table["table_name"])));
   }
 
   /** `COPY INTO @stage FROM ...` moves rows out, `COPY INTO table FROM @stage` brings them in. */
   #copyInto(node: Node): void {
-    const target = nameOf(node["into"]);
+    const target = this.#named(node["into"]);
     if (node["kind"] !== "Location") {
       this.#does("WRITE");
       this.#outputs.add(this.#qualified(target));
+      this.#explain(node["from_obj"]);
       return;
     }
     const query = node["from_query"] as Node | null | undefined;
@@ -354,6 +570,7 @@ class Analyser {
 
   #unload(node: Node): void {
     this.#does("EXPORT");
+    for (const key of ["to", "with", "options", "connection"]) this.#explain(node[key]);
     const query = (node["query"] ?? node["source"]) as Node | undefined | null;
     if (query === undefined || query === null) return;
     const result = this.#query(query, EMPTY_SCOPE());
@@ -380,7 +597,7 @@ class Analyser {
 
   #use(node: Node): void {
     const [kind = "", name] = Object.entries(node)[0] ?? [];
-    const parts = nameOf(name).split(".");
+    const parts = this.#named(name).split(".");
     if (typeof node === "string" || kind === "Default" || (kind === "Object" && parts[0]?.toLowerCase() === "default")) {
       this.#database = undefined;
       this.#schema = undefined;
@@ -395,13 +612,14 @@ class Analyser {
 
   #alter(node: Node): void {
     this.#does("DEFINE");
-    const table = this.#qualified(nameOf(node["name"]));
+    const table = this.#qualified(this.#named(node["name"]));
     for (const operation of list(node["operations"])) {
+      this.#explain(((operation as Node)["AddColumn"] as Node | undefined)?.["column_def"]);
       const rename = (operation as Node)["RenameTable"] as Node | undefined;
       if (rename === undefined) continue;
       this.#inputs.add(table);
       const to = (rename["table_name"] ?? rename) as Node;
-      this.#outputs.add(this.#qualified(nameOf(to["To"] ?? to["As"] ?? to)));
+      this.#outputs.add(this.#qualified(this.#named(to["To"] ?? to["As"] ?? to)));
       return;
     }
     this.#outputs.add(table);
@@ -436,6 +654,7 @@ class Analyser {
 
   #query(query: Node | undefined | null, scope: Scope): Result {
     if (query === undefined || query === null) return NOTHING;
+    this.#seen.add(query);
     const ctes = this.#with(query, scope);
     const inner: Scope = { ...scope, ctes };
     const limit = query["limit_clause"] ?? query["fetch"] ?? query["limit"];
@@ -465,6 +684,7 @@ class Analyser {
       const table = body["Table"] as Node;
       const name = this.#qualified([table["schema_name"], table["table_name"]].filter((p) => typeof p === "string").join("."));
       this.#inputs.add(name);
+      this.#seen.add(table);
       return { ...this.#tableColumns(name), dataset: [] };
     }
     if (body["Values"] !== undefined) {
@@ -479,37 +699,24 @@ class Analyser {
       }));
       return { columns, open: [], dataset: inner.indirect };
     }
-    if (body["Insert"] !== undefined) this.#queryStatement({ body });
+    for (const kind of CHANGES) {
+      if (typeof body[kind] === "object" && body[kind] !== null) return this.#change(kind, body[kind] as Node, scope);
+    }
     return NOTHING;
   }
 
   #select(select: Node, outer: Scope, query: Node): Result {
     const scope = this.#from(list(select["from"]), outer);
     for (const view of list(select["lateral_views"])) this.#lateralView(view as Node, scope);
-    const columns: ResultColumn[] = [];
-    const open = new Set<string>();
-    let unnamed = 0;
-    for (const item of list(select["projection"])) {
-      const node = (typeof item === "string" ? { [item]: {} } : item) as Node;
-      if (node["Wildcard"] !== undefined || node["QualifiedWildcard"] !== undefined) {
-        const qualifier = node["QualifiedWildcard"] as unknown[] | undefined;
-        const name =
-          qualifier === undefined
-            ? undefined
-            : nameOf(((qualifier[0] ?? {}) as Node)["ObjectName"] ?? qualifier[0]).toLowerCase();
-        const options = (node["Wildcard"] ?? qualifier?.[1] ?? {}) as Node;
-        const dropped = new Set(identifiersIn(options["opt_exclude"] ?? options["opt_except"] ?? []).map((n) => n.toLowerCase()));
-        for (const relation of scope.relations) {
-          if (name !== undefined && !relation.names.some((n) => n === name || n.endsWith(`.${name}`))) continue;
-          columns.push(...relation.columns.filter((column) => !dropped.has(column.name.toLowerCase())));
-          for (const table of relation.open) open.add(table);
-        }
-        continue;
-      }
-      const aliased = node["ExprWithAlias"] as Node | undefined;
-      const expr = aliased === undefined ? (node["UnnamedExpr"] ?? node) : aliased["expr"];
-      const name = aliased === undefined ? (columnName(expr) ?? `_${unnamed++}`) : identifier(aliased["alias"]);
-      columns.push({ name, inputs: unique(this.#expr(expr, scope)) });
+    // `FROM t` without SELECT shows all of it.
+    const items = select["flavor"] === "FromFirstNoSelect" ? [{ Wildcard: {} }] : list(select["projection"]);
+    const { columns, open } = this.#projection(items, scope);
+    for (const expr of list(((select["distinct"] ?? {}) as Node)["On"]))
+      this.#collect(this.#expr(expr, scope), scope, "GROUP_BY");
+    this.#filter(select["connect_by"], scope, "FILTER");
+    for (const window of list(select["named_window"])) {
+      this.#explain(list(window)[0]);
+      this.#collect(this.#expr(list(window).slice(1), scope), scope, "WINDOW");
     }
     this.#filter(select["selection"], scope, "FILTER");
     this.#filter(select["prewhere"], scope, "FILTER");
@@ -523,8 +730,52 @@ class Analyser {
     for (const key of ["sort_by", "cluster_by", "distribute_by"]) {
       for (const expr of list(select[key])) this.#collect(this.#expr((expr as Node)["expr"] ?? expr, scope), scope, "SORT");
     }
-    const sorted = this.#orderBy(query, scope, { columns, open: [...open], dataset: [] }, columns);
-    return { columns, open: [...open], dataset: [...scope.relations.flatMap((r) => datasetOf(r)), ...scope.indirect, ...sorted] };
+    const sorted = this.#orderBy(query, scope, { columns, open, dataset: [] }, columns);
+    return { columns, open, dataset: [...scope.relations.flatMap((r) => datasetOf(r)), ...scope.indirect, ...sorted] };
+  }
+
+  /** The columns of a select list, and the tables that pass through it whole. */
+  #projection(items: readonly unknown[], scope: Scope): { readonly columns: ResultColumn[]; readonly open: readonly string[] } {
+    const columns: ResultColumn[] = [];
+    const open = new Set<string>();
+    let unnamed = 0;
+    for (const item of items) {
+      const node = (typeof item === "string" ? { [item]: {} } : item) as Node;
+      const qualified = list(node["QualifiedWildcard"]);
+      if (node["Wildcard"] !== undefined || qualified.length > 0) {
+        const options = (node["Wildcard"] ?? qualified[1] ?? {}) as Node;
+        const whole = (qualified[0] ?? {}) as Node;
+        const left = options["opt_exclude"] ?? options["opt_except"];
+        this.#explain(left);
+        const dropped = new Set(identifiersIn(left ?? []).map((n) => n.toLowerCase()));
+        const replaced = list(((options["opt_replace"] ?? {}) as Node)["items"]) as readonly Node[];
+        for (const replacement of replaced) {
+          const name = this.#named(replacement["column_name"]);
+          dropped.add(name.toLowerCase());
+          columns.push({ name, inputs: unique(this.#expr(replacement["expr"], scope)) });
+        }
+        this.#explain(options["opt_rename"]);
+        if (whole["Expr"] !== undefined) {
+          columns.push({ name: `_${unnamed++}`, inputs: unique(this.#expr(whole["Expr"], scope)) });
+          continue;
+        }
+        const name = qualified.length === 0 ? undefined : this.#named(whole["ObjectName"] ?? whole).toLowerCase();
+        const found = starred(scope, name);
+        // `profile.*` of a column that holds a structure.
+        if (found.length === 0 && name !== undefined) columns.push({ name: "*", inputs: resolve(scope, name.split(".")) ?? [] });
+        for (const relation of found) {
+          columns.push(...relation.columns.filter((column) => !dropped.has(column.name.toLowerCase())));
+          if (relation.other !== undefined && relation.other.length > 0) columns.push({ name: "*", inputs: relation.other });
+          for (const table of relation.open) open.add(table);
+        }
+        continue;
+      }
+      const aliased = node["ExprWithAlias"] as Node | undefined;
+      const expr = aliased === undefined ? (node["UnnamedExpr"] ?? node) : aliased["expr"];
+      const name = aliased === undefined ? (columnName(expr) ?? `_${unnamed++}`) : identifier(aliased["alias"]);
+      columns.push({ name, inputs: unique(this.#expr(expr, scope)) });
+    }
+    return { columns, open: [...open] };
   }
 
   #withAliases(scope: Scope, aliases: Relation): Scope {
@@ -568,11 +819,13 @@ class Analyser {
 
   #lateralView(view: Node, scope: Scope): void {
     const inputs = this.#expr(view["lateral_view"], scope).map(transformed);
+    this.#explain(view["lateral_col_alias"]);
     const names = list(view["lateral_col_alias"]).map(identifier);
     (scope.relations as Relation[]).push({
-      names: [nameOf(view["lateral_view_name"]).toLowerCase()],
+      names: [this.#named(view["lateral_view_name"]).toLowerCase()],
       columns: names.map((name) => ({ name, inputs })),
       open: [],
+      other: inputs,
     });
   }
 
@@ -597,11 +850,14 @@ class Analyser {
   #joinOn(operator: unknown, scope: Scope, left: readonly Relation[], right: Relation | undefined): void {
     if (typeof operator !== "object" || operator === null) return;
     const [kind = "", constraint] = Object.entries(operator)[0] ?? [];
-    const on = (constraint ?? {}) as Node;
+    const on = ((constraint as Node | null)?.["constraint"] ?? constraint ?? {}) as Node;
+    const matched = (constraint as Node | null)?.["match_condition"];
     // An inner join also drops rows, so its columns filter as well.
     const inner = kind === "Join" || kind === "Inner";
     const inputs: ColumnInput[] = [];
     if (on["On"] !== undefined) inputs.push(...this.#expr(on["On"], scope));
+    if (matched !== undefined) inputs.push(...this.#expr(matched, scope));
+    this.#explain(on["Using"]);
     for (const using of list(on["Using"])) {
       const name = lastName(using);
       for (const relation of [...left, ...(right === undefined ? [] : [right])]) inputs.push(...lookup(relation, name));
@@ -631,42 +887,85 @@ class Analyser {
         open: inner.relations.flatMap((r) => r.open),
       };
     }
-    const pivoted = (node["Pivot"] ?? node["Unpivot"]) as Node | undefined;
-    if (pivoted !== undefined) return this.#relation(pivoted["table"] as Node, scope);
-    // A table function: what it is computed from passes through.
-    const fn = (node["TableFunction"] ?? node["Function"] ?? node["UNNEST"] ?? node["JsonTable"] ?? node["OpenJsonTable"]) as
-      | Node
-      | undefined;
-    if (fn !== undefined) {
-      const inputs = this.#expr(fn["expr"] ?? fn["args"] ?? fn["array_exprs"] ?? fn, scope).map(transformed);
-      const alias = fn["alias"] as Node | undefined | null;
-      const name = alias === undefined || alias === null ? [] : [identifier(alias["name"]).toLowerCase()];
-      const columns = list(alias?.["columns"]).map(columnAlias);
-      return { names: name, columns: [...columns, ...name, "value"].map((c) => ({ name: c, inputs })), open: [] };
+    // `TABLE('name')`, `TABLE(:name)`: not a function but a name that is given as a text.
+    const fn = (node["TableFunction"] as Node | undefined)?.["expr"] as Node | undefined;
+    if (fn?.["Value"] !== undefined) {
+      const name = literalText(fn);
+      const alias = identifier(((node["TableFunction"] as Node)["alias"] as Node | null | undefined)?.["name"]).toLowerCase();
+      if (name === undefined) this.#unread.add(BUILT_NAME);
+      return this.#tableNamed(name ?? "", alias === "" ? undefined : alias, [], scope);
     }
-    return undefined;
+    const [, body] = Object.entries(node)[0] ?? [];
+    return typeof body === "object" && body !== null ? this.#computed(body as Node, scope) : undefined;
+  }
+
+  /** A relation that is computed: from another one (PIVOT, MATCH_RECOGNIZE) or from expressions (UNNEST, a table function). What goes in comes out. */
+  #computed(body: Node, scope: Scope): Relation {
+    const inner = body["table"] === undefined ? undefined : this.#relation(body["table"] as Node, scope);
+    const { table: _, alias: given, ...rest } = body;
+    // The variables of a pattern stand for its rows.
+    const rows =
+      inner === undefined
+        ? []
+        : [{ ...inner, names: [...inner.names, ...identifiersIn(rest["pattern"]).map((n) => n.toLowerCase())] }];
+    const within: Scope = { ...scope, relations: [...scope.relations, ...rows] };
+    this.#explain(rest["name"]);
+    for (const key of ["columns", "symbols", "pattern", "measures"]) this.#explainNames(rest[key]);
+    const other = unique(this.#expr(rest, within).map(transformed));
+    const alias = given as Node | undefined | null;
+    const name = alias === undefined || alias === null ? [] : [identifier(alias["name"]).toLowerCase()];
+    if (inner !== undefined) return { ...inner, names: [...name, ...inner.names], other: [...(inner.other ?? []), ...other] };
+    const columns = list(alias?.["columns"]).map(columnAlias);
+    return { names: name, columns: [...columns, ...name, "value"].map((c) => ({ name: c, inputs: other })), open: [], other };
+  }
+
+  /** Marks names that a clause gives to its parts, not those in its expressions. */
+  #explainNames(node: unknown): void {
+    if (typeof node !== "object" || node === null) return;
+    if (isIdent(node as Node)) this.#seen.add(node);
+    for (const [key, child] of Object.entries(node)) if (!EXPRESSIONS.has(key)) this.#explainNames(child);
   }
 
   #table(table: Node, scope: Scope): Relation {
-    const name = nameOf(table["name"]);
+    this.#seen.add(table);
     const alias = table["alias"] as Node | undefined | null;
     const aliasName = alias === undefined || alias === null ? undefined : identifier(alias["name"]).toLowerCase();
     const args = table["args"] as Node | undefined | null;
-    if (args !== undefined && args !== null) {
+    for (const key of ["with_hints", "index_hints", "partitions", "json_path"]) this.#explain(table[key]);
+    const renames = list(alias?.["columns"]).map(columnAlias);
+    // ONLY is a word of the language, which this parser takes for a name: `ONLY t`, `ONLY (t)`.
+    const only = isOnly(table["name"]);
+    if (only) this.#explain(table["name"]);
+    if (only && args === undefined && aliasName !== undefined)
+      return this.#tableNamed(identifier(alias?.["name"]), undefined, [], scope);
+    if (only && args !== undefined && args !== null) {
+      const name = this.#named(list(args["args"])[0]);
+      return this.#tableNamed(columnName(unnamed(list(args["args"])[0])) ?? name, aliasName, renames, scope);
+    }
+    const called = this.#named(table["name"]);
+    const indirectly = called.toLowerCase() === "identifier" && args !== undefined && args !== null;
+    const name = indirectly ? (literalText(unnamed(list(args["args"])[0])) ?? "") : called;
+    if (name === "") this.#unread.add(BUILT_NAME);
+    if (!indirectly && args !== undefined && args !== null) {
       const inputs = this.#expr(args["args"], scope).map(transformed);
-      return { names: [aliasName ?? name.toLowerCase()], columns: [{ name: "value", inputs }], open: [] };
+      const names = [aliasName ?? name.toLowerCase()];
+      const columns = [...renames, ...names, "value"].map((column) => ({ name: column, inputs }));
+      return { names, columns, open: [], other: inputs };
     }
+    return this.#tableNamed(name, aliasName, renames, scope);
+  }
+
+  #tableNamed(name: string, aliasName: string | undefined, renames: readonly string[], scope: Scope): Relation {
     const cte = scope.ctes.get(name.toLowerCase());
-    if (cte !== undefined) {
-      return relationOf([aliasName ?? name.toLowerCase()], renamed(cte, list(alias?.["columns"]).map(columnAlias)));
-    }
+    if (cte !== undefined) return relationOf([aliasName ?? name.toLowerCase()], renamed(cte, renames));
     const qualified = this.#qualified(name);
-    this.#inputs.add(qualified);
+    if (name !== "") this.#inputs.add(qualified);
     const full = qualified.toLowerCase();
     // With an alias only the full dotted name still means the table.
     const names =
       aliasName === undefined ? [...new Set([name.toLowerCase(), full])] : full.includes(".") ? [aliasName, full] : [aliasName];
-    const { columns, open } = this.#tableColumns(qualified);
+    const whole = this.#tableColumns(qualified);
+    const { columns, open } = renamed({ ...whole, dataset: [] }, renames);
     return { names, columns, open };
   }
 
@@ -694,9 +993,12 @@ class Analyser {
     if (entries.length === 1) {
       switch (kind) {
         case "Identifier":
-          return resolve(scope, [identifier(body)]);
+          return this.#resolved(scope, [value]);
         case "CompoundIdentifier":
-          return resolve(scope, list(value).map(identifier));
+          return this.#resolved(scope, list(value));
+        case "QualifiedWildcard":
+        case "Wildcard":
+          return this.#rows(scope, kind === "Wildcard" ? undefined : this.#named(list(value).length > 0 ? value : ""));
         case "CompoundFieldAccess":
           return memberOf(
             [...this.#expr(body["root"], scope), ...this.#expr(body["access_chain"], scope)],
@@ -718,8 +1020,10 @@ class Analyser {
         }
         case "Case":
           return this.#case(body, scope);
-        case "Subquery":
         case "Exists":
+          // Whether there are rows is all that is seen of them.
+          return this.#subquery(body["subquery"] as Node, scope, false);
+        case "Subquery":
         case "ArraySubquery":
           return this.#subquery((body["subquery"] ?? body) as Node, scope);
         case "InSubquery":
@@ -740,9 +1044,22 @@ class Analyser {
           return this.#expr(body["expr"], scope);
       }
     }
-    if ("body" in node && ("with" in node || "order_by" in node || "locks" in node)) return this.#subquery(node as Node, scope);
-    const all = entries.filter(([key]) => !SYNTAX.has(key)).flatMap(([, child]) => this.#expr(child, scope));
+    if (isQuery(node as Node)) return this.#subquery(node as Node, scope);
+    const all = entries.filter(([key]) => !isSyntax(key)).flatMap(([, child]) => this.#expr(child, scope));
     return all.map(transformed);
+  }
+
+  /** The inputs behind a column's name; a name that nothing in sight has stays unexplained. */
+  #resolved(scope: Scope, parts: readonly unknown[]): readonly ColumnInput[] {
+    const found = resolve(scope, parts.map(identifier));
+    if (found === undefined) return [];
+    for (const part of parts) this.#explain(part);
+    return found;
+  }
+
+  /** Whole rows: of one relation, or of all. */
+  #rows(scope: Scope, name: string | undefined): readonly ColumnInput[] {
+    return starred(scope, name?.toLowerCase()).flatMap(rowOf);
   }
 
   #compared(body: Node): void {
@@ -760,20 +1077,27 @@ class Analyser {
     return [];
   }
 
-  #subquery(query: Node, scope: Scope): readonly ColumnInput[] {
+  #subquery(query: Node, scope: Scope, shown = true): readonly ColumnInput[] {
     const result = this.#query(query, { relations: [], ctes: scope.ctes, indirect: [], outer: scope });
     scope.indirect.push(...result.dataset);
-    return result.columns.flatMap((column) => column.inputs).map(transformed);
+    const columns = result.columns.flatMap((column) => column.inputs).map(transformed);
+    return shown ? [...columns, ...result.open.map(wholeRow)] : columns;
   }
 
   #function(fn: Node, scope: Scope): readonly ColumnInput[] {
-    const name = nameOf(fn["name"]).split(".").at(-1)?.toLowerCase() ?? "";
+    const name = this.#named(fn["name"]).split(".").at(-1)?.toLowerCase() ?? "";
     const args = argumentsOf(fn["args"]);
     const inputs: ColumnInput[] = [];
+    if (name === "identifier") {
+      const column = literalText(unnamed(args[0]));
+      if (column !== undefined) return resolve(scope, column.split(".")) ?? [];
+      this.#unread.add("the name of a column is built when the statement runs");
+    }
     const masking = MASKING.has(name) || showsLittle(name, args);
     const aggregate = AGGREGATES.has(name);
     for (const [i, arg] of args.entries()) {
-      const found = this.#expr(arg, scope);
+      const star = unnamed(arg) === "Wildcard";
+      const found = star ? (COUNTS.has(name) ? [] : this.#rows(scope, undefined)) : this.#expr(arg, scope);
       if (i === 0 && (name === "if" || name === "iff") && args.length > 1) inputs.push(...indirect(found, "CONDITIONAL"));
       else if (name === "if" || name === "iff") inputs.push(...found);
       else inputs.push(...found.map((input) => applied(input, aggregate, masking, REVEALING_AGGREGATES.has(name))));
@@ -781,7 +1105,12 @@ class Analyser {
     const member = MEMBER_ACCESS.has(name) ? lastKey(args.slice(1).map((arg) => literalText(unnamed(arg)))) : undefined;
     if (member !== undefined) inputs.splice(0, inputs.length, ...memberOf(inputs, member));
     const over = fn["over"] as Node | undefined | null;
+    this.#explain(over?.["NamedWindow"]);
+    inputs.push(...this.#expr(fn["parameters"], scope));
+    const clauses = list(((fn["args"] as Node | undefined)?.["List"] as Node | undefined)?.["clauses"]);
+    inputs.push(...indirect(this.#expr(clauses, scope), "SORT"));
     const window = over?.["WindowSpec"] as Node | undefined;
+    this.#explain(window?.["window_name"]);
     for (const key of ["partition_by", "order_by"]) {
       for (const expr of list(window?.[key]))
         inputs.push(...indirect(this.#expr((expr as Node)["expr"] ?? expr, scope), "WINDOW"));
@@ -808,19 +1137,48 @@ class Analyser {
   }
 }
 
-/** Keys of the tree that hold tokens and types, never expressions. */
-const SYNTAX = new Set([
-  "span",
-  "data_type",
-  "case_token",
-  "end_token",
-  "alias",
-  "format",
-  "kind",
-  "field",
-  "leading_field",
-  "last_field",
-]);
+const BUILT_NAME = "the name of a table is built when the statement runs";
+
+/** Statements that change rows, and may give them back. */
+const CHANGES = ["Insert", "Update", "Delete", "Merge"] as const;
+
+/** Functions of which a star says nothing but how many rows there are. */
+const COUNTS: ReadonlySet<string> = new Set(["count", "count_big", "approx_count_distinct", "countif", "count_if"]);
+
+/** Keys of clauses that name their parts behind which expressions stand. */
+const EXPRESSIONS: ReadonlySet<string> = new Set(["expr", "definition", "path", "default"]);
+
+/** True for a node of the tree that is a query: a `body` with clauses around it. */
+function isQuery(node: Node): boolean {
+  const body = node["body"];
+  return typeof body === "object" && body !== null && BODIES.some((kind) => kind in body);
+}
+const BODIES = ["Select", "SetOperation", "Query", "Values", "Table", ...CHANGES];
+
+/** True for a relation or a changing statement below such a key; actions of a MERGE have the same keys and neither table nor source. */
+function isRelationOrStatement(key: string, child: Node): boolean {
+  if (key === "Table") return Array.isArray(child["name"]);
+  if (key === "Delete") return "from" in child;
+  return (CHANGES as readonly string[]).includes(key) && typeof child["table"] === "object";
+}
+
+/** The table that one of the FROM items calls so, if any does. */
+function aliasedTable(items: readonly unknown[], name: string): Node | undefined {
+  for (const item of items) {
+    const node = (item ?? {}) as Node;
+    for (const relation of [node["relation"] ?? node, ...list(node["joins"]).map((join) => (join as Node)["relation"])]) {
+      const table = (relation as Node | undefined)?.["Table"] as Node | undefined;
+      if (table !== undefined && same(identifier((table["alias"] as Node | null | undefined)?.["name"]), name)) return table;
+    }
+  }
+  return undefined;
+}
+
+/** True for an unquoted `ONLY` where the parser expected a name. */
+function isOnly(name: unknown): boolean {
+  const ident = (list(name)[0] as Node | undefined)?.["Identifier"] as Node | undefined;
+  return list(name).length === 1 && same(identifier(ident), "only") && (ident?.["quote_style"] ?? null) === null;
+}
 
 function EMPTY_SCOPE(): Scope {
   return { relations: [], ctes: new Map(), indirect: [] };
@@ -839,13 +1197,13 @@ function datasetOf(relation: Relation): readonly ColumnInput[] {
   return DATASETS.get(relation) ?? [];
 }
 
-function resolve(scope: Scope, parts: readonly string[]): readonly ColumnInput[] {
+/** Inputs behind a dotted name, from the innermost scope that knows it; `undefined` where none does. */
+function resolve(scope: Scope, parts: readonly string[]): readonly ColumnInput[] | undefined {
   const field = parts.at(-1) ?? "";
   for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
     if (parts.length > 1) {
-      const qualifier = parts.slice(0, -1).join(".").toLowerCase();
-      const matching = at.relations.filter((r) => r.names.some((name) => name === qualifier || name.endsWith(`.${qualifier}`)));
-      if (matching.length > 0) return matching.flatMap((relation) => lookup(relation, field));
+      const matching = named(at, parts.slice(0, -1).join(".").toLowerCase());
+      if (matching.length > 0) return matching.some((r) => has(r, field)) ? matching.flatMap((r) => lookup(r, field)) : undefined;
       // `table.column.field` and `column.field` of a structure.
       const first = parts[0]?.toLowerCase() ?? "";
       const owner = parts.length > 2 ? at.relations.filter((r) => r.names.some((name) => name === first)) : [];
@@ -854,7 +1212,7 @@ function resolve(scope: Scope, parts: readonly string[]): readonly ColumnInput[]
           owner.flatMap((relation) => lookup(relation, parts[1] ?? "")),
           field,
         );
-      const known = at.relations.filter((r) => r.columns.some((c) => same(c.name, parts[0] ?? "")));
+      const known = at.relations.filter((r) => r.hidden !== true && r.columns.some((c) => same(c.name, parts[0] ?? "")));
       if (known.length > 0)
         return memberOf(
           known.flatMap((relation) => lookup(relation, parts[0] ?? "")),
@@ -862,18 +1220,56 @@ function resolve(scope: Scope, parts: readonly string[]): readonly ColumnInput[]
         );
       continue;
     }
-    const known = at.relations.filter((r) => r.columns.some((column) => same(column.name, field)));
+    const visible = at.relations.filter((r) => r.hidden !== true);
+    const known = visible.filter((r) => r.columns.some((column) => same(column.name, field)));
     if (known.length > 0) return known.flatMap((relation) => lookup(relation, field));
-    const open = at.relations.filter((r) => r.open.length > 0);
+    // Members of an unnested value are meant by their bare names only where no table may have the column.
+    const tables = visible.filter((r) => r.open.length > 0);
+    const open = tables.length > 0 ? tables : visible.filter((r) => r.other !== undefined);
+    // A relation's own name in the place of a column means its whole row; where its columns are not known one of them may be called so too.
+    const rows = at.relations.filter((r) => r.names.some((name) => name === field.toLowerCase())).flatMap(rowOf);
+    if (rows.length > 0) return [...rows, ...open.flatMap((relation) => lookup(relation, field))];
     if (open.length > 0) return open.flatMap((relation) => lookup(relation, field));
   }
+  return undefined;
+}
+
+/** Relations that a qualifier means. */
+function named(scope: Scope, qualifier: string): readonly Relation[] {
+  return scope.relations.filter((r) => r.names.some((name) => name === qualifier || name.endsWith(`.${qualifier}`)));
+}
+
+/** Relations that a star takes: those that the qualifier means, or all that are in sight. */
+function starred(scope: Scope, qualifier: string | undefined): readonly Relation[] {
+  if (qualifier === undefined) return scope.relations.filter((r) => r.hidden !== true);
+  for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
+    const matching = named(at, qualifier);
+    if (matching.length > 0) return matching;
+  }
   return [];
+}
+
+/** True where the relation has, or may have, a column of the name. */
+function has(relation: Relation, field: string): boolean {
+  return relation.open.length > 0 || relation.other !== undefined || relation.columns.some((column) => same(column.name, field));
 }
 
 function lookup(relation: Relation, field: string): readonly ColumnInput[] {
   const known = relation.columns.filter((column) => same(column.name, field));
   if (known.length > 0) return known.flatMap((column) => column.inputs);
-  return relation.open.map((table) => identity(table, field).inputs[0] as ColumnInput);
+  const other = memberOf(relation.other ?? [], field);
+  return [...relation.open.map((table) => identity(table, field).inputs[0] as ColumnInput), ...other];
+}
+
+/** All that a relation's row holds. */
+function rowOf(relation: Relation): readonly ColumnInput[] {
+  const columns = relation.columns.flatMap((column) => column.inputs).map(transformed);
+  return unique([...columns, ...(relation.other ?? []), ...relation.open.map(wholeRow)]);
+}
+
+/** The whole row of a table whose columns are not known. */
+function wholeRow(table: string): ColumnInput {
+  return { table, field: "*", type: "DIRECT", subtype: "TRANSFORMATION", masking: false };
 }
 
 function same(a: string, b: string): boolean {
@@ -897,33 +1293,6 @@ function memberOf(inputs: readonly ColumnInput[], member: string | undefined): C
     const used = transformed(input);
     return member === undefined || input.type === "INDIRECT" ? used : { ...used, member };
   });
-}
-
-/** The last name in a path: of a text (`$.customer.email`, `{a,b}`), of steps of the tree, or of a list of either. */
-function lastKey(path: unknown): string | undefined {
-  if (typeof path === "string") return path.split(/[^\p{L}\p{N}_-]+/u).findLast((part) => /\p{L}/u.test(part));
-  if (Array.isArray(path)) {
-    for (let i = path.length - 1; i >= 0; i--) {
-      const key = lastKey(path[i]);
-      if (key !== undefined) return key;
-    }
-    return undefined;
-  }
-  if (typeof path !== "object" || path === null) return undefined;
-  const [, value] = Object.entries(path)[0] ?? [];
-  return lastKey(literalText(path) ?? (path as Node)["key"] ?? (path as Node)["value"] ?? (path as Node)["index"] ?? value);
-}
-
-/** The text that an operand begins with: some dialects of the parser bind `->>` weaker than what follows it. */
-function firstText(node: unknown): string | undefined {
-  const [, operand] = Object.entries((node ?? {}) as Node)[0] ?? [];
-  return literalText(node) ?? literalText((operand as Node | null)?.["left"] ?? operand);
-}
-
-/** The expression of an argument. */
-function unnamed(arg: unknown): unknown {
-  const inner = (arg as Node | null)?.["Unnamed"] ?? arg;
-  return (inner as Node | null)?.["Expr"] ?? inner;
 }
 
 function applied(input: ColumnInput, aggregate: boolean, masking: boolean, revealing: boolean): ColumnInput {
@@ -956,93 +1325,8 @@ function unique(inputs: readonly ColumnInput[]): ColumnInput[] {
 
 function renamed(result: Result, names: readonly string[]): Result {
   if (names.length === 0) return result;
-  return { ...result, columns: result.columns.map((column, i) => ({ ...column, name: names[i] ?? column.name })) };
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value)
-    ? value
-    : value === undefined || value === null
-      ? []
-      : typeof value === "object"
-        ? Object.values(value)
-        : [];
-}
-
-function identifier(node: unknown): string {
-  if (typeof node === "string") return node;
-  const value = (node as Node | undefined | null)?.["value"];
-  if (typeof value === "string") return value;
-  const inner = (node as Node | undefined | null)?.["Identifier"];
-  return inner === undefined ? "" : identifier(inner);
-}
-
-/** A dotted name without quotes. */
-function nameOf(node: unknown): string {
-  if (Array.isArray(node)) return node.map(identifier).join(".");
-  return (
-    identifier(node) || (typeof node === "object" && node !== null ? nameOf(Object.values(node).find(Array.isArray) ?? "") : "")
-  );
-}
-
-function lastName(node: unknown): string {
-  return nameOf(node).split(".").at(-1) ?? "";
-}
-
-function firstName(node: unknown): unknown {
-  if (Array.isArray(node)) return node;
-  for (const value of Object.values((node ?? {}) as Node)) {
-    const found = firstName(value as Node);
-    if (Array.isArray(found)) return found;
-  }
-  return "";
-}
-
-function columnAlias(node: unknown): string {
-  return identifier((node as Node)["name"] ?? node);
-}
-
-function columnName(expr: unknown): string | undefined {
-  const node = (expr ?? {}) as Node;
-  if (node["Identifier"] !== undefined) return identifier(node["Identifier"]);
-  if (node["CompoundIdentifier"] !== undefined) return list(node["CompoundIdentifier"]).map(identifier).at(-1);
-  return undefined;
-}
-
-function viewColumns(node: Node): readonly string[] {
-  return list(node["columns"]).map((column) => identifier((column as Node)["name"] ?? column));
-}
-
-function argumentsOf(args: unknown): readonly unknown[] {
-  const node = (args ?? {}) as Node;
-  const found = ((node["List"] ?? {}) as Node)["args"];
-  return list(found).map((arg) => {
-    const named = (arg as Node)["Named"] ?? (arg as Node)["ExprNamed"];
-    return named === undefined ? arg : (named as Node)["arg"];
-  });
-}
-
-function identifiersIn(node: unknown): string[] {
-  if (Array.isArray(node)) return node.flatMap(identifiersIn);
-  if (typeof node !== "object" || node === null) return [];
-  if (typeof (node as Node)["value"] === "string") return [String((node as Node)["value"])];
-  return Object.values(node).flatMap(identifiersIn);
-}
-
-function literalText(node: unknown): string | undefined {
-  const value = ((node ?? {}) as Node)["Value"] as Node | undefined;
-  const inner = value?.["value"];
-  if (typeof inner !== "object" || inner === null) return undefined;
-  for (const [kind, text] of Object.entries(inner)) {
-    if (kind === "Number") return String((text as unknown[])[0]);
-    if (typeof text === "string" && kind !== "Placeholder") return text;
-    const dollar = (text as Node | null)?.["value"];
-    if (typeof dollar === "string") return dollar;
-  }
-  return undefined;
-}
-
-function numberText(expr: unknown): string | undefined {
-  const number = ((((expr ?? {}) as Node)["Value"] as Node | undefined)?.["value"] as Node | undefined)?.["Number"];
-  return Array.isArray(number) ? String(number[0]) : undefined;
+  const columns = result.columns.map((column, i) => ({ ...column, name: names[i] ?? column.name }));
+  // Which columns the names are given to is not known where they are not.
+  const more = result.open.length === 0 ? [] : names.slice(columns.length);
+  return { ...result, columns: [...columns, ...more.map((name) => ({ name, inputs: result.open.map(wholeRow) }))] };
 }

@@ -1,6 +1,7 @@
 /** How one input column takes part in an output, in OpenLineage's words. */
 export interface ColumnInput {
   readonly table: string;
+  /** `*`: the whole row of a table whose columns are not known. */
   readonly field: string;
   readonly type: "DIRECT" | "INDIRECT";
   readonly subtype:
@@ -50,6 +51,10 @@ export interface SqlAnalysis {
   readonly results: readonly SqlOutput[];
   readonly literals: readonly SqlLiteral[];
   readonly limited: boolean;
+  /** Names in the statements that no rule explains; each may be a relation. */
+  readonly unexplained: readonly string[];
+  /** Why a part of the statements cannot be read: what it does is built when it runs. */
+  readonly unread: readonly string[];
 }
 
 /** Column names of a table, if known. Names are compared without case. */

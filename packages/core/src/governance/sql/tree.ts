@@ -1,0 +1,151 @@
+/** A node of the syntax tree of sqlparser-rs. */
+export type Node = Record<string, unknown>;
+
+export function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value)
+    ? value
+    : value === undefined || value === null
+      ? []
+      : typeof value === "object"
+        ? Object.values(value)
+        : [];
+}
+
+export function identifier(node: unknown): string {
+  if (typeof node === "string") return node;
+  const value = (node as Node | undefined | null)?.["value"];
+  if (typeof value === "string") return value;
+  const inner = (node as Node | undefined | null)?.["Identifier"];
+  if (inner !== undefined) return identifier(inner);
+  // `IDENTIFIER('name')`: a name that is given as a text.
+  const fn = (node as Node | undefined | null)?.["Function"] as Node | undefined;
+  return fn === undefined ? "" : (literalText(unnamed(list(fn["args"])[0])) ?? "");
+}
+
+/** A dotted name without quotes. */
+export function nameOf(node: unknown): string {
+  if (Array.isArray(node)) return node.map(identifier).join(".");
+  return (
+    identifier(node) || (typeof node === "object" && node !== null ? nameOf(Object.values(node).find(Array.isArray) ?? "") : "")
+  );
+}
+
+export function lastName(node: unknown): string {
+  return nameOf(node).split(".").at(-1) ?? "";
+}
+
+export function firstName(node: unknown): unknown {
+  if (Array.isArray(node)) return node;
+  for (const value of Object.values((node ?? {}) as Node)) {
+    const found = firstName(value as Node);
+    if (Array.isArray(found)) return found;
+  }
+  return "";
+}
+
+export function columnAlias(node: unknown): string {
+  return identifier((node as Node)["name"] ?? node);
+}
+
+export function columnName(expr: unknown): string | undefined {
+  const node = (expr ?? {}) as Node;
+  if (node["Identifier"] !== undefined) return identifier(node["Identifier"]);
+  if (node["CompoundIdentifier"] !== undefined) return list(node["CompoundIdentifier"]).map(identifier).at(-1);
+  return undefined;
+}
+
+export function viewColumns(node: Node): readonly string[] {
+  return list(node["columns"]).map((column) => identifier((column as Node)["name"] ?? column));
+}
+
+export function argumentsOf(args: unknown): readonly unknown[] {
+  const node = (args ?? {}) as Node;
+  const found = ((node["List"] ?? {}) as Node)["args"];
+  return list(found).map((arg) => {
+    const named = (arg as Node)["Named"] ?? (arg as Node)["ExprNamed"];
+    return named === undefined ? arg : (named as Node)["arg"];
+  });
+}
+
+export function identifiersIn(node: unknown): string[] {
+  if (Array.isArray(node)) return node.flatMap(identifiersIn);
+  if (typeof node !== "object" || node === null) return [];
+  if (typeof (node as Node)["value"] === "string") return [String((node as Node)["value"])];
+  return Object.values(node).flatMap(identifiersIn);
+}
+
+export function literalText(node: unknown): string | undefined {
+  const value = ((node ?? {}) as Node)["Value"] as Node | undefined;
+  const inner = value?.["value"];
+  if (typeof inner !== "object" || inner === null) return undefined;
+  for (const [kind, text] of Object.entries(inner)) {
+    if (kind === "Number") return String((text as unknown[])[0]);
+    if (typeof text === "string" && kind !== "Placeholder") return text;
+    const dollar = (text as Node | null)?.["value"];
+    if (typeof dollar === "string") return dollar;
+  }
+  return undefined;
+}
+
+export function numberText(expr: unknown): string | undefined {
+  const number = ((((expr ?? {}) as Node)["Value"] as Node | undefined)?.["value"] as Node | undefined)?.["Number"];
+  return Array.isArray(number) ? String(number[0]) : undefined;
+}
+
+/** The last name in a path: of a text (`$.customer.email`, `{a,b}`), of steps of the tree, or of a list of either. */
+export function lastKey(path: unknown): string | undefined {
+  if (typeof path === "string") return path.split(/[^\p{L}\p{N}_-]+/u).findLast((part) => /\p{L}/u.test(part));
+  if (Array.isArray(path)) {
+    for (let i = path.length - 1; i >= 0; i--) {
+      const key = lastKey(path[i]);
+      if (key !== undefined) return key;
+    }
+    return undefined;
+  }
+  if (typeof path !== "object" || path === null) return undefined;
+  const [, value] = Object.entries(path)[0] ?? [];
+  return lastKey(literalText(path) ?? (path as Node)["key"] ?? (path as Node)["value"] ?? (path as Node)["index"] ?? value);
+}
+
+/** The text that an operand begins with: some dialects of the parser bind `->>` weaker than what follows it. */
+export function firstText(node: unknown): string | undefined {
+  const [, operand] = Object.entries((node ?? {}) as Node)[0] ?? [];
+  return literalText(node) ?? literalText((operand as Node | null)?.["left"] ?? operand);
+}
+
+/** The expression of an argument. */
+export function unnamed(arg: unknown): unknown {
+  const inner = (arg as Node | null)?.["Unnamed"] ?? arg;
+  return (inner as Node | null)?.["Expr"] ?? inner;
+}
+
+/** True for a name in the tree: `{ value, quote_style, span }`. */
+export function isIdent(node: Node): boolean {
+  return typeof node["value"] === "string";
+}
+
+/** True for a dotted name of the tree: `[{ Identifier: ... }, ...]`. */
+export function isObjectName(node: readonly unknown[]): boolean {
+  return node.length > 0 && node.every((part) => typeof part === "object" && part !== null && "Identifier" in part);
+}
+
+/** True for a key whose value holds no name that could be a relation or a column: tokens, types, the names that are given here. */
+export function isSyntax(key: string): boolean {
+  return key.endsWith("_token") || SYNTAX.has(key);
+}
+
+const SYNTAX = new Set([
+  "span",
+  "data_type",
+  "alias",
+  "format",
+  "field",
+  "leading_field",
+  "last_field",
+  "collation",
+  "Value",
+  "table_options",
+  "with_options",
+  "hive_formats",
+  "file_format",
+]);
