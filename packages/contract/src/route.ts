@@ -78,6 +78,8 @@ export interface Principal {
   readonly email?: string;
   /** Serial of the client certificate, colon hex, when one was presented. */
   readonly certSerial?: string;
+  /** Id of the emergency access whose token was presented: what is made under it is remembered with it. */
+  readonly emergencyId?: string;
 }
 
 type Infer<S> = S extends z.ZodType ? z.output<S> : undefined;

@@ -160,6 +160,7 @@ matrix := {
 	"emergency:read": {"roles": {"super_admin", "security_admin", "auditor"}, "identities": {"admin", "user", "device"}},
 	"emergency:decide": {"roles": {"super_admin", "security_admin"}, "emergency": false},
 	"emergency:complete": {"roles": {"super_admin"}, "identities": {"admin", "user", "device"}},
+	"emergency:revoke": {"roles": {"super_admin", "security_admin"}, "emergency": false},
 	"recovery:manage": {"roles": {"super_admin", "security_admin"}, "emergency": false},
 	"recovery:submit": {"roles": {"super_admin", "security_admin", "operations_admin", "auditor"}, "identities": {"admin", "user"}, "emergency": false},
 	"backup:read": {"roles": {"super_admin", "security_admin", "operations_admin", "auditor"}, "custom": true},

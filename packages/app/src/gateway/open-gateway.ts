@@ -26,6 +26,7 @@ import { principalOfCertificate, principalOfToken } from "./auth/principals.ts";
 import { auditedHandlers } from "./authz/audited-handlers.ts";
 import { authoriseCall } from "./authz/authorise-call.ts";
 import { type Call, type GatewayUnit, systemCall } from "./call.ts";
+import { rememberingUnit } from "./emergency/acts.ts";
 import { taggedHandlers } from "./entity-tags.ts";
 import { federationChannels } from "./federation/channel.ts";
 import { federations } from "./federation/collections.ts";
@@ -318,7 +319,7 @@ function composeServices(options: GatewayOptions, threshold: ThresholdThreads, a
           unit.afterCommit(() => metrics.auditEvent(event.event_type));
           return event;
         };
-        const whole: GatewayUnit = { call, record, ...unit };
+        const whole: GatewayUnit = { call, record, ...rememberingUnit(unit, call) };
         return work(whole);
       };
       return transact(store, commitId, run, read.forget);

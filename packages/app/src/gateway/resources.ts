@@ -19,6 +19,7 @@ import { devices } from "./devices/collections.ts";
 import { deviceHandlers } from "./devices/handlers.ts";
 import { edgeSyncs, edges } from "./edges/collections.ts";
 import { edgeHandlers } from "./edges/handlers.ts";
+import { emergencyActs } from "./emergency/acts.ts";
 import { emergencies } from "./emergency/collections.ts";
 import { emergencyHandlers, emergencyReading } from "./emergency/handlers.ts";
 import { bootstrapMarks, enrollmentTokens } from "./enrollment/collections.ts";
@@ -120,6 +121,7 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "
   edgeSyncs,
   edges,
   emergencies,
+  emergencyActs,
   encryptedShares,
   enrollmentTokens,
   federationIdentities,

@@ -101,6 +101,7 @@ const table = {
   "emergency:request": open(people),
   "emergency:read": open(people, S, C, A),
   "emergency:decide": guarded(only(S, C)),
+  "emergency:revoke": guarded(only(S, C)),
   "emergency:complete": open(people, S),
   "recovery:manage": guarded(only(S, C)),
   "recovery:submit": guarded(open(["admin", "user"], S, C, O, A)),

@@ -23,6 +23,17 @@ const accessRequest = z
   })
   .meta({ id: "AccessRequest" });
 
+const act = z
+  .object({
+    act: z.enum(["made", "changed", "removed"]),
+    kind: z.string(),
+    resource_id: z.string(),
+    at: timestamp,
+    ended_at: timestamp.nullable(),
+    revocable: z.boolean().meta({ description: "Whether `revoke` ends it" }),
+  })
+  .meta({ id: "EmergencyAct" });
+
 const reason = z.strictObject({ reason: text.optional() });
 const route = { tag: "emergency access", auth: "principal" } as const;
 const base = "/api/v1/emergency-access";
@@ -58,7 +69,7 @@ export const emergencyRoutes = {
     entity: "emergency-access",
     params: idParam,
     status: 200,
-    reply: accessRequest.extend({ token: secret(z.string()).optional() }).meta({ id: "AccessRequestRead" }),
+    reply: accessRequest.extend({ acts: z.array(act), token: secret(z.string()).optional() }).meta({ id: "AccessRequestRead" }),
   },
   approveEmergencyAccess: {
     ...route,
@@ -101,6 +112,19 @@ export const emergencyRoutes = {
     status: 200,
     reply: accessRequest,
     errors: [409],
+  },
+  revokeEmergencyActs: {
+    ...route,
+    method: "POST",
+    path: `${base}/:id/revoke`,
+    summary: "End the services, certificates, roles, members, admissions, users and devices that its token made",
+    action: "emergency:revoke",
+    extension: true,
+    params: idParam,
+    body: reason,
+    bodyOptional: true,
+    status: 200,
+    reply: z.object({ ended: z.int() }),
   },
   verifyEmergencyAccess: {
     ...route,

@@ -49,6 +49,7 @@ export const auditEventTypes = [
   "emergency.deny",
   "emergency.access",
   "emergency.complete",
+  "emergency.revoke",
   "emergency.verify",
   "recovery.initiate",
   "recovery.share",

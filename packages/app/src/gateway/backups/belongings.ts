@@ -11,6 +11,7 @@ import { reportSeals } from "../compliance/collections.ts";
 import { crks } from "../crk/collections.ts";
 import { devices } from "../devices/collections.ts";
 import { edgeSyncs, edges } from "../edges/collections.ts";
+import { emergencyActs } from "../emergency/acts.ts";
 import { emergencies } from "../emergency/collections.ts";
 import { bootstrapMarks, enrollmentTokens } from "../enrollment/collections.ts";
 import { federationIdentities, federations } from "../federation/collections.ts";
@@ -174,7 +175,7 @@ export const passing: readonly (readonly [collection: { readonly name: string },
   ...[ceremonies, heldShares, generationCeremonies, heldKeys, recoveries, recoveryShares].map(
     (open) => [open, "secrets that are erased within a day"] as const,
   ),
-  ...[emergencies, enrollmentTokens, signingRequests, signingSessions, spentNonces].map(
+  ...[emergencies, emergencyActs, enrollmentTokens, signingRequests, signingSessions, spentNonces].map(
     (brief) => [brief, "over within a day"] as const,
   ),
 ];

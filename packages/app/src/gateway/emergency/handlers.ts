@@ -16,6 +16,7 @@ import { personCalling, personOf, requireAnother } from "../identities/person-of
 import type { GatewayServices } from "../services.ts";
 import { signedBody } from "../signatures/signed-body.ts";
 import type { Reader } from "../store/reader.ts";
+import { actsOf, revokeActs } from "./acts.ts";
 import { emergencies, type StoredEmergency } from "./collections.ts";
 import { emergencyTokenHash, newEmergencyToken } from "./token.ts";
 
@@ -28,6 +29,7 @@ type Routes = Pick<
   | "denyEmergencyAccess"
   | "completeEmergencyAccess"
   | "verifyEmergencyAccess"
+  | "revokeEmergencyActs"
 >;
 
 const offices = new Set(["super_admin", "security_admin", "auditor"]);
@@ -46,6 +48,11 @@ async function find(read: Reader, id: string, principal: Principal): Promise<Sto
 
 function view(access: StoredEmergency, now: number) {
   return { ...access, approved_by: [...access.approved_by], status: emergencyStatus(access, now) };
+}
+
+/** The same with what was done under its token. */
+async function wholeView(read: Reader, access: StoredEmergency, now: number) {
+  return { ...view(access, now), acts: await actsOf(read, access.id) };
 }
 
 /** The person who decides: another than the requester. */
@@ -87,7 +94,7 @@ async function decide(services: GatewayServices, call: Call, id: string, kind: "
 
 /** What a change with `If-Match` is judged on: the `GET` may hand out the token, and such an answer is more than the request. */
 export const emergencyReading: EntityReading<{ readonly id: string }> = {
-  read: async ({ read }, { principal, params, now }) => view(await find(read, params.id, principal), now),
+  read: async ({ read }, { principal, params, now }) => wholeView(read, await find(read, params.id, principal), now),
   isPlain: (body) => !Object.hasOwn(body, "token"),
 };
 
@@ -122,12 +129,12 @@ export const emergencyHandlers: Handlers<Routes, GatewayServices> = {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const access = await find(unit, params.id, principal);
       const mine = access.requested_by === principal.id && access.requester_type === principal.type;
-      if (!mine || access.token_hash !== null || emergencyStatus(access, now) !== "approved") return view(access, now);
+      if (!mine || access.token_hash !== null || emergencyStatus(access, now) !== "approved") return wholeView(unit, access, now);
       // Made when it is fetched: before that there is nothing that could leak, and afterwards only its hash.
       const token = newEmergencyToken(services);
       unit.put(emergencies, access.id, { ...access, token_hash: emergencyTokenHash(services, token) });
       unit.record({ type: "emergency.access", metadata: { emergency_id: access.id, event: "token" } });
-      return { ...view(access, now), token };
+      return { ...(await wholeView(unit, access, now)), token };
     });
   },
 
@@ -152,6 +159,19 @@ export const emergencyHandlers: Handlers<Routes, GatewayServices> = {
         metadata: { emergency_id: access.id, status: state.status },
       });
       return view(over, now);
+    });
+  },
+
+  async revokeEmergencyActs(services, { principal, params, body, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const access = await find(unit, params.id, principal);
+      const ended = await revokeActs(unit, access.org_id, access.id);
+      unit.record({
+        type: "emergency.revoke",
+        ...(body.reason === undefined ? {} : { purpose: body.reason }),
+        metadata: { emergency_id: access.id, ended },
+      });
+      return { ended };
     });
   },
 

@@ -41,6 +41,7 @@ export async function principalOfEmergencyToken(
     roles: ["super_admin"],
     scopes: [],
     method: "token",
+    emergencyId: access.id,
   };
   return { principal, access };
 }

@@ -23,6 +23,7 @@ import { joinRequests } from "../workspaces/collections.ts";
 import { findWorkspace } from "../workspaces/find.ts";
 import { type Group, groups, isMember, membershipId, memberships } from "./collections.ts";
 import { findGroup } from "./find.ts";
+import { leave } from "./leave.ts";
 
 type Routes = Pick<
   GatewayContract,
@@ -57,15 +58,6 @@ function join(unit: GatewayUnit, group: Group, identity_id: string, identity_typ
     added_at: timestamp(unit.call.now),
   });
   unit.record({ type: "group.member.add", metadata: { group_id: group.id, identity_id, identity_type } });
-}
-
-/** Takes an identity out of a group, and out of every workspace that it came into through the group. */
-export async function leave(unit: GatewayUnit, { id: group_id, org_id }: Group, identity_id: string): Promise<void> {
-  unit.delete(memberships, membershipId(group_id, identity_id));
-  unit.record({ type: "group.member.remove", metadata: { group_id, identity_id } });
-  for (const { id, via_group } of await unit.list(admissions, "by_identity", [org_id, identity_id])) {
-    if (via_group === group_id) await endAdmission(unit, id);
-  }
 }
 
 /** What an approval gives: a place in the group, or the workspace that was asked for. Answers the admission's id. */

@@ -1,13 +1,11 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound, timestamp } from "@seneschal/core/keys";
-import { certificates } from "../certificates/collections.ts";
-import { revokeCertificate } from "../certificates/revoke.ts";
-import { forgetIdentity } from "../identities/forget.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
 import { type StoredService, serviceIdentities } from "./collections.ts";
 import { issueCredential, retireCredentials } from "./credentials.ts";
+import { removeService } from "./remove.ts";
 
 type Routes = Pick<GatewayContract, "createService" | "listServices" | "getService" | "deleteService" | "rotateService">;
 
@@ -47,12 +45,7 @@ export const serviceHandlers: Handlers<Routes, GatewayServices> = {
   async deleteService(services, { principal, params, now, requestId }) {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const service = await findService(unit, params.id, principal.org);
-      for (const { serial_number } of await unit.list(certificates, "by_subject", [principal.org, "service", service.id])) {
-        await revokeCertificate(unit, serial_number);
-      }
-      await forgetIdentity(unit, principal.org, service.id);
-      unit.delete(serviceIdentities, service.id);
-      unit.record({ type: "service.delete", metadata: { service_id: service.id } });
+      await removeService(unit, principal.org, service.id);
     });
   },
 

@@ -3,13 +3,12 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import { admins } from "../admins/collections.ts";
 import type { GatewayUnit } from "../call.ts";
-import { voidApprovals } from "../emergency/collections.ts";
 import { groups, isMember, membershipId, memberships } from "../groups/collections.ts";
-import { forgetIdentity } from "../identities/forget.ts";
 import type { GatewayServices } from "../services.ts";
 import { keyText } from "../store/collection.ts";
 import type { Reader } from "../store/reader.ts";
 import { type User, users } from "./collections.ts";
+import { removeUser } from "./remove.ts";
 
 type Routes = Pick<GatewayContract, "createSsoUser" | "listUsers" | "getUser" | "deleteUser">;
 
@@ -72,7 +71,8 @@ export const userHandlers: Handlers<Routes, GatewayServices> = {
         created_at: at,
         updated_at: at,
       };
-      unit.put(users, user.id, user);
+      if (known === undefined) unit.insert(users, user.id, user);
+      else unit.put(users, user.id, user);
       unit.record({ type: "user.create.sso", metadata: { user_id: user.id, provider: user.sso_provider } });
       await joinMapped(unit, user, provider.groups);
       return view(user);
@@ -92,11 +92,7 @@ export const userHandlers: Handlers<Routes, GatewayServices> = {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const user = await findUser(unit, params.id, principal.org);
       await requireMayRemove(unit, user);
-      await forgetIdentity(unit, principal.org, user.id);
-      for (const id of [user.id, user.sso_subject]) await voidApprovals(unit, principal.org, id);
-      // The mark keeps what refuses the subject's tokens and no personal data beyond it.
-      unit.put(users, user.id, { ...user, email: "", name: "", groups: [], active: false, updated_at: timestamp(now) });
-      unit.record({ type: "user.delete", metadata: { user_id: user.id } });
+      await removeUser(unit, principal.org, user.id);
     });
   },
 };
