@@ -6,6 +6,7 @@ import type { QuotaEvent, QuotaState, Receipt, Receipts } from "../state/state.t
 import { archiveAudit } from "./archive-audit.ts";
 import { assignAllocation } from "./assign.ts";
 import { recordCrossings, recordDelivery, recordExternal } from "./budget.ts";
+import { checkShape } from "./check-shape.ts";
 import { moveCommand, preemptAllocations, pruneAllocations, setReasons } from "./move.ts";
 import { claimNode, operateNode, registerNode, releaseNode, reportHeartbeats } from "./node.ts";
 import { restoreState } from "./restore.ts";
@@ -68,6 +69,8 @@ export function apply(state: QuotaState, command: Command, at: number): Outcome 
 }
 
 function handle(work: Work, command: Command): Handled {
+  const wrong = checkShape(command);
+  if (wrong !== undefined) return wrong;
   switch (command.kind) {
     case "tenant.create":
       return createTenant(work, command);

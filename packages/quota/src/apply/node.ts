@@ -38,6 +38,7 @@ const SILENT = "no heartbeat";
 export function operateNode(work: Work, command: OperateNode): Handled {
   const node = work.draft.nodes.get(command.node);
   if (node === undefined) return unknownNode(command.node);
+  if (!Object.hasOwn(OPERATIONS, command.verb)) return reject("invalid_argument", `no operation on nodes: ${command.verb}`);
   const to = OPERATIONS[command.verb](node);
   const from = stateOf(work.draft, node);
   if (to === undefined)

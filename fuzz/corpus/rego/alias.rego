@@ -1,0 +1,5 @@
+package t
+
+# METADATA
+# title: *x
+p := 1

@@ -1,0 +1,3 @@
+package t
+
+p := [y | x := 1]

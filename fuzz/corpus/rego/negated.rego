@@ -1,0 +1,3 @@
+package t
+
+r if { not (input.a | input.b) }

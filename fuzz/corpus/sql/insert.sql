@@ -1,0 +1,1 @@
+INSERT INTO dwh.customers SELECT email FROM crm.customers ON CONFLICT DO UPDATE SET email = excluded.email

@@ -1,0 +1,1 @@
+WITH x AS (DELETE FROM patients RETURNING *) SELECT * FROM x

@@ -1,0 +1,1 @@
+SELECT p.name, count(*) FROM patients p JOIN visits v ON v.patient = p.id WHERE p.ssn = '536-90-4399' GROUP BY 1

@@ -1,0 +1,1 @@
+please show the diagnosis of patient 17, born 1970-01-02
