@@ -161,6 +161,7 @@ describe("commands that need no server", () => {
     ["dev --http other", 2],
     ["dev --log loud", 2],
     ["dev --port-base 64500", 2],
+    ["dev --org a/b", 2],
     ["dev --data {cwd}/authz.rego", 2],
     ["serve --services other", 2],
     ["org show --url localhost:8443", 2],

@@ -26,17 +26,19 @@ interface SideOptions {
   readonly timeout?: string;
   /** Directory for backups; without it none is made. */
   readonly backups?: string;
+  /** Settings of `federation` beside the address. */
+  readonly federation?: Readonly<Record<string, unknown>>;
 }
 
 /** A gateway with its own store, vault and root CA. */
-export async function openSide(org: string, { observe, timeout = "20s", backups }: SideOptions = {}): Promise<Side> {
+export async function openSide(org: string, { observe, timeout = "20s", backups, federation }: SideOptions = {}): Promise<Side> {
   const rig = await openRig({
     organizations: [org],
     ...(observe && { observe }),
     settings: {
       ...(backups === undefined ? {} : { backup: { location: backups } }),
       server: { instance_id: `gateway-of-${org}` },
-      federation: { allowed_targets: local, timeout },
+      federation: { allowed_targets: local, timeout, ...federation },
       edges: { allowed_targets: local, allow_http: true, probe_timeout: "1s" },
     },
   });

@@ -38,7 +38,7 @@ describe("an attacker who is a federated partner of two gateways in processes of
     [acme, globex, mallory] = await Promise.all([
       startGateway({ org: "acme", ...a, server: "express" }),
       startGateway({ org: "globex", ...b, server: "fastify", certificateTtl: "30s" }),
-      openSide("mallory"),
+      openSide("mallory", { federation: { certificate_min_life: "0s" } }),
     ]);
     const tls = await serverCertificate(mallory.rig.gateway.services, { names: ["localhost"], now: Date.now() });
     front = createServer({ cert: tls.cert, key: tls.key }, (request, response) => lie(request, response));

@@ -28,6 +28,7 @@ const config = gatewayService(start.dataDir).settings.parse({
     timeout: "1s",
     health_interval: "1s",
     certificate_ttl: start.certificateTtl ?? "365d",
+    certificate_min_life: "0s",
   },
 });
 const gateway = await buildGateway(

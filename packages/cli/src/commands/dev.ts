@@ -1,17 +1,20 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { startDev } from "@seneschal/app";
+import { CodedError } from "@seneschal/core";
+import { isOrganizationId } from "@seneschal/core/keys";
 import { InvalidArgumentError, Option } from "commander";
 import { chooseServer } from "../choose-server.ts";
 import { version } from "../version.ts";
 import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
 
-/** `seneschal dev`: all services on embedded defaults, with development credentials for every role of two organisations. */
+/** `seneschal dev`: all services on embedded defaults, with development credentials for every role of its organisations. */
 export const addDev: AddCommand = (program, { host, result }) => {
   program
     .command("dev")
     .description("run all services on embedded defaults with development credentials; never for production")
     .option("--data <dir>", "directory for everything", "./data")
+    .option("--org <id...>", "organisations to make; two instances that are to federate need different ones", ["acme", "globex"])
     .option("--port-base <n>", "the gateway listens on n + 443; any: wherever the system lets it", portBase, 8000)
     .addOption(new Option("--http <framework>", "what serves").choices(["fastify", "express"]).default("fastify"))
     .addOption(
@@ -19,16 +22,30 @@ export const addDev: AddCommand = (program, { host, result }) => {
         .choices(["debug", "info", "warn", "error", "silent"])
         .default("warn"),
     )
-    .action(async (options: { data: string; portBase: number | "any"; http: "fastify" | "express"; log: "info" }) => {
-      const log = openLogger({ level: options.log });
-      const { data: dataDir, portBase, http } = options;
-      const running = await startDev({ dataDir, portBase, http, serve: await chooseServer(http), log, version });
-      const { credentials, file } = running;
-      const services = running.services.map(({ name, url }) => ({ name, url }));
-      result({ services, credentials: file }, welcome(services, file, credentials.base_urls["gateway"] ?? ""));
-      await host.interrupted;
-      await running.stop();
-    });
+    .action(
+      async (options: {
+        data: string;
+        org: readonly string[];
+        portBase: number | "any";
+        http: "fastify" | "express";
+        log: "info";
+      }) => {
+        const log = openLogger({ level: options.log });
+        const { data: dataDir, org: organizations, portBase, http } = options;
+        const strange = organizations.find((id) => !isOrganizationId(id));
+        if (strange !== undefined)
+          throw new CodedError("usage", "an organisation id has 1 to 128 printable characters without /");
+        const running = await startDev({ dataDir, organizations, portBase, http, serve: await chooseServer(http), log, version });
+        const { credentials, file } = running;
+        const services = running.services.map(({ name, url }) => ({ name, url }));
+        result(
+          { services, credentials: file },
+          welcome(services, file, credentials.base_urls["gateway"] ?? "", organizations[0] ?? ""),
+        );
+        await host.interrupted;
+        await running.stop();
+      },
+    );
 };
 
 /** The highest port that a service takes is 1300 above. */
@@ -41,7 +58,12 @@ function portBase(text: string): number | "any" {
   return base;
 }
 
-function welcome(services: readonly { readonly name: string; readonly url: string }[], file: string, gateway: string): string {
+function welcome(
+  services: readonly { readonly name: string; readonly url: string }[],
+  file: string,
+  gateway: string,
+  org: string,
+): string {
   const dir = file.replace(/credentials\.json$/, "");
   return [
     ...services.map(({ name, url }) => `${name.padEnd(12)} ${url}`),
@@ -50,7 +72,7 @@ function welcome(services: readonly { readonly name: string; readonly url: strin
     "",
     "Try next:",
     `  curl --cacert ${dir}ca.pem ${gateway}/health`,
-    `  curl --cacert ${dir}ca.pem --cert ${dir}acme-super-admin.pem --key ${dir}acme-super-admin-key.pem ${gateway}/api/v1/workspaces`,
+    `  curl --cacert ${dir}ca.pem --cert ${dir}${org}-super-admin.pem --key ${dir}${org}-super-admin-key.pem ${gateway}/api/v1/workspaces`,
     "Ctrl-C ends it.",
   ].join("\n");
 }
