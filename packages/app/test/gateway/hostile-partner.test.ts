@@ -331,6 +331,17 @@ describe("a hostile partner", () => {
     }
   });
 
+  it("an organisation that an owner elsewhere merely names has no part, whatever it tries", async () => {
+    const truth = await joined("names others");
+    const joined_at = truth.workspace.created_at;
+    const participants = [...truth.workspace.participants, { org_id: "initech", role: "participant", joined_at }];
+    expect((await push(next(truth, { participants }))).status).toBe(200);
+    const path = `${base}/${truth.workspace_id}`;
+    expect((await initech.call("GET", path)).status).toBe(404);
+    expect((await initech.call("POST", `${path}/accept-invitation`, {})).status).toBe(404);
+    expect((await initech.call("POST", `${path}/encrypt`, { plaintext: secret })).status).toBe(404);
+  });
+
   it("a certificate for us that ends in a moment is not taken in", async () => {
     const brief = await openSide("brief", { federation: { certificate_ttl: "30m" } });
     await establish(acme, brief);

@@ -237,6 +237,17 @@ describe("a partner that lies about workspaces", () => {
     expect([forged.status, forged.body.error.code]).toEqual([403, "SIGNATURE_INVALID"]);
     const stale = await send({ payload: { ...payload, body_sha256: "0".repeat(64) } });
     expect([stale.status, stale.body.error.code]).toEqual([409, "STATE_CONFLICT"]);
+    const now = Math.floor(acme.rig.clock.now() / 1000);
+    for (const [iat, exp] of [
+      [1, 2],
+      [now - 200_000, now - 100_000],
+      [now + 3600, now + 7200],
+      [now - 60, now + 10 * 86_400],
+      [now, now],
+    ]) {
+      const old = await send({ payload: { ...payload, iat, exp } });
+      expect([old.status, old.body.error.code], `${iat} ${exp}`).toEqual([403, "SIGNATURE_EXPIRED"]);
+    }
     const signature = await globex.key.sign("workspace.delete", id, {});
     expect((await send({ payload: { ...payload, org_id: "acme" }, signature })).status).toBe(403);
     expect((await send({ workspace_id: shared })).status).not.toBe(204);

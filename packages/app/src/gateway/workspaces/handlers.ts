@@ -36,7 +36,7 @@ import { signedBody } from "../signatures/signed-body.ts";
 import { boundGroup, standing } from "./access.ts";
 import type { BundleContent } from "./bundle.ts";
 import { carryOut } from "./carry-out.ts";
-import { invitations, joinRequests, workspaces } from "./collections.ts";
+import { invitations, joinRequests, seatId, seats, workspaces } from "./collections.ts";
 import { makeWorkspace } from "./create.ts";
 import { findOwnWorkspace, findWorkspace } from "./find.ts";
 import { listWorkspaces, seesAll } from "./list.ts";
@@ -239,7 +239,9 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
     }
     await services.transact(call, async (unit) => {
       const workspace = await unit.get(workspaces, params.id);
-      if (workspace === undefined) throw notFound("workspace");
+      // An owner elsewhere may name whom it likes among the participants: without a seat it is nobody's here.
+      const named = workspace?.replica === true && (await unit.get(seats, seatId(params.id, principal.org))) === undefined;
+      if (workspace === undefined || named) throw notFound("workspace");
       if (participates(workspace, principal.org)) throw refusal("CONFLICT", "the organisation already takes part");
       const invitation = await openInvitation(unit, params.id, principal.org);
       requireInvited(invitation, principal.org);
