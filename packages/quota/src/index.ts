@@ -33,4 +33,4 @@ export { holdingOf } from "./state/holdings.ts";
 export { type ComputeNode, NODE_STATES, type NodeInventory, type NodeState, ownerOf, stateOf, versionOf } from "./state/node.ts";
 export { SortedMap } from "./state/sorted-map.ts";
 export { type AuditRecord, emptyState, type QuotaEvent, type QuotaState } from "./state/state.ts";
-export type { Tenant, TenantSettings } from "./state/tenant.ts";
+export { PREEMPTION_MODES, type PreemptionMode, type Tenant, type TenantSettings } from "./state/tenant.ts";

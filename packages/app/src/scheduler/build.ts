@@ -205,7 +205,8 @@ function planOptionsOf({ scheduling }: SchedulerConfig): PlanOptions {
     checkWeights(`scheduling.weights.${vcluster}`, chosen);
     weights[vcluster] = chosen;
   }
-  return { weights, reservations: scheduling.reservations };
+  const { reservations, preemption, preemption_exempt: preemptionExemptMs } = scheduling;
+  return { weights, reservations, preemption, preemptionExemptMs };
 }
 
 /** Without anybody to trust, only this machine may knock; every guarded route then answers 401. */

@@ -1,5 +1,5 @@
 import { webhookKey } from "@seneschal/adapters/webhook";
-import { PROFILES, TERMS } from "@seneschal/quota";
+import { PREEMPTION_MODES, PROFILES, TERMS } from "@seneschal/quota";
 import { z } from "zod";
 import { authSettings, duration, etcdSettings, logSettings, rateSettings, secret, serverSettings } from "../platform/index.ts";
 
@@ -38,6 +38,10 @@ export const schedulerSettings = z.strictObject({
       checkpoint_timeout: duration("10m"),
       /** Keeps nodes for the first that waits for nodes, by walltimes; off, large work relies on ageing alone. */
       reservations: z.boolean().default(true),
+      /** How running work gives way: `off`, `requeue` (only what comes back) or `cancel` (any); a tenant may say otherwise of its own. */
+      preemption: z.enum(PREEMPTION_MODES).default("requeue"),
+      /** What has not run so long yet does not give way. */
+      preemption_exempt: duration("0s"),
       /** Bounded work that has run so much longer than its walltime fails; else the walltime is an estimate. */
       end_at_walltime: z.boolean().default(false),
       walltime_grace: duration("5m"),

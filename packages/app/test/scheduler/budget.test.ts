@@ -80,9 +80,9 @@ test("a soft quota that changes counts from the next cycle on, and cycles are 5 
   const waiting = await s.submit("ada");
   const why = async () => (await s.ok("ada", "GET", `/api/v1/allocations/${waiting}`)).status_reason;
   await due?.work();
-  expect(await why()).toBe("waiting for nodes");
+  expect(await why()).toBe("waiting for nodes: next to get them");
   await s.ok("root", "PUT", "/api/v1/tenants/physics", { node_hours_budget: 0 });
-  expect(await why(), "not before").toBe("waiting for nodes");
+  expect(await why(), "not before").toBe("waiting for nodes: next to get them");
   await due?.work();
   expect(await why()).toBe("low priority: budget exhausted");
   await s.stop();

@@ -16,6 +16,8 @@ const settings = {
   max_gpus: z.record(name, count),
   user_max_nodes: count.nullable(),
   user_max_concurrent_allocations: count.nullable(),
+  preemption: z.enum(["off", "requeue", "cancel"]).nullable(),
+  preemption_exempt_hours: hours.nullable(),
 };
 
 const tenant = z

@@ -1,4 +1,5 @@
 import { apply } from "../apply/apply.ts";
+import { fits } from "../apply/assign.ts";
 import type { AssignAllocation, PreemptAllocations } from "../command.ts";
 import type { Rejection } from "../errors.ts";
 import { checkQuotas } from "../hard-quota.ts";
@@ -20,10 +21,11 @@ import { type Allocation, holdsNodes, isSensitive } from "../state/allocation.ts
 import { holdingOf } from "../state/holdings.ts";
 import { type ComputeNode, isSchedulable, ownerOf, versionOf } from "../state/node.ts";
 import type { QuotaState } from "../state/state.ts";
+import type { PreemptionMode } from "../state/tenant.ts";
 import { FreePool } from "./free-pool.ts";
-import { because, type Reason } from "./reason.ts";
+import { because, REASON_TEXT, type Reason } from "./reason.ts";
 import { admits, endsBy, type Reservation, reserveFor, usableNodes } from "./reserve.ts";
-import { type Candidate, chooseVictims, compareCandidates, mayPreempt, preemptionCost } from "./victims.ts";
+import { type Candidate, chooseVictims, compareCandidates, givesWay, mayPreempt, preemptionCost } from "./victims.ts";
 
 /** What the planner cannot read from the state. */
 export interface PlanOptions {
@@ -33,6 +35,10 @@ export interface PlanOptions {
   readonly topologyBlend?: number;
   /** Keeps nodes for the first allocation that cannot start for want of them: see {@link reserveFor}. Default true. */
   readonly reservations?: boolean;
+  /** How running work gives way where its tenant does not say; default `requeue`. */
+  readonly preemption?: PreemptionMode;
+  /** Milliseconds that running work is left alone, where its tenant does not say; default 0. */
+  readonly preemptionExemptMs?: number;
   /** Pending allocations per cycle for which others are looked at to give way, those of the highest score first; default 64. */
   readonly maxPreemptions?: number;
 }
@@ -80,7 +86,7 @@ export function plan(state: QuotaState, now: number, options: PlanOptions = {}):
     );
   const proposals: Proposal[] = [];
   const reasons: Reason[] = [];
-  for (const { allocation, score } of queue) {
+  for (const { allocation, score } of options.reservations === false ? queue : holderFirst(queue)) {
     const found = place(cycle, allocation, score);
     if ("code" in found) reasons.push(found);
     else proposals.push(found);
@@ -97,6 +103,17 @@ export function plan(state: QuotaState, now: number, options: PlanOptions = {}):
     busy: cycle.busy,
     reservation: cycle.reserved === undefined ? undefined : { allocation: cycle.reserved.head.id, at: cycle.reserved.at },
   };
+}
+
+/**
+ * Who holds the reservation comes before all but work of a higher class, whatever the scores say by now: fit is a part of them, and
+ * what does not fit would lose its place to whatever does. The state says who holds it, by the reason that it shows.
+ */
+function holderFirst<Q extends { readonly allocation: Allocation }>(queue: readonly Q[]): readonly Q[] {
+  const holder = queue.find(({ allocation }) => allocation.statusReason === REASON_TEXT.nodes_held);
+  if (holder === undefined) return queue;
+  const before = ({ allocation }: Q): boolean => allocation.priorityClass > holder.allocation.priorityClass;
+  return [...queue.filter(before), holder, ...queue.filter((other) => other !== holder && !before(other))];
 }
 
 interface Cycle {
@@ -117,6 +134,8 @@ interface Cycle {
   readonly gone: Set<string>;
   readonly preemptions: Proposal[];
   preemptionsLeft: number;
+  readonly preemption: PreemptionMode;
+  readonly preemptionExemptMs: number;
   readonly reserves: boolean;
   /** Made for the first that waits for nodes. */
   reserved: Reservation | undefined;
@@ -239,6 +258,8 @@ function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
     gone: new Set(),
     preemptions: [],
     preemptionsLeft: options.maxPreemptions ?? 64,
+    preemption: options.preemption ?? "requeue",
+    preemptionExemptMs: options.preemptionExemptMs ?? 0,
     reserves: options.reservations ?? true,
     reserved: undefined,
     started: [],
@@ -332,9 +353,34 @@ function held(allocation: Allocation, refusal: Rejection): Reason {
   );
 }
 
+/**
+ * Why the nodes of the cluster could never carry the allocation, were they all free and in service; undefined when they could. Each
+ * node counts under the first constraint that excludes it.
+ */
+function unsatisfiable(state: QuotaState, { id, gpuType, gpusPerNode, minNodes: need }: Allocation): Reason | undefined {
+  let fitting = 0;
+  const excluded = { gpu_type: 0, gpus_per_node: 0 };
+  for (const node of state.nodes.values()) {
+    if (fits(node, { gpuType, gpusPerNode })) fitting++;
+    else if (fits(node, { gpuType, gpusPerNode: null })) excluded.gpus_per_node++;
+    else excluded.gpu_type++;
+    if (fitting >= need) return undefined;
+  }
+  return because(id, "unsatisfiable", {
+    need,
+    fitting,
+    nodes: state.nodes.size,
+    excluded,
+    gpu_type: gpuType,
+    gpus_per_node: gpusPerNode,
+  });
+}
+
 /** There are too few free nodes: see whether others must give way, or are doing so already. */
 function makeRoom(cycle: Cycle, pending: Allocation, score: Score, free: number): Reason {
   const need = pending.minNodes;
+  const never = unsatisfiable(cycle.spec, pending);
+  if (never !== undefined) return never;
   const coming = cycle.coming.get(pending.id) ?? 0;
   if (coming > 0 && free + coming >= need) {
     cycle.pool.take(pending, free); // keeps its place
@@ -357,15 +403,25 @@ function makeRoom(cycle: Cycle, pending: Allocation, score: Score, free: number)
   }
   if (cycle.reserves && cycle.reserved === undefined)
     cycle.reserved = reserveFor(pending, { ...cycle, running: [...cycle.running, ...cycle.started] });
-  const mine = cycle.reserved?.head.id === pending.id ? { starts_by: cycle.reserved.at } : {};
-  const starved = score.penalty <= PENALTY_FLOOR;
-  return because(pending.id, starved ? "budget_exhausted" : "nodes", { free, need, ...mine });
+  const { reserved } = cycle;
+  const held = reserved?.head.id === pending.id;
+  // What only a budget holds back keeps no place against work that has one.
+  const code = score.penalty <= PENALTY_FLOOR ? "budget_exhausted" : held ? "nodes_held" : "nodes";
+  return because(pending.id, code, { free, need, ...(held ? { starts_by: reserved.at } : {}) });
 }
 
 function findVictims(cycle: Cycle, pending: Allocation, need: number): readonly Candidate[] {
   const { spec, now } = cycle;
   cycle.candidates ??= cycle.running
-    .filter(({ state }) => state === "running")
+    .filter((allocation) => {
+      const tenant = spec.tenants.get(allocation.tenant);
+      const exemptHours = tenant?.preemptionExemptHours ?? null;
+      return givesWay(allocation, {
+        mode: tenant?.preemption ?? cycle.preemption,
+        exemptMs: exemptHours === null ? cycle.preemptionExemptMs : exemptHours * 3_600_000,
+        now,
+      });
+    })
     .map((allocation) => ({
       allocation,
       burst: cycle.burst.has(allocation.id),

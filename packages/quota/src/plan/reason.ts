@@ -7,6 +7,8 @@ export interface Reason {
     | "quota_headroom"
     | "sensitive_pool"
     | "nodes"
+    | "nodes_held"
+    | "unsatisfiable"
     | "budget_exhausted"
     | "nodes_being_freed"
     | "nodes_reserved"
@@ -16,10 +18,12 @@ export interface Reason {
 }
 
 /** The published texts; the first is word for word that of the specification. */
-const REASON_TEXT: Readonly<Record<Reason["code"], string>> = {
+export const REASON_TEXT: Readonly<Record<Reason["code"], string>> = {
   quota_headroom: "waiting for quota headroom",
   sensitive_pool: "waiting for sensitive pool",
   nodes: "waiting for nodes",
+  nodes_held: "waiting for nodes: next to get them",
+  unsatisfiable: "waiting for nodes that the cluster does not have",
   budget_exhausted: "low priority: budget exhausted",
   nodes_being_freed: "waiting for nodes: others are giving way",
   nodes_reserved: "waiting for nodes: free ones are kept for another",

@@ -1,4 +1,5 @@
 import { type Allocation, isSensitive } from "../state/allocation.ts";
+import type { PreemptionMode } from "../state/tenant.ts";
 
 /** At most this many allocations give way to one. */
 const MAX_VICTIMS = 3;
@@ -26,6 +27,17 @@ export function preemptionCost(allocation: Allocation, now: number): number {
   const fraction = elapsed / (allocation.walltimeHours * 3_600_000);
   const value = fraction >= 0.9 ? 1000 : fraction < 0.1 ? 1 : fraction * 100;
   return checkpoint + value;
+}
+
+/** Whether running work may give way by the rule of its tenant or cluster: it has run long enough, and comes back unless any may end. */
+export function givesWay(
+  running: Allocation,
+  { mode, exemptMs, now }: { readonly mode: PreemptionMode; readonly exemptMs: number; readonly now: number },
+): boolean {
+  if (mode === "off" || running.state !== "running" || now - (running.startedAt ?? now) < exemptMs) return false;
+  const comesBack =
+    running.checkpoint !== "none" || (running.requeuePolicy === "always" && running.requeues < running.maxRequeue);
+  return mode === "cancel" || comesBack;
 }
 
 /** Whether `running` may have to give way to `pending` at all. */

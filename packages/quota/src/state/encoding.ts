@@ -24,7 +24,7 @@ import { Timeline } from "./timeline.ts";
 
 /** The form below. An unknown number is refused: a replica must not guess. */
 const STATE_FORMAT = 3;
-/** Before refusals were remembered, and the nodes of ended work. */
+/** Before refusals were remembered, the nodes of ended work, and how a tenant's work gives way. */
 const FORMAT_2 = 2;
 
 /**
@@ -126,13 +126,7 @@ function decodeLines(lines: readonly string[]): QuotaState {
   if (head === undefined || (head[0] !== STATE_FORMAT && head[0] !== FORMAT_2)) throw new TypeError("unknown format");
   const allocationOf = (row: readonly unknown[]): Omit<Allocation, "places"> =>
     unpick(head[0] === FORMAT_2 ? [...row.slice(0, -1), [], [], row.at(-1)] : row, ALLOCATION);
-  const objects = <T extends { readonly id: string }>(name: string, fields: readonly (keyof T)[]): SortedMap<T> =>
-    SortedMap.from(
-      section(name).map((row) => {
-        const object = unpick(row, fields);
-        return [object.id, object] as const;
-      }),
-    );
+  const tenantOf = (row: readonly unknown[]): Tenant => unpick(head[0] === FORMAT_2 ? [...row, null, null] : row, TENANT);
   const receipt = (row: unknown[]): Receipt => {
     const [, digest, result, code, message, details] = row as [
       string,
@@ -152,7 +146,11 @@ function decodeLines(lines: readonly string[]): QuotaState {
     nextAudit: head[5] as number,
     auditHead: head[6] as string,
     delivered: head[7] as number,
-    tenants: objects<Tenant>("tenant", TENANT),
+    tenants: SortedMap.from(
+      section("tenant")
+        .map(tenantOf)
+        .map((tenant) => [tenant.id, tenant] as const),
+    ),
     tenantUsage: keyed("tenantUsage", decodeTimeline),
     userUsage: keyed("userUsage", decodeTimeline),
     budgetMarks: keyed("mark", (row) => row[1] as BudgetLevel),
@@ -284,6 +282,8 @@ const TENANT = fieldsOf<Tenant>()(
   "updatedAt",
   "updatedBy",
   "updateReason",
+  "preemption",
+  "preemptionExemptHours",
 );
 /** A node as it is stored: with its owner, and with the version that others see. */
 type NodeRow = Omit<ComputeNode, "place" | "edits" | "state"> & {

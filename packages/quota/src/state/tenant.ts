@@ -1,6 +1,13 @@
 import type { Rejection } from "../errors.ts";
 import { reject } from "../errors.ts";
 
+/**
+ * How running work gives way to work of a higher class, or of a tenant below its share: not at all; only what comes back, from a
+ * checkpoint or by its requeue policy; or any, which may end for good.
+ */
+export const PREEMPTION_MODES = ["off", "requeue", "cancel"] as const;
+export type PreemptionMode = (typeof PREEMPTION_MODES)[number];
+
 /** What an administrator sets about a tenant. Hard limits count nodes and allocations; budgets are hours per budget period. */
 export interface TenantSettings {
   /** Hard: nodes held at once. 0 means that nothing may run. */
@@ -24,6 +31,10 @@ export interface TenantSettings {
   /** Hard: what any one user of the tenant may hold; null is no limit. */
   readonly userMaxNodes: number | null;
   readonly userMaxConcurrentAllocations: number | null;
+  /** How the tenant's own work gives way; null: as the cluster says. */
+  readonly preemption: PreemptionMode | null;
+  /** Its work does not give way before it has run so long; null: as the cluster says. */
+  readonly preemptionExemptHours: number | null;
 }
 
 /** A tenant as the state machine keeps it. */
@@ -52,6 +63,8 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   maxGpus: {},
   userMaxNodes: null,
   userMaxConcurrentAllocations: null,
+  preemption: null,
+  preemptionExemptHours: null,
 };
 
 type Rule = (value: unknown) => string | undefined;
@@ -78,6 +91,8 @@ const RULES: { readonly [K in keyof TenantSettings]: Rule } = {
       : "must map flavours to integers >= 0",
   userMaxNodes: orNull(count),
   userMaxConcurrentAllocations: orNull(count),
+  preemption: orNull((v) => (PREEMPTION_MODES.includes(v as PreemptionMode) ? undefined : "must be off, requeue or cancel")),
+  preemptionExemptHours: orNull(hours),
 };
 
 /** Refuses the first field that is unknown or out of range, by its name. */

@@ -183,3 +183,49 @@ test("two schedulers that plan from the same state are harmless: the second prop
   s.ok(one.proposals[0]!);
   expect(s.refused(two.proposals[0]!).code).toBe("stale_state");
 });
+
+describe("whose work gives way", () => {
+  /** Tenant `a` holds all 13 nodes for 20 of 24 hours without a checkpoint; `b`, below its share, wants one for six minutes. */
+  const crowded = (a: object = {}): Scenario => {
+    const s = new Scenario().tenant("a", a).tenant("b").nodes(13);
+    s.submit("long", { tenant: "a", nodes: 13, minNodes: 13, walltimeHours: 24 });
+    cycle(s);
+    return s.wait(20).submit("short", { tenant: "b", walltimeHours: 0.1 });
+  };
+  const victims = (s: Scenario, options = {}): readonly string[] =>
+    plan(s.state, s.at, options).proposals.flatMap((p) =>
+      p.kind === "allocation.preempt" ? p.victims.map((v) => v.allocation) : [],
+    );
+
+  test("by default nothing ends for good to make room: only what comes back gives way", () => {
+    expect(victims(crowded())).toEqual([]);
+  });
+
+  test("a cluster may let any work be ended, a tenant may keep its own from it, or for so long", () => {
+    expect(victims(crowded(), { preemption: "cancel" })).toEqual(["long"]);
+    expect(victims(crowded({ preemption: "cancel" }))).toEqual(["long"]);
+    expect(victims(crowded({ preemption: "off" }), { preemption: "cancel" })).toEqual([]);
+    expect(victims(crowded({ preemptionExemptHours: 21 }), { preemption: "cancel" })).toEqual([]);
+    expect(victims(crowded(), { preemption: "cancel", preemptionExemptMs: 21 * 3_600_000 })).toEqual([]);
+  });
+});
+
+test("work that the cluster could never carry says which constraint excludes how many nodes", () => {
+  const s = new Scenario().tenant("physics").nodes(3, { gpuType: "a100", gpuCount: 4 }, "g").nodes(2, {}, "p");
+  s.submit("type", { gpuType: "nosuch" })
+    .submit("count", { gpuType: "a100", gpusPerNode: 8 })
+    .submit("many", { nodes: 6, minNodes: 6 });
+  s.submit("fine", { gpuType: "a100", nodes: 3, minNodes: 3 });
+  const { reasons, reservation } = plan(s.state, s.at);
+  const of = (id: string) => reasons.find(({ allocation }) => allocation === id);
+  expect(of("type")).toMatchObject({
+    code: "unsatisfiable",
+    details: { fitting: 0, nodes: 5, excluded: { gpu_type: 5, gpus_per_node: 0 } },
+  });
+  expect(of("count")).toMatchObject({
+    code: "unsatisfiable",
+    details: { fitting: 0, excluded: { gpu_type: 2, gpus_per_node: 3 } },
+  });
+  expect(of("many")).toMatchObject({ code: "unsatisfiable", details: { need: 6, fitting: 5 } });
+  expect([of("fine"), reservation]).toEqual([undefined, undefined]);
+});

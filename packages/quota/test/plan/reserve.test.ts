@@ -145,7 +145,7 @@ describe("backfilling", () => {
     expect(reservation).toEqual({ allocation: "large", at: ends(s) });
     expect(started(s)).toEqual(["brief"]);
     expect(reasons).toMatchObject([
-      { allocation: "large", code: "nodes", details: { free: 2, need: 3, starts_by: ends(s) } },
+      { allocation: "large", code: "nodes_held", details: { free: 2, need: 3, starts_by: ends(s) } },
       { allocation: "long", code: "nodes_reserved", details: { for: "large", at: ends(s) } },
     ]);
   });
@@ -167,6 +167,31 @@ describe("backfilling", () => {
     const s = new Scenario().tenant("physics").nodes(2).submit("service", { lifecycle: "unbounded" }).assign("service", "n0000");
     s.submit("large", { nodes: 2 }).wait(1).submit("small", { walltimeHours: 99 });
     expect([started(s), plan(s.state, s.at, options).reservation]).toEqual([["small"], undefined]);
+  });
+
+  test("who holds the reservation keeps it against later work of its class, however that scores, until it starts", () => {
+    const s = new Scenario().tenant("v", { fairShareTarget: 0 }).nodes(13);
+    s.submit("v1", { tenant: "v", nodes: 10, minNodes: 10, walltimeHours: 10 });
+    const cycle = (): ReturnType<typeof plan> => {
+      const planned = plan(s.state, s.at);
+      for (const proposal of planned.proposals) s.ok(proposal);
+      if (planned.changed.length > 0) s.ok({ kind: "allocation.reasons", reasons: planned.changed });
+      return planned;
+    };
+    cycle();
+    s.submit("hi", { tenant: "v", nodes: 13, minNodes: 13 });
+    const promised = cycle().reservation;
+    expect(promised).toMatchObject({ allocation: "hi" });
+    for (const id of ["v2", "v3", "v4"]) {
+      s.wait(0.1).submit(id, { tenant: "v", nodes: 2, minNodes: 2, walltimeHours: 200 });
+      const { reservation, scores, reasons } = cycle();
+      expect(scores.get(id)!.score).toBeGreaterThan(scores.get("hi")!.score);
+      expect(reservation).toEqual(promised);
+      expect(reasons.find(({ allocation }) => allocation === id)?.code).toBe("nodes_reserved");
+    }
+    s.submit("urgent", { tenant: "v", nodes: 3, minNodes: 3, walltimeHours: 200, priorityClass: 9 });
+    cycle();
+    expect(s.allocation("urgent").state).toBe("running");
   });
 
   test("without reservations large work relies on ageing", () => {

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Candidate, chooseVictims, compareCandidates, mayPreempt, preemptionCost } from "../../src/plan/victims.ts";
+import {
+  type Candidate,
+  chooseVictims,
+  compareCandidates,
+  givesWay,
+  mayPreempt,
+  preemptionCost,
+} from "../../src/plan/victims.ts";
 import type { Allocation } from "../../src/state/allocation.ts";
 import { runs } from "../runs.ts";
 import { Scenario } from "../scenario.ts";
@@ -87,4 +94,18 @@ test("who may have to give way: lower classes always, equal ones only as burst w
   expect(mayPreempt({ ...pending, priorityClass: 10 }, running({ sensitive: true }), facts)).toBe(false);
   expect(mayPreempt({ ...pending, priorityClass: 10 }, running({ priorityClass: 10 }), facts)).toBe(false);
   expect(mayPreempt(pending, running({ state: "checkpointing", priorityClass: 1 }), facts)).toBe(false);
+});
+
+test("how running work gives way is its tenant's and the cluster's rule, and never before it has run long enough", () => {
+  const at = 10 * 3_600_000;
+  const running = (more: Partial<Allocation>): Allocation => ({ ...template, state: "running", startedAt: 0, ...more });
+  const rule = (mode: "off" | "requeue" | "cancel", exemptMs = 0) => ({ mode, exemptMs, now: at });
+  const plain = running({ checkpoint: "none", requeuePolicy: "never" });
+  const saved = running({ checkpoint: "auto" });
+  const again = running({ checkpoint: "none", requeuePolicy: "always", requeues: 0, maxRequeue: 1 });
+  const spent = { ...again, requeues: 1 };
+  expect([plain, saved, again, spent].map((a) => givesWay(a, rule("off")))).toEqual([false, false, false, false]);
+  expect([plain, saved, again, spent].map((a) => givesWay(a, rule("requeue")))).toEqual([false, true, true, false]);
+  expect([plain, saved, again, spent].map((a) => givesWay(a, rule("cancel")))).toEqual([true, true, true, true]);
+  expect([at, at + 1].map((exempt) => givesWay(saved, rule("cancel", exempt)))).toEqual([true, false]);
 });

@@ -15,6 +15,8 @@ const NAMES = {
   maxGpus: "max_gpus",
   userMaxNodes: "user_max_nodes",
   userMaxConcurrentAllocations: "user_max_concurrent_allocations",
+  preemption: "preemption",
+  preemptionExemptHours: "preemption_exempt_hours",
 } as const satisfies Record<keyof TenantSettings, string>;
 
 type Wire = { readonly [K in keyof TenantSettings as (typeof NAMES)[K]]: TenantSettings[K] };
