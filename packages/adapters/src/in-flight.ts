@@ -4,6 +4,10 @@ import { CodedError } from "@seneschal/core";
 export class InFlight {
   readonly #what: "store" | "log";
   #running = 0;
+  /** Calls that began before the last {@link quiesce}, which waits for them. */
+  #earlier = 0;
+  #epoch = 0;
+  #settled: () => void = () => {};
   #closed: Promise<void> | undefined;
   #drained: () => void = () => {};
 
@@ -20,12 +24,29 @@ export class InFlight {
   async run<T>(call: () => Promise<T>): Promise<T> {
     this.check();
     this.#running += 1;
+    const epoch = this.#epoch;
     try {
       return await call();
     } finally {
       this.#running -= 1;
       if (this.#running === 0) this.#drained();
+      if (epoch !== this.#epoch) {
+        this.#earlier -= 1;
+        if (this.#earlier === 0) this.#settled();
+      }
     }
+  }
+
+  /** Resolves when every call that runs now has ended; new ones are not held up. Not within such a call, and one at a time. */
+  quiesce(): Promise<void> {
+    this.check();
+    if (this.#earlier > 0) throw new CodedError(`${this.#what}_failed`, "it is being quiesced already");
+    this.#epoch += 1;
+    this.#earlier = this.#running;
+    if (this.#earlier === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#settled = resolve;
+    });
   }
 
   /** Refuses new calls at once; resolves when the running ones have ended. */

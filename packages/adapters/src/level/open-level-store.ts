@@ -22,7 +22,7 @@ import { KeptCounts } from "./kept-counts.ts";
 import { KnownKeys } from "./known-keys.ts";
 import { bytes, layout } from "./layout.ts";
 import { openLayout } from "./open-layout.ts";
-import { inspectLevel, type LevelDb, openLevel, readValues } from "./open-level.ts";
+import { expungeLevel, inspectLevel, type LevelDb, openLevel, readValues } from "./open-level.ts";
 import { readWindow } from "./read-window.ts";
 import { isSeqIndex, seqPage, seqsIn } from "./seq-index.ts";
 import { entryChanges, parseDocument, readView, writePlan } from "./write-plan.ts";
@@ -71,6 +71,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
   const inFlight = new InFlight("store");
   const counts = new KeptCounts();
   let failure: unknown;
+  let expunging: Promise<void> = Promise.resolve();
 
   const refuseAfterFailure = (): void => {
     if (failure !== undefined)
@@ -208,6 +209,15 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
       return () => listeners.delete(callback);
     },
     inspect: () => inFlight.run(() => inspectLevel(db)),
+    expunge: () => {
+      const work = expunging.then(async () => {
+        // Who reads from an earlier state keeps the engine from dropping it.
+        await Promise.all([inFlight.quiesce(), complete]);
+        await inFlight.run(() => expungeLevel(db));
+      });
+      expunging = work.catch(() => undefined);
+      return work;
+    },
     close: async () => {
       listeners.clear();
       await inFlight.close();

@@ -114,6 +114,17 @@ export async function openLevel(path: string): Promise<LevelDb> {
   }
 }
 
+/**
+ * Rewrites every table, so that nothing deleted or overwritten before is left in any file. A table is only rewritten when one above it
+ * overlaps it: markers of deletion at both ends of all keys do.
+ */
+export async function expungeLevel(db: LevelDb): Promise<void> {
+  const [first, last] = [Buffer.alloc(1), Buffer.alloc(1, 0xff)];
+  await db.compactRange(first, last);
+  await db.batch().del(first).del(last).write({ sync: true });
+  await db.compactRange(first, last);
+}
+
 /** What is damaged in the directory of an open database, but for the journal that is being written. */
 export async function inspectLevel({ location }: LevelDb): Promise<readonly string[]> {
   return (await damageOf(location, { live: true })).map(placeText);

@@ -55,7 +55,8 @@ interface Held {
 /**
  * Opens the vault that lives in a document store, making it on first use. Every key ring is one document, sealed as a
  * whole under the root key and bound to its name; several processes on one store see each other's changes at once. Who
- * can write the store can put an older document back, but reads nothing.
+ * can write the store can put an older document back, but reads nothing. A deleted key is in none of the store's files where the store
+ * can expunge; elsewhere (PostgreSQL: dead rows until VACUUM FULL, the write-ahead log) it opens with the unseal key until they are gone.
  *
  * Throws `vault_unavailable` for a wrong unseal key.
  *
@@ -84,6 +85,8 @@ export async function openEmbeddedVault(options: {
   const { store, crypto, random, clock } = options;
   let root: Uint8Array | undefined = await unsealRootKey(store, crypto, random, options.unseal);
   const cache = new Map<string, Held>();
+
+  const expunge = async (): Promise<void> => store.expunge?.();
 
   const rootKey = (): Uint8Array => {
     if (root === undefined) throw vaultError("vault_unavailable", "the vault is sealed");
@@ -190,13 +193,18 @@ export async function openEmbeddedVault(options: {
     },
     async deleteKey(name) {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const held = await need(name);
+        const held = await find(name);
+        // An earlier call may have got no further than the deletion.
+        if (held === undefined) await guarded(expunge);
+        if (held === undefined) throw vaultError("key_not_found", "no such key", { key: name });
         if (!held.key.deletionAllowed)
           throw vaultError("deletion_not_allowed", "deletion is not allowed for this key", { key: name });
         const dels = [{ coll: KEYS, id: name, ifVersion: held.version }];
         const result = await guarded(() => store.commit({ commitId: commitId(), dels }));
         cache.delete(name);
-        if (result.ok) return;
+        if (!result.ok) continue;
+        await guarded(expunge);
+        return;
       }
       throw vaultError("vault_unavailable", "the key is being changed by too many at once", { key: name });
     },

@@ -103,7 +103,8 @@ export interface BucketDoc extends JsonObject {
 
 export interface TenantDoc extends JsonObject {
   readonly id: string;
-  readonly state: "active" | "shredded";
+  /** `shredding`: cut off, but its key service has not confirmed yet that the key is destroyed. */
+  readonly state: "active" | "shredding" | "shredded";
   /** The tenant's key-encryption key, sealed by the tenant's key service. */
   readonly kek: string;
   readonly dedup: boolean;

@@ -22,7 +22,9 @@ export const storageSchema: StoreSchema = {
   collections: {
     storage_cluster: { indexes: {} },
     storage_masters: { indexes: { by_epoch: { key: (d) => [number(d["epoch"])] } } },
-    storage_tenants: { indexes: { by_id: { key: () => [] } } },
+    storage_tenants: {
+      indexes: { by_id: { key: () => [] }, shredding: { key: (d) => (d["state"] === "shredding" ? [] : undefined) } },
+    },
     storage_credentials: { indexes: { by_tenant: { key: (d) => [text(d["tenant"])] } } },
     storage_buckets: { indexes: { by_tenant: { key: (d) => [text(d["tenant"]), text(d["name"])] } } },
     storage_objects: { indexes: { by_key: { key: (d) => [text(d["bucket"]), indexedKey(text(d["key"]))] } } },

@@ -50,7 +50,7 @@ export const storageHttpErrors: ErrorTable = errorTable(storageCodes, {
   MaintenanceMode: "MAINTENANCE_MODE",
   KeyManagerUnavailable: "KEY_MANAGER_UNAVAILABLE",
   TenantKmsUnreachable: "TENANT_KMS_UNREACHABLE",
-  TenantKmsLost: "DATA_LOSS",
+  TenantKmsLost: "FAILED_PRECONDITION",
   ChunkLost: "DATA_LOSS",
   DataCorruption: "DATA_LOSS",
   ShardUnavailable: "SERVICE_UNAVAILABLE",

@@ -171,7 +171,12 @@ export const operationRoutes = {
     path: "/ui/api/ops/tenants",
     summary: "Tenants",
     reply: z.array(
-      z.object({ tenant_id: z.string(), state: z.enum(["active", "shredded"]), dedup: z.boolean(), created_at: z.string() }),
+      z.object({
+        tenant_id: z.string(),
+        state: z.enum(["active", "shredding", "shredded"]),
+        dedup: z.boolean(),
+        created_at: z.string(),
+      }),
     ),
   },
   createTenant: {
@@ -187,7 +192,7 @@ export const operationRoutes = {
     ...admin,
     ...extension,
     path: "/ui/api/ops/tenants/:tenant_id/shred",
-    summary: "Destroys a tenant's key: its data can never be read again",
+    summary: "Destroys a tenant's key: its data can never be read again. Until its key service has confirmed, the state is `shredding`",
     params: z.object({ tenant_id: tenantId }),
     body: z.strictObject({ confirm: z.string().describe("The tenant id once more") }),
     reply: z.object({ status: z.literal("ok"), message: z.string() }),

@@ -216,5 +216,10 @@ export interface DocumentStore {
    * medium is a server's affair.
    */
   inspect?(): Promise<readonly string[]>;
+  /**
+   * Rewrites what the store lies in: when it resolves, no document that was deleted or overwritten before the call is in any of its files.
+   * It may take as long as copying all of the store. Absent where files are a server's affair.
+   */
+  expunge?(): Promise<void>;
   close(): Promise<void>;
 }

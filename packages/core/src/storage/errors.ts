@@ -106,8 +106,8 @@ export const storageErrors = {
   TenantKmsLost: {
     class: "permanent",
     grpc: "FAILED_PRECONDITION",
-    http: 500,
-    s3: { status: 500, code: "InternalError" },
+    http: 409,
+    s3: { status: 403, code: "AccessDenied" },
     nfs: "EIO",
   },
   InvariantViolation: { class: "permanent", grpc: "INTERNAL", http: 500, s3: { status: 500, code: "InternalError" }, nfs: "EIO" },

@@ -12,7 +12,8 @@ export interface MasterKey {
 
 /**
  * Keeps the master keys, one per epoch. Cached epochs serve reads while the vault is away; every write needs the vault to
- * have answered within the last second, so that an unreachable key manager stops all chunk writes of the cluster.
+ * have opened the newest one within the last second, so that a key manager which is silent, refuses, or has lost the keys stops all
+ * chunk writes of the cluster: what it cannot open could not be read after a restart.
  */
 export interface KeyManager {
   readonly reachable: boolean;
@@ -22,7 +23,7 @@ export interface KeyManager {
   forRead(epoch: number): Promise<MasterKey>;
   /** Makes the next epoch; old ones stay readable. */
   rotate(): Promise<number>;
-  /** Asks the vault once; emits an event when the answer changed. */
+  /** Has the vault open the newest master key, and compares; emits an event when the answer changed. */
   probe(): Promise<boolean>;
   /** Epochs that serve reads without the vault. */
   cachedEpochs(): readonly number[];
@@ -61,17 +62,24 @@ export function createKeyManager(context: StorageContext, vault: Vault, clusterE
       note(true);
       return value;
     } catch (error) {
-      // A definite answer (wrong key, bad ciphertext) is contact; only silence and a sealed vault are not.
-      if (isCoded(error, "key_not_found", "decryption_failed", "deletion_not_allowed")) throw error;
       note(false);
-      throw storageError("KeyManagerUnavailable", "the key manager does not answer", {}, error);
+      const refused = isCoded(error, "key_not_found", "decryption_failed");
+      const why = refused ? "the key manager does not open the master keys" : "the key manager does not answer";
+      throw storageError("KeyManagerUnavailable", why, {}, error);
     }
   };
 
   const probe = (): Promise<boolean> => {
     probing ??= ask(async () => {
-      if ((await vault.health()).sealed) throw new Error("the vault is sealed");
-      await refresh();
+      const sealed = await refresh();
+      if (sealed === undefined) {
+        if ((await vault.health()).sealed) throw new Error("the vault is sealed");
+        return true;
+      }
+      const bytes = await vault.decrypt(keyName, sealed, aad(newest));
+      const known = cache.get(newest);
+      if (known !== undefined && !Buffer.from(known.bytes).equals(bytes)) throw new Error("the vault opens another key");
+      cache.set(newest, { sealed, bytes });
       return true;
     })
       .catch(() => false)
@@ -81,14 +89,18 @@ export function createKeyManager(context: StorageContext, vault: Vault, clusterE
     return probing;
   };
 
-  /** Another node may have made an epoch, and a restore replaces those of the empty cluster it began with. */
-  const refresh = async (): Promise<void> => {
+  /**
+   * Another node may have made an epoch, and a restore replaces those of the empty cluster it began with. Gives the newest epoch's key as
+   * the vault sealed it, `undefined` while there is none.
+   */
+  const refresh = async (): Promise<string | undefined> => {
     const { items } = await context.store.list("storage_masters", "by_epoch", [], { limit: 1000 });
     for (const { doc } of items) {
       const epoch = doc["epoch"] as number;
       newest = Math.max(newest, epoch);
       if (cache.get(epoch)?.sealed !== doc["sealed"]) cache.delete(epoch);
     }
+    return items.at(-1)?.doc["sealed"] as string | undefined;
   };
 
   const unseal = async (epoch: number, sealed: string): Promise<Uint8Array> => {

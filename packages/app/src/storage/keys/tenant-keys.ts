@@ -2,13 +2,15 @@ import { type Breaker, openBreaker } from "@seneschal/adapters/http";
 import { isCoded } from "@seneschal/core";
 import type { Vault } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
-import { type Actor, commit, type StorageContext } from "../context.ts";
+import { type Actor, commit, nodeActor, type StorageContext } from "../context.ts";
 import type { TenantDoc } from "../documents.ts";
 import { within } from "../within.ts";
 
 /** What a tenant's chunks are named and wrapped with. */
 interface TenantKey {
   readonly kek: Uint8Array;
+  /** Of the tenant's record: a commit that checks it stands before every shred. */
+  readonly version: number;
   /** Its chunks are shared with other tenants that hold equal ones. */
   readonly dedup: boolean;
 }
@@ -16,15 +18,25 @@ interface TenantKey {
 /**
  * The tenants' key-encryption keys (KEKs). A KEK is 32 random bytes sealed by the tenant's own key service; it is
  * cached for its TTL (+-10 %), then the service must open it again. Destroying the service's key shreds the tenant.
+ *
+ * A tenant without a key service of its own has its KEK sealed by the vault that all share. Such a KEK is asked for once: after the
+ * TTL the tenant's record alone says whether it may still be used, so that reads go on while the vault is silent.
  */
 export interface TenantKeys {
   create(tenant: string, options: { readonly dedup: boolean }, actor: Actor): Promise<void>;
   tenant(tenant: string): Promise<TenantDoc>;
   list(): Promise<readonly TenantDoc[]>;
-  /** Throws `TenantKmsUnreachable`, `TenantKmsLost`, `CryptoShredComplete`, `NotFound`. */
+  /** Throws `TenantKmsUnreachable`, `TenantKmsLost`, `CryptoShredComplete`, `KeyManagerUnavailable`, `NotFound`. */
   key(tenant: string): Promise<TenantKey>;
-  /** Destroys the tenant's key: what it wrapped can never be opened again, anywhere, once caches expire. */
+  /**
+   * Cuts the tenant off at once, and destroys its key: what it wrapped can never be opened again. While its key service does not confirm that
+   * (`TenantKmsUnreachable`, `KeyManagerUnavailable`) the tenant is `shredding`, and it is asked again by `finishShreds`.
+   */
   shred(tenant: string, actor: Actor): Promise<void>;
+  /** Asks the key services of tenants that are `shredding` once more. */
+  finishShreds(): Promise<void>;
+  /** How many tenants are `shredding`. */
+  shredding(): Promise<number>;
   /** Makes a new version of the tenant's key at its key service and seals the KEK with it; what the KEK wraps stays as it is. */
   rotate(tenant: string, actor: Actor): Promise<void>;
   /** Asks the tenant's key service now. Throws `TenantKmsUnreachable`, `TenantKmsLost`. */
@@ -36,10 +48,12 @@ export interface TenantKeys {
 }
 
 interface TenantKeyOptions {
+  /** The vault of the node, which seals the keys of tenants without a service of their own. */
+  readonly shared: Vault;
   /** The tenant's key service. */
   readonly vaultFor: (tenant: string) => Vault;
-  /** Tells every node to purge the tenant's key; does not wait for them. */
-  readonly onShred: (tenant: string, actor: Actor) => Promise<void>;
+  /** Tells every node to purge the tenant's key, or that it is destroyed; does not wait for them. */
+  readonly onShred: (tenant: string, actor: Actor, done: boolean) => Promise<void>;
   /** Seconds, 5-300; default 60. */
   readonly ttlSeconds?: number;
 }
@@ -48,7 +62,9 @@ const timeoutMs = 2000;
 
 export function createTenantKeys(context: StorageContext, options: TenantKeyOptions): TenantKeys {
   const ttl = Math.min(300, Math.max(5, options.ttlSeconds ?? 60)) * 1000;
-  const cache = new Map<string, { readonly key: TenantKey; readonly until: number }>();
+  const cache = new Map<string, { readonly key: TenantKey; readonly sealed: string; readonly until: number }>();
+  /** Grows with every purge: what began before it brings nothing back. */
+  const generations = new Map<string, number>();
   const loading = new Map<string, Promise<TenantKey>>();
   const breakers = new Map<string, Breaker>();
   const away = new Set<string>();
@@ -71,7 +87,19 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
     context.emit(answered ? "info" : "error", "security", message, { tenant });
   };
 
+  /** The vault that all share is no tenant's: what it does not answer is nobody's failure but its own. */
+  const askShared = async <T>(tenant: string, work: (vault: Vault) => Promise<T>): Promise<T> => {
+    try {
+      return await within(timeoutMs, "the key manager", work(options.shared));
+    } catch (error) {
+      if (isCoded(error, "key_not_found", "decryption_failed"))
+        throw storageError("TenantKmsLost", "the key manager no longer holds the tenant's key", { tenant }, error);
+      throw storageError("KeyManagerUnavailable", "the key manager does not answer", {}, error);
+    }
+  };
+
   const ask = async <T>(tenant: string, work: (vault: Vault) => Promise<T>): Promise<T> => {
+    if (options.vaultFor(tenant) === options.shared) return askShared(tenant, work);
     const answer = await breakerOf(tenant).run(async () => {
       try {
         return { value: await within(timeoutMs, "the tenant's key service", work(options.vaultFor(tenant))) };
@@ -88,24 +116,66 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
     return answer.value;
   };
 
-  const read = async (tenant: string): Promise<TenantDoc> => {
+
+  const stored = async (tenant: string): Promise<{ readonly doc: TenantDoc; readonly version: number }> => {
     const found = await context.store.get("storage_tenants", tenant);
     if (found === undefined) throw storageError("NotFound", `no such tenant: ${tenant}`, { field: "tenant_id" });
-    return found.doc as TenantDoc;
+    return { doc: found.doc as TenantDoc, version: found.version };
+  };
+
+  const refuseShredded = ({ state }: TenantDoc, tenant: string): void => {
+    if (state === "shredded") throw storageError("CryptoShredComplete", "the tenant's key was destroyed", { tenant });
+    if (state === "shredding") throw storageError("CryptoShredComplete", "the tenant's key is being destroyed", { tenant });
   };
 
   const load = async (tenant: string): Promise<TenantKey> => {
-    const doc = await read(tenant);
-    if (doc.state === "shredded") throw storageError("CryptoShredComplete", "the tenant's key was destroyed", { tenant });
-    const kek = await ask(tenant, (vault) => vault.decrypt(keyName(tenant), doc.kek, aad(tenant)));
-    const [jitter = 0] = context.random(1);
-    const key = { kek, dedup: doc.dedup };
-    cache.set(tenant, { key, until: context.clock.now() + ttl * (0.9 + (0.2 * jitter) / 255) });
-    return key;
+    for (;;) {
+      const generation = generations.get(tenant) ?? 0;
+      const { doc, version } = await stored(tenant);
+      refuseShredded(doc, tenant);
+      const known = cache.get(tenant);
+      const kept = options.vaultFor(tenant) === options.shared && known?.sealed === doc.kek ? known.key.kek : undefined;
+      const kek = kept ?? (await ask(tenant, (vault) => vault.decrypt(keyName(tenant), doc.kek, aad(tenant))));
+      // INVARIANT: purged meanwhile, it is neither kept nor used: its record is read again.
+      if ((generations.get(tenant) ?? 0) !== generation) continue;
+      const [jitter = 0] = context.random(1);
+      const key = { kek, version, dedup: doc.dedup };
+      cache.set(tenant, { key, sealed: doc.kek, until: context.clock.now() + ttl * (0.9 + (0.2 * jitter) / 255) });
+      return key;
+    }
   };
 
   // Not wiped: a write under way would wrap with zeros, which everybody knows.
-  const purge = (tenant: string): void => void cache.delete(tenant);
+  const purge = (tenant: string): void => {
+    generations.set(tenant, (generations.get(tenant) ?? 0) + 1);
+    cache.delete(tenant);
+  };
+
+  /** Has the key destroyed by its service, and says so once, when that has confirmed. */
+  const finish = async (tenant: string, actor: Actor): Promise<void> => {
+    await ask(tenant, async (vault) => {
+      try {
+        await vault.configureKey(keyName(tenant), { deletionAllowed: true });
+      } catch (error) {
+        if (!isCoded(error, "key_not_found")) throw error;
+      }
+      // Also where it is gone: an earlier call may have got no further than that.
+      await vault.deleteKey(keyName(tenant)).catch((error: unknown) => {
+        if (!isCoded(error, "key_not_found")) throw error;
+      });
+    });
+    const { doc, version } = await stored(tenant);
+    if (doc.state !== "shredding") return;
+    const event = { action: "tenant.crypto_shred.done", tenant, actor: actor.id, source: actor.source };
+    const result = await commit(context.store, {
+      puts: [{ coll: "storage_tenants", id: tenant, doc: { ...doc, state: "shredded" }, ifVersion: version }],
+      audit: [{ stream: "storage", event }],
+    });
+    // Another node was faster: it has said so.
+    if (!result.ok) return;
+    context.metrics.cryptoShreds.inc();
+    await options.onShred(tenant, actor, true);
+  };
 
   return {
     async create(tenant, { dedup }, actor) {
@@ -128,7 +198,7 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
       if (!result.ok) throw storageError("AlreadyExists", `tenant ${tenant} exists`, { field: "tenant_id" });
       context.emit("info", "tenant", "tenant created", { tenant, by: actor.id });
     },
-    tenant: read,
+    tenant: async (tenant) => (await stored(tenant)).doc,
     async list() {
       const page = await context.store.list("storage_tenants", "by_id", [], { limit: 1000 });
       return page.items.map((i) => i.doc as TenantDoc);
@@ -136,54 +206,51 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
     async key(tenant) {
       const cached = cache.get(tenant);
       if (cached !== undefined && cached.until > context.clock.now()) return cached.key;
-      cache.delete(tenant);
       // One call per tenant at a time: a slow service holds up its own tenant only.
       const running = loading.get(tenant) ?? load(tenant).finally(() => loading.delete(tenant));
       loading.set(tenant, running);
       return running;
     },
     async rotate(tenant, actor) {
-      const found = await context.store.get("storage_tenants", tenant);
-      const doc = await read(tenant);
-      if (doc.state === "shredded") throw storageError("CryptoShredComplete", "the tenant's key was destroyed", { tenant });
+      const { doc, version } = await stored(tenant);
+      refuseShredded(doc, tenant);
       const kek = await ask(tenant, async (vault) => {
         await vault.rotateKey(keyName(tenant));
         return vault.rewrap(keyName(tenant), doc.kek, aad(tenant));
       });
       const result = await commit(context.store, {
-        puts: [{ coll: "storage_tenants", id: tenant, doc: { ...doc, kek }, ifVersion: found?.version ?? 0 }],
+        puts: [{ coll: "storage_tenants", id: tenant, doc: { ...doc, kek }, ifVersion: version }],
         audit: [{ stream: "storage", event: { action: "tenant.rotate_key", tenant, actor: actor.id, source: actor.source } }],
       });
       if (!result.ok) throw storageError("ShardUnavailable", "the tenant changed meanwhile, try again", { tenant });
     },
     async check(tenant) {
-      const { kek, state } = await read(tenant);
+      const { kek, state } = (await stored(tenant)).doc;
       if (state === "active") await ask(tenant, (vault) => vault.decrypt(keyName(tenant), kek, aad(tenant)));
     },
     async shred(tenant, actor) {
-      const found = await context.store.get("storage_tenants", tenant);
-      if (found === undefined) throw storageError("NotFound", `no such tenant: ${tenant}`, { field: "tenant_id" });
-      const result = await commit(context.store, {
-        puts: [
-          {
-            coll: "storage_tenants",
-            id: tenant,
-            doc: { ...(found.doc as TenantDoc), state: "shredded", kek: "" },
-            ifVersion: found.version,
-          },
-        ],
-        audit: [{ stream: "storage", event: { action: "tenant.crypto_shred", tenant, actor: actor.id, source: actor.source } }],
-      });
-      if (!result.ok) throw storageError("ShardUnavailable", "the tenant changed meanwhile, try again", { tenant });
-      purge(tenant);
-      context.metrics.cryptoShreds.inc();
-      await options.onShred(tenant, actor);
-      await ask(tenant, async (vault) => {
-        if ((await vault.keyInfo(keyName(tenant))) === undefined) return;
-        await vault.configureKey(keyName(tenant), { deletionAllowed: true });
-        await vault.deleteKey(keyName(tenant));
-      });
+      const { doc, version } = await stored(tenant);
+      if (doc.state === "shredded") return;
+      if (doc.state === "active") {
+        const event = { action: "tenant.crypto_shred", tenant, actor: actor.id, source: actor.source };
+        const result = await commit(context.store, {
+          puts: [{ coll: "storage_tenants", id: tenant, doc: { ...doc, state: "shredding", kek: "" }, ifVersion: version }],
+          audit: [{ stream: "storage", event }],
+        });
+        if (!result.ok) throw storageError("ShardUnavailable", "the tenant changed meanwhile, try again", { tenant });
+        purge(tenant);
+        await options.onShred(tenant, actor, false);
+      }
+      await finish(tenant, actor);
     },
+    async finishShreds() {
+      const { items } = await context.store.list("storage_tenants", "shredding", [], { limit: 1000 });
+      for (const { id } of items)
+        await finish(id, nodeActor).catch((error: unknown) => {
+          if (!isCoded(error, "TenantKmsUnreachable", "KeyManagerUnavailable", "TenantKmsLost")) throw error;
+        });
+    },
+    shredding: () => context.store.count("storage_tenants", "shredding", []),
     purge,
     unreachable: () => [...away],
   };

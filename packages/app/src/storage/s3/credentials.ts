@@ -16,7 +16,7 @@ const cacheMs = 60_000;
 
 export function createCredentials(context: StorageContext, vault: Vault): Credentials {
   const { store, clock, random } = context;
-  const cache = new Map<string, { readonly credential: Credential; readonly until: number }>();
+  const cache = new Map<string, { readonly credential: Credential; readonly sealed: string; readonly until: number }>();
   const aad = (accessKey: string) => Buffer.from(`seneschal/storage/credential/v1/${accessKey}`);
   const ask = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -73,9 +73,15 @@ export function createCredentials(context: StorageContext, vault: Vault): Creden
         cache.delete(accessKey);
         return undefined;
       }
-      const secret = await ask(() => vault.decrypt(keyName, found.doc["sealed"] as string, aad(accessKey)));
-      const credential = { tenant: found.doc["tenant"] as string, secretKey: Buffer.from(secret).toString("utf8") };
-      cache.set(accessKey, { credential, until: clock.now() + cacheMs });
+      const sealed = found.doc["sealed"] as string;
+      const tenant = found.doc["tenant"] as string;
+      // The record says whether the key is still good; the vault need not open again what it has opened, and may be away.
+      const secretKey =
+        cached?.sealed === sealed
+          ? cached.credential.secretKey
+          : Buffer.from(await ask(() => vault.decrypt(keyName, sealed, aad(accessKey)))).toString("utf8");
+      const credential = { tenant, secretKey };
+      cache.set(accessKey, { credential, sealed, until: clock.now() + cacheMs });
       return credential;
     },
   };

@@ -57,7 +57,14 @@ export function announceChange(
       context.emit("info", "security", `master key rotated to epoch ${command.epoch}`, { by });
       break;
     case "tenant.shred":
-      context.emit("critical", "security", "crypto-shred: the tenant's key was destroyed", { tenant: command.tenant, by });
+      context.emit(
+        "critical",
+        "security",
+        command.done === true
+          ? "crypto-shred: the tenant's key was destroyed"
+          : "crypto-shred began: the tenant is cut off, its key service is asked to destroy the key",
+        { tenant: command.tenant, by },
+      );
       break;
     default:
       break;

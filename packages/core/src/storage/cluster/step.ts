@@ -49,7 +49,8 @@ export type ClusterCommand =
   | { readonly kind: "tuning.set"; readonly values: Partial<Tuning> }
   | { readonly kind: "key.rotate"; readonly epoch: number }
   /** Every node forgets what it cached of the tenant's key. */
-  | { readonly kind: "tenant.shred"; readonly tenant: string }
+  /** The tenant is cut off; `done`: its key service has confirmed that the key is destroyed. */
+  | { readonly kind: "tenant.shred"; readonly tenant: string; readonly done?: boolean }
   | { readonly kind: "scrub.periodic"; readonly at: number };
 
 /** What a command did. `changed` is false for a repeat that found everything so already. */
@@ -264,7 +265,7 @@ export function stepCluster(state: ClusterState, command: ClusterCommand, now: n
       // Epochs only grow: a repeat, or a slower node's rotation, changes nothing.
       return command.epoch <= state.keyEpoch ? same(state) : done({ ...state, keyEpoch: command.epoch });
     case "tenant.shred":
-      return done({ ...state, shreds: state.shreds + 1 });
+      return done(command.done === true ? state : { ...state, shreds: state.shreds + 1 });
     case "scrub.periodic":
       return command.at <= state.lastPeriodicScrubAt ? same(state) : done({ ...state, lastPeriodicScrubAt: command.at });
     default:
