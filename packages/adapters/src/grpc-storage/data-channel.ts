@@ -63,8 +63,10 @@ export function openDataChannel(service: keyof DataServices, { address, tls, tim
   const failed = async (error: unknown): Promise<Error> => {
     const { code, details, metadata } = error as ServiceError;
     if (typeof code !== "number") return error as Error;
-    if (code === status.UNAVAILABLE && metadata?.get("error-reason").length === 0) {
-      // The next call connects anew, instead of failing for as long as gRPC would wait with that.
+    const unanswered = code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED;
+    if (unanswered && metadata?.get("error-reason").length === 0) {
+      // The next call connects anew, instead of failing for as long as gRPC would wait with that, or for as long as a connection stands
+      // that nobody answers: gRPC itself gives up neither a handshake that is not answered nor a silent peer.
       client.close();
       client = connect();
     }
@@ -154,6 +156,7 @@ function handshakeError(address: string, tls: NonNullable<DataChannelOptions["tl
     };
     socket.once("secureConnect", () => finish(undefined));
     socket.once("timeout", () => finish(undefined));
+    socket.once("close", () => finish(undefined));
     socket.once("error", (error: NodeJS.ErrnoException & { readonly cert?: PeerCertificate }) =>
       // A verdict on the certificate is known by its own codes, or by the certificate it names.
       finish(error.cert !== undefined || socket.authorizationError ? (error.code ?? "certificate") : undefined),

@@ -19,6 +19,8 @@ export interface ChunkDoc extends JsonObject {
   readonly fragments: readonly (FragmentRecord | null)[];
   readonly refs: number;
   readonly created_at: number;
+  /** Since when it is known that fewer than `data` fragments are left; absent while the chunk can be read. */
+  readonly lost_at?: number;
 }
 
 /** A use of a chunk by an object: the wrapped derivation parameters open it for one tenant. */

@@ -51,6 +51,7 @@ import { announceChange } from "./watch/announce-changes.ts";
 import { createStorageMetrics, type StorageMetrics } from "./watch/metrics.ts";
 import { createMonitor, type Monitor } from "./watch/monitor.ts";
 import { createShardStats } from "./watch/shard-stats.ts";
+import { watchDamage } from "./watch/watch-damage.ts";
 
 export interface StorageNodeOptions extends Membership {
   /** Certificate and key as `store-server` for calls to other nodes; absent: plaintext. */
@@ -126,7 +127,8 @@ const absentAfterMs = 600_000;
 /** Puts a storage node together and brings the cluster state up to its configuration. */
 export async function openStorageNode(options: StorageNodeOptions): Promise<StorageNode> {
   const { nodeId, clock, random, crypto, log } = options;
-  const store = shardStore(options.store);
+  const damage = watchDamage([options.store, options.clusterLog]);
+  const store = shardStore(options.store, damage);
   const { backupDefaults = { retention_days: 7, include_data: false } } = options;
   const metrics = createStorageMetrics();
   const events = createEventLog();
@@ -177,11 +179,13 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
 
   const keys = createKeyManager(context, options.vault, () => cluster.state.keyEpoch);
   const tenants = createTenantKeys(context, {
+    shared: options.vault,
     vaultFor: options.vaultFor ?? (() => options.vault),
-    async onShred(tenant, actor) {
-      await cluster.propose({ kind: "tenant.shred", tenant }, actor).catch((error: unknown) => {
-        context.emit("critical", "security", "crypto-shred: other nodes forget the key only after its time", { tenant });
-        log.error({ error }, "the purge of a tenant's key could not be announced");
+    async onShred(tenant, actor, done) {
+      await cluster.propose({ kind: "tenant.shred", tenant, ...(done ? { done } : {}) }, actor).catch((error: unknown) => {
+        const what = done ? "the tenant's key was destroyed" : "other nodes forget the key only after its time";
+        context.emit("critical", "security", `crypto-shred: ${what}`, { tenant });
+        log.error({ error }, "a crypto-shred could not be announced");
       });
     },
     ...(options.kekTtlSeconds === undefined ? {} : { ttlSeconds: options.kekTtlSeconds }),
@@ -218,14 +222,18 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     keys,
     tenants,
     defaultPool: () => options.pools[0]?.id ?? "",
+    onLost(chunk) {
+      void background.step("repair after a read", () => repair.check(chunk, { trigger: "under_replication", repair: true }));
+    },
     onBadFragments(chunk) {
       if (badReads.has(chunk)) return;
       badReads.add(chunk);
       void background.step("repair after a read", () => repair.check(chunk, { trigger: "under_replication", repair: true }));
     },
   });
-  const objects: ObjectServices = { context, cluster, chunks, shards, up, readAhead: createReadAhead(metrics) };
+  const objects: ObjectServices = { context, cluster, chunks, tenants, shards, up, readAhead: createReadAhead(metrics) };
   const parts: MaintenanceParts = {
+    damage,
     context,
     cluster,
     devices,
@@ -335,6 +343,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       }
     },
     onLost: loseDevice,
+    damage: () => damage.places,
     transportConnections: () => [...connections.values()].reduce((a, b) => a + b, 0),
     peers,
     background,
@@ -428,6 +437,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
         await scrubUnlessRunning({ trigger: "under_replication" });
       }
     },
+    "crypto-shred": () => tenants.finishShreds(),
     repair: () => repairUnderReplicated(parts),
     async "backup clean-up"() {
       const now = clock.now();
@@ -483,8 +493,9 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       devices: devices
         .ids()
         .filter(devices.isLocal)
-        .map((id) => ({ device_id: id, used_bytes: devices.usedBytes(id) })),
+        .map((id) => ({ device_id: id, used_bytes: devices.usedBytes(id), flags: monitor.flags(id) })),
       shards: shards.changes(),
+      view: monitor.view(),
     }),
     scrub: (scope, actor) => scrubWith(scope, actor, {}),
     async backup(params, actor) {

@@ -35,6 +35,7 @@ export const storageSchema: StoreSchema = {
         by_id: { key: () => [] },
         by_pool: { key: (d) => [text(d["pool"])] },
         under_replicated: { key: (d) => ((d["fragments"] as readonly Json[]).includes(null) ? [] : undefined) },
+        lost: { key: (d) => (d["lost_at"] === undefined ? undefined : []) },
         unreferenced: { key: (d) => (d["refs"] === 0 ? [] : undefined) },
       },
     },

@@ -196,6 +196,7 @@ describe("losses", () => {
       await removeExtent((await rig.extents(f!.device)).find(({ name }) => name === f!.extent)!);
     const job = await runJob(rig, (await rig.node.scrub({ kind: "pool", id: "fast" }, operator)).id);
     expect(job.result).toMatchObject({ lost: 1, repaired: 0 });
+    await rig.node.tick();
     expect(rig.node.monitor.health()).toBe("degraded");
     await expect(get(rig, "a")).rejects.toMatchObject({ code: "ChunkLost" });
   });

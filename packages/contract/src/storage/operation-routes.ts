@@ -192,7 +192,8 @@ export const operationRoutes = {
     ...admin,
     ...extension,
     path: "/ui/api/ops/tenants/:tenant_id/shred",
-    summary: "Destroys a tenant's key: its data can never be read again. Until its key service has confirmed, the state is `shredding`",
+    summary:
+      "Destroys a tenant's key: its data can never be read again. Until its key service has confirmed, the state is `shredding`",
     params: z.object({ tenant_id: tenantId }),
     body: z.strictObject({ confirm: z.string().describe("The tenant id once more") }),
     reply: z.object({ status: z.literal("ok"), message: z.string() }),

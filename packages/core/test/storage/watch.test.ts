@@ -73,6 +73,8 @@ describe("health", () => {
     shardsWithoutQuorum: [],
     keyManagerReachable: true,
     unreachableTenantKms: 0,
+    shreddingTenants: 0,
+    damage: [],
     lostChunks: 0,
     scrubOverdueHours: 0,
     failingSteps: [],
@@ -88,6 +90,7 @@ describe("health", () => {
       { keyManagerReachable: false },
       { lostChunks: 1 },
       { failingSteps: ["repair"] },
+      { damage: ["000004.log at 7: a record does not match its checksum"] },
     ];
     for (const change of cases) {
       expect(clusterHealth({ ...facts, ...change })).toBe("degraded");
@@ -101,7 +104,7 @@ describe("health", () => {
 test("a full system disk alerts from its soft limit on, critically from the hard one, and says how full it is", () => {
   const facts: HealthFacts = {
     ...{ nodes: [{ id: "n1", status: "healthy" }], devices: [], pools: [], shardsWithoutQuorum: [], keyManagerReachable: true },
-    ...{ unreachableTenantKms: 0, lostChunks: 0, scrubOverdueHours: 0, failingSteps: [] },
+    ...{ unreachableTenantKms: 0, lostChunks: 0, scrubOverdueHours: 0, shreddingTenants: 0, damage: [], failingSteps: [] },
   };
   const at = (percent: number) => activeAlerts({ ...facts, systemDisk: { percent, soft: 50, hard: 75 } });
   expect([at(50), at(50.1)[0]?.severity, at(75)[0]?.severity, at(75.1)[0]?.severity]).toEqual([

@@ -1,5 +1,5 @@
 import { isCoded } from "@seneschal/core";
-import type { Put } from "@seneschal/core/ports";
+import type { Check, Put } from "@seneschal/core/ports";
 import { admitWrite, durabilityName, storageError } from "@seneschal/core/storage";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
@@ -14,6 +14,12 @@ import { toFragments } from "./stripes.ts";
 /** What became of the commit that a chunk was taken for; `unknown`: it may stand. */
 export type ChunkOutcome = "committed" | "unused" | "unknown";
 
+/** One reference to a chunk, and the condition that its tenant is not shredded meanwhile: both belong into the commit. */
+export interface Taken {
+  readonly put: Put;
+  readonly check: Check;
+}
+
 /** A chunk on its way into an object. */
 export interface PreparedChunk {
   readonly ref: ChunkRef;
@@ -21,7 +27,7 @@ export interface PreparedChunk {
    * The put that takes one reference, to be committed with whatever refers to the chunk. Writes the fragments first when
    * no such chunk exists, or when it cannot be read: a chunk that is lost is made whole again. Call it again after a conflict.
    */
-  take(): Promise<Put>;
+  take(): Promise<Taken>;
   /** After the commit, or instead of it: drops fragments that are certainly not the chunk's. */
   settle(outcome: ChunkOutcome): Promise<void>;
 }
@@ -33,7 +39,7 @@ export interface ChunkStore {
   /** The plaintext. Throws `ChunkLost`, `DataCorruption` and the key errors; never returns other bytes. */
   read(tenant: string, ref: ChunkRef): Promise<Uint8Array>;
   /** Seals bytes that stay in metadata. */
-  sealInline(tenant: string, plaintext: Uint8Array): Promise<SealedChunk & { readonly key: string }>;
+  sealInline(tenant: string, plaintext: Uint8Array): Promise<SealedChunk & { readonly key: string; readonly check: Check }>;
   openInline(tenant: string, chunk: SealedChunk & { readonly key: string }): Promise<Uint8Array>;
 }
 
@@ -46,6 +52,8 @@ export interface ChunkStoreParts {
   readonly tenants: TenantKeys;
   /** The pool that new data goes to first. */
   readonly defaultPool: () => string;
+  /** Called when a read found that too few fragments of a chunk are left. */
+  readonly onLost: (chunk: string) => void;
   /** Called when a read met bad fragments that parity covered. */
   readonly onBadFragments: (chunk: string) => void;
 }
@@ -92,6 +100,13 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
     return { pool: admission.pool, release: devices.reserve(admission.pool, onDisk) };
   };
 
+  /** What a commit must check so that no shred comes before it: the tenant's record, whose key is still the one that was used. */
+  const standing = async (tenant: string, used: Uint8Array): Promise<Check> => {
+    const { kek, version } = await tenants.key(tenant);
+    if (!Buffer.from(kek).equals(used)) throw storageError("ShardUnavailable", "the tenant's key changed meanwhile, try again");
+    return { coll: "storage_tenants", id: tenant, version };
+  };
+
   /** Whether the sealed bytes of a chunk can be had: what an upload may count on instead of its own bytes. */
   const readable = async (id: string, chunk: ChunkDoc): Promise<boolean> => {
     try {
@@ -124,6 +139,7 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
           return current;
         },
         async take() {
+          const check = await standing(tenant, kek);
           const found = await store.get("storage_chunks", id);
           const before = found?.doc as ChunkDoc | undefined;
           // Under the epoch of its first writer: the references of others are bound to it.
@@ -138,7 +154,8 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
             if (looked.readable) {
               used = "existing";
               replaced = undefined;
-              return { coll: "storage_chunks", id, doc: { ...before, refs: before.refs + 1 }, ifVersion: found?.version ?? 0 };
+              const doc = { ...before, refs: before.refs + 1 };
+              return { check, put: { coll: "storage_chunks", id, doc, ifVersion: found?.version ?? 0 } };
             }
           }
           if (written !== undefined && written.epoch !== epoch) {
@@ -152,7 +169,7 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
           used = "own";
           replaced = before;
           const kept = before === undefined ? {} : { refs: before.refs + 1, created_at: before.created_at };
-          return { coll: "storage_chunks", id, doc: { ...written, ...kept }, ifVersion: found?.version ?? 0 };
+          return { check, put: { coll: "storage_chunks", id, doc: { ...written, ...kept }, ifVersion: found?.version ?? 0 } };
         },
         async settle(outcome) {
           room.release();
@@ -191,7 +208,9 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
         } catch (error) {
           // Fragments may have moved between the look-up and the read: look once more if the record changed.
           const again = await store.get("storage_chunks", ref.id);
-          if (attempt >= 3 || again === undefined || again.version === found.version) throw error;
+          if (attempt < 3 && again !== undefined && again.version !== found.version) continue;
+          if (isCoded(error, "ChunkLost")) parts.onLost(ref.id);
+          throw error;
         }
       }
     },
@@ -200,7 +219,7 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
       const master = await keys.forWrite();
       const { kek, id, secret } = await name(tenant, plaintext);
       const key = wrapParameters(crypto, random, kek, id, { epoch: master.epoch, secret });
-      return { ...sealChunk(crypto, random, master, id, secret, plaintext), key };
+      return { ...sealChunk(crypto, random, master, id, secret, plaintext), key, check: await standing(tenant, kek) };
     },
 
     async openInline(tenant, chunk) {

@@ -45,8 +45,6 @@ export interface ChunkRepair {
   active(): number;
   /** Repairs that were made or failed, newest last. */
   records(): readonly RepairRecord[];
-  /** Chunks that were last seen with fewer fragments than `data`. */
-  readonly lost: ReadonlySet<string>;
 }
 
 export function createChunkRepair(
@@ -59,7 +57,6 @@ export function createChunkRepair(
   const ring = createRing<RepairRecord>(4096);
   const locked = createKeyedLock();
   const limited = createSemaphore(() => cluster.state.tuning.max_concurrent_repairs);
-  const lost = new Set<string>();
   let rebuilding = 0;
 
   /** Fragments that live where nothing may stay count as not good. */
@@ -75,11 +72,8 @@ export function createChunkRepair(
     impatient: boolean,
   ): Promise<ChunkOutcome | "again"> => {
     const found = await store.get("storage_chunks", chunkId);
-    if (found === undefined) {
-      lost.delete(chunkId);
-      return { verdict: "Gone", written: 0 };
-    }
-    const chunk = found.doc as ChunkDoc;
+    if (found === undefined) return { verdict: "Gone", written: 0 };
+    const { lost_at, ...chunk } = found.doc as ChunkDoc;
     const length = fragmentLength(chunk.sealed, chunk.data);
     const stripe = { data: chunk.data, parity: chunk.parity };
     const results = await Promise.all(chunk.fragments.map((f) => io.readOne(f, length)));
@@ -91,10 +85,18 @@ export function createChunkRepair(
       // A record that moved while we read it is no loss.
       const again = await store.get("storage_chunks", chunkId);
       if (again?.version !== found.version) return "again";
-      lost.add(chunkId);
+      // What is silent may come back: lost is what is known to be gone.
+      const gone = results.filter((r) => r.state === "missing" || r.state === "corrupt").length;
+      if (lost_at === undefined && results.length - gone < chunk.data) {
+        const doc = { ...chunk, lost_at: clock.now() };
+        await commit(store, { puts: [{ coll: "storage_chunks", id: chunkId, doc, ifVersion: found.version }] });
+      }
       return { verdict, corrupt, written: 0, ...(repair ? { repair: "failed" } : {}) };
     }
-    lost.delete(chunkId);
+    if (lost_at !== undefined) {
+      await commit(store, { puts: [{ coll: "storage_chunks", id: chunkId, doc: chunk, ifVersion: found.version }] });
+      return "again";
+    }
     const waits = (i: number) => !impatient && results[i]?.state === "unreachable" && !condemned(chunk.fragments[i] ?? null);
     const moving = chunk.fragments.flatMap((f, i) => ((!good[i] && !waits(i)) || (f !== null && leaving(f.device)) ? [i] : []));
     if (moving.length === 0 || !repair) return { verdict, corrupt, written: 0 };
@@ -172,7 +174,6 @@ export function createChunkRepair(
     );
 
   return {
-    lost,
     active: () => rebuilding,
     records: () => ring.items(),
     move: (chunkId, leaving) => work(chunkId, leaving, true),

@@ -53,7 +53,7 @@ export function tenantKeyCalls(node: StorageNode, auth: PeerAuth): Readonly<Reco
         await tenants.check(textOf(call.request, "tenant"));
         return { reachable: true };
       } catch (error) {
-        if (isCoded(error, "TenantKmsUnreachable")) return { reachable: false };
+        if (isCoded(error, "TenantKmsUnreachable", "KeyManagerUnavailable")) return { reachable: false };
         throw error;
       }
     },

@@ -8,6 +8,7 @@ import type { FragmentIo } from "../data/fragment-io.ts";
 import type { ChunkRepair } from "../data/rebuild-chunk.ts";
 import type { KeyManager } from "../keys/key-manager.ts";
 import type { ObjectServices } from "../objects/services.ts";
+import type { Damage } from "../watch/watch-damage.ts";
 import type { Throttle } from "./throttle.ts";
 
 /** What background work is given. */
@@ -20,6 +21,7 @@ export interface MaintenanceParts {
   readonly objects: ObjectServices;
   /** Bounds moved bytes by `rebalance_rate_mb_s`. */
   readonly throttle: Throttle;
+  readonly damage: Damage;
   readonly keys: KeyManager;
   /** Seals the keys of backups; one whose keys are portable goes into them, sealed. */
   readonly vault: Vault & Partial<PortableKeys>;

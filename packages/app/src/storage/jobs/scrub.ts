@@ -76,6 +76,8 @@ export async function runScrub(parts: MaintenanceParts, job: JobContext): Promis
     });
   }
 
+  for (const place of await parts.damage.look())
+    context.emit("critical", "shard", "the metadata is damaged: nothing is written or collected until it is restored", { place });
   for (const device of Object.values(cluster.state.devices)) {
     if (scope.kind === "device" && device.id !== scope.id) continue;
     if (scope.kind === "pool" && device.pool !== scope.id) continue;
@@ -103,7 +105,7 @@ export async function runScrub(parts: MaintenanceParts, job: JobContext): Promis
 }
 
 /** The device's own records, then every extent against the placement: counts orphans, deletes those seen 24 h ago. */
-async function checkDevice({ context, devices }: MaintenanceParts, id: string): Promise<number> {
+async function checkDevice({ context, devices, damage }: MaintenanceParts, id: string): Promise<number> {
   const { store, clock } = context;
   const device = devices.get(id);
   if (device === undefined) return 0;
@@ -120,6 +122,8 @@ async function checkDevice({ context, devices }: MaintenanceParts, id: string): 
       const chunk = chunks[i]?.doc as ChunkDoc | undefined;
       if (chunk?.fragments.some((f) => f?.device === id && f.extent === extent)) continue;
       orphans += 1;
+      // INVARIANT: what a damaged index does not name may be somebody's.
+      if (damage.places.length > 0) continue;
       const key = `${id}/${extent}`;
       sighted.add(key);
       const seen = await store.get("storage_orphans", key);
@@ -139,6 +143,7 @@ async function checkDevice({ context, devices }: MaintenanceParts, id: string): 
   }
   await settle();
   // A sighting that turned out to be a write in flight, or is gone, must not age on.
+  if (damage.places.length > 0) return orphans;
   const known = await store.list("storage_orphans", "by_device", [id], { limit: 1000 });
   for (const { id: key } of known.items)
     if (!sighted.has(key)) await commit(store, { dels: [{ coll: "storage_orphans", id: key }] });

@@ -59,6 +59,8 @@ interface TenantKeyOptions {
 }
 
 const timeoutMs = 2000;
+/** An embedded vault rewrites its store when it destroys a key. */
+const destroyMs = 60_000;
 
 export function createTenantKeys(context: StorageContext, options: TenantKeyOptions): TenantKeys {
   const ttl = Math.min(300, Math.max(5, options.ttlSeconds ?? 60)) * 1000;
@@ -88,21 +90,24 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
   };
 
   /** The vault that all share is no tenant's: what it does not answer is nobody's failure but its own. */
-  const askShared = async <T>(tenant: string, work: (vault: Vault) => Promise<T>): Promise<T> => {
+  const askShared = async <T>(tenant: string, work: (vault: Vault) => Promise<T>, ms: number): Promise<T> => {
     try {
-      return await within(timeoutMs, "the key manager", work(options.shared));
+      const value = await within(ms, "the key manager", work(options.shared));
+      context.metrics.tenantKmsReachable.set({ tenant }, 1);
+      return value;
     } catch (error) {
       if (isCoded(error, "key_not_found", "decryption_failed"))
         throw storageError("TenantKmsLost", "the key manager no longer holds the tenant's key", { tenant }, error);
+      context.metrics.tenantKmsReachable.set({ tenant }, 0);
       throw storageError("KeyManagerUnavailable", "the key manager does not answer", {}, error);
     }
   };
 
-  const ask = async <T>(tenant: string, work: (vault: Vault) => Promise<T>): Promise<T> => {
-    if (options.vaultFor(tenant) === options.shared) return askShared(tenant, work);
+  const ask = async <T>(tenant: string, work: (vault: Vault) => Promise<T>, ms = timeoutMs): Promise<T> => {
+    if (options.vaultFor(tenant) === options.shared) return askShared(tenant, work, ms);
     const answer = await breakerOf(tenant).run(async () => {
       try {
-        return { value: await within(timeoutMs, "the tenant's key service", work(options.vaultFor(tenant))) };
+        return { value: await within(ms, "the tenant's key service", work(options.vaultFor(tenant))) };
       } catch (error) {
         // A definite answer is contact.
         if (isCoded(error, "key_not_found", "decryption_failed")) return { lost: error };
@@ -115,7 +120,6 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
     note(tenant, true);
     return answer.value;
   };
-
 
   const stored = async (tenant: string): Promise<{ readonly doc: TenantDoc; readonly version: number }> => {
     const found = await context.store.get("storage_tenants", tenant);
@@ -153,17 +157,21 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
 
   /** Has the key destroyed by its service, and says so once, when that has confirmed. */
   const finish = async (tenant: string, actor: Actor): Promise<void> => {
-    await ask(tenant, async (vault) => {
-      try {
-        await vault.configureKey(keyName(tenant), { deletionAllowed: true });
-      } catch (error) {
-        if (!isCoded(error, "key_not_found")) throw error;
-      }
-      // Also where it is gone: an earlier call may have got no further than that.
-      await vault.deleteKey(keyName(tenant)).catch((error: unknown) => {
-        if (!isCoded(error, "key_not_found")) throw error;
-      });
-    });
+    await ask(
+      tenant,
+      async (vault) => {
+        try {
+          await vault.configureKey(keyName(tenant), { deletionAllowed: true });
+        } catch (error) {
+          if (!isCoded(error, "key_not_found")) throw error;
+        }
+        // Also where it is gone: an earlier call may have got no further than that.
+        await vault.deleteKey(keyName(tenant)).catch((error: unknown) => {
+          if (!isCoded(error, "key_not_found")) throw error;
+        });
+      },
+      destroyMs,
+    );
     const { doc, version } = await stored(tenant);
     if (doc.state !== "shredding") return;
     const event = { action: "tenant.crypto_shred.done", tenant, actor: actor.id, source: actor.source };

@@ -30,13 +30,14 @@ interface Draft {
 }
 
 const locked = createKeyedLock();
+const isTenant = ({ coll }: { readonly coll: string }): boolean => coll === "storage_tenants";
 
 /**
  * Streams a body into chunks. All but the last chunk are committed on the way as staged (so that a crash leaves a record
  * to collect); the last one, the object and the end of the staging are one commit. Memory: one chunk and its fragments.
  */
 export async function storeBody(
-  { context, chunks }: ObjectServices,
+  { context, chunks, tenants }: ObjectServices,
   tenant: string,
   source: AsyncIterable<Uint8Array>,
   inlineThreshold: number,
@@ -56,13 +57,16 @@ export async function storeBody(
       // Writers of one chunk in this process queue up instead of racing on its record.
       return await locked(chunk.ref.id, async () => {
         for (let attempt = 0; attempt < 50; attempt++) {
-          const take = await chunk.take();
+          const { put, check } = await chunk.take();
           const { puts, dels = [], checks = [] } = await draft();
           // INVARIANT: until the store says no, the chunk may be referred to.
           outcome = "unknown";
-          const result = await commit(store, { puts: [...puts, take], dels, checks });
+          const result = await commit(store, { puts: [...puts, put], dels, checks: [...checks, check] });
           outcome = result.ok ? "committed" : "unused";
-          if (result.ok || result.failed.some((f) => f.coll !== "storage_chunks")) return result;
+          if (result.ok) return result;
+          // The tenant's record changed: it is read again, and who was shredded writes no more.
+          if (result.failed.some(isTenant)) tenants.purge(tenant);
+          else if (result.failed.some((f) => f.coll !== "storage_chunks")) return result;
         }
         throw storageError("ShardUnavailable", "too many writers of one chunk, try again");
       });
@@ -108,10 +112,11 @@ export async function storeBody(
       // Guarded: what was staged too long ago may have been collected, and an object must not name it.
       const dels = staged.map(({ id, version }) => ({ coll: "storage_staged", id, ifVersion: version }));
       if (last === undefined || inline) {
-        const { id, epoch, nonce, sealed, key } = await chunks.sealInline(tenant, last ?? new Uint8Array(0));
+        const { id, epoch, nonce, sealed, key, check } = await chunks.sealInline(tenant, last ?? new Uint8Array(0));
         const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
         const draft = await build({ kind: "inline", id, key, epoch, nonce: base64(nonce), sealed: base64(sealed) });
-        const result = await commit(store, draft);
+        const result = await commit(store, { ...draft, checks: [...(draft.checks ?? []), check] });
+        if (!result.ok && result.failed.some(isTenant)) tenants.purge(tenant);
         return result.ok ? "committed" : "conflict";
       }
       const chunk = await chunks.prepare(tenant, last);

@@ -27,6 +27,16 @@ export interface ShardChanges {
   readonly objects: number;
 }
 
+/** What a node sees: what all of them see together is the cluster's health. */
+export interface NodeView {
+  readonly unreachable_nodes: readonly string[];
+  readonly key_manager_away: boolean;
+  /** Tenants whose own key service does not answer. */
+  readonly tenant_kms_away: readonly string[];
+  /** Places of its metadata that are damaged. */
+  readonly damage: readonly string[];
+}
+
 /** What a node says about itself. */
 export interface NodeReport {
   readonly node_id: string;
@@ -34,8 +44,9 @@ export interface NodeReport {
   readonly log_seq: number;
   readonly incarnation: string;
   readonly figures: NodeFigures;
-  readonly devices: readonly { readonly device_id: string; readonly used_bytes: number }[];
+  readonly devices: readonly { readonly device_id: string; readonly used_bytes: number; readonly flags: readonly string[] }[];
   readonly shards: readonly ShardChanges[];
+  readonly view: NodeView;
 }
 
 /** A report from the wire, where what is zero or empty is absent. */
@@ -43,18 +54,30 @@ export function readReport(message: Message): NodeReport {
   const list = (field: string) => (message[field] ?? []) as readonly Message[];
   const number = (from: Message, field: string) => (from[field] as number | undefined) ?? 0;
   const text = (from: Message, field: string) => (from[field] as string | undefined) ?? "";
+  const texts = (from: Message, field: string) => (from[field] ?? []) as readonly string[];
+  const view = (message["view"] ?? {}) as Message;
   return {
     node_id: text(message, "node_id"),
     ready: message["ready"] === true,
     log_seq: number(message, "log_seq"),
     incarnation: text(message, "incarnation"),
     figures: { ...emptyFigures, ...(message["figures"] as Partial<NodeFigures> | undefined) },
-    devices: list("devices").map((d) => ({ device_id: text(d, "device_id"), used_bytes: number(d, "used_bytes") })),
+    devices: list("devices").map((d) => ({
+      device_id: text(d, "device_id"),
+      used_bytes: number(d, "used_bytes"),
+      flags: texts(d, "flags"),
+    })),
     shards: list("shards").map((s) => ({
       shard_id: text(s, "shard_id"),
       deltas: number(s, "deltas"),
       bytes: number(s, "bytes"),
       objects: number(s, "objects"),
     })),
+    view: {
+      unreachable_nodes: texts(view, "unreachable_nodes"),
+      key_manager_away: view["key_manager_away"] === true,
+      tenant_kms_away: texts(view, "tenant_kms_away"),
+      damage: texts(view, "damage"),
+    },
   };
 }

@@ -1,6 +1,7 @@
 import { type DataChannel, openDataChannel, openRemoteDevices, type RemoteDevices } from "@seneschal/adapters/grpc-storage";
 import type { BlobDevice, Clock } from "@seneschal/core/ports";
 import type { ClusterNode } from "@seneschal/core/storage";
+import { within } from "../within.ts";
 import { type NodeReport, readReport } from "./node-report.ts";
 
 /** A node as last heard of. */
@@ -59,7 +60,9 @@ export function openPeers(options: PeersOptions): Peers {
 
   const askOnce = async (node: ClusterNode): Promise<void> => {
     try {
-      const report = readReport(await channelTo(node.peerAddress).ask("Status", {}));
+      // INVARIANT: every question ends, whatever the connection does: the next one must be asked.
+      const answer = within(2 * timeoutMs, node.id, channelTo(node.peerAddress).ask("Status", {}));
+      const report = readReport(await answer);
       if (report.node_id !== node.id) throw new Error(`${node.peerAddress} is not ${node.id}`);
       views.set(node.id, { lastSeen: clock.now(), report });
       silent.delete(node.id);

@@ -3,7 +3,7 @@ import { storageError } from "@seneschal/core/storage";
 import { type Actor, commit, type StorageContext } from "../context.ts";
 import type { Credential } from "./sigv4.ts";
 
-/** Access keys of tenants. Secret keys are stored sealed by the vault, shown once, and cached for a minute. */
+/** Access keys of tenants. Secret keys are stored sealed by the vault, shown once, and opened once: each minute the record says whether it is still good. */
 export interface Credentials {
   create(tenant: string, actor: Actor): Promise<{ readonly access_key: string; readonly secret_key: string }>;
   revoke(accessKey: string, actor: Actor): Promise<void>;

@@ -27,7 +27,7 @@ import { type DeviceSet, poolFill } from "../data/device-set.ts";
 import type { ChunkRepair } from "../data/rebuild-chunk.ts";
 import type { KeyManager } from "../keys/key-manager.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
-import type { NodeFigures } from "../peers/node-report.ts";
+import type { NodeFigures, NodeView } from "../peers/node-report.ts";
 import type { Peers, PeerView } from "../peers/open-peers.ts";
 import type { ShardStats } from "./shard-stats.ts";
 
@@ -55,6 +55,8 @@ export interface MonitorParts {
   /** A device stopped answering: its fragments must be rebuilt. */
   readonly onLost: (device: string) => Promise<void>;
   readonly transportConnections: () => number;
+  /** Places of the metadata that are damaged. */
+  readonly damage: () => readonly string[];
   /** Fill of the disk that keeps metadata, percent; soft and hard limit. */
   readonly systemDisk: () => Promise<{
     readonly percent: number;
@@ -74,6 +76,8 @@ export interface Monitor {
   health(): ClusterHealth;
   alerts(): readonly Alert[];
   figures(): NodeFigures;
+  /** What this node sees, for the others. */
+  view(): NodeView;
   reading(device: string): SmartReading;
   flags(device: string): readonly string[];
   pools(): readonly {
@@ -104,6 +108,8 @@ export function createMonitor(parts: MonitorParts): Monitor {
   const silent = new Map<string, number>();
   let disk: Awaited<ReturnType<MonitorParts["systemDisk"]>> | undefined;
   let deltas = 0;
+  /** Of the metadata, as of the last look: the same for every node, and after a restart. */
+  let counts = { lostChunks: 0, shreddingTenants: 0 };
   let sampledAt = context.clock.now();
   let refreshedAt = sampledAt;
   let caughtUp = true;
@@ -123,9 +129,32 @@ export function createMonitor(parts: MonitorParts): Monitor {
       };
     });
 
+  const view: Monitor["view"] = () => ({
+    unreachable_nodes: Object.values(cluster.state.nodes)
+      .filter((n) => n.state !== "Evicted" && !parts.peers.reachable(n.id))
+      .map((n) => n.id),
+    key_manager_away: !parts.keys.reachable,
+    tenant_kms_away: parts.tenants.unreachable(),
+    damage: parts.damage(),
+  });
+
+  /** What this node and those that answer see: all of them come to the same. */
+  const views = (): readonly NodeView[] => [
+    view(),
+    ...Object.keys(cluster.state.nodes).flatMap((id) => {
+      const peer = id === context.nodeId || !parts.peers.reachable(id) ? undefined : parts.peers.view(id);
+      return peer === undefined ? [] : [peer.report.view];
+    }),
+  ];
+
+  const flagsOf = (device: string, node: string): readonly string[] => {
+    if (node === context.nodeId) return verdicts.get(device)?.flags ?? [];
+    return parts.peers.view(node)?.report.devices.find((d) => d.device_id === device)?.flags ?? [];
+  };
+
   const nodeStatus: Monitor["nodeStatus"] = (id) => {
     const node = cluster.state.nodes[id];
-    if (!parts.peers.reachable(id)) return "unreachable";
+    if (views().some((v) => v.unreachable_nodes.includes(id))) return "unreachable";
     if (node?.state === "Draining") return "draining";
     const own = Object.values(cluster.state.devices).filter((d) => d.node === id);
     return own.some((d) => d.state !== "Healthy" && d.state !== "Removed") ? "degraded" : "healthy";
@@ -133,6 +162,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
 
   const facts: Monitor["facts"] = () => {
     const due = nextScrubAt(cluster.state.lastPeriodicScrubAt, cluster.state.tuning.scrub_interval_h);
+    const seen = views();
     const overdue = cluster.state.lastPeriodicScrubAt === 0 ? 0 : Math.floor((context.clock.now() - due) / 3_600_000);
     return {
       nodes: Object.values(cluster.state.nodes)
@@ -141,7 +171,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
       devices: Object.values(cluster.state.devices).map((d) => ({
         id: d.id,
         state: d.state,
-        flags: verdicts.get(d.id)?.flags ?? [],
+        flags: flagsOf(d.id, d.node),
       })),
       pools: pools().map((p) => ({
         id: p.id,
@@ -151,9 +181,10 @@ export function createMonitor(parts: MonitorParts): Monitor {
       shardsWithoutQuorum: cluster.state.shards
         .filter((s) => !cluster.status().available || !hasQuorum(s, parts.peers.reachable))
         .map((s) => s.id),
-      keyManagerReachable: parts.keys.reachable,
-      unreachableTenantKms: parts.tenants.unreachable().length,
-      lostChunks: parts.repair.lost.size,
+      keyManagerReachable: !seen.some((v) => v.key_manager_away),
+      unreachableTenantKms: new Set(seen.flatMap((v) => v.tenant_kms_away)).size,
+      damage: [...new Set(seen.flatMap((v) => v.damage))],
+      ...counts,
       scrubOverdueHours: Math.max(0, overdue),
       failingSteps: background.failing(),
       ...(disk && { systemDisk: disk }),
@@ -346,6 +377,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
     pools,
     nodeStatus,
     figures,
+    view,
     peer: (id) => parts.peers.view(id),
     ready: () => cluster.status().available && silent.size === 0,
     sampledAt: () => sampledAt,
@@ -353,11 +385,15 @@ export function createMonitor(parts: MonitorParts): Monitor {
     health: () => clusterHealth(facts()),
     alerts: () => activeAlerts(facts()),
     reading: (device) => readings.get(device) ?? {},
-    flags: (device) => verdicts.get(device)?.flags ?? [],
+    flags: (device) => flagsOf(device, cluster.state.devices[device]?.node ?? context.nodeId),
     async sample() {
       const following = await background.step("cluster view", follow);
       await background.step("key manager", () => parts.keys.probe());
       if (following) {
+        await background.step("counts", async () => {
+          const lostChunks = await context.store.count("storage_chunks", "lost", []);
+          counts = { lostChunks, shreddingTenants: await parts.tenants.shredding() };
+        });
         await background.each("devices", watched(), watchDevice);
         await background.step("shards", watchShards);
       }

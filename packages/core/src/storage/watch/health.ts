@@ -12,7 +12,11 @@ export interface HealthFacts {
   readonly shardsWithoutQuorum: readonly string[];
   readonly keyManagerReachable: boolean;
   readonly unreachableTenantKms: number;
+  /** Tenants whose key service has not confirmed yet that their key is destroyed. */
+  readonly shreddingTenants: number;
   readonly lostChunks: number;
+  /** Places of metadata that are not what was written. */
+  readonly damage: readonly string[];
   readonly scrubOverdueHours: number;
   /** Steps of the asked node's background work whose last run failed. */
   readonly failingSteps: readonly string[];
@@ -22,7 +26,7 @@ export interface HealthFacts {
 
 /**
  * down: a shard without quorum or no node reachable. degraded: an unreachable node, a device that is not Healthy, a
- * pool at or over warning, key manager unreachable, a lost chunk, background work that fails. Else healthy.
+ * pool at or over warning, key manager unreachable, a lost chunk, damaged metadata, background work that fails. Else healthy.
  */
 export function clusterHealth(facts: HealthFacts): ClusterHealth {
   if (facts.shardsWithoutQuorum.length > 0 || facts.nodes.every((n) => n.status === "unreachable")) return "down";
@@ -31,6 +35,7 @@ export function clusterHealth(facts: HealthFacts): ClusterHealth {
     facts.devices.some((d) => d.state !== "Healthy" && d.state !== "Removed") ||
     facts.pools.some((p) => p.state !== "normal") ||
     !facts.keyManagerReachable ||
+    facts.damage.length > 0 ||
     facts.lostChunks > 0 ||
     facts.failingSteps.length > 0;
   return degraded ? "degraded" : "healthy";
@@ -48,7 +53,15 @@ export function activeAlerts(facts: HealthFacts): readonly Alert[] {
   const add = (severity: Alert["severity"], subject: string, message: string) => alerts.push({ severity, subject, message });
   for (const shard of facts.shardsWithoutQuorum) add("critical", shard, "no quorum: writes fail");
   if (!facts.keyManagerReachable) add("critical", "key manager", "unreachable: every chunk write fails, cached keys serve reads");
-  if (facts.lostChunks > 0) add("critical", "data", `${facts.lostChunks} chunks lost more fragments than parity covers`);
+  for (const place of facts.damage) add("critical", "metadata", `damaged: ${place}; nothing is written or collected`);
+  if (facts.lostChunks > 0)
+    add("critical", "data", `${counted(facts.lostChunks, "chunk")} lost more fragments than parity covers`);
+  if (facts.shreddingTenants > 0)
+    add(
+      "critical",
+      "crypto-shred",
+      `${counted(facts.shreddingTenants, "tenant key")} not confirmed as destroyed by the key service`,
+    );
   for (const step of facts.failingSteps)
     add("critical", step, "background work fails: it was not done when it last should have been");
   const { percent, soft, hard } = facts.systemDisk ?? { percent: 0, soft: 100, hard: 100 };
@@ -76,7 +89,11 @@ export function activeAlerts(facts: HealthFacts): readonly Alert[] {
         `pool ${pool.state.replace("_", " ")} at ${pool.usedPercent}%`,
       );
   if (facts.unreachableTenantKms > 0)
-    add("warning", "tenant kms", `${facts.unreachableTenantKms} tenant key services unreachable`);
+    add("warning", "tenant kms", `${counted(facts.unreachableTenantKms, "tenant key service")} unreachable`);
   if (facts.scrubOverdueHours > 0) add("warning", "scrub", `periodic scrub overdue by ${facts.scrubOverdueHours} h`);
   return alerts.sort((a, b) => Number(b.severity === "critical") - Number(a.severity === "critical"));
+}
+
+function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
