@@ -157,6 +157,17 @@ describe("identities", () => {
       permissions: [{ resource: "device", actions: ["read"] }],
     });
     expect(role.permissions).toEqual([{ resource: "device", action: "read" }]);
+    for (const permission of [
+      { resource: "nonsense", action: "fly" },
+      { resource: "device", action: "fly" },
+      { resource: "*", action: "fly" },
+    ]) {
+      const mistyped = await rig.admin("acme")("POST", "/api/v1/identities/roles", {
+        name: "mistyped",
+        permissions: [permission],
+      });
+      expect([mistyped.status, mistyped.body.error.details.field]).toEqual([400, "permissions.0"]);
+    }
     const assign = { identity_id: "robin", identity_type: "user", assigned_by: "somebody else" };
     expect((await acme("POST", `/api/v1/identities/roles/${role.id}/assign`, assign)).status).toBe(204);
     expect((await person("GET", "/api/v1/identities/devices")).status).toBe(200);

@@ -92,6 +92,12 @@ describe("who was shut out stays out", () => {
       ...{ device_name: "again", cert_serial: serial, cert_expiry: expiry },
     });
     expect(again.status).toBe(409);
+    for (const serial_of_nobody of ["aa:bb", "00"]) {
+      const unknown = await acme()("POST", "/api/v1/identities/devices", {
+        ...{ device_name: "unknown", cert_serial: serial_of_nobody, cert_expiry: expiry },
+      });
+      expect([unknown.status, unknown.body.error.details.field]).toEqual([400, "cert_serial"]);
+    }
     const foreign = await rig.admin("globex")("POST", "/api/v1/certificates/revoke", {
       serial_number: adminOf("auditor").serial_number,
     });

@@ -25,13 +25,11 @@ export const deviceHandlers: Handlers<Routes, GatewayServices> = {
     if (serial === undefined) throw invalidField("cert_serial", "expected hexadecimal digits");
     return services.transact({ principal, now, requestId }, async (unit) => {
       const record = await unit.get(certificates, serial);
-      if (record !== undefined) {
-        if (record.org_id !== principal.org) throw invalidField("cert_serial", "is not a certificate of the organisation");
-        if (record.status === "revoked" || isPast(record.expiration, now)) {
-          throw refusal("CONFLICT", "the certificate is revoked or expired");
-        }
-        if (record.subject_type !== "server") throw refusal("CONFLICT", "the certificate stands for another identity");
+      if (record?.org_id !== principal.org) throw invalidField("cert_serial", "is not a certificate of the organisation");
+      if (record.status === "revoked" || isPast(record.expiration, now)) {
+        throw refusal("CONFLICT", "the certificate is revoked or expired");
       }
+      if (record.subject_type !== "server") throw refusal("CONFLICT", "the certificate stands for another identity");
       const device = enrollDevice(
         {
           id: services.newId(now),
@@ -45,14 +43,12 @@ export const deviceHandlers: Handlers<Routes, GatewayServices> = {
       );
       unit.insert(devices, device.id, device);
       // From now on the certificate stands for the device.
-      if (record !== undefined) {
-        unit.put(certificates, serial, {
-          ...record,
-          subject_type: "device",
-          subject_id: device.id,
-          updated_at: device.created_at,
-        });
-      }
+      unit.put(certificates, serial, {
+        ...record,
+        subject_type: "device",
+        subject_id: device.id,
+        updated_at: device.created_at,
+      });
       unit.record({ type: "device.enroll", metadata: { device_id: device.id, serial_number: serial } });
       return view(device);
     });

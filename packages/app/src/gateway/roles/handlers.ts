@@ -1,6 +1,6 @@
 import type { Handlers, Principal, Route } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
-import { notFound, refusal, timestamp } from "@seneschal/core/keys";
+import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import { questionOf } from "../../platform/authz/authorisation.ts";
 import type { Call } from "../call.ts";
 import { personCalling, personNamed, requireAnother } from "../identities/person-of.ts";
@@ -30,6 +30,17 @@ const guarded: readonly Route[] = Object.values(gatewayContract);
 /** One route of every action. */
 const routes = [...new Map(guarded.map((route) => [route.action, route])).values()].filter(({ action }) => action !== undefined);
 
+/** A permission names at least one action of the interface: a role with a mistyped one would promise what it does not give. */
+function requireKnown(permissions: readonly Permission[]): void {
+  for (const [i, { resource, action }] of permissions.entries()) {
+    const known = routes.some((route) => {
+      const [its, verb] = route.action?.split(":") ?? [];
+      return ["*", its].includes(resource) && ["*", verb].includes(action);
+    });
+    if (!known) throw invalidField(`permissions.${i}`, "names no action of the interface: see x-action of its operations");
+  }
+}
+
 /** Nobody gives more than they have: what the role's permissions open must be allowed to the caller, action by action. */
 async function requireNotAboveOwn(
   { authorisation, read }: GatewayServices,
@@ -51,6 +62,7 @@ async function requireNotAboveOwn(
 
 export const roleHandlers: Handlers<Routes, GatewayServices> = {
   async createRole(services, { principal, body, now, requestId }) {
+    requireKnown(body.permissions);
     return services.transact({ principal, now, requestId }, async (unit) => {
       const at = timestamp(now);
       const role: Role = { id: services.newId(now), org_id: principal.org, ...body, created_at: at, updated_at: at };

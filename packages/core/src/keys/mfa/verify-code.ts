@@ -27,7 +27,10 @@ export function verifyMfa(
   now: number,
 ): { readonly mfa: Mfa; readonly accepted: boolean } {
   if (mfa.locked_until !== null && !isPast(mfa.locked_until, now)) {
-    throw refusal("RATE_LIMITED", "too many wrong codes: locked for a while", { locked_until: mfa.locked_until });
+    throw refusal("RATE_LIMITED", "too many wrong codes: locked for a while", {
+      locked_until: mfa.locked_until,
+      retry_after: Math.ceil((Date.parse(mfa.locked_until) - now) / 1000),
+    });
   }
   if (matchedStep !== undefined && matchedStep > mfa.last_step) {
     return { mfa: { verified: true, last_step: matchedStep, failures: 0, locked_until: null }, accepted: true };
