@@ -44,6 +44,19 @@ describe("configuration by the command line", () => {
     expect(host.errors.join()).toContain("gateway.sever");
   });
 
+  it("a storage node's environment is in force as it will be at the start, and half of its TLS files is refused", async () => {
+    const env = { STORE_NODE_ID: "n7", STORE_DATA_ADDR: "10.0.0.7:9100", STORE_BACKUP_RETENTION_DAYS: "30" };
+    const host = scriptedHost({ cwd, env });
+    expect(await run(["config", "check", "--json"], host), host.errors.join()).toBe(0);
+    expect(host.json()["settings"]).toMatchObject({
+      ...{ "storage.node_id": "n7", "storage.grpc.address": "10.0.0.7:9100", "storage.backup.retention_days": 30 },
+    });
+    const half = scriptedHost({ cwd, env: { STORE_CA_PATH: "/ca.pem", STORE_CERT_PATH: "/cert.pem" } });
+    expect(await run(["config", "check"], half)).toBe(2);
+    expect(half.errors.join()).toContain("STORE_KEY_PATH");
+    expect(await run(["config", "check", "--set", "services=gateway"], half)).toBe(0);
+  });
+
   it("init makes the unseal key once, for its owner only", async () => {
     const host = scriptedHost({ cwd });
     const data = join(cwd, "data");

@@ -34,6 +34,27 @@ describe.each(servers)("admin interface on %s", (_, serve) => {
     return (await h.call("root", "GET", `/ui/api/jobs/${id}`)).body;
   };
 
+  test("filters take `all`; health stands before the state; points have a time; nobody is signed in without a 401", async () => {
+    const all = await h.call(undefined, "GET", "/ui/api/events?severity=all&category=all");
+    expect(all.body.length).toBeGreaterThan(0);
+    expect((await h.call(undefined, "GET", "/ui/api/events?severity=every")).status).toBe(400);
+    const nodes = (await h.call(undefined, "GET", "/ui/api/nodes")).text;
+    expect(nodes.indexOf('"healthy"')).toBe(nodes.indexOf('"healthy":true'));
+    const { points } = (await h.call(undefined, "GET", "/ui/api/history")).body;
+    expect(points[0].time).toBe(points[0].timestamp);
+    expect(await h.call(undefined, "GET", "/ui/api/session")).toMatchObject({ status: 200, body: null });
+  });
+
+  test("tenants and credentials that are made or revoked, and the start of a node, are events", async () => {
+    const { body: made } = await h.call("root", "POST", "/ui/api/ops/tenants/alpha/credentials", {});
+    await h.call("root", "DELETE", `/ui/api/ops/credentials/${made.access_key}`);
+    const events = (await h.call(undefined, "GET", "/ui/api/events")).body as { message: string; details: object }[];
+    const messages = events.map(({ message }) => message);
+    for (const message of ["tenant created", "S3 credential created", "S3 credential revoked", "node node-1 started"])
+      expect(messages).toContain(message);
+    expect(JSON.stringify(events)).not.toContain(made.secret_key);
+  });
+
   test("/health is exactly ok, /metrics is Prometheus text with real values", async () => {
     expect(await h.call(undefined, "GET", "/health")).toMatchObject({ status: 200, text: "ok" });
     const { text, headers } = await h.call(undefined, "GET", "/metrics");

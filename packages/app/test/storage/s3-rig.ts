@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { openLogger } from "@seneschal/adapters/logging";
 import { type Credentials, createCredentials } from "../../src/storage/s3/credentials.ts";
-import { type S3Gateway, serveS3 } from "../../src/storage/s3/serve-s3.ts";
+import { type S3Gateway, type S3GatewayOptions, serveS3 } from "../../src/storage/s3/serve-s3.ts";
 import { openRig, operator, type Rig, type RigOptions, storageAuthorisation } from "./rig.ts";
 
 /** The SDK by its CommonJS door: its ES modules import without file extensions, which Node does not resolve. */
@@ -18,7 +18,9 @@ export interface S3Rig {
 }
 
 /** A node with its S3 gateway on a loopback port, at real time so that real clients' signatures are fresh. */
-export async function openS3Rig(options?: RigOptions & { readonly policy?: string }): Promise<S3Rig> {
+export async function openS3Rig(
+  options?: RigOptions & { readonly policy?: string; readonly gateway?: Partial<S3GatewayOptions> },
+): Promise<S3Rig> {
   const rig = await openRig(options);
   rig.clock.set(Date.now());
   const credentials = createCredentials(rig.node.context, rig.vault);
@@ -31,6 +33,7 @@ export async function openS3Rig(options?: RigOptions & { readonly policy?: strin
     host: "127.0.0.1",
     port: 0,
     connections: rig.node.connections,
+    ...options?.gateway,
   });
   const clients: S3Client[] = [];
   return {
