@@ -366,11 +366,15 @@ describe("@aws-sdk/client-s3", () => {
       await s3.rig.node.cluster.propose({ kind: "maintenance.set", enabled: false }, operator);
     }
   });
-  test("an unreachable key manager is 503 on writes", async () => {
+  test("an unreachable key manager is 503 on writes; what needs no key goes on", async () => {
+    await put("needs-no-key", "1");
     s3.rig.vault.away = true;
     s3.rig.clock.set(s3.rig.clock.now() + 2000);
     try {
       expect(await failure(put("x", pattern(10_000)))).toEqual([503, "ServiceUnavailable"]);
+      await client.send(new DeleteObjectCommand({ Bucket, Key: "needs-no-key" }));
+      await client.send(new CreateBucketCommand({ Bucket: "needs-no-key" }));
+      await client.send(new DeleteBucketCommand({ Bucket: "needs-no-key" }));
     } finally {
       s3.rig.vault.away = false;
     }
