@@ -79,17 +79,17 @@ try {
   );
   const report = join(work, "report.xml");
   const suites = ["s3tests/functional/test_s3.py", "s3tests/functional/test_headers.py"];
-  const args = [...suites, "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", `--junitxml=${report}`, ...more];
+  const args = [...suites, "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider", `--junitxml=${report}`, ...more];
   const { AWS_CA_BUNDLE: _bundle, ...env } = process.env;
   const pytest = spawn(join(venv, "bin/pytest"), args, {
     cwd: directory,
     env: { ...env, S3TEST_CONF: conf, PYTHONDONTWRITEBYTECODE: "1" },
-    stdio: ["ignore", "ignore", "inherit"],
+    stdio: ["ignore", process.env["S3_TESTS_LIST"] === undefined ? "ignore" : "inherit", "inherit"],
   });
   await new Promise((done) => pytest.once("exit", done));
   const tally = new Map(groups.map(([name]) => [name, { passed: 0, failed: 0, skipped: 0 }]));
   for (const [, name = "", rest = ""] of readFileSync(report, "utf8").matchAll(
-    /<testcase [^>]*?name="([^"]+)"[^>]*?(\/>|>[\s\S]*?<\/testcase>)/g,
+    /<testcase [^>]*? name="([^"]+)"[^>]*?(\/>|>[\s\S]*?<\/testcase>)/g,
   )) {
     const row = tally.get(groups.find(([, pattern]) => pattern.test(name))?.[0] ?? "core");
     const outcome = /<(failure|error)/.test(rest) ? "failed" : /<skipped/.test(rest) ? "skipped" : "passed";

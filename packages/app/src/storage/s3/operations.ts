@@ -60,6 +60,8 @@ const body = [
 ];
 const described = ["x-amz-acl", "x-amz-storage-class", "x-amz-server-side-encryption", "x-amz-meta-*"];
 const conditions = ["if-match", "if-none-match"];
+/** Leave to delete what is retained; nothing can be, so that it changes nothing. */
+const bypass = ["x-amz-bypass-governance-retention"];
 const reads = [...conditions, "if-modified-since", "if-unmodified-since", "if-range", "range", "x-amz-checksum-mode"];
 const responses = ["content-type", "content-language", "expires", "cache-control", "content-disposition", "content-encoding"].map(
   (name) => `response-${name}`,
@@ -122,7 +124,7 @@ export const operations: readonly Operation[] = [
     query: [...listing, "key-marker", "upload-id-marker", "max-uploads"],
     run: listUploads,
   },
-  { name: "DeleteObjects", on: "bucket", method: "POST", asks: ["delete"], headers: body, run: deleteObjects },
+  { name: "DeleteObjects", on: "bucket", method: "POST", asks: ["delete"], headers: [...body, ...bypass], run: deleteObjects },
   {
     ...{ name: "GetObject", on: "object", method: "GET" },
     ...{ query: ["partNumber", "versionId", ...responses], headers: reads },
@@ -151,7 +153,7 @@ export const operations: readonly Operation[] = [
   },
   {
     ...{ name: "DeleteObject", on: "object", method: "DELETE" },
-    ...{ query: ["versionId"], headers: ["if-match", "x-amz-if-match-size", "x-amz-if-match-last-modified-time"] },
+    ...{ query: ["versionId"], headers: ["if-match", "x-amz-if-match-size", "x-amz-if-match-last-modified-time", ...bypass] },
     run: removeObject,
   },
   {
