@@ -143,7 +143,7 @@ const audit: Bench = {
     const started = performance.now();
     const checkpoint = { stream: "acme", size: count, peaks: [], note };
     const flaw = await verifyRecords(pages(count), checkpoint, { instance: "bench", key, sha256 });
-    if (flaw !== undefined) throw new Error(flaw);
+    if (flaw !== undefined) throw new Error(flaw.flaw);
     return [
       { name: "gateway/audit-append-memory", value: appended, unit: "/s", bar: ">= 20,000/s" },
       { name: "gateway/audit-verify-1M", value: (performance.now() - started) / 1000, unit: "s", bar: "<= 6 s" },

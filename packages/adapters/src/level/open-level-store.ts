@@ -110,8 +110,17 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     return ids.map((id, at) => {
       const value = values[at];
       if (value === undefined) return undefined;
-      return audit ? storedEntry(auditEntry(auditSeq(id), value)) : storedDocument(id, value);
+      if (audit) return readable(() => storedEntry(auditEntry(auditSeq(id), value)));
+      return storedDocument(coll, id, value);
     });
+  };
+  /** What an index names. A document that is gone is damage; an audit entry that is gone is left out: its number tells. */
+  const readListed = async (coll: string, ids: readonly string[], reading?: Reading): Promise<Stored[]> => {
+    const found = await readMany(coll, ids, reading);
+    if (coll === auditCollection) return found.filter((item) => item !== undefined);
+    const missing = found.indexOf(undefined);
+    if (missing >= 0) throw damaged(coll, ids[missing] ?? "");
+    return found as Stored[];
   };
   const readOne = async (coll: string, id: string): Promise<Stored | undefined> => {
     if (coll === auditCollection) return (await readMany(coll, [id]))[0];
@@ -122,7 +131,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
       value = db.getSync(bytes(key)) ?? null;
       known.read(key, value);
     }
-    return value === null ? undefined : storedDocument(id, value);
+    return value === null ? undefined : storedDocument(coll, id, value);
   };
   const bounds = (coll: string, index: string, range: { readonly gte: string; readonly lt: string | undefined }) => {
     const place = layout.index(coll, index);
@@ -142,10 +151,15 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     }
     return count;
   };
-  const feed = async <T>(key: (seq: number) => string, afterSeq: number, limit: number, parse: (value: string) => T) => {
+  const feed = async <T>(
+    key: (seq: number) => string,
+    afterSeq: number,
+    limit: number,
+    parse: (value: string, seq: number) => T,
+  ) => {
     checkFeed(afterSeq, limit);
     const range = { gte: bytes(key(afterSeq + 1)), lt: bytes(key(Number.MAX_SAFE_INTEGER)), limit };
-    return (await db.values(range).all()).map(parse);
+    return (await db.iterator(range).all()).map(([at, value]) => parse(value, Number(at.subarray(2).toString("latin1"))));
   };
 
   return {
@@ -157,7 +171,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
         const request = listRequest(schema, coll, index, prefix, listOptions);
         if (isSeqIndex(coll, index)) {
           const { seqs, ...rest } = seqPage(request, head.audit);
-          return { items: (await readMany(coll, seqs.map(String))) as Stored[], ...rest };
+          return { items: await readListed(coll, seqs.map(String)), ...rest };
         }
         const { range, limit, offset, reverse, cursorAt } = request;
         const reach = bounds(coll, index, range);
@@ -166,7 +180,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
         try {
           const entries = (await db.iterator({ reverse, limit: offset + limit + 1, snapshot, ...reach }).all()).slice(offset);
           const ids = entries.slice(0, limit).map(([, id]) => id);
-          const items = (await readMany(coll, ids, { snapshot })) as Stored[];
+          const items = await readListed(coll, ids, { snapshot });
           const last = entries[limit - 1];
           if (entries.length <= limit || last === undefined) return { items };
           return { items, cursor: cursorAt(last[0].subarray(layout.index(coll, index).length).toString("latin1")) };
@@ -195,11 +209,8 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
       }),
     auditRead: (afterSeq, limit) =>
       inFlight.run(async () => {
-        let seq = afterSeq;
-        return feed(layout.audit, afterSeq, limit, (value) => {
-          seq += 1;
-          return auditEntry(seq, value);
-        });
+        const entries = await feed(layout.audit, afterSeq, limit, (value, seq) => readable(() => auditEntry(seq, value)));
+        return entries.filter((entry) => entry !== undefined);
       }),
     changes: (afterSeq, limit) =>
       inFlight.run(() => feed(layout.change, afterSeq, limit, (value) => JSON.parse(value) as Change)),
@@ -232,16 +243,33 @@ function auditSeq(id: string): number {
   return /^[1-9][0-9]{0,15}$/.test(id) ? Number(id) : 0;
 }
 
-function storedDocument(id: string, value: string): Stored {
+function storedDocument(coll: string, id: string, value: string): Stored {
   const { version, text } = parseDocument(value);
-  return { id, version, doc: JSON.parse(text) as JsonObject };
+  const doc = readable(() => JSON.parse(text) as JsonObject);
+  if (doc === undefined || !Number.isSafeInteger(version)) throw damaged(coll, id);
+  return { id, version, doc };
 }
 
 function storedEntry({ seq, stream, streamSeq, event }: AuditEntry): Stored {
   return { id: String(seq), version: seq, doc: auditDocument(seq, stream, streamSeq, event) };
 }
 
+function damaged(coll: string, id: string): CodedError<StoreErrorCode> {
+  return new CodedError<StoreErrorCode>("store_damaged", `${coll}/${id} is damaged: it is gone or cannot be read`, { coll, id });
+}
+
+/** An audit entry that cannot be read is left out of what is read, as one that is gone: its number is missing, and verification says so. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
 function auditEntry(seq: number, value: string): AuditEntry {
   const [stream, streamSeq, event] = JSON.parse(value) as [string, number, JsonObject];
+  if (typeof stream !== "string" || typeof streamSeq !== "number" || typeof event !== "object" || event === null)
+    throw new TypeError(`audit entry ${seq} has the wrong shape`);
   return { seq, stream, streamSeq, event };
 }

@@ -112,12 +112,14 @@ export async function openEmbeddedVault(options: {
     }
     const known = cache.get(name);
     if (known !== undefined && known.version === stored.version) return known;
-    const bytes = fromBase64(String(stored.doc["sealed"]));
+    const sealed = String(stored.doc["sealed"]);
     let text: Uint8Array;
     try {
+      const bytes = fromBase64(sealed);
       text = crypto.open(key, bytes.subarray(0, 12), bytes.subarray(12), associated(name));
+      if (base64(bytes) !== sealed || stored.doc["name"] !== name) throw new TypeError("not as it was written");
     } catch {
-      throw vaultError("vault_unavailable", "a stored key does not belong to this vault", { key: name });
+      throw vaultError("vault_unavailable", "a stored key is damaged or does not belong to this vault", { key: name });
     }
     const held = { version: stored.version, key: JSON.parse(fromUtf8(text)) as TransitKey };
     text.fill(0);

@@ -57,16 +57,26 @@ export async function openSeal(crypto: CryptoProvider, unseal: Unseal, doc: Json
   if (doc["kind"] !== unseal.kind) {
     throw vaultError("vault_unavailable", `the vault is sealed with a ${String(doc["kind"])}, not with a ${unseal.kind}`);
   }
-  const kdf = doc["kdf"] as { readonly time: number; readonly memory_kib: number; readonly parallelism: number } | null;
-  const cost = kdf === null ? undefined : { time: kdf.time, memoryKiB: kdf.memory_kib, parallelism: kdf.parallelism };
-  const key = await unsealKey(crypto, unseal, fromBase64(String(doc["salt"])), cost);
+  let key: Uint8Array | undefined;
   try {
-    return crypto.open(key, fromBase64(String(doc["nonce"])), fromBase64(String(doc["sealed"])), AAD);
-  } catch {
-    throw vaultError("vault_unavailable", "the vault does not open with this key");
+    const [salt, nonce, sealed] = ["salt", "nonce", "sealed"].map((field) => exactly(String(doc[field])));
+    if (Object.keys(doc).sort().join() !== "kdf,kind,nonce,salt,sealed") throw new TypeError("not as it was written");
+    const kdf = doc["kdf"] as { readonly time: number; readonly memory_kib: number; readonly parallelism: number } | null;
+    const cost = kdf === null ? undefined : { time: kdf.time, memoryKiB: kdf.memory_kib, parallelism: kdf.parallelism };
+    key = await unsealKey(crypto, unseal, salt as Uint8Array, cost);
+    return crypto.open(key, nonce as Uint8Array, sealed as Uint8Array, AAD);
+  } catch (cause) {
+    throw vaultError("vault_unavailable", "the vault does not open with this key, or its seal is damaged", {}, cause);
   } finally {
-    key.fill(0);
+    key?.fill(0);
   }
+}
+
+/** Bytes whose base64 is this very text: other texts can mean the same bytes. */
+function exactly(text: string): Uint8Array {
+  const bytes = fromBase64(text);
+  if (base64(bytes) !== text) throw new TypeError("not as it was written");
+  return bytes;
 }
 
 async function unsealKey(

@@ -1,7 +1,8 @@
 export { type AuditRecord, auditIndexes } from "./audit/indexes.ts";
 export { auditLeaf } from "./audit/leaf.ts";
+export type { AuditFinding } from "./audit/sealer.ts";
 export { checkpointOrigin, type StoredCheckpoint, wholeLog } from "./audit/sealer.ts";
-export { type AuditFlaw, recordsInOrder, verifyRecords } from "./audit/verify.ts";
+export { recordsInOrder, verifyRecords } from "./audit/verify.ts";
 export { type Call, type GatewayUnit, systemCall } from "./call.ts";
 export {
   type DevAdmin,

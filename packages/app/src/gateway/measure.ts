@@ -19,7 +19,7 @@ export interface Measured {
   /** Enforcement counts as an evaluation too; asking one policy alone is counted by who asks. */
   policies(gate: PolicyGate, counts: Pick<GatewayMetrics, "policyEvaluated">): PolicyGate;
   /** Gauges that are read from the records when somebody looks. */
-  watch(store: DocumentStore, partners: PartnerStates, now: () => number): void;
+  watch(store: DocumentStore, partners: PartnerStates, now: () => number, damagedLogs: () => number): void;
 }
 
 type Call = (method: string, args: readonly unknown[], work: () => unknown) => unknown;
@@ -106,7 +106,15 @@ export function measured({ registry }: Metrics): Measured {
         }
         return answer;
       }),
-    watch(store, partners, now) {
+    watch(store, partners, now, damagedLogs) {
+      new Gauge({
+        name: "gateway_audit_log_damaged",
+        help: "Audit logs that signing or verification found damaged: 0 unless somebody changed the database",
+        registers,
+        collect() {
+          this.set(damagedLogs());
+        },
+      });
       new Gauge({
         name: "gateway_keys_rotation_age_seconds",
         help: "Age of the oldest data key in force",

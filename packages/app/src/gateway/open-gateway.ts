@@ -21,6 +21,7 @@ import type { BuiltService } from "../platform/service.ts";
 import { measureWorkers, workersCheck } from "../platform/workers.ts";
 import { type AuditEvent, type AuditFacts, instanceStream } from "./audit/event.ts";
 import { auditLog } from "./audit/log.ts";
+import { AuditTampered } from "./audit/sealer.ts";
 import { ownTokens } from "./auth/own-tokens.ts";
 import { principalOfCertificate, principalOfToken } from "./auth/principals.ts";
 import { auditedHandlers } from "./authz/audited-handlers.ts";
@@ -124,7 +125,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     await openAuthorisation({ engine: options.policy, service: "gateway", source: config.authorization_policy }),
   );
   // The log's key must exist before the first event, so that its absence later means something.
-  await services.audit.seal();
+  await services.audit.open();
   for (const { id, crk_public_key = null } of config.organizations) {
     await services.transact(systemCall("system:configuration", id, clock.now()), async (unit) => {
       await ensureOrganization(unit, id, "configuration", crk_public_key);
@@ -164,7 +165,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     }),
   };
 
-  const checks: readonly HealthCheck[] = [
+  const checks: HealthCheck[] = [
     { name: "database", check: () => store.auditRead(Number.MAX_SAFE_INTEGER - 1, 1) },
     {
       name: "vault",
@@ -184,6 +185,14 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     },
   ];
 
+  checks.push({
+    name: "audit_log",
+    required: false,
+    check: async () => {
+      const [finding] = services.audit.damaged();
+      if (finding !== undefined) throw new AuditTampered(finding);
+    },
+  });
   const rotation = rotationScheduler(services);
   const [deliverMessages, deliverDispatches] = [messageLanes(), dispatchLanes()];
   const deliverAll = async (at: number): Promise<void> => {
@@ -265,7 +274,12 @@ function composeServices(options: GatewayOptions, threshold: ThresholdThreads, a
   const { store, quiet } = quietStore(measure.store(options.store));
   const vault = measure.vault(options.vault);
   const partners = partnerStates();
-  measure.watch(options.store, partners, () => clock.now());
+  measure.watch(
+    options.store,
+    partners,
+    () => clock.now(),
+    () => audit.damaged().length,
+  );
   const instance = config.server.instance_id;
   const pooled = pooledRandom(random);
   // In order of time: a store that sorts its keys keeps the newest ones together.
@@ -278,6 +292,7 @@ function composeServices(options: GatewayOptions, threshold: ThresholdThreads, a
     federation: targetGuard(config.federation.allowed_targets),
     edges: targetGuard(config.edges.allowed_targets),
   };
+  const audit = auditLog({ store, vault, crypto, random, instance, log, commitId });
   return {
     config,
     store,
@@ -298,7 +313,7 @@ function composeServices(options: GatewayOptions, threshold: ThresholdThreads, a
     refusals: partnerRefusals(() => clock.now()),
     version,
     health,
-    audit: auditLog({ store, vault, crypto, random, instance, log, commitId }),
+    audit,
     organizationKeys: keys,
     signatures: signatures(crypto, instance),
     dekUses: dekUses(store, commitId),

@@ -45,7 +45,7 @@ const rig = await openRig({
   settings: { backup: { location: join(path, "backups") } },
 });
 await rig.gateway.start?.();
-say({ kind: "opened", flaw: (await rig.gateway.services.audit.verifyAll()) ?? null });
+say({ kind: "opened", flaw: (await rig.gateway.services.audit.verifyAll())?.flaw ?? null });
 
 const root = rig.admin(org);
 const second = rig.admin(org, "security_admin");

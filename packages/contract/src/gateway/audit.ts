@@ -1,4 +1,4 @@
-import { auditResults } from "@seneschal/core/keys";
+import { auditFlaws, auditResults } from "@seneschal/core/keys";
 import { z } from "zod";
 import { limitParam, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
@@ -93,7 +93,13 @@ export const auditRoutes = {
     body: z.strictObject(range).refine(...inOrder),
     bodyOptional: true,
     reply: z
-      .object({ valid: z.boolean(), since: timestamp.nullable(), until: timestamp.nullable() })
+      .object({
+        valid: z.boolean(),
+        since: timestamp.nullable(),
+        until: timestamp.nullable(),
+        flaw: z.enum(auditFlaws).nullable().meta({ description: "what is wrong; null when the log is whole" }),
+        sequence: z.int().nullable().meta({ description: "the first event that is missing, where that is known" }),
+      })
       .meta({ id: "AuditVerification" }),
   },
   auditCheckpoint: {

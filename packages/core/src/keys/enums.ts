@@ -13,3 +13,15 @@ export type AdminRole = (typeof adminRoles)[number];
 
 export const auditResults = ["success", "error", "denied"] as const;
 export type AuditResult = (typeof auditResults)[number];
+
+/** Why an audit log is not whole. `unsigned`: nothing signed vouches for its events, as signing stopped before them. */
+export const auditFlaws = [
+  "key_missing",
+  "key_replaced",
+  "checkpoint_missing",
+  "checkpoint_invalid",
+  "event_missing",
+  "root_differs",
+  "unsigned",
+] as const;
+export type AuditFlaw = (typeof auditFlaws)[number];

@@ -106,8 +106,10 @@ export {
 } from "./emergency/step.ts";
 export {
   type AdminRole,
+  type AuditFlaw,
   type AuditResult,
   adminRoles,
+  auditFlaws,
   auditResults,
   type Classification,
   classifications,

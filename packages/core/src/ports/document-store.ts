@@ -133,6 +133,7 @@ export interface StoreCapabilities {
  * - `outcome_unknown`: the commit may or may not be applied; repeat it with the same `commitId`.
  * - `store_closed`: `close` was called. `store_locked`: another process has it open (engines for one process).
  * - `store_failed`: an earlier write failed; the store answers reads only until it is opened again.
+ * - `store_damaged`: what is stored cannot be read, `details` say where.
  * - `store_unavailable`: not reachable, nothing was done. `store_misconfigured`: the engine cannot keep the laws.
  * - `store_damaged`: what is on the medium is not what was written; it was left as it is, and `details.places` says where.
  */
@@ -146,6 +147,7 @@ export type StoreErrorCode =
   | "store_closed"
   | "store_locked"
   | "store_failed"
+  | "store_damaged"
   | "store_unavailable"
   | "store_misconfigured"
   | "store_damaged";

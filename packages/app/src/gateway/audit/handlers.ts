@@ -106,8 +106,9 @@ export const auditHandlers: Handlers<Routes, GatewayServices> = {
   },
 
   async verifyAudit(services, { principal, body }) {
-    const flaw = await services.audit.verify(principal.org);
-    return { valid: flaw === undefined, since: body.since ?? null, until: body.until ?? null };
+    const finding = await services.audit.verify(principal.org);
+    const { flaw = null, sequence = null } = finding ?? {};
+    return { valid: finding === undefined, since: body.since ?? null, until: body.until ?? null, flaw, sequence };
   },
 
   async auditCheckpoint(services, { principal }) {

@@ -1,3 +1,4 @@
+import { CodedError } from "@seneschal/core";
 import type { CryptoProvider, Random, Vault } from "@seneschal/core/ports";
 import type { NoteKey, SignBytes } from "@seneschal/crypto/merkle";
 import { base64, utf8 } from "../bytes.ts";
@@ -23,6 +24,8 @@ export interface LogKey {
   /** Remembers, under the vault's seal, that checkpoints exist from now on. */
   begin(unit: Unit): Promise<void>;
 }
+
+const ciphertextOfAnother = () => new CodedError("decryption_failed", "the audit log's key is not the one that its record names");
 
 const aad = (instance: string): Uint8Array => utf8(`seneschal/audit-log-key/v1\0${instance}`);
 
@@ -54,11 +57,13 @@ export async function openLogKey(
   if (stored === undefined && known && !logIsEmpty) return undefined;
   const seal = async (plain: Uint8Array): Promise<string> => vault.encrypt(VAULT_KEY, plain, aad(instance));
 
+  if (stored !== undefined && typeof stored.sealed !== "string") throw ciphertextOfAnother();
   const plain =
     stored === undefined ? Uint8Array.of(...random(32), 0) : await vault.decrypt(VAULT_KEY, stored.sealed, aad(instance));
   const seed = plain.subarray(0, 32);
   const publicKey = crypto.ed25519PublicKey(seed);
   const record = { public_key: base64(publicKey) };
+  if (stored !== undefined && stored.public_key !== record.public_key) throw ciphertextOfAnother();
   if (stored === undefined) unit.insert(logKeys, ID, { ...record, sealed: await seal(plain) });
   return {
     note: { name: "seneschal-audit", publicKey },

@@ -1,22 +1,37 @@
 import type { Logger } from "@seneschal/adapters/logging";
+import { isCoded } from "@seneschal/core";
 import type { CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
-import type { NoteKey, Sha256 } from "@seneschal/crypto/merkle";
+import { CompactRange, type NoteKey, type Sha256 } from "@seneschal/crypto/merkle";
 import type { Background } from "../../platform/background.ts";
 import { base64 } from "../bytes.ts";
 import { reader } from "../store/reader.ts";
 import { transact } from "../store/unit-of-work.ts";
 import { openLogKey } from "./log-key.ts";
-import { AuditTampered, checkpoints, SEAL_BATCH, type StoredCheckpoint, sealBatch, wholeLog } from "./sealer.ts";
-import { type AuditFlaw, recordsInOrder, verifyRecords } from "./verify.ts";
+import {
+  type AuditFinding,
+  AuditTampered,
+  checkpoints,
+  openTree,
+  readable,
+  SEAL_BATCH,
+  type StoredCheckpoint,
+  sealBatch,
+  wholeLog,
+} from "./sealer.ts";
+import { recordsInOrder, verifyRecords } from "./verify.ts";
 
 /** The tamper evidence over the store's audit log. */
 export interface AuditLog {
-  /** Signs everything that is committed by now. */
+  /** Signs everything that is committed by now. Throws {@link AuditTampered} when the whole log does not go on where it was signed. */
   seal(): Promise<void>;
   /** What is wrong with an organisation's log; `undefined` when nothing is. */
-  verify(stream: string): Promise<AuditFlaw | undefined>;
+  verify(stream: string): Promise<AuditFinding | undefined>;
   /** The same over the log of the whole instance: shows the removal of an organisation. */
-  verifyAll(): Promise<AuditFlaw | undefined>;
+  verifyAll(): Promise<AuditFinding | undefined>;
+  /** What signing or verification found damaged, by stream, and did not find whole since. */
+  damaged(): readonly AuditFinding[];
+  /** Signs what can be at the start: damage is reported, and keeps no organisation from working. */
+  open(): Promise<void>;
   checkpoint(stream: string): Promise<(StoredCheckpoint & { readonly root: string; readonly public_key: string }) | undefined>;
   /** Seals after commits, at most every `intervalMs`, until stopped. */
   start(background: Background, intervalMs?: number): void;
@@ -40,6 +55,7 @@ const RETRY_MS = 10_000;
 export function auditLog({ store, vault, crypto, random, instance, log, commitId }: Needs): AuditLog {
   const sha256: Sha256 = (data) => crypto.hash("sha256", data);
   const read = reader(store);
+  const own = new Map<string, string>();
   let publicKey: NoteKey | undefined;
   let sealing: Promise<void> = Promise.resolve();
   let unsubscribe = (): void => undefined;
@@ -48,20 +64,33 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
 
   const sealAll = async (): Promise<void> => {
     for (;;) {
-      const taken = await transact(store, commitId, async (unit) => {
+      const { note, sealed } = await transact(store, commitId, async (unit) => {
         const logIsEmpty = (await store.auditRead(0, 1)).length === 0;
-        const key = await openLogKey(unit, { vault, crypto, random, instance, logIsEmpty });
-        if (key === undefined) throw new AuditTampered("the audit log's key record is gone");
-        if (publicKey !== undefined && base64(publicKey.publicKey) !== base64(key.note.publicKey)) {
-          throw new AuditTampered("the audit log's key was replaced");
-        }
-        const count = await sealBatch(store, unit, key, { instance, sha256 });
-        publicKey = key.note;
-        return count;
+        const key = await openLogKey(unit, { vault, crypto, random, instance, logIsEmpty }).catch((error: unknown) => {
+          if (!isCoded(error, "decryption_failed") && !isCoded(error, "store_damaged")) throw error;
+          throw new AuditTampered({ flaw: "key_replaced", stream: wholeLog, sequence: null });
+        });
+        if (key === undefined) throw new AuditTampered({ flaw: "key_missing", stream: wholeLog, sequence: null });
+        if (publicKey !== undefined && base64(publicKey.publicKey) !== base64(key.note.publicKey))
+          throw new AuditTampered({ flaw: "key_replaced", stream: wholeLog, sequence: null });
+        return { note: key.note, sealed: await sealBatch(store, unit, key, { instance, sha256, own }) };
       });
+      // Not before the commit: a key that was made in an attempt which lost is nobody's.
+      publicKey = note;
+      for (const finding of sealed.broken) found(finding);
       // A batch that is not full reached the end: what came meanwhile waits, or a busy log would be signed without a pause.
-      if (taken < SEAL_BATCH) return;
+      if (sealed.taken < SEAL_BATCH) break;
     }
+    damage.delete(wholeLog);
+  };
+
+  /** What is known to be damaged, by stream, until verification finds it whole. */
+  const damage = new Map<string, AuditFinding>();
+  const found = (finding: AuditFinding): void => {
+    const known = damage.get(finding.stream);
+    damage.set(finding.stream, finding);
+    if (known === undefined || known.flaw !== finding.flaw || known.sequence !== finding.sequence)
+      log.error(finding, "the audit log is damaged");
   };
 
   const seal = (): Promise<void> => {
@@ -71,31 +100,61 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     return next;
   };
 
-  const verify = async (stream: string): Promise<AuditFlaw | undefined> => {
+  /** Signs what can be; whatever is damaged is remembered, and keeps nobody from working. */
+  const trySeal = async (): Promise<AuditFinding | undefined> => {
     try {
       await seal();
+      return undefined;
     } catch (error) {
       if (!(error instanceof AuditTampered)) throw error;
-      log.error({ error }, "audit log is not whole");
-      return "event_missing";
+      found(error.finding);
+      return error.finding;
     }
-    const checkpoint = await read.get(checkpoints, stream);
+  };
+
+  const judge = async (stream: string, unsealed: AuditFinding | undefined): Promise<AuditFinding | undefined> => {
+    const key = publicKey;
+    if (key === undefined) return unsealed ?? { flaw: "key_missing", stream, sequence: null };
+    const checkpoint = await readable(() => read.get(checkpoints, stream));
+    if (checkpoint === "damaged") return { flaw: "checkpoint_invalid", stream, sequence: null };
     if (checkpoint === undefined) {
-      const events = stream === wholeLog ? (await store.auditRead(0, 1)).length : await store.count("audit", "stream", [stream]);
-      return events === 0 ? undefined : "checkpoint_invalid";
+      const first = stream === wholeLog ? await store.auditRead(0, 1) : await store.count("audit", "stream", [stream]);
+      if (first === 0 || (typeof first !== "number" && first.length === 0))
+        return unsealed?.stream === stream ? unsealed : undefined;
+      return {
+        flaw: unsealed === undefined || unsealed.flaw === "checkpoint_missing" ? "checkpoint_missing" : "unsigned",
+        stream,
+        sequence: null,
+      };
     }
-    if (publicKey === undefined) return "checkpoint_invalid";
-    return verifyRecords(recordsInOrder(store, stream), checkpoint, { instance, key: publicKey, sha256 });
+    const tree = openTree(checkpoint, stream, { instance, key, sha256 });
+    if (!(tree instanceof CompactRange)) return tree;
+    const records = recordsInOrder(store, stream);
+    return (
+      (await verifyRecords(records, checkpoint, { instance, key, sha256, stream })) ??
+      (unsealed?.stream === stream ? unsealed : undefined)
+    );
+  };
+
+  const verify = async (stream: string): Promise<AuditFinding | undefined> => {
+    const finding = await judge(stream, await trySeal());
+    if (finding === undefined) damage.delete(stream);
+    else found(finding);
+    return finding;
   };
 
   return {
     seal,
     verify,
     verifyAll: () => verify(wholeLog),
+    damaged: () => [...damage.values()],
+    async open() {
+      await trySeal();
+    },
     async checkpoint(stream) {
-      await seal();
-      const stored = await read.get(checkpoints, stream);
-      if (stored === undefined || publicKey === undefined) return undefined;
+      await trySeal();
+      const stored = await readable(() => read.get(checkpoints, stream));
+      if (stored === undefined || stored === "damaged" || publicKey === undefined) return undefined;
       const [, , root = ""] = stored.note.split("\n");
       return { ...stored, root, public_key: base64(publicKey.publicKey) };
     },
@@ -103,7 +162,11 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       const due = (ms: number): void => {
         timer ??= setTimeout(async () => {
           timer = undefined;
-          const sealed = await background.step("audit seal", () => seal().then(() => true));
+          const sealed = await background.step("audit seal", async () => {
+            const finding = await trySeal();
+            if (finding !== undefined) throw new AuditTampered(finding);
+            return true;
+          });
           // Nothing may come that asks again.
           if (sealed === undefined && !stopped) due(RETRY_MS);
         }, ms).unref();
@@ -115,7 +178,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       stopped = true;
       unsubscribe();
       clearTimeout(timer);
-      await seal().catch((error: unknown) => log.error({ error }, "the audit log could not be sealed"));
+      await trySeal().catch((error: unknown) => log.error({ error }, "the audit log could not be sealed"));
     },
   };
 }

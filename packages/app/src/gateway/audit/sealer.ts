@@ -1,5 +1,16 @@
+import { isCoded } from "@seneschal/core";
+import type { AuditFlaw } from "@seneschal/core/keys";
 import type { DocumentStore } from "@seneschal/core/ports";
-import { CompactRange, checkpointText, type Sha256, signNote } from "@seneschal/crypto/merkle";
+import { bytesEqual } from "@seneschal/crypto";
+import {
+  CompactRange,
+  checkpointText,
+  type NoteKey,
+  parseCheckpoint,
+  type Sha256,
+  signNote,
+  verifyNote,
+} from "@seneschal/crypto/merkle";
 import { base64, bytes } from "../bytes.ts";
 import { vaultName } from "../organizations/kek-name.ts";
 import { collection } from "../store/collection.ts";
@@ -23,9 +34,24 @@ export const checkpoints = collection<StoredCheckpoint>("audit_checkpoints");
 /** The checkpoint over every stream, by store sequence: the removal of a whole stream shows here. No stream has this name. */
 export const wholeLog = "/all";
 
-/** The log does not continue where its checkpoint ended. */
+/** Where the log of a stream is not what was written. `sequence`: of its first event that is missing or changed, where that is known. */
+export interface AuditFinding {
+  readonly flaw: AuditFlaw;
+  /** The stream, or {@link wholeLog}. */
+  readonly stream: string;
+  readonly sequence: number | null;
+}
+
+/** The log does not continue where its checkpoint ended: nothing more is signed before somebody has looked. */
 export class AuditTampered extends Error {
   override readonly name = "AuditTampered";
+  readonly finding: AuditFinding;
+
+  constructor(finding: AuditFinding) {
+    const { flaw, stream, sequence } = finding;
+    super(`the audit log of ${stream} is damaged: ${flaw}${sequence === null ? "" : ` at event ${sequence}`}`);
+    this.finding = finding;
+  }
 }
 
 export function checkpointOrigin(instance: string, stream: string): string {
@@ -38,52 +64,135 @@ export const SEAL_BATCH = 1024;
 /** So many are read and hashed at once: requests wait for no more than that. */
 const SLICE = 64;
 
+/** What a batch came to. */
+export interface Sealed {
+  readonly taken: number;
+  /** Streams that do not go on where their checkpoints end: they are signed no further, all others are. */
+  readonly broken: readonly AuditFinding[];
+}
+
 /**
  * Brings the checkpoints up to the newest audit event, one batch: reads what came since the last, appends it to the tree of
- * its stream and of the whole log, signs. Answers how many events it took. Throws {@link AuditTampered} for a gap.
+ * its stream and of the whole log, signs. Goes on only from what the key has signed. Throws {@link AuditTampered} when the whole log
+ * does not go on where its checkpoint ends.
  */
 export async function sealBatch(
   store: DocumentStore,
   unit: Unit,
   key: LogKey,
-  { instance, sha256 }: { readonly instance: string; readonly sha256: Sha256 },
-): Promise<number> {
-  const whole = await open(unit, wholeLog, sha256);
-  if (key.begun && whole.range.size === 0) throw new AuditTampered("the audit log's checkpoints are gone");
-  const trees = new Map<string, Tree>([[wholeLog, whole]]);
+  { instance, sha256, own }: { readonly instance: string; readonly sha256: Sha256; readonly own: Map<string, string> },
+): Promise<Sealed> {
+  const opened = async (stream: string): Promise<CompactRange | AuditFinding> => {
+    const stored = await readable(() => unit.get(checkpoints, stream));
+    if (stored === "damaged") return { flaw: "checkpoint_invalid", stream, sequence: null };
+    return openTree(stored, stream, { instance, key: key.note, sha256, own });
+  };
+  const whole = await opened(wholeLog);
+  if (!(whole instanceof CompactRange)) throw new AuditTampered(whole);
+  if (key.begun && whole.size === 0) throw new AuditTampered({ flaw: "checkpoint_missing", stream: wholeLog, sequence: null });
+  const trees = new Map<string, CompactRange | AuditFinding>([[wholeLog, whole]]);
   let taken = 0;
   for (let more = true; more && taken < SEAL_BATCH; ) {
-    const entries = await store.auditRead(whole.range.size, SLICE);
+    const entries = await store.auditRead(whole.size, SLICE);
     for (const { seq, stream, streamSeq, event } of entries) {
-      const tree = trees.get(stream) ?? (await open(unit, stream, sha256));
+      if (seq !== whole.size + 1) throw new AuditTampered({ flaw: "event_missing", stream: wholeLog, sequence: whole.size + 1 });
+      const tree = trees.get(stream) ?? (await opened(stream));
       trees.set(stream, tree);
-      if (seq !== whole.range.size + 1 || streamSeq !== tree.range.size + 1) {
-        throw new AuditTampered(`the audit log has a gap before event ${streamSeq} of its stream`);
-      }
-      const record = { stream, stream_seq: streamSeq, event } as unknown as AuditRecord;
-      const leaf = auditLeaf(record, sha256);
-      tree.range.appendHash(leaf);
-      whole.range.appendHash(leaf);
+      const leaf = auditLeaf({ stream, stream_seq: streamSeq, event } as unknown as AuditRecord, sha256);
+      whole.appendHash(leaf);
+      if (!(tree instanceof CompactRange)) continue;
+      if (streamSeq === tree.size + 1) tree.appendHash(leaf);
+      else trees.set(stream, gapBehind(stream, tree.size));
     }
     taken += entries.length;
     more = entries.length === SLICE;
   }
-  if (taken === 0) return 0;
-  for (const [stream, { range }] of trees) {
+  const broken: AuditFinding[] = [];
+  if (taken === 0) return { taken, broken };
+  for (const [stream, range] of trees) {
+    if (!(range instanceof CompactRange)) {
+      broken.push(range);
+      continue;
+    }
     const origin = checkpointOrigin(instance, stream);
     const text = checkpointText({ origin, size: range.size, root: range.root() });
     const note = await signNote(text, key.note, key.sign);
+    own.set(stream, note);
     unit.put(checkpoints, stream, { stream, size: range.size, peaks: range.hashes.map(base64), note });
   }
   if (!key.begun) await key.begin(unit);
-  return taken;
+  return { taken, broken };
 }
 
-interface Tree {
-  readonly range: CompactRange;
+/** What a read gives, or that what is stored there cannot be read. Other failures are thrown on: they say nothing of the log. */
+export async function readable<T>(read: () => Promise<T>): Promise<T | "damaged"> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isCoded(error, "store_damaged")) return "damaged";
+    throw error;
+  }
 }
 
-async function open(unit: Unit, stream: string, sha256: Sha256): Promise<Tree> {
-  const stored = await unit.get(checkpoints, stream);
-  return { range: new CompactRange(stored?.size ?? 0, stored?.peaks.map(bytes) ?? [], sha256) };
+/** Events in between are gone, or the checkpoint that counted them is. */
+function gapBehind(stream: string, size: number): AuditFinding {
+  return size === 0
+    ? { flaw: "checkpoint_missing", stream, sequence: null }
+    : { flaw: "event_missing", stream, sequence: size + 1 };
+}
+
+/** The tree that a checkpoint leaves, if the key has signed what it says. */
+export function openTree(
+  stored: StoredCheckpoint | undefined,
+  stream: string,
+  {
+    instance,
+    key,
+    sha256,
+    own,
+  }: {
+    readonly instance: string;
+    readonly key: NoteKey;
+    readonly sha256: Sha256;
+    /** The last note of each stream that this process signed: its signature needs no proof. */
+    readonly own?: ReadonlyMap<string, string>;
+  },
+): CompactRange | AuditFinding {
+  if (stored === undefined) return new CompactRange(0, [], sha256);
+  const signed = signedState(stored, stream, instance, own?.get(stream) === stored.note ? undefined : key);
+  const tree = signed && peaksOf(stored, sha256);
+  if (tree === undefined || !bytesEqual(tree.root(), signed?.root ?? new Uint8Array()))
+    return { flaw: "checkpoint_invalid", stream, sequence: null };
+  return tree;
+}
+
+function peaksOf({ size, peaks }: StoredCheckpoint, sha256: Sha256): CompactRange | undefined {
+  try {
+    const hashes = peaks.map(bytes);
+    // Several texts mean the same bytes; one of them is ours.
+    if (hashes.some((hash, i) => base64(hash) !== peaks[i])) return undefined;
+    return new CompactRange(size, hashes, sha256);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A note without its signatures. */
+const textOf = (note: string): string => note.slice(0, note.indexOf("\n\n") + 1);
+
+/** What the key has signed of a stream, or whoever did, without a key; `undefined` when the checkpoint says anything else. */
+export function signedState(
+  stored: StoredCheckpoint,
+  stream: string,
+  instance: string,
+  key: NoteKey | undefined,
+): { readonly size: number; readonly root: Uint8Array } | undefined {
+  try {
+    const text = key === undefined ? textOf(stored.note) : verifyNote(stored.note, [key]).text;
+    const signed = parseCheckpoint(text);
+    const same = signed.origin === checkpointOrigin(instance, stream) && signed.size === stored.size;
+    return same && stored.stream === stream ? signed : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,40 +1,47 @@
 import type { DocumentStore } from "@seneschal/core/ports";
 import { bytesEqual } from "@seneschal/crypto";
-import { CompactRange, type NoteKey, parseCheckpoint, type Sha256, verifyNote } from "@seneschal/crypto/merkle";
+import { CompactRange, type NoteKey, type Sha256 } from "@seneschal/crypto/merkle";
 import type { AuditRecord } from "./indexes.ts";
 import { auditLeaf } from "./leaf.ts";
-import { checkpointOrigin, type StoredCheckpoint, wholeLog } from "./sealer.ts";
+import { type AuditFinding, type StoredCheckpoint, signedState, wholeLog } from "./sealer.ts";
 
-/** Why a log is not whole; `undefined` when it is. */
-export type AuditFlaw = "checkpoint_invalid" | "event_missing" | "root_differs";
+type Numbered = Pick<AuditRecord, "seq" | "stream" | "stream_seq" | "event">;
 
-/** Judges records against a signed checkpoint: every one there, in order, unchanged, and none cut off. */
+/**
+ * Judges records against a signed checkpoint: every one there, in order, unchanged, and none cut off; behind it, that none is
+ * missing. `undefined`: nothing is wrong.
+ */
 export async function verifyRecords(
-  pages: AsyncIterable<readonly Pick<AuditRecord, "seq" | "stream" | "stream_seq" | "event">[]>,
+  pages: AsyncIterable<readonly Numbered[]>,
   checkpoint: StoredCheckpoint,
-  { instance, key, sha256 }: { readonly instance: string; readonly key: NoteKey; readonly sha256: Sha256 },
-): Promise<AuditFlaw | undefined> {
-  let signed: ReturnType<typeof parseCheckpoint>;
-  try {
-    signed = parseCheckpoint(verifyNote(checkpoint.note, [key]).text);
-  } catch {
-    return "checkpoint_invalid";
-  }
-  if (signed.origin !== checkpointOrigin(instance, checkpoint.stream) || signed.size !== checkpoint.size)
-    return "checkpoint_invalid";
-  const place = (record: Pick<AuditRecord, "seq" | "stream_seq">): number =>
-    checkpoint.stream === wholeLog ? record.seq : record.stream_seq;
+  {
+    instance,
+    key,
+    sha256,
+    stream = checkpoint.stream,
+  }: {
+    readonly instance: string;
+    readonly key: NoteKey;
+    readonly sha256: Sha256;
+    /** Whose checkpoint it is. */
+    readonly stream?: string;
+  },
+): Promise<AuditFinding | undefined> {
+  const found = (flaw: AuditFinding["flaw"], sequence: number | null): AuditFinding => ({ flaw, stream, sequence });
+  const signed = signedState(checkpoint, stream, instance, key);
+  if (signed === undefined) return found("checkpoint_invalid", null);
   const range = new CompactRange(0, [], sha256);
+  let next = 1;
   for await (const page of pages) {
     for (const record of page) {
-      if (range.size === signed.size) break;
-      if (place(record) !== range.size + 1) return "event_missing";
-      range.appendHash(auditLeaf(record, sha256));
+      if ((stream === wholeLog ? record.seq : record.stream_seq) !== next) return found("event_missing", next);
+      if (range.size < signed.size) range.appendHash(auditLeaf(record, sha256));
+      next += 1;
     }
-    if (range.size === signed.size) break;
   }
-  if (range.size !== signed.size) return "event_missing";
-  return bytesEqual(range.root(), signed.root) ? undefined : "root_differs";
+  if (range.size !== signed.size) return found("event_missing", next);
+  if (bytesEqual(range.root(), signed.root)) return undefined;
+  return found("root_differs", null);
 }
 
 /** The records of one stream in order, or of the whole log, page by page. */

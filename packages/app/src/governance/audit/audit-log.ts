@@ -102,7 +102,7 @@ export class AuditLog {
 
   /** Reads the whole log from the store again and compares it with every kept checkpoint and, if given, the caller's own. */
   verify(stream: string, own?: LogClaim): Promise<AuditVerdict> {
-    return verifyLog(this.#store, stream, own);
+    return verifyLog(this.#store, stream, this.#signer.key, own);
   }
 
   /** Inclusion proof of the record at `streamSeq` (from 1) in the newest tree. */

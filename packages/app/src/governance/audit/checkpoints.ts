@@ -60,6 +60,19 @@ export function noteText(name: string, state: TreeState, previous: string | unde
   });
 }
 
+/** True when the key has signed everything that the document says; checkpoints of earlier versions say less. */
+export function isVouchedFor(key: NoteKey, checkpoint: CheckpointDoc): boolean {
+  const { stream, size, root, seq, peaks, note, timestamp } = checkpoint;
+  if (seq !== undefined || peaks !== undefined)
+    return isSigned(key, checkpoint) && note.split("\n").includes(`time ${timestamp}`);
+  try {
+    const signed = parseCheckpoint(verifyNote(note, [key]).text);
+    return signed.origin === `${key.name}/${encodeURIComponent(stream)}` && signed.size === size && textOf(signed.root) === root;
+  } catch {
+    return false;
+  }
+}
+
 /** True when the key has signed what the document says, its peaks included. */
 export function isSigned(key: NoteKey, { stream, size, root, seq, peaks, note }: CheckpointDoc): boolean {
   try {
@@ -70,6 +83,7 @@ export function isSigned(key: NoteKey, { stream, size, root, seq, peaks, note }:
       signed.size === size &&
       textOf(signed.root) === root &&
       textOf(edge.root()) === root &&
+      peaks?.every((peak) => textOf(bytesOf(peak)) === peak) !== false &&
       signed.extensions?.includes(`seq ${seq}`) === true
     );
   } catch {

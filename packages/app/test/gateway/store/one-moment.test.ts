@@ -175,6 +175,6 @@ describe("an audit log that nobody touched", () => {
           expect([answers[1], answers[2], answers[4], answers[5]]).toEqual([undefined, undefined, undefined, undefined]);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 25 },
     ));
 });
