@@ -12,8 +12,10 @@ import { openPostgresStore } from "@seneschal/adapters/postgres";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { dispatcher, type Hooks } from "@seneschal/contract";
+import { unwatched } from "@seneschal/contract/testing";
 import { serve } from "@seneschal/server-fastify";
 import { devIssuer, gatewaySchema, gatewaySettings, openGateway } from "../../src/gateway/index.ts";
+import { openBackground } from "../../src/platform/index.ts";
 
 /** What a process of the consistency test is started with. */
 export interface ConsistencyStart {
@@ -41,11 +43,15 @@ const gateway = await openGateway({
   config: gatewaySettings.parse({ auth: { mtls: { required: false } } }),
   log: openLogger({ level: "error" }),
   metrics: openMetrics({ prefix: "gateway", version: "test" }),
+  background: openBackground(openLogger({ level: "silent" }), {
+    backgroundFailure: () => undefined,
+    backgroundFailing: () => undefined,
+  }),
   health: async () => ({ status: "healthy", ready: true, components: {} }),
   tokens: [{ ...verifier, method: "jwt" }],
 });
 const hooks: Hooks = {
-  ...{ ...gateway.hooks, now: clock.now },
+  ...{ ...unwatched, ...gateway.hooks, now: clock.now },
   requestId: () => Buffer.from(systemRandom(16)).toString("hex"),
   onError: (error, { id }) => process.stderr.write(`${id}: ${error instanceof Error ? error.stack : error}\n`),
 };

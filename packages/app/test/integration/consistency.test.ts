@@ -41,7 +41,8 @@ class Process {
 
   async start(): Promise<void> {
     const program = new URL("consistency-process.ts", import.meta.url).pathname;
-    const options = ["--import", "tsx", "--conditions=@seneschal/source", program, JSON.stringify(this.#start)];
+    const source = new URL("../../../../tools/run-source.mjs", import.meta.url).pathname;
+    const options = ["--import", source, "--conditions=@seneschal/source", program, JSON.stringify(this.#start)];
     const child = spawn(process.execPath, options, { stdio: ["ignore", "pipe", "inherit"] });
     this.#child = child;
     const port = await new Promise<string>((resolve, reject) => {

@@ -55,6 +55,7 @@ const cases: Readonly<Record<string, readonly [minutes: number, bad: Record<stri
     { 'gateway_background_failing{step="audit seal"}': "1x10" },
     { 'gateway_background_failing{step="audit seal"}': "1x3 0x7" },
   ],
+  GatewayAuditLogDamaged: [5, { gateway_audit_log_damaged: "1x5" }, { gateway_audit_log_damaged: "0x5" }],
   GatewayPartnerUnreachable: [
     40,
     { 'gateway_federation_connections_active{status="unhealthy"}': "1x40" },

@@ -41,8 +41,9 @@ export async function startGateway(of: Omit<GatewayStart, "dataDir">, inside: re
 
   const start = async (): Promise<void> => {
     const script = new URL("gateway-process.ts", import.meta.url).pathname;
+    const source = new URL("../../../../tools/run-source.mjs", import.meta.url).pathname;
     const command = [
-      ...[...inside, process.execPath, "--import", "tsx", "--conditions=@seneschal/source", script],
+      ...[...inside, process.execPath, "--import", source, "--conditions=@seneschal/source", script],
       JSON.stringify({ ...of, dataDir }),
     ];
     const started = spawn(command[0] ?? "", command.slice(1), { stdio: ["ignore", "pipe", "inherit"] });
