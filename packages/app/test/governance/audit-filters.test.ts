@@ -22,6 +22,26 @@ test("allowed_only leaves out what was denied, and nothing else", async () => {
   expect(await ask({ allowed_only: true })).toEqual(all.filter(({ allowed }: { allowed: boolean }) => allowed));
 });
 
+test("dates in the wrong order are refused, by body and by query; a day to itself is not", async () => {
+  const [early, late] = ["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"];
+  const byBody = (start: string, end: string) =>
+    rig.call("reader", "POST", "/api/v1/audit/query", { start_date: start, end_date: end });
+  const byQuery = (start: string, end: string) => rig.call("reader", "GET", `/api/v1/audit?start_date=${start}&end_date=${end}`);
+  for (const ask of [byBody, byQuery]) {
+    const refused = await ask(late, early);
+    expect([refused.status, refused.body.error?.code]).toEqual([400, "VALIDATION_ERROR"]);
+    expect((await ask(early, early)).status).toBe(200);
+  }
+});
+
+test("a source that nobody knows is not public", async () => {
+  const { body } = await rig.call("judge", "POST", "/api/v1/evaluate", {
+    ...{ operation_type: "READ", source_resources: ["no.such"] },
+    user_context: { user_id: "carol", role: "analyst", department: "sales" },
+  });
+  expect([body.allowed, body.classification.tier]).toEqual([false, "INTERNAL"]);
+});
+
 interface AuditedRecord {
   readonly id: string;
   readonly timestamp: string;

@@ -4,6 +4,12 @@ import type { Contract } from "../route.ts";
 import { auditRecord, time } from "./shapes.ts";
 
 const instant = z.iso.datetime({ offset: true, local: true, message: "expected an ISO 8601 time" });
+const ORDER = { path: ["end_date"], message: "expected a time not before start_date" };
+
+function inOrder(start: string | number | undefined, end: string | number | undefined): boolean {
+  return start === undefined || end === undefined || new Date(start).getTime() <= new Date(end).getTime();
+}
+
 const guarded = { tag: "audit", auth: "principal", action: "audit:read" } as const;
 const page = z.strictObject({ total: z.int(), records: z.array(auditRecord) }).meta({ id: "AuditQueryResponse" });
 
@@ -24,6 +30,7 @@ export const auditRoutes = {
         limit: z.int().min(1).max(MAX_PAGE).default(100),
         offset: z.int().min(0).max(1_000_000_000).default(0),
       })
+      .refine(({ start_date, end_date }) => inOrder(start_date, end_date), ORDER)
       .meta({ id: "AuditQueryRequest" }),
     bodyOptional: true,
     status: 200,
@@ -34,15 +41,17 @@ export const auditRoutes = {
     method: "GET",
     path: "/api/v1/audit",
     summary: "Audit records page by page, newest first",
-    query: z.strictObject({
-      limit: limitParam(100),
-      offset: offsetParam(),
-      user_id: z.string().max(256).optional(),
-      start_date: timeParam().optional(),
-      end_date: timeParam().optional(),
-      operation_type: z.string().max(64).optional(),
-      allowed_only: flagParam().optional(),
-    }),
+    query: z
+      .strictObject({
+        limit: limitParam(100),
+        offset: offsetParam(),
+        user_id: z.string().max(256).optional(),
+        start_date: timeParam().optional(),
+        end_date: timeParam().optional(),
+        operation_type: z.string().max(64).optional(),
+        allowed_only: flagParam().optional(),
+      })
+      .refine(({ start_date, end_date }) => inOrder(start_date, end_date), ORDER),
     status: 200,
     reply: page,
   },
@@ -111,7 +120,9 @@ export const auditRoutes = {
     method: "GET",
     path: "/api/v1/audit/decision-log",
     summary: "Decisions in the form of OPA's decision log, one JSON document per line",
-    query: z.strictObject({ start_date: timeParam().optional(), end_date: timeParam().optional() }),
+    query: z
+      .strictObject({ start_date: timeParam().optional(), end_date: timeParam().optional() })
+      .refine(({ start_date, end_date }) => inOrder(start_date, end_date), ORDER),
     status: 200,
     produces: "application/x-ndjson",
     extension: true,

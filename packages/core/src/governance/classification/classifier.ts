@@ -10,6 +10,7 @@ import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } 
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
 import { recognise } from "./recognise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
+import { BIRTH_WORDS } from "./recognisers/dates.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
 import { type DataRequest, requestOf } from "./request.ts";
 import { type Catalogue, sqlEvidence } from "./sql-evidence.ts";
@@ -189,18 +190,29 @@ function textEvidence(text: string, context: JsonObject, policy: TierPolicy, rec
   const country = textOf(context["country"])?.toLowerCase();
   return recognise(text, recognisers, { ...(country === undefined ? {} : { country: country === "gb" ? "uk" : country }) }).map(
     (finding) => {
-      const { tier, tags } = policyOf(policy, finding.entity);
+      const entity = isBirthDate(finding) ? "DATE_OF_BIRTH" : finding.entity;
+      const { tier, tags } = policyOf(policy, entity);
       const check = finding.validator === "passed" ? ", check passed" : "";
       const near = finding.contextWord === undefined ? "" : `, near "${finding.contextWord}"`;
       return {
-        entity: finding.entity,
+        entity,
         tier,
         tags,
         kind: finding.validator === "passed" ? "checksum" : finding.contextWord === undefined ? "pattern" : "context",
-        reason: `${finding.entity} at ${finding.start}-${finding.end} (${finding.pattern}${check}${near})`,
+        reason: `${entity} at ${finding.start}-${finding.end} (${finding.pattern}${check}${near})`,
         finding,
       };
     },
+  );
+}
+
+/** A whole date beside a word of birth says more than a date: the recogniser finds the date, the word what it is. */
+function isBirthDate({ entity, contextWord, pattern }: Finding): boolean {
+  return (
+    entity === "DATE_TIME" &&
+    contextWord !== undefined &&
+    BIRTH_WORDS.includes(contextWord) &&
+    !/^(?:year|time|weekday)$/.test(pattern)
   );
 }
 

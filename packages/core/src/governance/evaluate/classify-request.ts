@@ -1,4 +1,4 @@
-import { loweredTier, lowestTier, maxTier, type TierPolicy } from "../classification/tiers.ts";
+import { loweredTier, lowestTier, maxTier, type TierPolicy, unclassifiedTier } from "../classification/tiers.ts";
 import type { EvaluatedResource, EvaluationWorld, OperationRequest, Transformation } from "./types.ts";
 
 /** Smallest group that counts as an aggregate. */
@@ -17,7 +17,11 @@ export function classifyRequest(
   const tags = new Set<string>();
   for (const id of request.source_resources) {
     const resource = world.resource(id);
-    if (resource === undefined) continue;
+    if (resource === undefined) {
+      // What nobody classified is not public.
+      tier = maxTier(policy, tier, unclassifiedTier(policy));
+      continue;
+    }
     const after = transformed(resource, request.transformations ?? [], policy);
     tier = maxTier(policy, tier, after.tier);
     for (const tag of after.tags) tags.add(tag);

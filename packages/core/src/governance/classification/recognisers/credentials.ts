@@ -43,7 +43,13 @@ export const credentials: readonly Recogniser[] = [
       { name: "SendGrid", regex: /(?<![\w])SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}(?![\w-])/g, score: 0.9 },
       { name: "npm", regex: /(?<![\w])npm_[A-Za-z0-9]{36}(?![\w])/g, score: 0.95 },
       { name: "OpenAI and alike", regex: /(?<![\w-])sk-(?:proj-|ant-)?[A-Za-z0-9_-]{20,160}(?![\w-])/g, score: 0.85 },
-      { name: "Hugging Face", regex: /(?<![\w])hf_[A-Za-z]{34}(?![\w])/g, score: 0.95 },
+      { name: "Hugging Face", regex: /(?<![\w])hf_[A-Za-z0-9]{34,40}(?![\w])/g, score: 0.95 },
+      { name: "Azure storage", regex: /(?<![\w])AccountKey=[A-Za-z0-9+/]{86}==/g, score: 0.95 },
+      {
+        name: "Slack webhook",
+        regex: /https:\/\/hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/_-]{20,120}/g,
+        score: 0.95,
+      },
       { name: "Shopify", regex: /(?<![\w])shp(?:at|ca|pa|ss)_[a-f0-9]{32}(?![\w])/g, score: 0.95 },
       { name: "DigitalOcean", regex: /(?<![\w])do[opr]_v1_[a-f0-9]{64}(?![\w])/g, score: 0.95 },
       { name: "PyPI", regex: /(?<![\w-])pypi-[A-Za-z0-9_-]{32,256}(?![\w-])/g, score: 0.95 },
@@ -79,7 +85,7 @@ export const credentials: readonly Recogniser[] = [
       {
         name: "named value",
         regex:
-          /(?<![A-Za-z])(?:password|passwd|pwd|passphrase|passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|parola d'ordine|hasło|lösenord|пароль|şifre|密码|パスワード)["']?(?: is| ist| est| es)? ?[:=] ?["']?[^\s"',;&]{4,128}/giu,
+          /(?:(?<![A-Za-z])|(?<=[A-Za-z0-9][_-]))(?:(?<=[A-Za-z0-9][_-])pass|password|passwd|pwd|passphrase|passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|parola d'ordine|hasło|lösenord|пароль|şifre|密码|パスワード)["']?(?: is| ist| est| es)? ?[:=] ?["']?[^\s"',;&]{4,128}/giu,
         score: 0.75,
       },
       {
@@ -88,6 +94,8 @@ export const credentials: readonly Recogniser[] = [
           /(?<![\w-])(?:--password[= ]|-p(?<=\b(?:mysql|mysqldump|mysqladmin|mariadb) [^\n]{0,120}-p)|(?:-u|--user)[ =]?(?<=\bcurl [^\n]{0,120})[^\s:"'-]{1,64}:)(?=[^\s-])[^\s"']{4,64}/g,
         score: 0.7,
       },
+      { name: "of a database user", regex: /\bidentified by (?:values )?["'][^"'\n]{4,128}["']/gi, score: 0.8 },
+      { name: "netrc", regex: /\b(?:login|account)\s{1,9}\S{1,64}\s{1,9}password\s{1,9}\S{4,128}/g, score: 0.8 },
       {
         name: "in words",
         regex: /(?<![A-Za-z])(?:password|passphrase) is (?=[^\s"',;&]{0,64}[\d!#$%&*@^])[^\s"',;&]{4,64}/gi,
@@ -96,6 +104,9 @@ export const credentials: readonly Recogniser[] = [
     ],
     validate: (match) => {
       if (/[:=] ?["']?(?:\*{3,}|x{3,}|null|none|undefined|<[^>]{1,40}>?|\$\{?[\w.]{1,60}\}?|\?|:\w+)$/i.test(match)) return false;
+      // `password = os.environ['X']`: where the secret is, not the secret (as detect-secrets tells indirect references).
+      if (/[:=] ?(?:(?:process\.env|os\.environ|ENV)\.\w{1,60}|[A-Za-z_][\w.-]{0,60}[[(](?:[^\])]{0,60}[\])])?)$/.test(match))
+        return false;
       // Inside an address nothing else has this form.
       return match.includes("://") ? true : undefined;
     },

@@ -7,6 +7,21 @@ const month =
 const foreignMonth =
   "(?:januar|jänner|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro|januari|februari|maart|mei|augustus|december)";
 
+/** Words beside which a date is somebody's date of birth. */
+export const BIRTH_WORDS: readonly string[] = [
+  "birthday",
+  "birthdate",
+  "date of birth",
+  "born",
+  "dob",
+  "geboren",
+  "geburt",
+  "née",
+  "nacid",
+  "nato il",
+  "nata il",
+];
+
 /** Dates and times. Shapes that a version number or a fraction could have are weak. */
 export const dates: readonly Recogniser[] = [
   {
@@ -82,21 +97,7 @@ export const dates: readonly Recogniser[] = [
         score: 0.1,
       },
     ],
-    context: [
-      "date",
-      "birthday",
-      "born",
-      "dob",
-      "today",
-      "when",
-      "day",
-      "geboren",
-      "geburt",
-      "née",
-      "nacid",
-      "nato il",
-      "nata il",
-    ],
+    context: [...BIRTH_WORDS, "date", "today", "when", "day"],
     prior: 0.7,
   },
 ];
