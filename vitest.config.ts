@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
 import { gatewaySuites } from "./tools/gateway-suites.ts";
+import { sourceOptions } from "./tools/source-options.ts";
 
 const packages = readdirSync(new URL("packages", import.meta.url));
 // Without `module`: Node itself then resolves by it, and packages keep bundler-only files behind it.
@@ -18,7 +19,7 @@ export default defineConfig({
     // Files of a project share a worker's modules: loading them anew for each file took a third of all time. No file leaves anything behind.
     isolate: false,
     // Worker threads inherit it: they too run from source.
-    execArgv: ["--import", new URL("tools/run-source.mjs", import.meta.url).pathname, "--conditions=@seneschal/source"],
+    execArgv: [...sourceOptions],
     projects: [
       ...packages.map((name) => ({
         extends: true as const,

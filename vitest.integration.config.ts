@@ -3,6 +3,7 @@ import { defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
 import { gatewaySuites } from "./tools/gateway-suites.ts";
 import { postgresBinaries } from "./tools/postgres-cluster.ts";
+import { sourceOptions } from "./tools/source-options.ts";
 
 // Without `module`: Node itself then resolves by it, and packages keep bundler-only files behind it.
 const conditions = ["@seneschal/source", ...defaultServerConditions.filter((c) => c !== "module")];
@@ -18,6 +19,8 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     fileParallelism: false,
+    // Worker threads inherit it: they too run from source.
+    execArgv: [...sourceOptions],
     projects: [
       ...readdirSync(new URL("packages", import.meta.url)).map((name) => ({
         extends: true as const,

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { sourceOptions } from "../../../tools/source-options.ts";
 
 /** The examples of the doc comments run, and print what their last comment says. */
 const packages = new URL("../../", import.meta.url).pathname;
@@ -34,7 +35,7 @@ test("every example runs and prints what it promises", () => {
     process.stdout.write(JSON.stringify(printed));
   `;
   writeFileSync(join(dir, "run.ts"), runner);
-  const result = spawnSync(process.execPath, ["--import", "tsx", "--conditions=@seneschal/source", join(dir, "run.ts")], {
+  const result = spawnSync(process.execPath, [...sourceOptions, join(dir, "run.ts")], {
     encoding: "utf8",
   });
   expect(result.stderr.replace(/^\(node.*\n?/gm, "")).toBe("");

@@ -5,6 +5,7 @@ import { systemRandom } from "@seneschal/adapters/system";
 import { rateCounterSuite } from "@seneschal/core/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
+import { sourceOptions } from "../../../../tools/source-options.ts";
 import { rounds, runner, seed } from "../suite-runner.ts";
 
 if (postgresBinaries() === undefined) test.skip("PostgreSQL is not installed (apt-get install postgresql)", () => {});
@@ -26,7 +27,7 @@ else
     test("processes that take together get as many as the limit says between them", async () => {
       const child = () => {
         const script = new URL("take-rates.ts", import.meta.url).pathname;
-        const args = ["--import", "tsx", "--conditions=@seneschal/source", script, server.url];
+        const args = [...sourceOptions, script, server.url];
         return text(spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] }).stdout);
       };
       const admitted = (await Promise.all([child(), child()])).map(Number);

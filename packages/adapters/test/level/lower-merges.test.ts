@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { sourceOptions } from "../../../../tools/source-options.ts";
 
 const level = new URL("../../src/level/open-level.ts", import.meta.url).href;
 /** Prints by how much each thread is nicer than the process, those that are. */
@@ -22,7 +23,7 @@ test.runIf(process.platform === "linux")(
   async () => {
     const path = await mkdtemp(join(tmpdir(), "lower-merges-"));
     onTestFinished(() => rm(path, { recursive: true }));
-    const options = ["--import", "tsx", "--conditions=@seneschal/source", "--input-type=module", "-e", program];
+    const options = [...sourceOptions, "--input-type=module", "-e", program];
     const { stdout } = await promisify(execFile)(process.execPath, [...options, join(path, "one"), join(path, "other")]);
     expect(JSON.parse(stdout)).toEqual([5]);
   },

@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { sourceOptions } from "../../../../tools/source-options.ts";
 
 const repository = new URL("../../../..", import.meta.url).pathname;
 
 /** Runs the propose loop until it has printed `until` answers, kills it, and gives command ids and answers. */
 export function runProposeLoop(place: string, run: string, until: number): Promise<ReadonlyMap<string, string>> {
   const script = new URL("propose-loop.ts", import.meta.url).pathname;
-  const child = spawn(process.execPath, ["--import", "tsx", "--conditions=@seneschal/source", script, place, run], {
+  const child = spawn(process.execPath, [...sourceOptions, script, place, run], {
     cwd: repository,
     stdio: ["ignore", "pipe", "inherit"],
   });

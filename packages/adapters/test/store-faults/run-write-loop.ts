@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { sourceOptions } from "../../../../tools/source-options.ts";
 
 const repository = new URL("../../../..", import.meta.url).pathname;
 
@@ -11,7 +12,7 @@ export function runWriteLoop(
   fileBlocks?: number,
 ): Promise<void> {
   const script = new URL("write-loop.ts", import.meta.url).pathname;
-  const args = ["--import", "tsx", "--conditions=@seneschal/source", script, place, String(first)];
+  const args = [...sourceOptions, script, place, String(first)];
   const child =
     fileBlocks === undefined
       ? spawn(process.execPath, args, { cwd: repository, stdio: ["ignore", "pipe", "inherit"] })

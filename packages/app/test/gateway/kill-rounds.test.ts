@@ -10,6 +10,7 @@ import { openEmbeddedVault } from "@seneschal/adapters/vault";
 import type { JsonObject } from "@seneschal/core";
 import type { DocumentStore } from "@seneschal/core/ports";
 import { expect, it } from "vitest";
+import { sourceOptions } from "../../../../tools/source-options.ts";
 import { openLevelRigStore } from "./level-store.ts";
 import type { Acknowledged } from "./mixed-load.ts";
 import { openRig } from "./rig.ts";
@@ -18,7 +19,7 @@ const rounds = Number(process.env["KILL_ROUNDS"] ?? 3);
 
 function start(path: string, round: number): ChildProcess {
   const program = new URL("mixed-load.ts", import.meta.url).pathname;
-  const options = ["--import", "tsx", "--conditions=@seneschal/source", program, path, String(round)];
+  const options = [...sourceOptions, program, path, String(round)];
   return spawn(process.execPath, options, { stdio: ["pipe", "pipe", "inherit"] });
 }
 

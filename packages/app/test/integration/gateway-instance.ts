@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type IdentityFetch, mtlsFetch } from "@seneschal/adapters/http";
+import { sourceOptions } from "../../../../tools/source-options.ts";
 import type { Side } from "../gateway/federated.ts";
 import type { Answer } from "../gateway/rig.ts";
 import { rootKey } from "../gateway/root-key.ts";
@@ -41,11 +42,7 @@ export async function startGateway(of: Omit<GatewayStart, "dataDir">, inside: re
 
   const start = async (): Promise<void> => {
     const script = new URL("gateway-process.ts", import.meta.url).pathname;
-    const source = new URL("../../../../tools/run-source.mjs", import.meta.url).pathname;
-    const command = [
-      ...[...inside, process.execPath, "--import", source, "--conditions=@seneschal/source", script],
-      JSON.stringify({ ...of, dataDir }),
-    ];
+    const command = [...[...inside, process.execPath, ...sourceOptions, script], JSON.stringify({ ...of, dataDir })];
     const started = spawn(command[0] ?? "", command.slice(1), { stdio: ["ignore", "pipe", "inherit"] });
     child = started;
     const line = await new Promise<string>((resolve, reject) => {

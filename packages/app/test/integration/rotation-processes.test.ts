@@ -8,6 +8,7 @@ import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import type { DocumentStore } from "@seneschal/core/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
+import { sourceOptions } from "../../../../tools/source-options.ts";
 import { gatewaySchema } from "../../src/gateway/index.ts";
 import { openRig } from "../gateway/rig.ts";
 
@@ -21,7 +22,7 @@ class Runner {
 
   constructor(url: string) {
     const program = new URL("rotation-process.ts", import.meta.url).pathname;
-    const options = ["--import", "tsx", "--conditions=@seneschal/source", program, url, namespace];
+    const options = [...sourceOptions, program, url, namespace];
     this.#child = spawn(process.execPath, options, { stdio: ["pipe", "pipe", "inherit"] });
     this.#lines = createInterface({ input: this.#child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
   }

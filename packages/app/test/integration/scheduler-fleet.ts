@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { ownAddress } from "../../../../tools/own-address.ts";
+import { sourceOptions } from "../../../../tools/source-options.ts";
 
 export const ADMIN = "token-of-the-administrator";
 
@@ -36,13 +37,7 @@ export async function startFleet(count: number, storage: Record<string, unknown>
     };
     const child = spawn(
       process.execPath,
-      [
-        "--import",
-        "tsx",
-        "--conditions=@seneschal/source",
-        new URL("scheduler-process.ts", import.meta.url).pathname,
-        JSON.stringify(config),
-      ],
+      [...sourceOptions, new URL("scheduler-process.ts", import.meta.url).pathname, JSON.stringify(config)],
       { stdio: ["pipe", "pipe", "inherit"] },
     );
     children[at] = child;

@@ -12,6 +12,7 @@ import { expect, test } from "vitest";
 import { etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
 import { ownAddress } from "../../../../tools/own-address.ts";
 import { postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
+import { sourceOptions } from "../../../../tools/source-options.ts";
 import { flipExtent } from "../storage/damage-extent.ts";
 import { documentedCluster } from "../storage/documented-cluster.ts";
 import { storeCa } from "../storage/grpc-rig.ts";
@@ -77,7 +78,7 @@ test.skipIf(!installed)(
         rate_limit: { authenticated: { limit: 1_000_000 }, anonymous: { limit: 1_000_000 } },
       };
       const script = new URL("storage-process.ts", import.meta.url).pathname;
-      const args = ["--import", "tsx", "--conditions=@seneschal/source", script, own, JSON.stringify(config)];
+      const args = [...sourceOptions, script, own, JSON.stringify(config)];
       const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
       children[at] = child;
       await new Promise<void>((resolve, reject) => {

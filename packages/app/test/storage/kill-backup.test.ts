@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { sourceOptions } from "../../../../tools/source-options.ts";
 import { listBackups, verifyBackup } from "../../src/storage/jobs/backup-manifest.ts";
 import { createBucket } from "../../src/storage/objects/buckets.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
@@ -18,7 +19,7 @@ const sizes = [100, 4096, 5000, 60_000, 300_000, 700_000];
 
 /** Runs the child and kills it at a piece. Gives the id of its job, and how many pieces there were. */
 async function runAndKill(at: number, ...args: string[]): Promise<{ readonly job: string; readonly pieces: number }> {
-  const tsx = ["--import", "tsx", "--conditions=@seneschal/source", child, "backup-child", ...args];
+  const tsx = [...sourceOptions, child, "backup-child", ...args];
   const process = spawn(globalThis.process.execPath, tsx, { stdio: ["ignore", "pipe", "inherit"] });
   let job = "";
   let pieces = 0;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { sourceOptions } from "../../../../tools/source-options.ts";
 import { countReferences } from "../../src/storage/jobs/chunk-pages.ts";
 import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
 import { bodyOf, openDiskNode } from "./kill-child.ts";
@@ -15,7 +16,7 @@ const rounds = Number(process.env["KILL_ROUNDS"] ?? 3);
 
 /** Runs the child until it has acknowledged so much, then kills it at once. Gives its lines. */
 async function runAndKill(directory: string, start: number, acknowledgements: number): Promise<readonly string[]> {
-  const args = ["--import", "tsx", "--conditions=@seneschal/source", child, "child", directory, String(start)];
+  const args = [...sourceOptions, child, "child", directory, String(start)];
   const process = spawn(globalThis.process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const lines: string[] = [];
   let acknowledged = 0;
