@@ -2,9 +2,9 @@ import { type ChildProcess, fork } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type IdentityFetch, mtlsFetch } from "@seneschal/adapters/http";
 import type { DevCredentialsFile } from "@seneschal/app";
 import type { Contract, Route } from "@seneschal/contract";
-import { Agent } from "undici";
 import { SERVICE_NAMES, serviceContract } from "../../tools/service-contracts.ts";
 import { type Bench, type BenchResult, serverOptions } from "../bench.ts";
 import { dearestBody } from "../dearest-body.ts";
@@ -122,8 +122,9 @@ export const benches: readonly Bench[] = [
       if (acme === undefined) throw new Error("no organisation");
       const { cert, key } = acme.admins.super_admin;
       const ca = readFileSync(credentials.ca, "utf8");
-      const admin = new Agent({ connect: { ca, cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") } });
-      const plain = new Agent({ connect: { ca } });
+      const patience = { ca, timeout: PATIENCE };
+      const admin = mtlsFetch({ ...patience, cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") });
+      const plain = mtlsFetch(patience);
       const tokens: Readonly<Record<string, string>> = {
         governance: acme.governance.api_key,
         scheduler: acme.scheduler["system-admin"]?.token ?? "",
@@ -154,6 +155,7 @@ export const benches: readonly Bench[] = [
               }
               worst = Math.max(worst, Math.min(...pauses));
             }
+            process.stderr.write(`${service}/${id}: ${worst.toFixed(0)} ms\n`);
             results.push({ name: `stall/${service}/${id}`, value: worst, unit: "ms", bar: `${BAR}` });
           }
         }
@@ -176,21 +178,14 @@ async function call(
   route: Route,
   body: string | undefined,
   token: string | undefined,
-  dispatcher: Agent,
+  http: IdentityFetch,
 ): Promise<void> {
   const headers: Record<string, string> = {
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(body === undefined ? {} : { "content-type": "application/json" }),
   };
   try {
-    const init = {
-      method: route.method,
-      headers,
-      dispatcher,
-      signal: AbortSignal.timeout(PATIENCE),
-      ...(body === undefined ? {} : { body }),
-    };
-    const response = await fetch(url, init as RequestInit);
+    const response = await http.fetch(url, { method: route.method, headers, ...(body === undefined ? {} : { body }) });
     await response.arrayBuffer();
   } catch {
     // No answer, or a connection that the server ended: the pause is what is asked for.

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 /** The schemas directly inside of another, each with the path to it. */
-export function schemaParts(schema: z.core.$ZodType, path: string): readonly (readonly [z.core.$ZodType, string])[] {
+function schemaParts(schema: z.core.$ZodType, path: string): readonly (readonly [z.core.$ZodType, string])[] {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case "object":

@@ -19,7 +19,7 @@ export function secret<S extends z.ZodType>(schema: S): S {
 }
 
 /** Whether a schema was marked by {@link secret}. */
-export function isSecret(schema: z.core.$ZodType): boolean {
+function isSecret(schema: z.core.$ZodType): boolean {
   return secrets.get(schema) !== undefined;
 }
 

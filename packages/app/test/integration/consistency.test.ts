@@ -9,6 +9,7 @@ import type { DocumentStore } from "@seneschal/core/ports";
 import { createRequest, localSigner, newPrivateKey, requestPem } from "@seneschal/crypto/x509";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
+import { sourceOptions } from "../../../../tools/source-options.ts";
 import { startTcpProxy, type TcpProxy } from "../../../../tools/tcp-proxy.ts";
 import { devIssuer, gatewaySchema } from "../../src/gateway/index.ts";
 import { authenticatorApp } from "../gateway/authenticator-app.ts";
@@ -41,8 +42,8 @@ class Process {
 
   async start(): Promise<void> {
     const program = new URL("consistency-process.ts", import.meta.url).pathname;
-    const source = new URL("../../../../tools/run-source.mjs", import.meta.url).pathname;
-    const options = ["--import", source, "--conditions=@seneschal/source", program, JSON.stringify(this.#start)];
+
+    const options = [...sourceOptions, program, JSON.stringify(this.#start)];
     const child = spawn(process.execPath, options, { stdio: ["ignore", "pipe", "inherit"] });
     this.#child = child;
     const port = await new Promise<string>((resolve, reject) => {

@@ -24,7 +24,7 @@ export interface Accepted {
 }
 
 /** A command that was refused. `state` is there where the refusal is remembered: see {@link Receipt}. */
-export interface Refused extends Rejection {
+interface Refused extends Rejection {
   readonly state?: QuotaState;
 }
 

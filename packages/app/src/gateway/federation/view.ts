@@ -10,6 +10,6 @@ export function federationView(federation: StoredFederation) {
 }
 
 /** When the first certificate of a bundle ends. */
-export function endOf(pem: string): string {
+function endOf(pem: string): string {
   return timestamp(certificatesOf("certificate", pem)[0].notAfter);
 }

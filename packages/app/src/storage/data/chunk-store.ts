@@ -15,7 +15,7 @@ import { toFragments } from "./stripes.ts";
 export type ChunkOutcome = "committed" | "unused" | "unknown";
 
 /** One reference to a chunk, and the condition that its tenant is not shredded meanwhile: both belong into the commit. */
-export interface Taken {
+interface Taken {
   readonly put: Put;
   readonly check: Check;
 }
