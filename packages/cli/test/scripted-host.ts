@@ -15,6 +15,8 @@ export function scriptedHost(options: {
   readonly secrets?: readonly string[];
   readonly stdin?: string;
   readonly env?: Record<string, string>;
+  /** When the process is told to end; default never. */
+  readonly interrupted?: Promise<void>;
 }): ScriptedHost {
   const lines: string[] = [];
   const errors: string[] = [];
@@ -30,7 +32,7 @@ export function scriptedHost(options: {
     err: (line) => void errors.push(line),
     stdin: async () => options.stdin ?? "",
     askSecret: async () => secrets.shift() ?? "",
-    interrupted: new Promise(() => {}),
+    interrupted: options.interrupted ?? new Promise(() => {}),
     progress: (line) => void shown.push(line),
     json: () => JSON.parse(lines.at(-1) ?? "") as Record<string, unknown>,
   };

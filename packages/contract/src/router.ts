@@ -1,6 +1,6 @@
 import { decodeComponent } from "./target.ts";
 
-/** Where a method and path lead. `other`: the path exists, but not with this method. */
+/** Where a method and path lead. `other`: the path exists, but not with this method; `allow` are those that it has. */
 export type Match<T> =
   | { readonly kind: "found"; readonly value: T; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: "other"; readonly allow: readonly string[] }
@@ -14,7 +14,8 @@ interface Node<T> {
 }
 
 /**
- * Matches paths by segment: the static segment before the parameter at each position, whatever the order of registration.
+ * Matches paths by segment: the static segment before the parameter at each position, whatever the order of registration and
+ * whatever the method: `/things/latest` is never the `/things/:id` of another method.
  * Case and trailing slashes count, a static segment is compared as sent (an escaped one does not match), an empty segment is no
  * parameter. `HEAD` falls back to `GET`. Both servers use this one router, so that a path means the same on both.
  */
@@ -42,18 +43,15 @@ export function router<T>(
   return (method, path) => {
     if (!path.startsWith("/")) return { kind: "none" };
     const segments = path.split("/").slice(1);
-    const allow = new Set<string>();
-    const found = walk(root, segments, 0, [], (node, values) => {
-      const end = node.ends.get(method) ?? (method === "HEAD" ? node.ends.get("GET") : undefined);
-      for (const known of node.ends.keys()) allow.add(known);
-      if (end === undefined) return undefined;
-      const params = Object.fromEntries(end.names.map((name, i) => [name, decodeComponent(values[i] ?? "")]));
-      return { kind: "found", value: end.value, params } as const;
-    });
-    if (found !== undefined) return found;
-    if (allow.size === 0) return { kind: "none" };
-    if (allow.has("GET")) allow.add("HEAD");
-    return { kind: "other", allow: [...allow, "OPTIONS"].sort() };
+    const found = walk(root, segments, 0, []);
+    if (found === undefined) return { kind: "none" };
+    const { ends } = found.node;
+    const end = ends.get(method) ?? (method === "HEAD" ? ends.get("GET") : undefined);
+    if (end === undefined) {
+      return { kind: "other", allow: [...ends.keys(), ...(ends.has("GET") ? ["HEAD"] : []), "OPTIONS"].sort() };
+    }
+    const params = Object.fromEntries(end.names.map((name, i) => [name, decodeComponent(found.values[i] ?? "")]));
+    return { kind: "found", value: end.value, params };
   };
 }
 
@@ -61,17 +59,17 @@ function emptyNode<T>(): Node<T> {
   return { statics: new Map(), param: undefined, ends: new Map() };
 }
 
-function walk<T, R>(
+/** The node that a path ends at, and what its parameters are as sent. */
+function walk<T>(
   node: Node<T>,
   segments: readonly string[],
   at: number,
   values: readonly string[],
-  end: (node: Node<T>, values: readonly string[]) => R | undefined,
-): R | undefined {
+): { readonly node: Node<T>; readonly values: readonly string[] } | undefined {
   const segment = segments[at];
-  if (segment === undefined) return end(node, values);
+  if (segment === undefined) return node.ends.size === 0 ? undefined : { node, values };
   const next = node.statics.get(segment);
-  const found = next === undefined ? undefined : walk(next, segments, at + 1, values, end);
+  const found = next === undefined ? undefined : walk(next, segments, at + 1, values);
   if (found !== undefined || node.param === undefined || segment === "") return found;
-  return walk(node.param, segments, at + 1, [...values, segment], end);
+  return walk(node.param, segments, at + 1, [...values, segment]);
 }

@@ -5,6 +5,7 @@ import { router } from "../src/router.ts";
 const segment = fc.constantFrom("a", "b", "health", ":x", ":y");
 const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => `/${segments.join("/")}`);
 const shape = (p: string) => p.replace(/:\w+/g, ":");
+const named = (p: string) => p.replace(/:/g, ":x");
 
 /** The obvious reference: try every route, keep those that fit, take the one whose first difference is static. */
 function slow(routes: readonly string[], asked: string): string | undefined {
@@ -40,13 +41,40 @@ describe("the router", () => {
     );
   });
 
-  test("a method decides only after the path: a wrong one lists all methods of every pattern that fits", () => {
+  test("a method decides only after the path: the methods are those of the pattern that a GET would find, never of a sibling's", () => {
     const match = router([
       { method: "GET", path: "/w/health", value: 1 },
       { method: "DELETE", path: "/w/:id", value: 2 },
+      { method: "PUT", path: "/w/:id", value: 3 },
     ]);
-    expect(match("DELETE", "/w/health")).toMatchObject({ kind: "found", value: 2, params: { id: "health" } });
-    expect(match("PUT", "/w/health")).toEqual({ kind: "other", allow: ["DELETE", "GET", "HEAD", "OPTIONS"] });
+    const other = { kind: "other", allow: ["GET", "HEAD", "OPTIONS"] };
+    expect(match("DELETE", "/w/health")).toEqual(other);
+    expect(match("PUT", "/w/health")).toEqual(other);
+    expect(match("PATCH", "/w/a")).toEqual({ kind: "other", allow: ["DELETE", "OPTIONS", "PUT"] });
+    expect(match("PUT", "/w/a")).toMatchObject({ kind: "found", value: 3, params: { id: "a" } });
     expect(match("PUT", "/none")).toEqual({ kind: "none" });
+  });
+
+  test("whatever the methods, a path means one pattern: each of its methods is found, every other is answered with them", () => {
+    const methods = ["DELETE", "POST", "PUT"] as const;
+    const route = fc.record({ method: fc.constantFrom(...methods), path });
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(route, { maxLength: 12, selector: (r) => `${r.method} ${shape(r.path)}` }),
+        fc.array(fc.constantFrom("a", "b", "health", "z"), { minLength: 1, maxLength: 4 }),
+        (routes, asked) => {
+          const match = router(routes.map((r) => ({ ...r, value: shape(r.path) })));
+          const target = `/${asked.join("/")}`;
+          const meant = slow([...new Set(routes.map((r) => shape(r.path)))].map(named), target);
+          const own = routes.filter((r) => meant !== undefined && shape(r.path) === shape(meant)).map((r) => r.method as string);
+          for (const method of [...methods, "PATCH"]) {
+            const found = match(method, target);
+            if (own.length === 0) expect(found).toEqual({ kind: "none" });
+            else if (own.includes(method)) expect(found).toMatchObject({ kind: "found", value: shape(meant as string) });
+            else expect(found).toEqual({ kind: "other", allow: [...own, "OPTIONS"].sort() });
+          }
+        },
+      ),
+    );
   });
 });

@@ -18,7 +18,9 @@ export const addServe: AddCommand = (program, { host, result }) => {
       const config = await readConfig(host, { ...options, set: [...(options.set ?? []), ...chosen] });
       const log = openLogger({ level: config.log.level });
       const running = await startProcess(config, { serve: await chooseServer(config.http), log, version });
-      result({ services: running.services.map(({ name, url }) => ({ name, url })) });
+      const services = running.services.map(({ name, url }) => ({ name, url }));
+      // JSON in any case, as the log on the same output is.
+      result({ services }, JSON.stringify({ services }));
       await host.interrupted;
       await running.stop();
     });
