@@ -7,6 +7,7 @@ import {
   type CompiledCollection,
   type CompiledSchema,
   collectionOf,
+  currentDocument,
   entryKey,
   indexKeys,
   indexRevisions,
@@ -61,7 +62,7 @@ function writtenIndexes(schema: CompiledSchema): Readonly<Record<string, string>
 }
 
 async function build(db: LevelDb, collection: CompiledCollection, names: readonly string[]): Promise<void> {
-  for await (const { id, keyId, doc } of documentsOf(db, collection.name)) {
+  for await (const { id, keyId, doc } of documentsOf(db, collection)) {
     const keys = indexKeys(collection, keyId, doc);
     for (const index of names) {
       const key = keys[index];
@@ -83,9 +84,9 @@ async function build(db: LevelDb, collection: CompiledCollection, names: readonl
 
 async function* documentsOf(
   db: LevelDb,
-  coll: string,
+  collection: CompiledCollection,
 ): AsyncGenerator<{ readonly id: string; readonly keyId: string; readonly doc: JsonObject }> {
-  if (coll === auditCollection) {
+  if (collection.name === auditCollection) {
     for await (const [key, value] of db.iterator(rangeOf("a/"))) {
       const seq = Number(key.subarray(2).toString("latin1"));
       const [stream, streamSeq, event] = JSON.parse(value) as [string, number, JsonObject];
@@ -93,9 +94,10 @@ async function* documentsOf(
     }
     return;
   }
-  const prefix = layout.documents(coll);
+  const prefix = layout.documents(collection.name);
   for await (const [key, value] of db.iterator(rangeOf(prefix))) {
     const id = key.subarray(prefix.length).toString("utf8");
-    yield { id, keyId: id, doc: JSON.parse(value.slice(value.indexOf(" ") + 1)) as JsonObject };
+    const stored = JSON.parse(value.slice(value.indexOf(" ") + 1)) as JsonObject;
+    yield { id, keyId: id, doc: currentDocument(collection, id, stored) };
   }
 }

@@ -3,9 +3,11 @@ import type { AuditEntry, Change, CommitResult, DocumentStore, Stored, StoreErro
 import {
   auditCollection,
   auditDocument,
+  type CompiledCollection,
   checkFeed,
   collectionOf,
   compileSchema,
+  currentDocument,
   keyRange,
   listRequest,
   type PreparedCommit,
@@ -103,7 +105,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
 
   type Reading = { readonly snapshot: ReturnType<LevelDb["snapshot"]> };
   const readMany = async (coll: string, ids: readonly string[], reading?: Reading): Promise<(Stored | undefined)[]> => {
-    collectionOf(schema, coll);
+    const collection = collectionOf(schema, coll);
     const audit = coll === auditCollection;
     const keys = ids.map((id) => bytes(audit ? layout.audit(auditSeq(id)) : layout.document(coll, id)));
     const values = await readValues(db, keys, reading);
@@ -111,7 +113,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
       const value = values[at];
       if (value === undefined) return undefined;
       if (audit) return readable(() => storedEntry(auditEntry(auditSeq(id), value)));
-      return storedDocument(coll, id, value);
+      return storedDocument(collection, id, value);
     });
   };
   /** What an index names. A document that is gone is damage; an audit entry that is gone is left out: its number tells. */
@@ -124,14 +126,14 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
   };
   const readOne = async (coll: string, id: string): Promise<Stored | undefined> => {
     if (coll === auditCollection) return (await readMany(coll, [id]))[0];
-    collectionOf(schema, coll);
+    const collection = collectionOf(schema, coll);
     const key = layout.document(coll, id);
     let value = known.get(key);
     if (value === undefined) {
       value = db.getSync(bytes(key)) ?? null;
       known.read(key, value);
     }
-    return value === null ? undefined : storedDocument(coll, id, value);
+    return value === null ? undefined : storedDocument(collection, id, value);
   };
   const bounds = (coll: string, index: string, range: { readonly gte: string; readonly lt: string | undefined }) => {
     const place = layout.index(coll, index);
@@ -243,11 +245,11 @@ function auditSeq(id: string): number {
   return /^[1-9][0-9]{0,15}$/.test(id) ? Number(id) : 0;
 }
 
-function storedDocument(coll: string, id: string, value: string): Stored {
+function storedDocument(collection: CompiledCollection, id: string, value: string): Stored {
   const { version, text } = parseDocument(value);
   const doc = readable(() => JSON.parse(text) as JsonObject);
-  if (doc === undefined || !Number.isSafeInteger(version)) throw damaged(coll, id);
-  return { id, version, doc };
+  if (doc === undefined || !Number.isSafeInteger(version)) throw damaged(collection.name, id);
+  return { id, version, doc: currentDocument(collection, id, doc) };
 }
 
 function storedEntry({ seq, stream, streamSeq, event }: AuditEntry): Stored {

@@ -3,6 +3,7 @@ import {
   type CommitPlan,
   type CompiledSchema,
   collectionOf,
+  currentDocument,
   type IndexedVersion,
   type IndexKeys,
   indexKeysOfText,
@@ -58,7 +59,9 @@ export async function readView(
       const value = found.get(key);
       if (value === null || value === undefined) return [];
       const { version, text } = parseDocument(value);
-      return [[key, new StoredVersion(version, () => indexKeysOfText(collectionOf(schema, coll), id, text))]];
+      const collection = collectionOf(schema, coll);
+      const keys = (): IndexKeys => indexKeysOfText(collection, id, text, (stored) => currentDocument(collection, id, stored));
+      return [[key, new StoredVersion(version, keys)]];
     }),
   );
   return {

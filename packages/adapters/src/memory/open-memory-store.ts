@@ -9,6 +9,7 @@ import {
   collectionOf,
   commitIdWindow,
   compileSchema,
+  currentDocument,
   entryKey,
   type IndexKeys,
   keyRange,
@@ -59,14 +60,16 @@ export function openMemoryStore(schema: StoreSchema): DocumentStore {
   };
 
   const read = (coll: string, id: string): Stored | undefined => {
-    collectionOf(compiled, coll);
+    const collection = collectionOf(compiled, coll);
     if (coll === auditCollection) {
       const entry = /^[1-9][0-9]{0,15}$/.test(id) ? auditEntry(Number(id)) : undefined;
       if (entry === undefined) return undefined;
       return { id, version: entry.seq, doc: auditDocument(entry.seq, entry.stream, entry.streamSeq, entry.event) };
     }
     const kept = documents.get(`${coll}/${id}`);
-    return kept === undefined ? undefined : { id, version: kept.version, doc: JSON.parse(kept.text) as JsonObject };
+    return kept === undefined
+      ? undefined
+      : { id, version: kept.version, doc: currentDocument(collection, id, JSON.parse(kept.text)) };
   };
 
   const write = (plan: CommitPlan): void => {

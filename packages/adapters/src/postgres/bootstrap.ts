@@ -5,6 +5,7 @@ import {
   auditKeyId,
   type CompiledCollection,
   type CompiledSchema,
+  currentDocument,
   entryKey,
   indexKeys,
   indexRevisions,
@@ -114,7 +115,7 @@ async function addIndexes(
   );
   const id = collection.name === "audit" ? "seq" : "id";
   for (let after: string | undefined; ; ) {
-    const page = await readPage(client, table, collection.name, after);
+    const page = await readPage(client, table, collection, after);
     if (page.length === 0) break;
     const keys = page.map((row) => indexKeys(collection, row.keyId, row.doc));
     for (const [at, row] of page.entries())
@@ -148,8 +149,13 @@ interface PageRow {
   readonly doc: JsonObject;
 }
 
-async function readPage(client: pg.PoolClient, table: string, coll: string, after: string | undefined): Promise<PageRow[]> {
-  if (coll === "audit") {
+async function readPage(
+  client: pg.PoolClient,
+  table: string,
+  collection: CompiledCollection,
+  after: string | undefined,
+): Promise<PageRow[]> {
+  if (collection.name === "audit") {
     const { rows } = await client.query<{ seq: string; stream: string; stream_seq: string; event: JsonObject }>(
       `select seq, stream, stream_seq, event from ${table} where seq > $1 order by seq limit ${buildPage}`,
       [after ?? 0],
@@ -164,7 +170,7 @@ async function readPage(client: pg.PoolClient, table: string, coll: string, afte
     `select id, doc from ${table} where id > $1 order by id limit ${buildPage}`,
     [after ?? ""],
   );
-  return rows.map(({ id, doc }) => ({ id, keyId: id, doc }));
+  return rows.map(({ id, doc }) => ({ id, keyId: id, doc: currentDocument(collection, id, doc) }));
 }
 
 /** The column of an index: values, zero byte, id; null where the document is not in it. */

@@ -3,9 +3,11 @@ import type { AuditEntry, Change, CommitResult, DocumentStore, Stored, StoreErro
 import {
   auditCollection,
   auditDocument,
+  type CompiledCollection,
   checkFeed,
   collectionOf,
   compileSchema,
+  currentDocument,
   type KeyRange,
   keyRange,
   listRequest,
@@ -90,7 +92,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const columns = (coll: string): string =>
     coll === auditCollection ? "seq::text as id, seq as version, stream, stream_seq, event" : "id, version, doc";
   const readMany = async (coll: string, ids: readonly string[]): Promise<(Stored | undefined)[]> => {
-    collectionOf(schema, coll);
+    const collection = collectionOf(schema, coll);
     const audit = coll === auditCollection;
     const known = audit ? ids.filter((id) => /^[1-9][0-9]{0,15}$/.test(id)) : ids.filter((id) => !id.includes("\0"));
     const rows = await query<StoredRow>(
@@ -100,7 +102,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const found = new Map(rows.map((row) => [row.id, row]));
     return ids.map((id) => {
       const row = found.get(id);
-      return row === undefined ? undefined : storedOf(row);
+      return row === undefined ? undefined : storedOf(collection, row);
     });
   };
   const where = (index: string, { gte, lt }: KeyRange, values: unknown[]): string => {
@@ -124,13 +126,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     list: (coll, index, prefix, listOptions) =>
       inFlight.run(async () => {
         const { range, limit, offset, reverse, cursorAt } = listRequest(schema, coll, index, prefix, listOptions);
+        const collection = collectionOf(schema, coll);
         const values: unknown[] = [];
         const rows = await query<StoredRow & { readonly k: Buffer }>(
           `select ${columns(coll)}, k_${index} as k from ${tableOf(namespace, coll)} where ${where(index, range, values)}
            order by k_${index} ${reverse ? "desc" : "asc"} limit ${limit + 1} offset ${offset}`,
           values,
         );
-        const items = rows.slice(0, limit).map(storedOf);
+        const items = rows.slice(0, limit).map((row) => storedOf(collection, row));
         const last = rows[limit - 1];
         return rows.length <= limit || last === undefined ? { items } : { items, cursor: cursorAt(last.k.toString("latin1")) };
       }),
@@ -199,8 +202,8 @@ interface StoredRow {
   readonly event?: JsonObject;
 }
 
-function storedOf({ id, version, doc, stream, stream_seq, event }: StoredRow): Stored {
-  if (doc !== undefined) return { id, version: Number(version), doc };
+function storedOf(collection: CompiledCollection, { id, version, doc, stream, stream_seq, event }: StoredRow): Stored {
+  if (doc !== undefined) return { id, version: Number(version), doc: currentDocument(collection, id, doc) };
   return { id, version: Number(version), doc: auditDocument(Number(version), stream ?? "", Number(stream_seq), event ?? {}) };
 }
 

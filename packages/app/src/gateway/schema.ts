@@ -5,7 +5,7 @@ import { jobCollections } from "../platform/jobs/collections.ts";
 import { auditIndexes } from "./audit/indexes.ts";
 import { gatewayCollectionList } from "./resources.ts";
 
-const own: Collections = Object.fromEntries(gatewayCollectionList.map(({ name, indexes }) => [name, { indexes }]));
+const own: Collections = Object.fromEntries(gatewayCollectionList.map((declared) => [declared.name, declared]));
 
 /** What a store must be opened with to serve the gateway: its collections, the platform's, and the audit indexes. */
 export const gatewaySchema: StoreSchema = {

@@ -12,8 +12,21 @@ export interface IndexSpec {
   readonly revision?: number;
 }
 
-/** The collections of a store and their indexes, by name. Names: `[a-z][a-z0-9_]*`, at most 40 characters. */
-export type Collections = Readonly<Record<string, { readonly indexes: Readonly<Record<string, IndexSpec>> }>>;
+/** How documents of earlier versions become documents of today's. */
+export interface DocumentVersions {
+  /** The version of the documents that are written; absent: 1. */
+  readonly version?: number;
+  /** By the version that it leads to, from 2 to `version`, none left out: a pure function of a document of the version before. */
+  readonly upgrade?: Readonly<Record<number, (doc: JsonObject) => JsonObject>>;
+}
+
+/** One declared collection. Its indexes are functions of documents of its version. */
+export interface CollectionSpec extends DocumentVersions {
+  readonly indexes: Readonly<Record<string, IndexSpec>>;
+}
+
+/** The collections of a store, by name. Names: `[a-z][a-z0-9_]*`, at most 40 characters. */
+export type Collections = Readonly<Record<string, CollectionSpec>>;
 
 /** A stored document. `version` grows with every change of this id and never repeats, also after delete and re-create. */
 export interface Stored {
@@ -133,7 +146,7 @@ export interface StoreCapabilities {
  * - `outcome_unknown`: the commit may or may not be applied; repeat it with the same `commitId`.
  * - `store_closed`: `close` was called. `store_locked`: another process has it open (engines for one process).
  * - `store_failed`: an earlier write failed; the store answers reads only until it is opened again.
- * - `store_damaged`: what is stored cannot be read, `details` say where.
+ * - `unknown_version`: a document was written by a later release; it was left as it is, `details` name `coll`, `id`, `version`.
  * - `store_unavailable`: not reachable, nothing was done. `store_misconfigured`: the engine cannot keep the laws.
  * - `store_damaged`: what is on the medium is not what was written; it was left as it is, and `details.places` says where.
  */
@@ -150,7 +163,7 @@ export type StoreErrorCode =
   | "store_damaged"
   | "store_unavailable"
   | "store_misconfigured"
-  | "store_damaged";
+  | "unknown_version";
 
 /**
  * Keeps JSON documents in declared collections.
@@ -165,12 +178,15 @@ export type StoreErrorCode =
  * - **unknown outcome**: a lost connection or write error throws code `outcome_unknown`, never "failed"; repeating the
  *   same `commitId` settles it.
  * - **no aliasing**: input is serialised synchronously inside the call, output is a fresh copy.
+ * - **old data**: a document of an earlier version of its collection is read, listed and indexed as its upgrade steps make it, and is
+ *   written as of today's version when it is next changed; one of a later version is refused (`unknown_version`) when it is
+ *   read, and where the collection has indexes already when the store is opened.
  * - **list**: ordered by index values, then id; all items satisfied the condition at one instant.
  * - **audit, changes**: dense from 1, in commit order; a reader at n never later finds an entry below n.
  * - **close** waits for commits in flight; later calls throw code `store_closed`.
  *
  * Values: JSON, finite numbers (-0 becomes 0), no U+0000 and no lone surrogates in strings or ids, key order not
- * preserved, encoded index key + id <= 1 KiB, document <= 1 MiB; checked before anything is queued (`invalid_document`).
+ * preserved, no member `$version`, encoded index key + id <= 1 KiB, document <= 1 MiB; checked before anything is queued (`invalid_document`).
  * Ids are not empty; the same id is put or deleted once per commit (`invalid_commit`).
  *
  * The pseudo-collection `audit` can be read, listed and counted, never written to, through two built-in indexes and those that the

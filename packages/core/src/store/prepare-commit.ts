@@ -3,6 +3,7 @@ import type { JsonObject } from "../json.ts";
 import type { Check, Commit, StoreErrorCode } from "../ports/document-store.ts";
 import { takesMoreThan } from "./byte-string.ts";
 import { serialiseDocument, stringProblem } from "./check-json.ts";
+import { versionedText, versionMember } from "./document-version.ts";
 import {
   auditIdBytes,
   type CompiledCollection,
@@ -60,8 +61,12 @@ export function prepareCommit(schema: CompiledSchema, commit: Commit): PreparedC
   const puts = (commit.puts ?? []).map((put): PreparedPut => {
     const collection = writable(schema, put.coll, put.id, put.ifVersion, written);
     const text = serialiseDocument(put.doc, `${put.coll}/${put.id}`);
+    if (Object.hasOwn(put.doc, versionMember))
+      throw new CodedError<StoreErrorCode>("invalid_document", `${put.coll}/${put.id}.${versionMember} is the store's own`, {
+        path: `${put.coll}/${put.id}.${versionMember}`,
+      });
     const keys = indexKeysOfText(collection, put.id, text);
-    return { coll: put.coll, id: put.id, text, keys, ifVersion: put.ifVersion };
+    return { coll: put.coll, id: put.id, text: versionedText(collection, text), keys, ifVersion: put.ifVersion };
   });
   const dels = (commit.dels ?? []).map((del) => {
     writable(schema, del.coll, del.id, del.ifVersion, written);

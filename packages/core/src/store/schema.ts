@@ -1,6 +1,6 @@
 import { CodedError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
-import type { Collections, IndexSpec, IndexValue, StoreErrorCode } from "../ports/document-store.ts";
+import type { CollectionSpec, Collections, IndexSpec, IndexValue, StoreErrorCode } from "../ports/document-store.ts";
 import { utf8Length } from "./byte-string.ts";
 import { stringProblem } from "./check-json.ts";
 import { encodeIndexKey } from "./index-key.ts";
@@ -20,6 +20,10 @@ export interface CompiledCollection {
   readonly name: string;
   readonly indexes: readonly { readonly name: string; readonly spec: IndexSpec }[];
   readonly uniques: readonly string[];
+  /** Of the documents that are written. */
+  readonly version: number;
+  /** The step to version 2 first. */
+  readonly upgrades: readonly ((doc: JsonObject) => JsonObject)[];
 }
 
 /** A checked schema. */
@@ -53,26 +57,44 @@ const builtInAuditIndexes: Readonly<Record<string, IndexSpec>> = {
  */
 export function compileSchema(schema: StoreSchema): CompiledSchema {
   const collections = new Map<string, CompiledCollection>();
-  for (const [name, { indexes }] of Object.entries(schema.collections)) {
+  for (const [name, spec] of Object.entries(schema.collections)) {
     if (name === auditCollection) throw invalid(`the collection name "${name}" is reserved`);
-    collections.set(name, compileCollection(name, indexes));
+    collections.set(name, compileCollection(name, spec));
   }
   const own = schema.auditIndexes ?? {};
   for (const [name, spec] of Object.entries(own)) {
     if (Object.hasOwn(builtInAuditIndexes, name)) throw invalid(`the audit index "${name}" is built in`);
     if (spec.unique === true) throw invalid(`the audit index "${name}" cannot be unique`);
   }
-  const auditFacts = compileCollection(auditCollection, own);
-  return { collections, auditFacts, audit: compileCollection(auditCollection, { ...builtInAuditIndexes, ...own }) };
+  const auditFacts = compileCollection(auditCollection, { indexes: own });
+  return {
+    collections,
+    auditFacts,
+    audit: compileCollection(auditCollection, { indexes: { ...builtInAuditIndexes, ...own } }),
+  };
 }
 
-function compileCollection(name: string, specs: Readonly<Record<string, IndexSpec>>): CompiledCollection {
+function compileCollection(name: string, { indexes: specs, version = 1, upgrade = {} }: CollectionSpec): CompiledCollection {
   if (!namePattern.test(name)) throw invalid(`the collection name "${name}" does not match ${namePattern.source}`);
   const indexes = Object.entries(specs).map(([index, spec]) => {
     if (!namePattern.test(index)) throw invalid(`the index name "${name}.${index}" does not match ${namePattern.source}`);
     return { name: index, spec };
   });
-  return { name, indexes, uniques: indexes.filter(({ spec }) => spec.unique === true).map((index) => index.name) };
+  const uniques = indexes.filter(({ spec }) => spec.unique === true).map((index) => index.name);
+  return { name, indexes, uniques, version, upgrades: upgradeSteps(name, version, upgrade) };
+}
+
+function upgradeSteps(
+  name: string,
+  version: number,
+  upgrade: NonNullable<CollectionSpec["upgrade"]>,
+): CompiledCollection["upgrades"] {
+  if (!Number.isSafeInteger(version) || version < 1) throw invalid(`the version of collection "${name}" is no integer from 1`);
+  const steps = Array.from({ length: version - 1 }, (_, at) => upgrade[at + 2]);
+  const missing = steps.indexOf(undefined);
+  if (missing >= 0) throw invalid(`the collection "${name}" has no upgrade step to version ${missing + 2}`);
+  if (Object.keys(upgrade).length > steps.length) throw invalid(`the collection "${name}" has upgrade steps beyond its version`);
+  return steps.filter((step) => step !== undefined);
 }
 
 /** The collection by name, `audit` included. Throws CodedError `invalid_query` for an unknown one. */
@@ -99,7 +121,10 @@ export function indexKeys(collection: CompiledCollection, id: string, doc: JsonO
   return keys;
 }
 
-/** The index keys of a document by its text: an index sees what is stored, such as 0 for -0. What no index asks for is not parsed. */
+/**
+ * The index keys of a document by its text: an index sees what is stored, such as 0 for -0. What no index asks for is not parsed.
+ * `documentOf` makes what is indexed of what the text says.
+ */
 export function indexKeysOfText(
   collection: CompiledCollection,
   id: string,
@@ -137,9 +162,12 @@ export function valuesProblem(values: readonly IndexValue[]): string | undefined
 /** Texts that differ when an index must be rebuilt, by `<collection>.<index>`. */
 export function indexRevisions(schema: CompiledSchema): Readonly<Record<string, string>> {
   const revisions: Record<string, string> = {};
-  for (const collection of [...schema.collections.values(), schema.audit])
+  for (const collection of [...schema.collections.values(), schema.audit]) {
+    // Keys are functions of the documents of this version.
+    const version = collection.version === 1 ? "" : ` version ${collection.version}`;
     for (const { name, spec } of collection.indexes)
-      revisions[`${collection.name}.${name}`] = `${spec.revision ?? 1}${spec.unique === true ? " unique" : ""}`;
+      revisions[`${collection.name}.${name}`] = `${spec.revision ?? 1}${spec.unique === true ? " unique" : ""}${version}`;
+  }
   return revisions;
 }
 

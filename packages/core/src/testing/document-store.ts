@@ -1,3 +1,4 @@
+import type { CodedError } from "../errors.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { Commit, CommitResult, DocumentStore, IndexSpec, IndexValue } from "../ports/document-store.ts";
 import { auditSequenceTest } from "./audit-sequence.ts";
@@ -24,6 +25,29 @@ export const suiteSchema: SuiteSchema = {
     by_type: { key: ({ event }) => [(event as JsonObject)["type"] as IndexValue] },
   },
 };
+
+/** Things that were called by their `name` in version 1, by a `title` from 2, and have `tags` from 3; `others` never changed. */
+function versionedSchema(version: 1 | 2 | 3): SuiteSchema {
+  const steps: Readonly<Record<number, (doc: JsonObject) => JsonObject>> = {
+    2: ({ name = null, ...doc }) => ({ ...doc, title: name }),
+    3: (doc) => ({ ...doc, tags: [] }),
+  };
+  const upgrade = Object.fromEntries(Object.entries(steps).filter(([to]) => Number(to) <= version));
+  const title: IndexSpec = { key: (doc) => [doc[version === 1 ? "name" : "title"] as IndexValue], unique: true };
+  const tags: IndexSpec = { key: (doc) => [(doc["tags"] as readonly Json[]).length] };
+  return {
+    collections: {
+      things: { indexes: { by_title: title, ...(version === 3 && { by_tags: tags }) }, version, upgrade },
+      plain: {
+        indexes: {},
+        version,
+        upgrade: Object.fromEntries(Object.keys(upgrade).map((to) => [to, (doc: JsonObject) => doc])),
+      },
+      others: { indexes: {} },
+    },
+    auditIndexes: {},
+  };
+}
 
 /**
  * Every law of the DocumentStore port as a test. Only what the capabilities leave out is skipped.
@@ -684,6 +708,7 @@ export function documentStoreSuite(runner: SuiteRunner, subject: StoreUnderTest)
   runner.test("a schema that cannot be kept is refused by name", async () => {
     const place = await subject.place();
     const spec: IndexSpec = { key: () => [] };
+    const same = (doc: JsonObject): JsonObject => doc;
     for (const schema of [
       { collections: { Things: { indexes: {} } }, auditIndexes: {} },
       { collections: { audit: { indexes: {} } }, auditIndexes: {} },
@@ -691,6 +716,11 @@ export function documentStoreSuite(runner: SuiteRunner, subject: StoreUnderTest)
       { collections: { ["a".repeat(41)]: { indexes: {} } }, auditIndexes: {} },
       { collections: {}, auditIndexes: { stream: spec } },
       { collections: {}, auditIndexes: { x: { ...spec, unique: true } } },
+      { collections: { a: { indexes: {}, version: 0 } }, auditIndexes: {} },
+      { collections: { a: { indexes: {}, version: 1.5 } }, auditIndexes: {} },
+      { collections: { a: { indexes: {}, version: 3, upgrade: { 3: same } } }, auditIndexes: {} },
+      { collections: { a: { indexes: {}, version: 2, upgrade: { 2: same, 3: same } } }, auditIndexes: {} },
+      { collections: { a: { indexes: {}, upgrade: { 1: same } } }, auditIndexes: {} },
     ])
       await refuses(runner, "invalid_schema", () => place.open(schema));
     await place.destroy();
@@ -816,6 +846,96 @@ export function documentStoreSuite(runner: SuiteRunner, subject: StoreUnderTest)
       const retry: Commit = { commitId: "elsewhere", puts: [{ coll: "things", id: "r", doc: {} }] };
       equal(await other.commit(retry), await store.commit(retry));
       await other.close();
+    });
+
+  runner.test("old data: what says which version wrote a document is the store's own, in every version", async () => {
+    const place = await subject.place();
+    const store = await place.open(versionedSchema(3));
+    await put(store, "a", { title: "x", tags: [] });
+    await commit(store, { puts: [{ coll: "others", id: "o", doc: {} }] });
+    equal((await store.get("things", "a"))?.doc, { title: "x", tags: [] });
+    equal((await store.get("others", "o"))?.doc, {});
+    for (const coll of ["things", "others"])
+      await refuses(runner, "invalid_document", () => commit(store, { puts: [{ coll, id: "b", doc: { $version: 1 } }] }));
+    await store.close();
+    await place.destroy();
+  });
+
+  if (durable)
+    runner.test(
+      "old data: documents of every earlier version are read, listed and indexed as today's, and written so",
+      async () => {
+        const place = await subject.place();
+        const first = await place.open(versionedSchema(1));
+        const version = versionOf(await put(first, "a", { name: "Ann" }), "a");
+        await put(first, "gone", { name: "Gus" });
+        await commit(first, { puts: [{ coll: "others", id: "o", doc: { n: 1 } }] });
+        await first.close();
+        const second = await place.open(versionedSchema(2));
+        await put(second, "b", { title: "Bob" });
+        const seen = await second.changes(0, 10);
+        await second.close();
+
+        const store = await place.open(versionedSchema(3));
+        const ann = { id: "a", version, doc: { title: "Ann", tags: [] } };
+        equal(await store.get("things", "a"), ann);
+        equal(
+          (await store.getMany("things", ["b", "a"])).map((item) => item?.doc),
+          [{ title: "Bob", tags: [] }, ann.doc],
+        );
+        equal((await store.list("things", "by_title", ["Ann"], { limit: 9 })).items, [ann]);
+        equal(await ids(store, "by_title", []), ["a", "b", "gone"]);
+        equal(await store.count("things", "by_tags", [0]), 3);
+        equal((await store.get("others", "o"))?.doc, { n: 1 });
+        equal(await store.changes(0, 10), seen, "reading changes nothing");
+        equal((await put(store, "a", { title: "Ada", tags: ["x"] }, version)).ok, true);
+        await commit(store, { dels: [{ coll: "things", id: "gone" }] });
+        equal((await put(store, "c", { title: "Ann", tags: [] })).ok, true, "a unique key that was given up is free");
+        equal((await put(store, "d", { title: "Bob", tags: [] })).ok, false, "a unique key of an upgraded document is taken");
+        equal(await ids(store, "by_title", []), ["a", "c", "b"]);
+        equal(await store.count("things", "by_tags", [0]), 2);
+        await store.close();
+
+        const again = await place.open(versionedSchema(3));
+        equal((await again.get("things", "a"))?.doc, { title: "Ada", tags: ["x"] });
+        await again.close();
+        await place.destroy();
+      },
+    );
+
+  if (durable)
+    runner.test("old data: a document of a later version is refused by name and left as it is", async () => {
+      const place = await subject.place();
+      const newer = await place.open(versionedSchema(3));
+      await commit(newer, {
+        puts: [
+          { coll: "things", id: "a", doc: { title: "x", tags: [] } },
+          { coll: "plain", id: "p", doc: { n: 3 } },
+        ],
+      });
+      await newer.close();
+      const older = versionedSchema(2);
+      const refused = await place.open(older).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      equal(
+        [(refused as CodedError | undefined)?.code, (refused as CodedError | undefined)?.details],
+        ["unknown_version", { coll: "things", id: "a", version: 3, known: 2 }],
+        "an index is never built of what is not understood",
+      );
+      const { plain = { indexes: {} }, others = { indexes: {} } } = older.collections;
+      const store = await place.open({ collections: { plain, others }, auditIndexes: {} });
+      await refuses(runner, "unknown_version", () => store.get("plain", "p"));
+      await refuses(runner, "unknown_version", () => store.getMany("plain", ["none", "p"]));
+      equal(await store.get("plain", "none"), undefined);
+      await store.close();
+
+      const again = await place.open(versionedSchema(3));
+      equal((await again.get("plain", "p"))?.doc, { n: 3 });
+      equal(await ids(again, "by_title", ["x"]), ["a"]);
+      await again.close();
+      await place.destroy();
     });
 
   auditSequenceTest(runner, subject, law);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "@seneschal/core";
-import type { IndexSpec, IndexValue } from "@seneschal/core/ports";
+import type { CollectionSpec, DocumentVersions, IndexSpec, IndexValue } from "@seneschal/core/ports";
 
 /** Text as part of an index key: what is long is replaced by its digest, because a key has at most 1 KiB. Equal iff equal. */
 export function keyText(text: string): string {
@@ -8,9 +8,8 @@ export function keyText(text: string): string {
 }
 
 /** A declared collection with the type of its documents. */
-export interface Collection<T extends object> {
+export interface Collection<T extends object> extends CollectionSpec {
   readonly name: string;
-  readonly indexes: Readonly<Record<string, IndexSpec>>;
   /** What a caller reads when a unique index would be violated, by index. */
   readonly clashes: Readonly<Record<string, string>>;
   /** Carries the document type; never set. */
@@ -24,19 +23,25 @@ interface IndexOf<T> {
 }
 
 /**
- * Declares a collection.
+ * Declares a collection. Whoever changes `T` so that documents of before are none of it any more raises `version` and gives the step
+ * that makes them so; an optional member needs none.
  *
  * @example
  * ```ts
  * const crks = collection<Crk>("crks", { by_org: { key: (crk) => [crk.org_id, crk.created_at] } });
+ * const rooms = collection<Room>("rooms", {}, { version: 2, upgrade: { 2: (room) => ({ labels: {}, ...room }) } });
  * ```
  */
-export function collection<T extends object>(name: string, indexes: Readonly<Record<string, IndexOf<T>>> = {}): Collection<T> {
+export function collection<T extends object>(
+  name: string,
+  indexes: Readonly<Record<string, IndexOf<T>>> = {},
+  versions: DocumentVersions = {},
+): Collection<T> {
   const specs: Record<string, IndexSpec> = {};
   const clashes: Record<string, string> = {};
   for (const [index, { key, unique }] of Object.entries(indexes)) {
     specs[index] = { key: (doc: JsonObject) => key(doc as unknown as T), ...(unique === undefined ? {} : { unique: true }) };
     if (unique !== undefined) clashes[index] = unique;
   }
-  return { name, indexes: specs, clashes };
+  return { name, indexes: specs, clashes, ...versions };
 }
