@@ -1,3 +1,4 @@
+import type { CollectionSpec } from "@seneschal/core/ports";
 import { admins } from "./admins/collections.ts";
 import { adminHandlers } from "./admins/handlers.ts";
 import { admissions } from "./admissions/collections.ts";
@@ -104,7 +105,7 @@ export const entityReadings = {
 };
 
 /** Every collection that the gateway keeps. */
-export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | "indexes">[] = [
+export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | keyof CollectionSpec>[] = [
   admins,
   admissions,
   authorities,
