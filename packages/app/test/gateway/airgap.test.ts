@@ -36,7 +36,7 @@ describe("two gateways with a gap of air between them", () => {
   const decrypt = async (side: Side, id: string, ciphertext: string) =>
     (await side.call("POST", `${base}/${id}/decrypt`, { ciphertext })).body;
 
-  it("share an air-gapped workspace by carried bundles; a later bundle brings the rotated key; nothing leaves by network", async () => {
+  it("share an air-gapped workspace by carried bundles; the importer is admitted; a later bundle brings the rotated key; nothing leaves by network", async () => {
     const { body: workspace } = await acme.call("POST", base, { name: "gap", mode: "airgap" });
     const path = `${base}/${workspace.id}`;
     expect((await acme.call("POST", `${path}/invite`, { org_id: "globex" })).status).toBe(201);
@@ -47,8 +47,6 @@ describe("two gateways with a gap of air between them", () => {
     const imported = await globex.call("POST", `${base}/import`, bundle);
     expect(imported.status, imported.text).toBe(201);
     expect(imported.body).toMatchObject({ id: workspace.id, owner_org_id: "acme", mode: "airgap", dek_version: 1 });
-    const admission = { identity_id: globex.rig.dev.organizations["globex"]?.admins.super_admin.id, identity_type: "admin" };
-    expect((await globex.call("POST", `${path}/admissions`, admission)).status).toBe(201);
     expect(await decrypt(globex, workspace.id, before)).toEqual({ plaintext: secret });
     const back = (await encrypt(globex, workspace.id)).body.ciphertext;
     expect(await decrypt(acme, workspace.id, back)).toEqual({ plaintext: secret });
@@ -60,8 +58,12 @@ describe("two gateways with a gap of air between them", () => {
     const fresh = (await encrypt(acme, workspace.id)).body.ciphertext;
     expect((await decrypt(globex, workspace.id, fresh)).error.code).toBe("DECRYPTION_FAILED");
     const newer = (await acme.call("POST", `${path}/export`, {})).body;
-    const updated = await globex.call("POST", `${base}/import`, newer);
+    const other = globex.rig.admin("globex", "security_admin");
+    const updated = await other("POST", `${base}/import`, newer);
     expect([updated.status, updated.body.dek_version, updated.body.purpose], updated.text).toEqual([201, 2, "still apart"]);
+    // The first import was the acceptance; this one brings what is new, and opens nothing to whoever carried it.
+    const carrier = await other("POST", `${path}/decrypt`, { ciphertext: fresh });
+    expect([carrier.status, carrier.body.error.code]).toEqual([403, "NOT_ADMITTED"]);
     expect(await decrypt(globex, workspace.id, fresh)).toEqual({ plaintext: secret });
     expect(await decrypt(globex, workspace.id, before)).toEqual({ plaintext: secret });
     expect((await acme.call("POST", `${path}/archive`)).status).toBe(204);

@@ -84,9 +84,11 @@ describe("the main job over mTLS", () => {
     });
     expect(imported.status, imported.text).toBe(201);
     expect(imported.body.id).toBe(id);
+    const reopened = await acme("POST", `${path}/decrypt`, { ciphertext: sealed.body.ciphertext, context });
+    expect(reopened.body).toEqual({ plaintext: base64("secret") });
 
     const verified = await acme("POST", "/api/v1/audit/verify", {});
-    expect(verified.body).toEqual({ valid: true, since: null, until: null });
+    expect(verified.body).toMatchObject({ valid: true, since: null, until: null });
     const events = await acme("GET", `/api/v1/audit?workspace=${id}&limit=1000`);
     expect(events.body.events.map((event: { event_type: string }) => event.event_type)).toEqual(
       expect.arrayContaining([

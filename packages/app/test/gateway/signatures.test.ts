@@ -78,6 +78,45 @@ describe("signatures by the root key", () => {
     expect([done.status, done.body.purpose, done.body.revision]).toEqual([200, "new", before.revision + 1]);
   });
 
+  it("what is refused says by what it was judged: whoever signs that is let in, and of another organisation nothing is told", async () => {
+    const id = await protectedWorkspace();
+    const path = `/api/v1/workspaces/${id}`;
+    const { revision } = (await acme("GET", path)).body;
+    const wrong = Buffer.alloc(64, 7).toString("base64");
+    const prepared = await acme("PUT", path, { purpose: "new", signature: wrong });
+    expect([prepared.status, code(prepared)]).toEqual([403, "SIGNATURE_INVALID"]);
+    const { reason, expected, covered, message } = prepared.body.error.details;
+    const facts = { op: "workspace.update", org_id: "acme", audience: "seneschal", resource_type: "workspace", resource_id: id };
+    expect([reason, covered, message]).toEqual(["signature_invalid", { revision }, undefined]);
+    expect(expected).toEqual({ v: 1, ...facts, body_sha256: expect.any(String), crk_id: crk.id, crk_epoch: 1 });
+
+    const iat = Math.floor(rig.clock.now() / 1000);
+    const signature_params = { nonce: "a".repeat(32), iat, exp: iat + 60 };
+    const refused = await acme("PUT", path, { purpose: "new", signature: wrong, signature_params });
+    const { details } = refused.body.error;
+    expect(details).toMatchObject({ expected: { ...expected, ...signature_params }, covered: { revision } });
+    const signature = await signData(acme, crk, details.message);
+    expect((await acme("PUT", path, { purpose: "new", signature, signature_params })).status).toBe(200);
+
+    const other = await acme("DELETE", path, {
+      signatures: { acme: wrong },
+      signature_params: { ...signature_params, nonce: "b".repeat(32) },
+    });
+    expect(Object.keys(other.body.error.details).sort()).toEqual(["covered", "expected", "message", "reason"]);
+    await acme("POST", `${path}/invite`, {
+      org_id: "globex",
+      signature: await signOperation(acme, crk, "workspace.invite", id, { org_id: "globex" }),
+    });
+    const joined = await globex("POST", `${path}/accept-invitation`, {
+      org_id: "globex",
+      signature: await signOperation(globex, foreign, "workspace.accept", id, { org_id: "globex" }),
+    });
+    expect(joined.status).toBe(204);
+    const own = await signOperation(acme, crk, "workspace.delete", id);
+    const theirs = await acme("DELETE", path, { signatures: { acme: own, globex: wrong } });
+    expect([theirs.status, theirs.body.error.details]).toEqual([403, { reason: "signature_invalid" }]);
+  });
+
   it("a signature is used up by its first success, and by the next revision", async () => {
     const id = await protectedWorkspace();
     const path = `/api/v1/workspaces/${id}/extend`;

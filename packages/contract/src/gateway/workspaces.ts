@@ -157,7 +157,7 @@ const workspaceBundle = z
     exported_by: z.string().max(256),
     exporter_org: organizationId,
     checksum: base64(32, 32),
-    signature: signature.optional(),
+    signature: base64(1, 1024).meta({ description: "By the exporting organisation's bundle signing key, base64" }).optional(),
     signature_params: signatureParams.optional(),
   })
   .meta({ id: "WorkspaceBundle" });
@@ -425,9 +425,18 @@ export const workspaceRoutes = {
     ...route,
     method: "POST",
     path: `${base}/import`,
-    summary: "Import a bundle; the id stays",
+    summary: "Import a bundle; the id stays, the first importer is admitted",
     action: "workspace:import",
-    body: workspaceBundle.extend({ crk_signature: signature.optional() }).meta({ id: "WorkspaceBundleImport" }),
+    body: workspaceBundle
+      .extend({
+        crk_signature: base64(1, 1024)
+          .meta({
+            description:
+              "By the importing organisation's CRK, for `workspace.import`; needed when the workspace is CRK-protected",
+          })
+          .optional(),
+      })
+      .meta({ id: "WorkspaceBundleImport" }),
     bodyLimit: large,
     status: 201,
     reply: workspace,

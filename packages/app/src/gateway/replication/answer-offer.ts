@@ -1,7 +1,6 @@
 import type { Principal } from "@seneschal/contract";
-import { admit, invalidField, notFound, type Replica, refusal, stepInvitation, timestamp } from "@seneschal/core/keys";
-import { admissions } from "../admissions/collections.ts";
-import { identityTypeOf } from "../auth/identity-type.ts";
+import { invalidField, notFound, type Replica, refusal, stepInvitation, timestamp } from "@seneschal/core/keys";
+import { admitCaller } from "../admissions/admit-caller.ts";
 import type { Call, GatewayUnit } from "../call.ts";
 import { federationOf } from "../federation/find.ts";
 import { groups } from "../groups/collections.ts";
@@ -43,14 +42,7 @@ export async function acceptOffer(
     unit.put(invitations, invitation.id, accepted);
     const next: Replica = { ...replica, stage: "accepted", group_id, updated_at: timestamp(now) };
     unit.put(replicas, replicaId(workspace, principal.org), next);
-    const admission = admit(
-      {
-        ...{ id: services.newId(now), workspace_id: workspace, org: principal.org, by: principal.id },
-        ...{ identity_id: principal.id, identity_type: identityTypeOf(principal) },
-      },
-      now,
-    );
-    unit.insert(admissions, admission.id, admission);
+    await admitCaller(services, unit, workspace);
     const metadata = { org_id: principal.org, owner_org_id: replica.owner_org_id, invitation_id: invitation.id };
     unit.record({ type: "workspace.invite.accept", workspace, metadata });
     return queueAnswer(services, unit, next);

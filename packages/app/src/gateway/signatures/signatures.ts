@@ -1,8 +1,14 @@
 import type { JsonObject } from "@seneschal/core";
 import { type KeysCode, refusal, timestamp } from "@seneschal/core/keys";
 import type { CryptoProvider } from "@seneschal/core/ports";
-import { bodyHash, type OperationPayload, type OperationRefusal, verifyOperation } from "@seneschal/crypto/signing";
-import { bytes, utf8 } from "../bytes.ts";
+import {
+  bodyHash,
+  type OperationPayload,
+  type OperationRefusal,
+  operationBytes,
+  verifyOperation,
+} from "@seneschal/crypto/signing";
+import { base64, bytes, utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import type { StoredCrk } from "../crk/collections.ts";
 import { currentCrk } from "../crk/current.ts";
@@ -93,9 +99,10 @@ export function signatures(crypto: CryptoProvider, instanceId: string): Signatur
   const nonceId = (org: string, nonce: string): string =>
     Buffer.from(crypto.hash("sha256", utf8(`${org}\0${nonce}`))).toString("hex");
 
-  const refuse = (reason: OperationRefusal): never => {
+  const refuse = (reason: OperationRefusal, expected: JsonObject = {}): never => {
     throw refusal(codes[reason] ?? "SIGNATURE_INVALID", `the signature does not allow this: ${reason.replaceAll("_", " ")}`, {
       reason,
+      ...expected,
     });
   };
 
@@ -108,12 +115,14 @@ export function signatures(crypto: CryptoProvider, instanceId: string): Signatur
     const covered = await coveredState({ crypto }, unit, operation, resourceId, org);
     const bodySha256 = bodyHash({ ...claim.body, ...covered });
     const expected = payload(crk, { operation, resourceId, bodySha256, nonce: "", iat: 0, exp: 0, ...params });
+    // Of another organisation the caller hears no more than that it did not sign this.
+    const told = org === unit.call.principal.org ? judgedBy(expected, covered, params) : {};
 
     if (params !== undefined) {
       const id = nonceId(org, params.nonce);
       const spent = (await unit.get(spentNonces, id)) !== undefined;
       const decision = check(unit, crk, expected, expected, signature, spent);
-      if (!decision.valid) return refuse(decision.reason);
+      if (!decision.valid) return refuse(decision.reason, told);
       unit.insert(spentNonces, id, { keep_until: timestamp(decision.keepUntil) });
       return expected;
     }
@@ -134,7 +143,7 @@ export function signatures(crypto: CryptoProvider, instanceId: string): Signatur
       // The reason of the request that was signed says more than that of the others.
       if (decision.reason !== "signature_invalid") reason = decision.reason;
     }
-    return refuse(reason);
+    return refuse(reason, told);
   };
 
   const verify: Signatures["verify"] = async (unit, claim) => (await accept(unit, claim)) !== undefined;
@@ -151,4 +160,18 @@ export function signatures(crypto: CryptoProvider, instanceId: string): Signatur
       }
     },
   };
+}
+
+/**
+ * What a signer should have signed, for the details of a refusal: without `signature_params` the payload lacks what only a signing
+ * request knows, with them its bytes are there too.
+ */
+function judgedBy(
+  { nonce, iat, exp, ...fixed }: OperationPayload,
+  covered: JsonObject,
+  params: SignatureParams | undefined,
+): JsonObject {
+  if (params === undefined) return { expected: { ...fixed }, covered };
+  const expected = { ...fixed, nonce, iat, exp };
+  return { expected, covered, message: base64(operationBytes(expected)) };
 }

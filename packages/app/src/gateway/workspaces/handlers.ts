@@ -18,6 +18,7 @@ import {
   stepInvitation,
   stepWorkspace,
 } from "@seneschal/core/keys";
+import { admitCaller } from "../admissions/admit-caller.ts";
 import { activeAdmission, admissions } from "../admissions/collections.ts";
 import { requireAdmittedByPolicy, requireAllowedByPolicy } from "../admissions/policy.ts";
 import { identityTypeOf } from "../auth/identity-type.ts";
@@ -254,18 +255,7 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
       const { state } = step;
       unit.put(invitations, invitation.id, accepted);
       await saveWorkspace(services, unit, step);
-      const admission = admit(
-        {
-          id: services.newId(now),
-          workspace_id: state.id,
-          org: principal.org,
-          identity_id: principal.id,
-          identity_type: identityTypeOf(principal),
-          by: principal.id,
-        },
-        now,
-      );
-      unit.insert(admissions, admission.id, admission);
+      await admitCaller(services, unit, state.id);
       const facts = { workspace: state.id, metadata: { org_id: principal.org, invitation_id: invitation.id } };
       unit.record({ type: "workspace.invite.accept", ...facts });
       unit.record({ type: "workspace.join", org: state.org_id, ...facts });
@@ -421,7 +411,9 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
       };
       if (content.workspace.crk_protected) await services.signatures.require(unit, claim);
       else await services.signatures.verify(unit, claim);
+      const here = await unit.get(seats, seatId(content.workspace.id, principal.org));
       const workspace = await importBundle(services, unit, content as BundleContent, checksum, signature);
+      if (here === undefined) await admitCaller(services, unit, workspace.id);
       unit.record({ type: "workspace.import", workspace: workspace.id, metadata: { checksum, exporter: content.exporter_org } });
       return workspaceView(workspace, now);
     });
