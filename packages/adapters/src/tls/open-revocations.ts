@@ -28,6 +28,8 @@ export interface RevocationOptions {
 export interface Revocations {
   /** Throws `certificate_untrusted` when it cannot be known: no list of the issuer, or its time is over. */
   isRevoked(identity: Pick<CertificateIdentity, "serial" | "issuerId">): boolean;
+  /** Throws `revocation_list_invalid` while certificates are refused because there is no list, or one is out of date. */
+  requireInForce(): void;
   /** Fetches the lists now. Throws `revocation_list_invalid` or what fetching threw; then nothing has changed. */
   refresh(): Promise<void>;
   /** Stops refreshing. */
@@ -75,6 +77,11 @@ export async function openRevocations(options: RevocationOptions): Promise<Revoc
       if (list === undefined) throw untrusted("revocation is not known");
       if (list.nextUpdate !== undefined && list.nextUpdate < now()) throw untrusted("the revocation list is out of date");
       return list.entries.has(serial);
+    },
+    requireInForce() {
+      if (lists.size === 0) throw invalid("there is none in force");
+      for (const { nextUpdate } of lists.values())
+        if (nextUpdate !== undefined && nextUpdate < now()) throw invalid("its time is over");
     },
     refresh,
     close: () => clearInterval(timer),

@@ -73,7 +73,7 @@ export interface GatewayOptions {
   readonly background: Background;
   readonly health: () => Promise<Health>;
   /** Revocation lists from elsewhere (`auth.mtls.crl_url`), beside the gateway's own records. Throws when it cannot know. */
-  readonly revocations?: Pick<Revocations, "isRevoked">;
+  readonly revocations?: Pick<Revocations, "isRevoked" | "requireInForce">;
   /** Verifiers of bearer tokens, in order of preference. */
   readonly tokens?: readonly (TokenVerifier & {
     readonly method: "jwt" | "oidc";
@@ -185,6 +185,15 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     },
   ];
 
+  const { revocations } = options;
+  if (revocations !== undefined) {
+    // Without lists every certificate is refused; whoever has a token may still work, where one is enough.
+    checks.push({
+      name: "revocation_lists",
+      required: config.auth.mtls.required,
+      check: async () => revocations.requireInForce(),
+    });
+  }
   checks.push({
     name: "audit_log",
     required: false,

@@ -57,11 +57,20 @@ describe("a certificate that the gateway itself revokes", () => {
 });
 
 describe("auth.mtls.crl_url", () => {
-  it("a serial on a signed list is refused on the next request of an open connection; without any list nobody is trusted", async () => {
+  it("a serial on a signed list is refused on the next request of an open connection; without any list in force nobody is trusted, and health says so", async () => {
     const dir = await mkdtemp(join(tmpdir(), "seneschal-crl-"));
     const file = join(dir, "lists.crl");
     let lists: Awaited<ReturnType<typeof openRevocations>> | undefined;
-    const rig = await openRig({ revocations: { isRevoked: (identity) => lists?.isRevoked(identity) ?? false } });
+    const rig = await openRig({
+      revocations: {
+        isRevoked: (identity) => lists?.isRevoked(identity) ?? false,
+        requireInForce: () => lists?.requireInForce(),
+      },
+    });
+    const health = async () => {
+      const { status, body } = await rig.anonymous("GET", "/health");
+      return [status, body.components.revocation_lists.status];
+    };
     const http = mtlsFetch({ ca: rig.dev.ca });
     try {
       const issuer = rig.admin("acme");
@@ -79,9 +88,11 @@ describe("auth.mtls.crl_url", () => {
       });
       const unknown = await auditor("GET", "/api/v1/audit");
       expect([unknown.status, unknown.body.error.code]).toEqual([401, "CERT_UNTRUSTED"]);
+      expect(await health()).toEqual([503, "unhealthy"]);
       await fetchList();
       await lists.refresh();
       expect((await auditor("GET", "/api/v1/audit")).status).toBe(200);
+      expect(await health()).toEqual([200, "healthy"]);
 
       await issuer("POST", `/api/v1/identities/admins/${rig.dev.organizations["acme"]?.admins.auditor.id}/certificate/renew`, {});
       rig.clock.advance(2000);
@@ -89,6 +100,10 @@ describe("auth.mtls.crl_url", () => {
       await lists.refresh();
       const refused = await auditor("GET", "/api/v1/audit");
       expect([refused.status, refused.body.error.code]).toEqual([401, "CERT_UNTRUSTED"]);
+      expect(await health()).toEqual([200, "healthy"]);
+
+      rig.clock.advance(366 * 86_400_000);
+      expect(await health()).toEqual([503, "unhealthy"]);
     } finally {
       lists?.close();
       await http.close();
