@@ -5,7 +5,7 @@ import type { Reader } from "../store/reader.ts";
 import { users } from "../users/collections.ts";
 
 /** The registered, active admin or user of the organisation that an id names; `undefined` for anything else. */
-export async function holderNamed(read: Reader, org: string, id: string): Promise<Holder | undefined> {
+async function holderNamed(read: Reader, org: string, id: string): Promise<Holder | undefined> {
   const admin = await read.get(admins, id);
   if (admin?.org_id === org) {
     const { name, email } = admin;

@@ -57,7 +57,8 @@ export const credentials: readonly Recogniser[] = [
       { name: "Twilio", regex: /(?<![\dA-Za-z])SK[0-9a-f]{32}(?![\dA-Za-z])/g, score: 0.8 },
     ],
     context: secretContext,
-    needs: (text) => /[\w-]{15}/.test(text),
+    // The keys of Azure and the addresses of Slack may have no run of word characters so long.
+    needs: (text) => /[\w-]{15}|AccountKey=|hooks\.slack\.com/.test(text),
     prior: 1,
   },
   {
