@@ -1,8 +1,10 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { vaultCollections } from "@seneschal/adapters/vault";
 import { gatewayContract } from "@seneschal/contract/gateway";
+import { parseCertificates } from "@seneschal/crypto/x509";
 import { type Gateway, gatewaySchema, openGateway } from "../gateway/index.ts";
 import { type BuiltService, defineService, type Platform, tokenVerifiers } from "../platform/index.ts";
 import { openDatabase } from "./open-database.ts";
@@ -50,6 +52,7 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
         tokens,
       },
       ...(revocations === undefined ? {} : { revocations }),
+      ownNames: await certifiedNames(own.server.tls_cert),
     });
     return {
       ...gateway,
@@ -64,4 +67,11 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
     await store.close();
     throw error;
   }
+}
+
+/** The names in the certificate of the gateway's own port. */
+async function certifiedNames(path: string | undefined): Promise<readonly string[]> {
+  if (path === undefined) return [];
+  const [certificate] = parseCertificates(await readFile(path, "utf8"));
+  return (certificate?.extensions.subjectAltNames ?? []).map(({ value }) => value);
 }

@@ -135,6 +135,7 @@ export async function prepareDev(options: DevOptions): Promise<PreparedDev> {
     const dev = await devCredentials(gateway.services, { organizations, issuer, now });
     const tls = await serverCertificate(gateway.services, { names: ["localhost", "127.0.0.1", "::1"], now });
     const ca = await save("ca.pem", dev.ca);
+    await save("client-ca.pem", dev.clientCa);
     await save("server.pem", tls.cert);
     await save("server-key.pem", tls.key);
     const orgs: Record<string, DevCredentialsFile["organizations"][string]> = {};
@@ -199,7 +200,7 @@ function settings(
     data_dir: dataDir,
     ...(http === undefined ? {} : { http }),
     auth: {
-      mtls: { enabled: true, trusted_ca: join(dir, "ca.pem") },
+      mtls: { enabled: true, trusted_ca: join(dir, "client-ca.pem") },
       jwt: { enabled: true, public_key: publicKey, issuer: issuer.issuer, audiences: [issuer.audience] },
     },
     gateway: {

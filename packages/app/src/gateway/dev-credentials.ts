@@ -1,8 +1,10 @@
+import { CodedError } from "@seneschal/core";
 import { type AdminRole, adminRoles, createAdmin, stepAdmin } from "@seneschal/core/keys";
 import { admins } from "./admins/collections.ts";
 import { systemCall } from "./call.ts";
 import type { DevIssuer } from "./dev-issuer.ts";
 import { ensureOrganization } from "./organizations/ensure.ts";
+import { hostName } from "./pki/subject-names.ts";
 import type { GatewayServices } from "./services.ts";
 import { keyText } from "./store/collection.ts";
 
@@ -25,8 +27,10 @@ export interface DevOrganization {
 }
 
 export interface DevCredentials {
-  /** Trust anchor of servers and clients. */
+  /** What clients verify servers against. */
   readonly ca: string;
+  /** What servers verify clients against. */
+  readonly clientCa: string;
   readonly organizations: Readonly<Record<string, DevOrganization>>;
 }
 
@@ -61,8 +65,9 @@ export async function devCredentials(
       user: { id: user, token: issuer.token({ sub: user, org, ttl: tokenTtl }, now) },
     };
   }
-  const ca = await services.transact(systemCall("system:dev", "", now), (unit) => services.pki.trustAnchor(unit));
-  return { ca, organizations: made };
+  const anchor = (of: "servers" | "clients") =>
+    services.transact(systemCall("system:dev", "", now), (unit) => services.pki.trustAnchor(unit, of));
+  return { ca: await anchor("servers"), clientCa: await anchor("clients"), organizations: made };
 }
 
 async function devAdmin(
@@ -105,21 +110,32 @@ async function devAdmin(
   });
 }
 
-/** A certificate for the gateway's own TLS port, from the root's authority of the instance. Names are DNS names or addresses. */
+/**
+ * A certificate for the instance's own TLS ports, from its server CA. Names are DNS names or addresses. `ca` is what clients pin
+ * for it, `clientCa` what the port verifies clients against: neither accepts what the other one does.
+ */
 export async function serverCertificate(
   services: GatewayServices,
   { names, now, ttl = 365 * 86_400_000 }: { readonly names: readonly string[]; readonly now: number; readonly ttl?: number },
-): Promise<{ readonly cert: string; readonly key: string; readonly ca: string }> {
+): Promise<{ readonly cert: string; readonly key: string; readonly ca: string; readonly clientCa: string }> {
   const instance = services.config.server.instance_id;
   return services.transact(systemCall("system:server", instance, now), async (unit) => {
-    const issued = await services.pki.issueWithKey(unit, {
+    const issued = await services.pki.issueServer(unit, {
       org: instance,
       commonName: names[0] ?? "localhost",
       subject: { type: "server", id: instance },
       ttl,
-      altNames: names.map((value) => ({ kind: /^[0-9.]+$|:/.test(value) ? ("ip" as const) : ("dns" as const), value })),
-      purposes: ["serverAuth"],
+      altNames: names.map((name) => {
+        const host = hostName(name);
+        if (host === undefined) throw new CodedError("usage", `${name} is neither a DNS name nor an address`);
+        return host;
+      }),
     });
-    return { cert: issued.certificate + issued.issuing_ca, key: issued.private_key, ca: await services.pki.trustAnchor(unit) };
+    return {
+      cert: issued.certificate,
+      key: issued.private_key,
+      ca: issued.issuing_ca,
+      clientCa: await services.pki.trustAnchor(unit, "clients"),
+    };
   });
 }

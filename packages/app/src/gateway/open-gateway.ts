@@ -42,6 +42,7 @@ import { gatewayMetrics } from "./metrics.ts";
 import { ensureOrganization } from "./organizations/ensure.ts";
 import { organizationKeys } from "./organizations/keys.ts";
 import { pki } from "./pki/pki.ts";
+import { revocationAddresses } from "./pki/revocation-addresses.ts";
 import { policyGate } from "./policies/gate.ts";
 import { dispatchLanes } from "./replication/deliver-dispatch.ts";
 import { entityReadings, gatewayHandlers } from "./resources.ts";
@@ -72,6 +73,8 @@ export interface GatewayOptions {
   readonly version: string;
   readonly background: Background;
   readonly health: () => Promise<Health>;
+  /** Names under which the instance is reached, beside those of its settings: nobody gets a certificate for them. */
+  readonly ownNames?: readonly string[];
   /** Revocation lists from elsewhere (`auth.mtls.crl_url`), beside the gateway's own records. Throws when it cannot know. */
   readonly revocations?: Pick<Revocations, "isRevoked" | "requireInForce">;
   /** Verifiers of bearer tokens, in order of preference. */
@@ -126,6 +129,12 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   );
   // The log's key must exist before the first event, so that its absence later means something.
   await services.audit.open();
+  // A store of 0.1 has one root for clients and servers: from now on servers have their own.
+  for (const of of ["clients", "servers"] as const) {
+    await services.transact(systemCall("system:pki", config.server.instance_id, clock.now()), (unit) =>
+      services.pki.trustAnchor(unit, of),
+    );
+  }
   for (const { id, crk_public_key = null } of config.organizations) {
     await services.transact(systemCall("system:configuration", id, clock.now()), async (unit) => {
       await ensureOrganization(unit, id, "configuration", crk_public_key);
@@ -328,7 +337,15 @@ function composeServices(options: GatewayOptions, threshold: ThresholdThreads, a
     dekUses: dekUses(store, commitId),
     deks: dekRing(vault, keys, random, { ...config.dek_cache, now: () => clock.now() }),
     policies: measure.policies(policyGate(options.policy), metrics),
-    pki: pki({ vault, crypto, random, instance }),
+    pki: pki({ vault, crypto, random, instance, addresses: revocationAddresses(config.pki.public_url) }),
+    namesOfInstance: {
+      own: [
+        config.server.host,
+        ...(config.pki.public_url === undefined ? [] : [new URL(config.pki.public_url).hostname.replace(/^\[|\]$/g, "")]),
+        ...(options.ownNames ?? []),
+      ],
+      given: config.pki.server_names,
+    },
     targets,
     channels: federationChannels({
       ...{ vault, guard: targets.federation, timeout: config.federation.timeout },

@@ -1,5 +1,6 @@
 import type { TargetGuard } from "@seneschal/adapters/http";
 import type { Logger } from "@seneschal/adapters/logging";
+import type { NamesOfInstance } from "@seneschal/core/keys";
 import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
 import type { ThresholdWork } from "@seneschal/crypto/threshold";
 import type { Authorisation } from "../platform/authz/authorisation.ts";
@@ -46,6 +47,8 @@ export interface GatewayServices {
   /** Work with root keys and shares, apart from this thread. */
   readonly threshold: ThresholdWork;
   readonly pki: Pki;
+  /** The names that no organisation gets a certificate for, and those that each may. */
+  readonly namesOfInstance: NamesOfInstance;
   /** To federated partners. */
   readonly channels: Channels;
   readonly partners: PartnerStates;

@@ -3,6 +3,13 @@ import { z } from "zod";
 import { duration } from "../platform/config/duration.ts";
 import { authSettings, rateSettings, serverSettings } from "../platform/config/schema.ts";
 import { isAnchor } from "./organizations/is-anchor.ts";
+import { hostName } from "./pki/subject-names.ts";
+
+/** A host, or everything below a domain; in the one spelling that names are compared in. */
+function isServerName(text: string): boolean {
+  const host = hostName(text.replace(/^\./, ""));
+  return host !== undefined && host.value.toLowerCase() === text.replace(/^\./, "") && !text.startsWith("*");
+}
 
 /** What the gateway is configured with. Durations are text such as `24h`; milliseconds come out. */
 export const gatewaySettings = z.strictObject({
@@ -18,6 +25,19 @@ export const gatewaySettings = z.strictObject({
     )
     .default([]),
   admin: z.strictObject({ cert_ttl: duration("90d") }).prefault({}),
+  pki: z
+    .strictObject({
+      /** Where everybody can fetch revocation lists and ask for the status of certificates. Unset: certificates name no address. */
+      public_url: z.url({ protocol: /^https?$/ }).optional(),
+      /** For which hosts an organisation gets server certificates: a name, `.domain` for all below it, an address. */
+      server_names: z
+        .record(
+          z.string().refine(isOrganizationId, "expected an organisation id"),
+          z.array(z.string().refine(isServerName, "expected a host name, .domain or an address, in lower case")),
+        )
+        .default({}),
+    })
+    .prefault({}),
   lifetimes: z
     .strictObject({
       invitation: duration("7d"),

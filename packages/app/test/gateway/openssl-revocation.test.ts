@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -30,7 +30,7 @@ describe.skipIf(!hasOpenssl)("openssl as a client of the revocation services", (
     };
     await issue("good");
     await acme("POST", "/api/v1/certificates/revoke", { serial_number: await issue("revoked") });
-    await writeFile(join(dir, "root.pem"), rig.dev.ca);
+    await writeFile(join(dir, "root.pem"), rig.dev.clientCa);
     // Forgetting what ended long ago forgets no revocation that still counts.
     await acme("POST", "/api/v1/certificates/tidy", { safety_buffer: "0s" });
   });
@@ -65,5 +65,20 @@ describe.skipIf(!hasOpenssl)("openssl as a client of the revocation services", (
     expect(answer).not.toMatch(/nonce/i);
     expect(answer).toMatch(/good\.pem: good/);
     expect(answer).toMatch(/revoked\.pem: revoked/);
+  });
+
+  it("answers the same by GET, for openssl's own request", async () => {
+    const request = ["ocsp", "-issuer", "issuer.pem", "-cert", "good.pem", "-cert", "revoked.pem", "-no_nonce"];
+    await openssl(...request, "-reqout", "request.der");
+    const text = encodeURIComponent((await readFile(join(dir, "request.der"))).toString("base64"));
+    const response = await http.fetch(`https://localhost:${rig.server.port}/api/v1/ocsp/acme/${text}`);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/ocsp-response"]);
+    await writeFile(join(dir, "response.der"), Buffer.from(await response.arrayBuffer()));
+    const shown = await openssl(...request, "-respin", "response.der", "-CAfile", "root.pem", "-verify_other", "issuer.pem");
+    expect(shown).toMatch(/Response verify OK/);
+    expect(shown).toMatch(/good\.pem: good/);
+    expect(shown).toMatch(/revoked\.pem: revoked/);
+    const odd = await http.fetch(`https://localhost:${rig.server.port}/api/v1/ocsp/acme/no-request`);
+    expect(Buffer.from(await odd.arrayBuffer()).toString("hex")).toBe("30030a0101");
   });
 });

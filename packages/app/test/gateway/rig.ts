@@ -124,7 +124,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const tls = await serverCertificate(gateway.services, { names: ["localhost", "127.0.0.1"], now: now() });
   const server = await testServer()(dispatcher(gateway.endpoints(hooks), hooks), {
     port: 0,
-    tls: { cert: tls.cert, key: tls.key, ca: [tls.ca], requestCert: true },
+    tls: { cert: tls.cert, key: tls.key, ca: [tls.clientCa], requestCert: true },
   });
   const open: IdentityFetch[] = [];
   const caller = (
@@ -171,7 +171,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   };
 }
 
-function memoryVault(): Promise<Vault> {
+export function memoryVault(): Promise<Vault> {
   return openEmbeddedVault({
     store: openMemoryStore({ collections: vaultCollections }),
     crypto: nodeCrypto,

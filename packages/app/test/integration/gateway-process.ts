@@ -54,7 +54,7 @@ const hooks: Hooks = {
 const serve = start.server === "fastify" ? fastifyServe : expressServe;
 await serve(dispatcher(gateway.endpoints(hooks), hooks), {
   ...{ host: start.host, port: start.port },
-  tls: { cert: tls.cert, key: tls.key, ca: [tls.ca], requestCert: true },
+  tls: { cert: tls.cert, key: tls.key, ca: [tls.clientCa], requestCert: true },
 });
 await gateway.start?.();
 const admin = dev.organizations[start.org]?.admins.super_admin;

@@ -17,6 +17,8 @@ const certificate = z
   })
   .meta({ id: "Certificate" });
 
+const authority = z.enum(["servers", "clients"]);
+const ocspRequest = z.string().min(1).max(8192);
 const serial = z.string().min(1).max(64);
 const route = { tag: "certificates", auth: "principal" } as const;
 const base = "/api/v1/certificates";
@@ -32,6 +34,10 @@ export const certificateRoutes = {
     body: z.strictObject({
       common_name: z.string().trim().min(1).max(64),
       alt_names: z.array(z.string().min(1).max(253)).max(64).default([]),
+      usage: z
+        .enum(["client", "server"])
+        .default("client")
+        .meta({ description: "a server's names are those that the operator gave the organisation" }),
       ttl: durationText.optional(),
     }),
     status: 200,
@@ -110,6 +116,63 @@ export const certificateRoutes = {
     consumes: "application/ocsp-request",
     bodyLimit: 65_536,
     params: z.strictObject({ org: z.string().min(1).max(128) }),
+    status: 200,
+    produces: "application/ocsp-response",
+    extension: true,
+  },
+  ocspByGet: {
+    tag: "certificates",
+    auth: "public",
+    method: "GET",
+    path: "/api/v1/ocsp/:org/:request",
+    summary: "The same by GET (RFC 6960 A.1): the request in base64, URL-encoded",
+    params: z.strictObject({ org: z.string().min(1).max(128), request: ocspRequest }),
+    status: 200,
+    produces: "application/ocsp-response",
+    extension: true,
+  },
+  instanceAuthority: {
+    tag: "certificates",
+    auth: "public",
+    method: "GET",
+    path: "/api/v1/pki/:authority/ca",
+    summary:
+      "The instance's own trust anchors, PEM: what clients verify its servers against, what servers verify clients against",
+    params: z.strictObject({ authority }),
+    status: 200,
+    produces: "application/x-pem-file",
+    extension: true,
+  },
+  instanceRevocationList: {
+    tag: "certificates",
+    auth: "public",
+    method: "GET",
+    path: "/api/v1/pki/:authority/crl",
+    summary: "The CRL of one of the instance's own CAs, DER",
+    params: z.strictObject({ authority }),
+    status: 200,
+    produces: "application/pkix-crl",
+    extension: true,
+  },
+  serverOcsp: {
+    tag: "certificates",
+    auth: "public",
+    method: "POST",
+    path: "/api/v1/pki/servers/ocsp",
+    summary: "OCSP (RFC 6960) of the instance's server CA",
+    consumes: "application/ocsp-request",
+    bodyLimit: 65_536,
+    status: 200,
+    produces: "application/ocsp-response",
+    extension: true,
+  },
+  serverOcspByGet: {
+    tag: "certificates",
+    auth: "public",
+    method: "GET",
+    path: "/api/v1/pki/servers/ocsp/:request",
+    summary: "The same by GET (RFC 6960 A.1): the request in base64, URL-encoded",
+    params: z.strictObject({ request: ocspRequest }),
     status: 200,
     produces: "application/ocsp-response",
     extension: true,

@@ -56,6 +56,7 @@ export {
   stepCeremony,
 } from "./ceremony/step.ts";
 export { type CertificateSubject, certificateSubjects, requireRevocable } from "./certificate/revocable.ts";
+export { type NamesOfInstance, requireCertifiableName } from "./certificate/server-names.ts";
 export { invalidField, type KeysCode, type KeysError, notFound, refusal } from "./codes.ts";
 export {
   type Crk,

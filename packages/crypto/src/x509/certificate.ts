@@ -89,7 +89,7 @@ export function createRoot(
 
 /**
  * Issues a certificate under a CA. Refused (`x509_invalid`): an issuer that is no CA, a lifetime outside the issuer's, a
- * CA below an issuer whose path length forbids it, a serial that is not positive or longer than 20 bytes.
+ * CA below an issuer whose path length forbids it, purposes that the issuer's own do not hold, a serial that is not positive or longer than 20 bytes.
  */
 export async function issueCertificate(provider: CryptoProvider, issuer: Issuer, spec: CertificateSpec): Promise<Certificate> {
   const parent = issuer.certificate;
@@ -99,6 +99,11 @@ export async function issueCertificate(provider: CryptoProvider, issuer: Issuer,
   }
   if (wholeSecond(spec.notBefore) < parent.notBefore || wholeSecond(spec.notAfter) > parent.notAfter)
     throw refuse("lifetime outside the issuer's");
+  const purposes = parent.extensions.extendedKeyUsage;
+  const wanted = spec.extensions.extendedKeyUsage ?? [];
+  if (purposes !== undefined && (wanted.length === 0 || !wanted.every((purpose) => purposes.includes(purpose)))) {
+    throw refuse("purposes beyond the issuer's");
+  }
   const limit = parent.extensions.ca.pathLength;
   if (spec.extensions.ca !== undefined && limit !== undefined) {
     const own = spec.extensions.ca.pathLength;
@@ -121,6 +126,9 @@ async function build(
   if (!(wholeSecond(spec.notBefore) < wholeSecond(spec.notAfter))) throw refuse("lifetime is empty");
   if (spec.extensions.ca !== undefined && spec.extensions.keyUsage?.includes("keyCertSign") !== true) {
     throw refuse("a certificate authority needs the usage keyCertSign");
+  }
+  if (spec.extensions.ca === undefined && spec.extensions.nameConstraints !== undefined) {
+    throw refuse("only a certificate authority has name constraints");
   }
   const subjectKeyId = keyIdentifier(provider, spec.publicKey);
   const authorityKeyId = parent === undefined ? subjectKeyId : parent.extensions.subjectKeyId;

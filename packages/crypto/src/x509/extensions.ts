@@ -22,6 +22,7 @@ import {
   TAG,
 } from "./der.ts";
 import { ipText, parseIp } from "./ip-address.ts";
+import { decodeNameConstraints, encodeNameConstraints, type NameConstraints } from "./name-constraints.ts";
 import { OID } from "./oids.ts";
 
 /** Names of the KeyUsage bits, in their order (RFC 5280 4.2.1.3). */
@@ -59,6 +60,8 @@ export interface CertificateExtensions {
   /** Named purposes or dotted identifiers. */
   readonly extendedKeyUsage?: readonly string[];
   readonly subjectAltNames?: readonly SubjectAltName[];
+  /** On CAs only: the names that certificates below may have. */
+  readonly nameConstraints?: NameConstraints;
   readonly subjectKeyId?: Uint8Array;
   readonly authorityKeyId?: Uint8Array;
   readonly crlUrls?: readonly string[];
@@ -96,6 +99,9 @@ export function encodeExtensions(e: CertificateExtensions, emptySubject: boolean
   if (e.subjectAltNames !== undefined && e.subjectAltNames.length > 0) {
     out.push(extension(OID.subjectAltName, emptySubject, encodeAltNames(e.subjectAltNames)));
   }
+  if (e.nameConstraints !== undefined) {
+    out.push(extension(OID.nameConstraints, true, encodeNameConstraints(e.nameConstraints)));
+  }
   if (e.crlUrls !== undefined && e.crlUrls.length > 0) {
     const points = e.crlUrls.map((url) => sequence(explicit(0, explicit(0, implicit(SAN_TAGS.uri, ia5(url))))));
     out.push(extension(OID.crlDistributionPoints, false, sequence(...points)));
@@ -124,6 +130,8 @@ export function encodeAltNames(names: readonly SubjectAltName[]): Uint8Array {
 /** Extensions as read; `unknownCritical` lists what a verifier must refuse. */
 export interface ParsedExtensions extends CertificateExtensions {
   readonly unknownCritical: readonly string[];
+  /** The alternative names of every form, as encoded. */
+  readonly generalNames?: readonly DerElement[];
 }
 
 /** Calls back with every extension once. Throws `x509_invalid` on repetition. */
@@ -144,7 +152,7 @@ export function eachExtension(list: DerElement, visit: (dotted: string, value: D
 
 export function decodeExtensions(list: DerElement): ParsedExtensions {
   const unknownCritical: string[] = [];
-  let found: CertificateExtensions = {};
+  let found: Omit<ParsedExtensions, "unknownCritical"> = {};
   eachExtension(list, (dotted, value, critical) => {
     const part = decodeExtension(dotted, value);
     if (part !== undefined) found = { ...found, ...part };
@@ -153,7 +161,7 @@ export function decodeExtensions(list: DerElement): ParsedExtensions {
   return { ...found, unknownCritical };
 }
 
-function decodeExtension(dotted: string, value: DerElement): CertificateExtensions | undefined {
+function decodeExtension(dotted: string, value: DerElement): Omit<ParsedExtensions, "unknownCritical"> | undefined {
   switch (dotted) {
     case OID.basicConstraints: {
       const reader = new DerReader(value, TAG.sequence);
@@ -177,7 +185,9 @@ function decodeExtension(dotted: string, value: DerElement): CertificateExtensio
       return id === undefined ? {} : { authorityKeyId: Uint8Array.from(id.content) };
     }
     case OID.subjectAltName:
-      return { subjectAltNames: decodeAltNames(value) };
+      return { subjectAltNames: decodeAltNames(value), generalNames: readChildren(value, TAG.sequence) };
+    case OID.nameConstraints:
+      return { nameConstraints: decodeNameConstraints(value) };
     case OID.crlDistributionPoints:
       return {
         crlUrls: readChildren(value, TAG.sequence).flatMap((point) =>

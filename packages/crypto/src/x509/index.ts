@@ -20,7 +20,9 @@ export {
 } from "./certificate-request.ts";
 export { ecdsaSignatureFromDer, ecdsaSignatureToDer } from "./ecdsa-signature.ts";
 export type { CertificateExtensions, KeyUsage, ParsedExtensions, Purpose, SubjectAltName } from "./extensions.ts";
+export { ipText, parseIp } from "./ip-address.ts";
 export { type Name, type NameAttribute, nameText, nameValue } from "./name.ts";
+export type { NameConstraints, NameSubtree } from "./name-constraints.ts";
 export {
   createOcspResponse,
   isIssuedBy,

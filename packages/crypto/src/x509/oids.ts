@@ -21,6 +21,7 @@ export const OID = {
   crlNumber: "2.5.29.20",
   crlReason: "2.5.29.21",
   deltaCrl: "2.5.29.27",
+  nameConstraints: "2.5.29.30",
   crlDistributionPoints: "2.5.29.31",
   authorityKeyId: "2.5.29.35",
   extendedKeyUsage: "2.5.29.37",

@@ -2,6 +2,8 @@ import type { CryptoProvider } from "@seneschal/core/ports";
 import { bytesEqual } from "../bytes.ts";
 import { type Certificate, isSignedBy } from "./certificate.ts";
 import { keyIdsFit, type Purpose } from "./extensions.ts";
+import { namesArePermitted } from "./name-constraints.ts";
+import { OID } from "./oids.ts";
 
 /** Why a certificate is not accepted. `serial` names the certificate in question. */
 export type ChainRefusal =
@@ -13,7 +15,11 @@ export type ChainRefusal =
   | "wrong_purpose"
   | "not_a_ca"
   | "path_too_long"
-  | "critical_extension";
+  | "critical_extension"
+  /** A CA where an end entity was expected. */
+  | "not_an_end_entity"
+  /** A name that a CA above may not certify, or constraints where none may stand. */
+  | "name_not_permitted";
 
 export type ChainDecision =
   /** From the leaf to the trusted root. */
@@ -35,8 +41,9 @@ const MAX_DEPTH = 8;
 const MAX_SIGNATURES = 50;
 
 /**
- * Builds and judges a chain from a leaf to one of the roots (RFC 5280 section 6, without policies and name constraints; a
- * critical extension that is not understood refuses the chain). The answer is a value; when no chain holds, the reason of
+ * Builds and judges a chain from an end entity to one of the roots (RFC 5280 section 6, without policies; name constraints hold
+ * whatever their critical flag; a critical extension that is not understood refuses the chain). Purposes of CAs limit what is
+ * below them, as browsers and OpenSSL read them. The answer is a value; when no chain holds, the reason of
  * the one that came furthest.
  */
 export function verifyChain(provider: CryptoProvider, leaf: Certificate, options: ChainOptions): ChainDecision {
@@ -55,7 +62,11 @@ export function verifyChain(provider: CryptoProvider, leaf: Certificate, options
       return undefined;
     }
     const anchor = options.roots.find((root) => bytesEqual(root.der, child.der));
-    if (anchor !== undefined) return path;
+    if (anchor !== undefined) {
+      if (namesArePermitted(path)) return path;
+      fail(depth, "name_not_permitted", leaf);
+      return undefined;
+    }
     if (depth >= MAX_DEPTH) return undefined;
     for (const parent of [...options.roots, ...(options.intermediates ?? [])]) {
       if (path.includes(parent) || !isNamedIssuer(parent, child)) continue;
@@ -89,9 +100,12 @@ function judge(certificate: Certificate, path: readonly Certificate[], options: 
   if (extensions.unknownCritical.length > 0) return "critical_extension";
   const isRoot = options.roots.some((root) => bytesEqual(root.der, certificate.der));
   if (!isRoot && options.isRevoked?.(certificate) === true) return "revoked";
+  if (path.length === 1 && (extensions.ca !== undefined || extensions.keyUsage?.includes("keyCertSign") === true)) {
+    return "not_an_end_entity";
+  }
   const { purpose } = options;
-  if (purpose !== undefined && !allows(certificate, purpose)) return "wrong_purpose";
-  if (path.length === 1) return undefined;
+  if (purpose !== undefined && !allows(certificate, purpose, path.length === 1)) return "wrong_purpose";
+  if (path.length === 1) return extensions.nameConstraints === undefined ? undefined : "name_not_permitted";
   if (extensions.ca === undefined || extensions.keyUsage?.includes("keyCertSign") === false) return "not_a_ca";
   // Intermediates between this one and the leaf; self-issued ones do not count (RFC 5280 4.2.1.9).
   const below = path.slice(1, -1).filter((c) => !bytesEqual(c.subjectDer, c.issuerDer)).length;
@@ -99,10 +113,11 @@ function judge(certificate: Certificate, path: readonly Certificate[], options: 
   return undefined;
 }
 
-/** No list of purposes allows all; a list on a CA limits what is below it, as browsers and OpenSSL read it. */
-function allows(certificate: Certificate, purpose: Purpose): boolean {
+/** An end entity names its purpose; a CA without a list of purposes does not limit what is below it, one with a list does. */
+function allows(certificate: Certificate, purpose: Purpose, isLeaf: boolean): boolean {
   const list = certificate.extensions.extendedKeyUsage;
-  return list === undefined || list.includes(purpose) || list.includes("2.5.29.37.0");
+  if (list === undefined) return !isLeaf;
+  return list.includes(purpose) || (!isLeaf && list.includes(OID.anyExtendedKeyUsage));
 }
 
 function refusal(reason: ChainRefusal, certificate: Certificate): ChainDecision {

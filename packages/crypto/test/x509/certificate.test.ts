@@ -321,7 +321,7 @@ describe("verifyChain", () => {
     expect(await reason(good, { now: NOW - 2 * DAY })).toBe("not_yet_valid");
     expect(await reason(good, { intermediates: [] })).toBe("untrusted");
     expect(await reason(await other.leaf())).toBe("untrusted");
-    expect(await reason(other.root.certificate)).toBe("untrusted");
+    expect(await reason(other.root.certificate)).toBe("not_an_end_entity");
     expect(await reason(serverOnly)).toBe("wrong_purpose");
     expect(await reason(serverOnly, { purpose: "serverAuth" })).toBe("valid");
     expect(await reason(good, { isRevoked: (c: typeof good) => c.serialText === good.serialText })).toBe("revoked");

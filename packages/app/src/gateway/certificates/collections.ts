@@ -6,6 +6,8 @@ export interface CertificateRecord {
   /** Lower-case hex with colons. */
   readonly serial_number: string;
   readonly org_id: string;
+  /** Which of the instance's own authorities issued it; without it the CA of the organisation. */
+  readonly authority?: string;
   readonly subject_type: CertificateSubject;
   readonly subject_id: string;
   readonly common_name: string;
@@ -26,7 +28,8 @@ export const certificates = collection<CertificateRecord>("certificates", {
   by_org: { key: (certificate) => [certificate.org_id, certificate.created_at] },
   by_subject: { key: (certificate) => [certificate.org_id, certificate.subject_type, certificate.subject_id] },
   revoked: {
-    key: (certificate) => (certificate.status === "revoked" ? [certificate.org_id, certificate.revoked_at] : undefined),
+    key: (certificate) =>
+      certificate.status === "revoked" ? [certificate.authority ?? certificate.org_id, certificate.revoked_at] : undefined,
   },
   by_org_expiration: { key: (certificate) => [certificate.org_id, certificate.expiration] },
 });

@@ -1,14 +1,15 @@
-import { isIP } from "node:net";
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
-import { invalidField, lifetimes, notFound, requireRevocable } from "@seneschal/core/keys";
-import { parseSerial, type SubjectAltName, serialText } from "@seneschal/crypto/x509";
+import { invalidField, lifetimes, notFound, requireCertifiableName, requireRevocable } from "@seneschal/core/keys";
+import { certificatePem, parseSerial, type SubjectAltName, serialText } from "@seneschal/crypto/x509";
+import { instanceAuthorities } from "../pki/collections.ts";
+import { hostName } from "../pki/subject-names.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
 import { type CertificateRecord, certificates } from "./collections.ts";
 import { answerOcsp } from "./ocsp.ts";
-import { revocationList } from "./revocation-list.ts";
+import { authorityOf, revocationList } from "./revocation-list.ts";
 import { revokeCertificate } from "./revoke.ts";
 import { certificateView } from "./view.ts";
 
@@ -22,6 +23,11 @@ type Routes = Pick<
   | "tidyCertificates"
   | "certificateRevocationList"
   | "ocsp"
+  | "ocspByGet"
+  | "instanceAuthority"
+  | "instanceRevocationList"
+  | "serverOcsp"
+  | "serverOcspByGet"
 >;
 
 const TIDY_BATCH = 200;
@@ -51,34 +57,40 @@ function requireOrdinaryName(field: string, name: string): void {
   if (lower.startsWith("federation.")) throw invalidField(field, "is reserved for federation");
 }
 
-function altName(value: string, index: number): SubjectAltName {
-  if (isIP(value) !== 0) return { kind: "ip", value };
-  requireOrdinaryName(`alt_names.${index}`, value);
-  if (!/^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(value)) {
-    throw invalidField(`alt_names.${index}`, "expected a DNS name or an address");
-  }
-  return { kind: "dns", value };
+/** A host of `alt_names`, or the common name of a server. */
+function host(field: string, value: string): SubjectAltName {
+  const name = hostName(value);
+  if (name === undefined) throw invalidField(field, "expected a DNS name or an address");
+  return name;
 }
 
 export const certificateHandlers: Handlers<Routes, GatewayServices> = {
   async issueCertificate(services, { principal, body, now, requestId }) {
-    requireOrdinaryName("common_name", body.common_name);
-    const altNames = body.alt_names.map(altName);
+    const { usage } = body;
+    const altNames = body.alt_names.map((value, index) => host(`alt_names.${index}`, value));
+    if (usage === "server") host("common_name", body.common_name);
+    const names = [body.common_name, ...altNames.map(({ value }) => value)];
+    for (const [index, text] of names.entries()) {
+      const field = index === 0 ? "common_name" : `alt_names.${index - 1}`;
+      requireOrdinaryName(field, text);
+      const name = hostName(text)?.value ?? text;
+      requireCertifiableName(services.namesOfInstance, { org: principal.org, usage, name, field });
+    }
     const ttl = body.ttl ?? lifetimes.certificate;
     if (ttl <= 0 || ttl > lifetimes.certificateMax) throw invalidField("ttl", "must lie between 1s and 365d");
     const issued = await services.transact({ principal, now, requestId }, async (unit) => {
-      const record = await services.pki.issueWithKey(unit, {
+      const bearer = {
         org: principal.org,
         commonName: body.common_name,
         // Stands for nobody until a device is enrolled with its serial.
-        subject: { type: "server", id: body.common_name },
+        subject: { type: "server" as const, id: body.common_name },
         ttl,
-        ...(altNames.length === 0 ? {} : { altNames }),
-        purposes: ["clientAuth", "serverAuth"],
-      });
+        altNames,
+      };
+      const record = await services.pki[usage === "server" ? "issueServer" : "issueWithKey"](unit, bearer);
       unit.record({
         type: "certificate.issue",
-        metadata: { serial_number: record.serial_number, common_name: body.common_name },
+        metadata: { serial_number: record.serial_number, common_name: body.common_name, usage },
       });
       return record;
     });
@@ -134,4 +146,30 @@ export const certificateHandlers: Handlers<Routes, GatewayServices> = {
   async ocsp(services, { params, request, now }) {
     return { body: await answerOcsp(services, params.org, request.rawBody, now) };
   },
+
+  async ocspByGet(services, { params, now }) {
+    return { body: await answerOcsp(services, params.org, requestOf(params.request), now) };
+  },
+
+  async instanceAuthority(services, { params, now }) {
+    const { certificate } = await authorityOf(services, instanceAuthorities[params.authority], now);
+    return { body: Buffer.from(certificatePem(certificate)) };
+  },
+
+  async instanceRevocationList(services, { params, now }) {
+    return { body: await revocationList(services, instanceAuthorities[params.authority], now) };
+  },
+
+  async serverOcsp(services, { request, now }) {
+    return { body: await answerOcsp(services, instanceAuthorities.servers, request.rawBody, now) };
+  },
+
+  async serverOcspByGet(services, { params, now }) {
+    return { body: await answerOcsp(services, instanceAuthorities.servers, requestOf(params.request), now) };
+  },
 };
+
+/** The bytes of a request by GET. What is not base64 gives bytes that are no request, and that answer. */
+function requestOf(text: string): Uint8Array {
+  return Buffer.from(text, "base64");
+}

@@ -9,11 +9,11 @@ import { certificates } from "./collections.ts";
 const VALID_MS = 7 * 86_400_000;
 const PAGE = 1000;
 
-/** The signed list of everything that an organisation's CA revoked, DER, made anew for every answer: no revocation is late. */
-export async function revocationList(services: GatewayServices, org: string, now: number): Promise<Uint8Array> {
-  const issuer = await authorityOf(services, org, now);
+/** The signed list of everything that an authority (an organisation's, or one of the instance's own) revoked, DER, made anew for every answer: no revocation is late. */
+export async function revocationList(services: GatewayServices, authority: string, now: number): Promise<Uint8Array> {
+  const issuer = await authorityOf(services, authority, now);
   return createRevocationList(issuer, {
-    entries: revocations(services, org),
+    entries: revocations(services, authority),
     // Seconds grow, also over processes and restarts.
     number: Math.floor(now / 1000),
     thisUpdate: now,
@@ -22,16 +22,16 @@ export async function revocationList(services: GatewayServices, org: string, now
   });
 }
 
-/** The organisation's CA; one that was never needed is not made because a stranger asks for its list. */
-export async function authorityOf(services: GatewayServices, org: string, now: number) {
-  if ((await services.read.get(authorities, org)) === undefined) throw notFound("certificate authority");
-  return services.transact(systemCall("system:pki", org, now), (unit) => services.pki.issuer(unit, org));
+/** An authority with its key; one that was never needed is not made because a stranger asks for its list. */
+export async function authorityOf(services: GatewayServices, authority: string, now: number) {
+  if ((await services.read.get(authorities, authority)) === undefined) throw notFound("certificate authority");
+  return services.transact(systemCall("system:pki", authority, now), (unit) => services.pki.issuer(unit, authority));
 }
 
-async function* revocations({ store }: GatewayServices, org: string): AsyncGenerator<Revocation> {
+async function* revocations({ store }: GatewayServices, authority: string): AsyncGenerator<Revocation> {
   let cursor: string | undefined;
   do {
-    const page = await store.list(certificates.name, "revoked", [org], {
+    const page = await store.list(certificates.name, "revoked", [authority], {
       limit: PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     });

@@ -33,7 +33,9 @@ export async function ensureIdentity(services: GatewayServices, unit: GatewayUni
   const { now } = unit.call;
   const known = await unit.get(federationIdentities, org);
   const keys = await vouchedKeys(services, unit, org);
-  const fresh = known !== undefined && milliseconds(known.expires_at) - now > RENEW_BEFORE;
+  // What partners pin for our server stands beside what they pin for our signatures.
+  const server = await pki.trustAnchor(unit, "servers");
+  const fresh = known !== undefined && milliseconds(known.expires_at) - now > RENEW_BEFORE && known.certificate.endsWith(server);
   if (fresh && vouchesFor(known, keys)) return known;
 
   const key: PrivateKey =
@@ -57,7 +59,7 @@ export async function ensureIdentity(services: GatewayServices, unit: GatewayUni
   const identity: FederationIdentity = {
     org_id: org,
     csr: known?.csr ?? requestPem(await createRequest(localSigner(crypto, key), { subject })),
-    certificate: record.certificate + record.ca_chain.join(""),
+    certificate: record.certificate + record.issuing_ca + server,
     serial_number: record.serial_number,
     expires_at: record.expiration,
     sealed_key: known?.sealed_key ?? (await vault.encrypt(kekName(org), encodePrivateKey(crypto, key), keyBinding(org))),

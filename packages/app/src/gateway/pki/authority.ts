@@ -17,11 +17,18 @@ import {
 import { utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import { vaultName } from "../organizations/kek-name.ts";
-import { authorities, rootId } from "./collections.ts";
+import { authorities, instanceAuthorities } from "./collections.ts";
+import type { RevocationAddresses } from "./revocation-addresses.ts";
 
 const VAULT_KEY = "gateway-pki";
 const YEAR = 365 * 86_400_000;
 const HOUR = 3_600_000;
+
+const LOCAL_NAMES = [
+  { kind: "dns", value: "localhost" },
+  { kind: "ip", value: "127.0.0.0/8" },
+  { kind: "ip", value: "::1/128" },
+] as const;
 
 /** What authorities need. */
 export interface AuthorityNeeds {
@@ -29,29 +36,30 @@ export interface AuthorityNeeds {
   readonly crypto: CryptoProvider;
   readonly random: Random;
   readonly instance: string;
+  readonly addresses: RevocationAddresses;
 }
 
-/** The instance's root CA: made on first use. Clients and servers trust it and nothing else. */
-export async function rootAuthority(needs: AuthorityNeeds, unit: GatewayUnit): Promise<Issuer> {
-  const known = await load(needs, unit, rootId);
-  if (known !== undefined) return known;
-  const { now } = unit.call;
-  return make(needs, unit, rootId, (signer) =>
-    createRoot(needs.crypto, signer, {
-      serial: newSerial(needs.random),
-      subject: [{ type: "CN", value: `Seneschal root of ${needs.instance}` }],
-      notBefore: now - 2 * HOUR,
-      notAfter: now + 20 * YEAR,
-      pathLength: 1,
-    }),
-  );
+/** The root above the organisations' CAs, made on first use: servers verify clients against it and nothing else. */
+export function clientRoot(needs: AuthorityNeeds, unit: GatewayUnit): Promise<Issuer> {
+  return selfSigned(needs, unit, instanceAuthorities.clients, `Seneschal root of ${needs.instance}`, 1);
 }
 
-/** An organisation's CA, signed by the root: made on first use. It issues leaves only. */
+/**
+ * The CA of server certificates, made on first use: clients verify servers against it and nothing else, so that no
+ * organisation's CA can name a server. Stores of 0.1 have only the root for clients, which then signed servers too.
+ */
+export function serverAuthority(needs: AuthorityNeeds, unit: GatewayUnit): Promise<Issuer> {
+  return selfSigned(needs, unit, instanceAuthorities.servers, `Seneschal server CA of ${needs.instance}`, 0);
+}
+
+/**
+ * An organisation's CA, signed by the root for clients: made on first use. It issues leaves only, for clients only, and never
+ * under a name of the machine that it runs on.
+ */
 export async function organizationAuthority(needs: AuthorityNeeds, unit: GatewayUnit, org: string): Promise<Issuer> {
   const known = await load(needs, unit, org);
   if (known !== undefined) return known;
-  const root = await rootAuthority(needs, unit);
+  const root = await clientRoot(needs, unit);
   const { now } = unit.call;
   return make(needs, unit, org, (signer) =>
     issueCertificate(needs.crypto, root, {
@@ -63,7 +71,34 @@ export async function organizationAuthority(needs: AuthorityNeeds, unit: Gateway
       publicKey: signer.publicKey,
       notBefore: now - HOUR,
       notAfter: now + 10 * YEAR,
-      extensions: { ca: { pathLength: 0 }, keyUsage: ["keyCertSign", "cRLSign"] },
+      extensions: {
+        ca: { pathLength: 0 },
+        keyUsage: ["keyCertSign", "cRLSign"],
+        extendedKeyUsage: ["clientAuth"],
+        nameConstraints: { excluded: LOCAL_NAMES },
+        ...needs.addresses(instanceAuthorities.clients),
+      },
+    }),
+  );
+}
+
+async function selfSigned(
+  needs: AuthorityNeeds,
+  unit: GatewayUnit,
+  id: string,
+  name: string,
+  pathLength: number,
+): Promise<Issuer> {
+  const known = await load(needs, unit, id);
+  if (known !== undefined) return known;
+  const { now } = unit.call;
+  return make(needs, unit, id, (signer) =>
+    createRoot(needs.crypto, signer, {
+      serial: newSerial(needs.random),
+      subject: [{ type: "CN", value: name }],
+      notBefore: now - 2 * HOUR,
+      notAfter: now + 20 * YEAR,
+      pathLength,
     }),
   );
 }

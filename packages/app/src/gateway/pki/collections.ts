@@ -1,6 +1,6 @@
 import { collection } from "../store/collection.ts";
 
-/** A certificate authority: the instance's root, or an organisation's intermediate. Its private key is sealed by the vault. */
+/** A certificate authority: one of the instance's own, or an organisation's. Its private key is sealed by the vault. */
 export interface Authority {
   readonly id: string;
   /** PEM. */
@@ -11,5 +11,13 @@ export interface Authority {
 
 export const authorities = collection<Authority>("authorities");
 
-/** The root's id. Organisation ids hold no slash. */
-export const rootId = "/root";
+/** The instance's own authorities. Organisation ids hold no slash. */
+export const instanceAuthorities = {
+  /** The root above the organisations' CAs: what servers verify clients against. */
+  clients: "/root",
+  /** The CA of server certificates: what clients verify servers against. It certifies no CA, and no client. */
+  servers: "/servers",
+} as const;
+
+/** Which of the instance's own authorities. */
+export type InstanceAuthority = keyof typeof instanceAuthorities;

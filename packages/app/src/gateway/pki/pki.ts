@@ -17,7 +17,9 @@ import {
 } from "@seneschal/crypto/x509";
 import type { GatewayUnit } from "../call.ts";
 import { type CertificateRecord, certificates } from "../certificates/collections.ts";
-import { type AuthorityNeeds, organizationAuthority, rootAuthority } from "./authority.ts";
+import { type AuthorityNeeds, clientRoot, organizationAuthority, serverAuthority } from "./authority.ts";
+import { instanceAuthorities } from "./collections.ts";
+import { commonNameAsAltName } from "./subject-names.ts";
 
 /** Whom a certificate is for. */
 interface Bearer {
@@ -29,20 +31,25 @@ interface Bearer {
   readonly subject: { readonly type: CertificateRecord["subject_type"]; readonly id: string };
   /** Milliseconds. */
   readonly ttl: number;
+  /** Beside the common name, which is always among them when it is a name that a certificate can hold. */
   readonly altNames?: readonly SubjectAltName[];
-  /** Default: client authentication only. */
-  readonly purposes?: readonly string[];
 }
 
-/** The organisation CAs of the gateway. Every certificate issued is recorded in the transaction of its cause. */
+/** What a server certificate is for. The names were judged by whoever asks. */
+type ServerBearer = Omit<Bearer, "subjectOrganization" | "altNames"> & { readonly altNames: readonly SubjectAltName[] };
+
+/**
+ * The certificate authorities of the gateway. An organisation's CA signs its clients, the server CA signs servers, and neither
+ * signs the other's kind. Every certificate issued is recorded in the transaction of its cause.
+ */
 export interface Pki {
   /** For callers: which keys a request may be for. */
   readonly keyAlgorithms: readonly string[];
-  /** PEM of the root: the trust anchor of servers and clients. */
-  trustAnchor(unit: GatewayUnit): Promise<string>;
-  /** The organisation's CA with its key, for revocation lists and status answers. */
-  issuer(unit: GatewayUnit, org: string): Promise<Issuer>;
-  /** PEM, the organisation's CA first, then the root. */
+  /** PEM of the trust anchors: of `servers`, for those who connect, and of `clients`, for those who listen. */
+  trustAnchor(unit: GatewayUnit, of: "servers" | "clients"): Promise<string>;
+  /** An authority with its key, for revocation lists and status answers: an organisation's, or one of the instance's own by its id. */
+  issuer(unit: GatewayUnit, authority: string): Promise<Issuer>;
+  /** PEM, the organisation's CA first, then the root for clients. */
   chain(unit: GatewayUnit, org: string): Promise<readonly string[]>;
   /** Certifies the key of a PKCS#10 request (PEM, or base64 of PEM); nothing else of the request counts. Throws `CSR_INVALID`. */
   issueFromRequest(unit: GatewayUnit, bearer: Bearer & { readonly request: string }): Promise<CertificateRecord>;
@@ -50,6 +57,8 @@ export interface Pki {
   issueForKey(unit: GatewayUnit, bearer: Bearer, publicKey: PublicKey): Promise<CertificateRecord>;
   /** Makes a P-256 key as well; it is in the answer and nowhere else. PKCS#8 PEM. */
   issueWithKey(unit: GatewayUnit, bearer: Bearer): Promise<CertificateRecord & { readonly private_key: string }>;
+  /** The same for a server, from the server CA. */
+  issueServer(unit: GatewayUnit, bearer: ServerBearer): Promise<CertificateRecord & { readonly private_key: string }>;
 }
 
 /** Clocks of relying parties may be a little behind. */
@@ -57,17 +66,31 @@ const SKEW = 60_000;
 
 /** A PKI whose keys the vault seals. */
 export function pki(needs: AuthorityNeeds): Pki {
-  const { crypto, random } = needs;
+  const { crypto, random, addresses } = needs;
+
+  const issuerOf: Pki["issuer"] = (unit, authority) => {
+    if (authority === instanceAuthorities.clients) return clientRoot(needs, unit);
+    if (authority === instanceAuthorities.servers) return serverAuthority(needs, unit);
+    return organizationAuthority(needs, unit, authority);
+  };
 
   const chain: Pki["chain"] = async (unit, org) => {
     const authority = await organizationAuthority(needs, unit, org);
-    const root = await rootAuthority(needs, unit);
+    const root = await clientRoot(needs, unit);
     return [certificatePem(authority.certificate), certificatePem(root.certificate)];
   };
 
-  const issueForKey: Pki["issueForKey"] = async (unit, bearer, publicKey) => {
+  const certify = async (
+    unit: GatewayUnit,
+    bearer: Bearer,
+    publicKey: PublicKey,
+    purpose: "clientAuth" | "serverAuth",
+  ): Promise<CertificateRecord> => {
     const { now } = unit.call;
-    const issuer = await organizationAuthority(needs, unit, bearer.org);
+    const authority = purpose === "serverAuth" ? instanceAuthorities.servers : bearer.org;
+    const issuer = await issuerOf(unit, authority);
+    const own = commonNameAsAltName(bearer.commonName);
+    const others = (bearer.altNames ?? []).filter(({ kind, value }) => kind !== own?.kind || value !== own.value);
     const certificate = await issueCertificate(crypto, issuer, {
       serial: newSerial(random),
       subject: [
@@ -79,21 +102,24 @@ export function pki(needs: AuthorityNeeds): Pki {
       notAfter: Math.min(now + bearer.ttl, issuer.certificate.notAfter),
       extensions: {
         keyUsage: ["digitalSignature"],
-        extendedKeyUsage: [...(bearer.purposes ?? ["clientAuth"])],
-        ...(bearer.altNames === undefined ? {} : { subjectAltNames: bearer.altNames }),
+        extendedKeyUsage: [purpose],
+        subjectAltNames: [...(own === undefined ? [] : [own]), ...others],
+        ...addresses(authority),
       },
     });
+    const issuingCa = certificatePem(issuer.certificate);
     const record: CertificateRecord = {
       serial_number: certificate.serialText,
       org_id: bearer.org,
+      ...(authority === bearer.org ? {} : { authority }),
       subject_type: bearer.subject.type,
       subject_id: bearer.subject.id,
       common_name: bearer.commonName,
       status: "active",
       fingerprint: Buffer.from(fingerprint(crypto, certificate)).toString("hex"),
       certificate: certificatePem(certificate),
-      issuing_ca: certificatePem(issuer.certificate),
-      ca_chain: await chain(unit, bearer.org),
+      issuing_ca: issuingCa,
+      ca_chain: authority === bearer.org ? await chain(unit, bearer.org) : [issuingCa],
       not_before: timestamp(certificate.notBefore),
       expiration: timestamp(certificate.notAfter),
       revoked_at: null,
@@ -104,22 +130,27 @@ export function pki(needs: AuthorityNeeds): Pki {
     return record;
   };
 
+  const withKey = async (unit: GatewayUnit, bearer: Bearer, purpose: "clientAuth" | "serverAuth") => {
+    const key = newPrivateKey(crypto, "p256", random);
+    const record = await certify(unit, bearer, publicKeyOf(crypto, key), purpose);
+    return { ...record, private_key: encodePem("PRIVATE KEY", encodePrivateKey(crypto, key)) };
+  };
+
+  const issueForKey: Pki["issueForKey"] = (unit, bearer, publicKey) => certify(unit, bearer, publicKey, "clientAuth");
+
   return {
-    issuer: (unit, org) => organizationAuthority(needs, unit, org),
+    issuer: issuerOf,
     keyAlgorithms: ["ed25519", "p256", "p384", "rsa"],
     chain,
     issueForKey,
-    async trustAnchor(unit) {
-      return certificatePem((await rootAuthority(needs, unit)).certificate);
+    async trustAnchor(unit, of) {
+      return certificatePem((await issuerOf(unit, instanceAuthorities[of])).certificate);
     },
     async issueFromRequest(unit, { request, ...bearer }) {
       return issueForKey(unit, bearer, provenKey(needs, request));
     },
-    async issueWithKey(unit, bearer) {
-      const key = newPrivateKey(crypto, "p256", random);
-      const record = await issueForKey(unit, bearer, publicKeyOf(crypto, key));
-      return { ...record, private_key: encodePem("PRIVATE KEY", encodePrivateKey(crypto, key)) };
-    },
+    issueWithKey: (unit, bearer) => withKey(unit, bearer, "clientAuth"),
+    issueServer: (unit, bearer) => withKey(unit, bearer, "serverAuth"),
   };
 }
 

@@ -52,8 +52,6 @@ export async function issueCredential(
         commonName: common_name,
         subject: { type: "service", id: service.id },
         ttl: services.config.services.cert_ttl,
-        altNames: [{ kind: "dns", value: common_name }],
-        purposes: ["clientAuth", "serverAuth"],
       });
       unit.record({ type: "certificate.issue", metadata: { serial_number: issued.serial_number, common_name } });
       const { certificate, private_key, ca_chain, serial_number, expiration } = issued;
