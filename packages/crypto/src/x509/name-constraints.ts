@@ -1,5 +1,4 @@
 import { cryptoError } from "../errors.ts";
-import type { Certificate } from "./certificate.ts";
 import {
   type DerElement,
   DerReader,
@@ -14,6 +13,7 @@ import {
   TAG,
 } from "./der.ts";
 import { ipText, parseIp } from "./ip-address.ts";
+import type { Name } from "./name.ts";
 
 /** One subtree of names (RFC 5280 4.2.1.10). An `ip` is `address/prefix`; a `directory` is its steps, most general first. */
 export type NameSubtree =
@@ -28,6 +28,14 @@ export interface NameConstraints {
   readonly excluded?: readonly NameSubtree[];
 }
 
+/** What constraints look at in a certificate. */
+export interface NamedCertificate {
+  readonly subject: Name;
+  readonly subjectDer: Uint8Array;
+  readonly issuerDer: Uint8Array;
+  readonly extensions: { readonly nameConstraints?: NameConstraints; readonly generalNames?: readonly DerElement[] };
+}
+
 /** A name in a certificate, as constraints look at it. */
 type ConstrainedName =
   | { readonly kind: "dns" | "email" | "uri"; readonly value: string }
@@ -35,7 +43,6 @@ type ConstrainedName =
   | { readonly kind: "directory"; readonly steps: readonly string[] }
   | { readonly kind: "other"; readonly tag: number };
 
-const EMAIL_ATTRIBUTE = "1.2.840.113549.1.9.1";
 const TEXT_TAGS = { email: 0x81, dns: 0x82, uri: 0x86 } as const;
 /** Names times subtrees: a chain that wants more comparisons is refused, not computed. */
 const MAX_COMPARISONS = 100_000;
@@ -117,9 +124,9 @@ function decodeSubtree(base: DerElement): NameSubtree {
  * Whether every name of the certificates below each CA of a path (leaf first, anchor last) is one that the CA may certify.
  * Self-issued certificates below are exempt, the leaf is not (RFC 5280 6.1.3).
  */
-export function namesArePermitted(path: readonly Certificate[]): boolean {
+export function namesArePermitted(path: readonly NamedCertificate[]): boolean {
   let comparisons = 0;
-  const names = new Map<Certificate, readonly ConstrainedName[]>();
+  const names = new Map<NamedCertificate, readonly ConstrainedName[]>();
   for (const [place, ca] of path.entries()) {
     const { nameConstraints } = ca.extensions;
     if (place === 0 || nameConstraints === undefined) continue;
@@ -136,18 +143,16 @@ export function namesArePermitted(path: readonly Certificate[]): boolean {
   return true;
 }
 
-function isSelfIssued({ subjectDer, issuerDer }: Certificate): boolean {
+function isSelfIssued({ subjectDer, issuerDer }: NamedCertificate): boolean {
   return subjectDer.length === issuerDer.length && subjectDer.every((byte, i) => byte === issuerDer[i]);
 }
 
 /** All names of a certificate that constraints speak of: the alternative names, the subject, and mail addresses in it. */
-function namesOf(certificate: Certificate): readonly ConstrainedName[] {
+function namesOf(certificate: NamedCertificate): readonly ConstrainedName[] {
   const alternatives = (certificate.extensions.generalNames ?? []).map(constrainedName);
   const subject = readDer(certificate.subjectDer);
   const steps = nameSteps(subject);
-  const mail = alternatives.some(({ kind }) => kind === "email")
-    ? []
-    : certificate.subject.filter(({ type }) => type === "E" || type === EMAIL_ATTRIBUTE);
+  const mail = alternatives.some(({ kind }) => kind === "email") ? [] : certificate.subject.filter(({ type }) => type === "E");
   return [
     ...alternatives,
     ...(steps.length === 0 ? [] : [{ kind: "directory", steps } as const]),
