@@ -113,6 +113,7 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
 
   const take = (thread: Thread, outcomes: readonly SentOutcome[]): void => {
     still = 0;
+    thread.looks = 0;
     for (const [at, output, failed] of outcomes) {
       const task = thread.inHand.shift();
       if (task?.number !== at) throw new Error(`${name}: a worker answered task ${at} out of order`);
@@ -200,6 +201,7 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
       }
     }
     send();
+    if (queues.size === 0) looking?.unref();
     if (threads.length === 0 && queues.size === 0) {
       clearInterval(looking);
       looking = undefined;
@@ -216,7 +218,9 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
       return new Promise<Output>((resolve, reject) => {
         number = number === LARGEST ? 1 : number + 1;
         queues.add({ number, owner, input, resolve, reject, sent: 0 });
-        looking ??= setInterval(look, LOOK).unref();
+        // What waits keeps the process, as what is in hand does.
+        looking ??= setInterval(look, LOOK);
+        looking.ref();
         if (due) return;
         due = true;
         // What comes in one turn of the event loop goes as one message.
