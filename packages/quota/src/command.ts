@@ -175,6 +175,8 @@ export interface RestoreState extends Envelope {
   readonly part: number;
   readonly parts: number;
   readonly text: string;
+  /** Into a log that has audited nothing yet: the backup's audit chain goes on, and its events. */
+  readonly history?: boolean;
 }
 
 /** Everything that can be asked of the quota state machine. */

@@ -25,10 +25,10 @@ export const vaultCollections: Collections = {
 
 /** Keys that travel to another vault with the same unseal key, for disaster recovery. */
 export interface PortableKeys {
-  /** The keys whose names begin so, as text that opens only with the unseal key; names are sealed too. */
-  exportKeys(prefix: string): Promise<string>;
+  /** The keys of these names, as text that opens only with the unseal key; names are sealed too. */
+  exportKeys(named: (name: string) => boolean): Promise<string>;
   /**
-   * Opens such text; this vault is as it was until `adopt`. Throws `vault_unavailable` when it is damaged or was made under another
+   * Opens such text; this vault is as it was until `adopt`. Throws `decryption_failed` when it is damaged or was made under another
    * unseal key.
    */
   openExport(text: string): Promise<ExportedKeys>;
@@ -37,8 +37,11 @@ export interface PortableKeys {
 /** What an export holds. */
 interface ExportedKeys {
   readonly decrypt: Vault["decrypt"];
-  /** Takes the keys into this vault. A key here with every version of the one that arrives stays; any other gives way to it. */
-  adopt(): Promise<void>;
+  /**
+   * Takes the keys into this vault. A key here with every version of the one that arrives stays. Any other gives way to it; with
+   * `lose: false` only when none of its versions is lost, else `vault_invalid` and nothing changes.
+   */
+  adopt(options?: { readonly lose?: boolean }): Promise<void>;
 }
 
 /** An embedded vault: {@link Vault}, keys that can be carried away sealed, and a way to forget the root key. */
@@ -157,10 +160,15 @@ export async function openEmbeddedVault(options: {
     return names.sort();
   };
 
-  const adopt = async (key: TransitKey): Promise<void> => {
+  /** Whether one key has every version of another. */
+  const covers = (a: TransitKey, b: TransitKey): boolean =>
+    Object.entries(b.versions).every(([version, { key }]) => a.versions[version]?.key === key);
+
+  const adopt = async (key: TransitKey, lose: boolean): Promise<void> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const held = await find(key.name);
-      if (held !== undefined && Object.entries(key.versions).every(([v, { key }]) => held.key.versions[v]?.key === key)) return;
+      if (held !== undefined && covers(held.key, key)) return;
+      if (held !== undefined && !lose && !covers(key, held.key)) throw otherKey(key.name);
       if (await put(key, held?.version ?? 0)) return;
     }
     throw vaultError("vault_unavailable", "the key is being changed by too many at once", { key: key.name });
@@ -235,8 +243,8 @@ export async function openEmbeddedVault(options: {
         attempt(() => decryptWith(crypto, key, ciphertext, aad === undefined ? {} : { aad })),
       );
     },
-    async exportKeys(prefix) {
-      const names = (await listKeys()).filter((name) => name.startsWith(prefix));
+    async exportKeys(named) {
+      const names = (await listKeys()).filter(named);
       const held = await Promise.all(names.map(find));
       const seal = await guarded(() => sealedRootKey(store));
       return sealExport(
@@ -255,8 +263,12 @@ export async function openEmbeddedVault(options: {
           if (key === undefined) throw vaultError("key_not_found", "no such key", { key: name });
           return decryptWith(crypto, key, ciphertext, aad === undefined ? {} : { aad });
         },
-        async adopt() {
-          for (const key of keys) await adopt(key);
+        async adopt({ lose = true } = {}) {
+          for (const key of lose ? [] : keys) {
+            const held = await find(key.name);
+            if (held !== undefined && !covers(held.key, key) && !covers(key, held.key)) throw otherKey(key.name);
+          }
+          for (const key of keys) await adopt(key, lose);
         },
       };
     },
@@ -267,6 +279,10 @@ export async function openEmbeddedVault(options: {
       cache.clear();
     },
   };
+}
+
+function otherKey(name: string) {
+  return vaultError("vault_invalid", "another key of this name is here", { key: name, reason: "other_key" });
 }
 
 /** One item of a batch: its value, or the code and reason of its failure. */

@@ -21,7 +21,7 @@ export function sealExport(
   return base64(utf8(JSON.stringify({ seal: root.seal, sealed })));
 }
 
-/** Opens {@link sealExport}. Throws `vault_unavailable` unless it is whole and was made under this unseal key. */
+/** Opens {@link sealExport}. Throws `decryption_failed` unless it is whole and was made under this unseal key. */
 export async function openExport(crypto: CryptoProvider, unseal: Unseal, text: string): Promise<readonly TransitKey[]> {
   try {
     const { seal, sealed } = JSON.parse(fromUtf8(fromBase64(text))) as { readonly seal: JsonObject; readonly sealed: string };
@@ -31,6 +31,6 @@ export async function openExport(crypto: CryptoProvider, unseal: Unseal, text: s
     root.fill(0);
     return JSON.parse(fromUtf8(plain)) as readonly TransitKey[];
   } catch (cause) {
-    throw vaultError("vault_unavailable", "the exported keys do not open with this vault's unseal key", {}, cause);
+    throw vaultError("decryption_failed", "the exported keys do not open with this vault's unseal key", {}, cause);
   }
 }

@@ -15,7 +15,7 @@ import { workspaces } from "./workspaces/collections.ts";
 /** The ports that a gateway stands on, each measured. What they do and throw stays the same. */
 export interface Measured {
   store(store: DocumentStore): DocumentStore;
-  vault(vault: Vault): Vault;
+  vault<V extends Vault>(vault: V): V;
   /** Enforcement counts as an evaluation too; asking one policy alone is counted by who asks. */
   policies(gate: PolicyGate, counts: Pick<GatewayMetrics, "policyEvaluated">): PolicyGate;
   /** Gauges that are read from the records when somebody looks. */

@@ -4,6 +4,7 @@ import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { openThresholdThreads, type ThresholdThreads } from "@seneschal/adapters/threshold-threads";
 import type { Revocations } from "@seneschal/adapters/tls";
+import type { PortableKeys } from "@seneschal/adapters/vault";
 import { endpoints, type Hooks, type Principal } from "@seneschal/contract";
 import { gatewayContract, gatewayErrors } from "@seneschal/contract/gateway";
 import { CodedError } from "@seneschal/core";
@@ -61,7 +62,7 @@ import { dekUses } from "./workspaces/dek-uses.ts";
 /** What a gateway is made of. The store was opened with `gatewaySchema`. */
 export interface GatewayOptions {
   readonly store: DocumentStore;
-  readonly vault: Vault;
+  readonly vault: Vault & Partial<PortableKeys>;
   readonly crypto: CryptoProvider;
   /** Decides every request, and runs the policies of workspaces. */
   readonly policy: PolicyEngine;

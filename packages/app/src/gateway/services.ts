@@ -1,5 +1,6 @@
 import type { TargetGuard } from "@seneschal/adapters/http";
 import type { Logger } from "@seneschal/adapters/logging";
+import type { PortableKeys } from "@seneschal/adapters/vault";
 import type { NamesOfInstance } from "@seneschal/core/keys";
 import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
 import type { ThresholdWork } from "@seneschal/crypto/threshold";
@@ -28,7 +29,8 @@ export interface GatewayServices {
   readonly read: Reader;
   /** See `store/of-one-moment.ts`. */
   readonly quiet: () => (() => boolean) | undefined;
-  readonly vault: Vault;
+  /** An embedded vault lets keys be carried in backups. */
+  readonly vault: Vault & Partial<PortableKeys>;
   readonly crypto: CryptoProvider;
   readonly policyEngine: PolicyEngine;
   readonly authorisation: Authorisation;

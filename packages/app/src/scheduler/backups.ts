@@ -3,46 +3,81 @@ import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError } from "@seneschal/core";
 import { decodeState, encodePieces, type QuotaState, stateHash } from "@seneschal/quota";
+import { continuesPieces } from "./audit/open-audit-archive.ts";
 
-/** Copies of the whole state in a directory, each with its hash in its name. */
+/** A backup as it was read. */
+export interface SavedState {
+  readonly state: QuotaState;
+  readonly text: string;
+  readonly hash: string;
+  /** The archived pieces of the audit chain before the state's part of it. Absent in a backup of an earlier version, which left them out. */
+  readonly audit: readonly Uint8Array[] | undefined;
+}
+
+/** Copies of the whole state in a directory, each with its hash in its name, and of the audit chain's archive beside it. */
 export interface Backups {
-  write(state: QuotaState, now: number): Promise<string>;
-  /** Reads one back and recomputes both hashes. Throws `not_found`, `snapshot_invalid` when it does not verify. */
-  read(id: string): Promise<{ readonly text: string; readonly hash: string }>;
+  write(state: QuotaState, audit: AsyncIterable<Uint8Array>, now: number): Promise<string>;
+  /** Reads one back and recomputes every hash. Throws `not_found`, `snapshot_invalid` when it does not verify. */
+  read(id: string): Promise<SavedState>;
 }
 
 export function openBackups(directory: string): Backups {
-  const file = (id: string): string => join(directory, `${id}.state`);
+  const file = (id: string, kind: "state" | "audit"): string => join(directory, `${id}.${kind}`);
+  const writeAll = async (path: string, pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<void> => {
+    const handle = await open(path, "wx", 0o600);
+    try {
+      for await (const piece of pieces) await handle.writeFile(piece);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  };
   return {
-    async write(state, now) {
+    async write(state, audit, now) {
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      const partial = file(`${randomUUID()}.partial`);
+      const partial = `${randomUUID()}.partial`;
       const hash = createHash("sha256");
-      const handle = await open(partial, "wx", 0o600);
-      try {
-        for (const piece of encodePieces(state)) {
-          hash.update(piece);
-          await handle.writeFile(piece);
-        }
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
+      await writeAll(file(partial, "audit"), lines(audit));
+      await writeAll(
+        file(partial, "state"),
+        (function* () {
+          for (const piece of encodePieces(state)) {
+            hash.update(piece);
+            yield piece;
+          }
+        })(),
+      );
       const id = `${now}-${hash.digest("hex").slice(0, 32)}`;
-      await rename(partial, file(id));
+      // The state last: where it is, all of the backup is.
+      await rename(file(partial, "audit"), file(id, "audit"));
+      await rename(file(partial, "state"), file(id, "state"));
       return id;
     },
     async read(id) {
       if (!/^[0-9]{1,15}-[0-9a-f]{32}$/.test(id)) throw new CodedError("not_found", `backup not found: ${id}`);
-      const bytes = await readFile(file(id)).catch((error: unknown) => {
+      const bytes = await readFile(file(id, "state")).catch((error: unknown) => {
         throw new CodedError("not_found", `backup not found: ${id}`, {}, error);
       });
       const hash = sha256(bytes);
-      if (hash.slice(0, 32) !== id.split("-")[1] || stateHash(decodeState(bytes)) !== hash)
-        throw new CodedError("snapshot_invalid", `backup ${id} is damaged`);
-      return { text: bytes.toString("utf8"), hash };
+      const state = decodeState(bytes);
+      const damaged = () => new CodedError("snapshot_invalid", `backup ${id} is damaged`);
+      if (hash.slice(0, 32) !== id.split("-")[1] || stateHash(state) !== hash) throw damaged();
+      const archived = await readFile(file(id, "audit"), "utf8").catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") return undefined;
+        throw error;
+      });
+      const pieces = archived?.split("\n").slice(0, -1) ?? [];
+      const audit = pieces.map((piece) => Buffer.from(piece));
+      const whole = continuesPieces(state, audit);
+      if (archived !== undefined && !whole) throw damaged();
+      return { state, text: bytes.toString("utf8"), hash, audit: whole ? audit : undefined };
     },
   };
+}
+
+/** Archived pieces are canonical JSON: one a line. */
+async function* lines(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  for await (const piece of pieces) yield Buffer.concat([piece, Buffer.from("\n")]);
 }
 
 function sha256(bytes: Uint8Array): string {

@@ -13,8 +13,8 @@ import { audit, type Handled, record, type Work } from "./work.ts";
 /**
  * Restores a backup in the log itself, so that every replica does it at the same place. Refused while work holds nodes or
  * nodes are claimed: nothing that runs may be forgotten. What must never go back stays as it is: time, the audit chain,
- * events, the answers to finished commands; versions grow beyond both states. What the backup says was running ends, or is
- * requeued by its policy, at the time of the backup.
+ * events, the answers to finished commands; versions grow beyond both states. A log without an audit chain goes on with the backup's
+ * when the command says so. What the backup says was running ends, or is requeued by its policy, at the time of the backup.
  */
 export function restoreState(work: Work, command: RestoreState): Handled {
   const { draft } = work;
@@ -34,8 +34,11 @@ export function restoreState(work: Work, command: RestoreState): Handled {
   }
   const restored = readBackup(texts.join(""), command, work.at);
   if (isRejection(restored)) return restored;
-  const { receipts, events, nextEvent, delivered, audit: chain, nextAudit, auditHead } = draft;
-  const kept = { receipts, events, nextEvent, delivered, audit: chain, nextAudit, auditHead, restoring: null };
+  if (command.history === true && draft.nextAudit > 1)
+    return reject("stale_state", "an audit chain has begun in this log meanwhile: try again", { part });
+  const { audit: chain, nextAudit, auditHead } = command.history === true ? restored : draft;
+  const { events, nextEvent, delivered } = command.history === true && draft.nextEvent === 1 ? restored : draft;
+  const kept = { receipts: draft.receipts, events, nextEvent, delivered, audit: chain, nextAudit, auditHead, restoring: null };
   Object.assign(draft, { ...restored, ...kept, ...grownVersions(draft, restored) });
   const then: Work = { draft, at: restored.at, events: work.events };
   for (const allocation of holdersOf(draft)) {

@@ -78,3 +78,31 @@ test("it is refused while work holds nodes or nodes are claimed, out of order, d
   s.ok({ kind: "node.claim", node: "n0000", tenant: "physics" });
   expect(s.refused(parts[0]!)).toMatchObject({ code: "ownership_conflict", details: { claimed: 1 } });
 });
+
+test("a log without a chain goes on with the backup's chain and events when the command says so, and no other log does", () => {
+  const lost = new Scenario().tenant("physics", { maxNodes: 2 }).nodes(1);
+  lost.ok({ kind: "tenant.update", tenant: "physics", settings: { maxNodes: 9 } });
+  const backup = lost.state;
+  const history = restoring(backup).map((command) => ({ ...command, history: true }));
+  const empty = new Scenario();
+  empty.at = lost.at;
+  for (const command of history) empty.ok(command);
+  const chain = [...empty.state.audit.values()];
+  expect(chain.slice(0, -1)).toEqual([...backup.audit.values()]);
+  expect(chain.at(-1)).toMatchObject({ action: "state.restore", seq: backup.nextAudit });
+  expect([...empty.state.events.values()].slice(0, -1)).toEqual([...backup.events.values()]);
+  let head = "";
+  for (const { hash, ...entry } of chain) head = auditHash(head, entry);
+  expect(head).toBe(empty.state.auditHead);
+
+  const silent = new Scenario();
+  silent.at = lost.at;
+  for (const command of restoring(backup)) silent.ok(command);
+  expect([...silent.state.audit.values()]).toMatchObject([{ action: "state.restore", seq: 1 }]);
+
+  const other = new Scenario().tenant("biology");
+  other.at = lost.at;
+  for (const command of history.slice(0, -1)) other.ok(command);
+  expect(other.refused(history.at(-1)!).code).toBe("stale_state");
+  expect(other.state.tenants.has("biology")).toBe(true);
+});

@@ -93,7 +93,7 @@ export const backupHandlers: Handlers<Routes, GatewayServices> = {
     const file = await readBackupFile(services, params.id);
     const { head } = file;
     requireRestorable(head.org_id, principal.org, clean);
-    const plain = await openBackup(services, file);
+    const { plain, adoptKeys } = await openBackup(services, file);
     const payload = readPayload(plain, head.org_id);
     plain.fill(0);
 
@@ -123,7 +123,14 @@ export const backupHandlers: Handlers<Routes, GatewayServices> = {
       await stage(unit, payload);
       // Without a root key of its own the organisation is judged by the one in the sealed payload.
       if (own === undefined) await services.signatures.require(unit, claim);
-      unit.record({ type: "backup.restore", org: head.org_id, metadata: { backup_id: backup.id, checksum: head.checksum } });
+      const metadata = {
+        backup_id: backup.id,
+        checksum: head.checksum,
+        vault_key: file.keys === undefined ? "present" : "carried",
+      };
+      unit.record({ type: "backup.restore", org: head.org_id, metadata });
+      // Before the documents that only they open; without those they open nothing.
+      await adoptKeys(clean);
       unit.invalidate(() => {
         for (const { id } of payload.collections[workspaces.name] ?? []) services.deks.forget(id);
       });

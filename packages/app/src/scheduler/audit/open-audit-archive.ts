@@ -14,6 +14,10 @@ export interface AuditArchive {
    * @throws CodedError `log_diverged` when archived entries are missing or do not continue each other.
    */
   newest(state: QuotaState, offset: number, limit: number): Promise<readonly AuditRecord[]>;
+  /** What is archived of the chain before the state's part of it, piece by piece. Throws as `newest`. */
+  pieces(state: QuotaState): AsyncIterable<Uint8Array>;
+  /** Archives the pieces of a backup where the state's part of the chain continues them. Repeatable. */
+  adopt(pieces: readonly Uint8Array[], state: QuotaState): Promise<void>;
 }
 
 export interface AuditArchiveOptions {
@@ -37,17 +41,12 @@ const PIECE = 256;
  * durable in the log's archive, by a command of its own; every process makes the same piece, so that it matters not who does.
  */
 export function openAuditArchive({ quotas, log, keep }: AuditArchiveOptions): AuditArchive {
-  const load = async (piece: number): Promise<readonly AuditRecord[]> => {
+  const bytesOf = async (piece: number): Promise<Uint8Array> => {
     const bytes = await log.archived(piece);
     if (bytes === undefined) throw damaged(piece * PIECE + 1);
-    const { previous, entries } = JSON.parse(new TextDecoder().decode(bytes)) as Piece;
-    let before = previous;
-    for (const [at, { hash, ...entry }] of entries.entries()) {
-      if (entry.seq !== piece * PIECE + at + 1 || auditHash(before, entry) !== hash) throw damaged(entry.seq);
-      before = hash;
-    }
-    return entries;
+    return bytes;
   };
+  const load = async (piece: number): Promise<readonly AuditRecord[]> => readPiece(piece, await bytesOf(piece)).entries;
   return {
     async tidy(commandId) {
       const entries = [...quotas.state().audit.values()];
@@ -79,7 +78,54 @@ export function openAuditArchive({ quotas, log, keep }: AuditArchiveOptions): Au
       }
       return found;
     },
+    async *pieces(state) {
+      for (let piece = 0; piece < piecesBefore(state); piece++) {
+        const bytes = await bytesOf(piece);
+        readPiece(piece, bytes);
+        yield bytes;
+      }
+    },
+    async adopt(pieces, state) {
+      if (!continuesPieces(state, pieces)) return;
+      for (const [piece, bytes] of pieces.entries()) await log.archive(piece, bytes);
+    },
   };
+}
+
+/** How many archived pieces lie before the part of the chain that the state holds. */
+export function piecesBefore({ audit, nextAudit }: QuotaState): number {
+  return Math.floor(((audit.values().next().value?.seq ?? nextAudit) - 1) / PIECE);
+}
+
+/** Whether these pieces are the whole chain before the state's part of it, every hash as it must be. */
+export function continuesPieces(state: QuotaState, pieces: readonly Uint8Array[]): boolean {
+  if (pieces.length !== piecesBefore(state)) return false;
+  let head = "";
+  try {
+    for (const [at, bytes] of pieces.entries()) {
+      const { previous, entries } = readPiece(at, bytes);
+      if (previous !== head || entries.length !== PIECE) return false;
+      head = lastOf(entries).hash;
+    }
+  } catch {
+    return false;
+  }
+  for (const { hash, ...entry } of state.audit.values()) {
+    if (auditHash(head, entry) !== hash) return false;
+    head = hash;
+  }
+  return head === state.auditHead;
+}
+
+/** A piece from its bytes. Throws `log_diverged` unless its entries continue each other. */
+function readPiece(piece: number, bytes: Uint8Array): Piece {
+  const read = JSON.parse(new TextDecoder().decode(bytes)) as Piece;
+  let before = read.previous;
+  for (const [at, { hash, ...entry }] of read.entries.entries()) {
+    if (entry.seq !== piece * PIECE + at + 1 || auditHash(before, entry) !== hash) throw damaged(entry.seq);
+    before = hash;
+  }
+  return read;
 }
 
 function lastOf(records: readonly AuditRecord[]): AuditRecord {

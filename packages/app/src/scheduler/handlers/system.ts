@@ -3,6 +3,7 @@ import { requireMatch, versionTag, withHeaders } from "@seneschal/contract";
 import type { SchedulerContract } from "@seneschal/contract/scheduler";
 import { CodedError, isCoded } from "@seneschal/core";
 import type { Command, QuotaEvent, QuotaState } from "@seneschal/quota";
+import type { AuditArchive } from "../audit/open-audit-archive.ts";
 import { forbidden, reachesTenant, seesAll } from "../auth/roles.ts";
 import { eventStream } from "../events/stream.ts";
 import type { SchedulerServices } from "../services.ts";
@@ -161,8 +162,10 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     return { now: iso(clock.now()) };
   },
 
-  async backup({ backups, quotas }, { now }) {
-    const id = await withBackups(backups).write(await quotas.read(), now);
+  async backup({ backups, quotas, auditArchive }, { now }) {
+    const into = withBackups(backups);
+    const state = await quotas.read();
+    const id = await into.write(state, auditArchive.pieces(state), now);
     return { success: true, message: "backup written", backup_id: id, timestamp: iso(now) };
   },
 
@@ -178,14 +181,18 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     return { success: good, message, backup_id: body.backup_id, timestamp: iso(now) };
   },
 
-  async restoreBackup({ backups, quotas, random }, { body, principal, now }) {
+  async restoreBackup({ backups, quotas, auditArchive, random }, { body, principal, now }) {
     const id = body.backup_id;
-    const { text, hash } = await withBackups(backups)
+    const { state, text, hash, audit } = await withBackups(backups)
       .read(id)
       .catch((error: unknown) => {
         if (isCoded(error, "snapshot_invalid")) throw new CodedError("invalid_argument", error.message, { field: "backup_id" });
         throw error;
       });
+    const present = await quotas.read();
+    const chainless = present.nextAudit === 1;
+    if (!chainless && !(await holds(auditArchive, present, state))) throw otherChain();
+    const history = chainless && audit !== undefined;
     const nonce = Buffer.from(random(8)).toString("hex");
     const parts = Math.max(1, Math.ceil(text.length / PART));
     for (let part = 0; part < parts; part++)
@@ -197,8 +204,13 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
         part,
         parts,
         text: text.slice(part * PART, (part + 1) * PART),
+        ...(history ? { history } : {}),
       });
-    return { success: true, message: "backup restored", backup_id: id, timestamp: iso(now) };
+    // Behind the state: who was interrupted here restores again, and what is missing is archived then.
+    if (audit !== undefined) await auditArchive.adopt(audit, await quotas.read());
+    const message =
+      chainless && !history ? "backup restored; its audit chain was not saved whole and begins anew" : "backup restored";
+    return { success: true, message, backup_id: id, timestamp: iso(now) };
   },
 
   async forwardProposals({ proposeHere }, { body }) {
@@ -208,6 +220,19 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
 
 /** Characters of a backup per command: with escapes well below what a command may take. */
 const PART = 100_000;
+
+/** Whether the audit chain of this log has that of a backup in it. */
+async function holds(archive: AuditArchive, present: QuotaState, saved: QuotaState): Promise<boolean> {
+  if (saved.nextAudit === 1) return true;
+  if (present.nextAudit < saved.nextAudit) return false;
+  const [entry] = await archive.newest(present, present.nextAudit - saved.nextAudit, 1);
+  return entry?.hash === saved.auditHead;
+}
+
+function otherChain(): CodedError {
+  const message = "the audit chain of this log is not the backup's, and one would be lost: restore into an empty log";
+  return new CodedError("ownership_conflict", message, { reason: "audit_chain" });
+}
 
 /** Which events a caller may see: its tenants', and those of no tenant for who sees all. */
 function watcher(state: QuotaState, principal: Principal, tenant: string | undefined): (event: QuotaEvent) => boolean {

@@ -103,7 +103,7 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
     );
     await filled;
     // Last: every key that something listed is sealed by exists by now.
-    const vault = await parts.vault.exportKeys?.(vaultPrefix);
+    const vault = await parts.vault.exportKeys?.((name) => name.startsWith(vaultPrefix));
     const facts: BackupFacts = {
       format: "seneschal-backup/1",
       snapshot_id: id,
