@@ -49,6 +49,8 @@ export interface DataServerOptions {
   /** Methods that have no handler answer UNIMPLEMENTED. */
   readonly handlers: { readonly [S in keyof DataServices]?: Readonly<Record<string, DataHandler>> };
   readonly failure: (error: unknown) => DataFailure;
+  /** How long a client may send nothing of a stream, or take nothing of one; default 60,000. */
+  readonly idleTimeoutMs?: number;
   readonly onConnection?: (socket: Socket) => void;
   /** TLS could not be agreed on at all. */
   readonly onHandshakeError?: (error: Error, address: string) => void;
@@ -63,6 +65,7 @@ export interface DataServer {
 const MAX_MESSAGE_BYTES = (1 << 20) + 16_384;
 const REFUSED_MS = 5000;
 const HANDSHAKE_MS = 10_000;
+const IDLE_MS = 60_000;
 
 /**
  * Serves the data path. Client certificates are asked for and verified, but a bad one does not end the handshake: TLS has no
@@ -74,6 +77,7 @@ export async function openDataServer(options: DataServerOptions): Promise<DataSe
   if (tls === undefined && !["127.0.0.1", "::1", "localhost"].includes(host))
     throw new TypeError("the data path without TLS listens on loopback only");
   const peers = new Map<string, DataPeer>();
+  const sockets = new Map<string, Socket>();
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.max_concurrent_streams": 100,
@@ -91,7 +95,7 @@ export async function openDataServer(options: DataServerOptions): Promise<DataSe
       methods[method] = requestStream
         ? receiving(handler, options, peerOf)
         : responseStream
-          ? sending(handler, options, peerOf)
+          ? sending(handler, options, peerOf, (address) => sockets.get(address)?.destroy())
           : unary(handler, options, peerOf);
     }
     server.addService(service.service, methods);
@@ -101,7 +105,11 @@ export async function openDataServer(options: DataServerOptions): Promise<DataSe
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const accept = (socket: Socket, peer: DataPeer): void => {
     peers.set(peer.address, peer);
-    socket.on("close", () => peers.delete(peer.address));
+    sockets.set(peer.address, socket);
+    socket.on("close", () => {
+      peers.delete(peer.address);
+      sockets.delete(peer.address);
+    });
     options.onConnection?.(socket);
     injector.injectConnection(socket);
   };
@@ -188,8 +196,9 @@ function receiving(handler: DataHandler, options: DataServerOptions, peerOf: Pee
   return (call: ServerReadableStream<Message, Message>, done: sendUnaryData<Message>): void => {
     const messages = (async function* () {
       try {
-        for await (const message of call) yield message as Message;
+        yield* moving(call as AsyncIterable<Message>, options.idleTimeoutMs);
       } catch (error) {
+        if (error instanceof CodedError) throw error;
         throw call.cancelled ? gone() : error;
       }
       // A stream that its client cancelled may look like one that ended: only a whole one may become an object.
@@ -197,6 +206,33 @@ function receiving(handler: DataHandler, options: DataServerOptions, peerOf: Pee
     })();
     answer(handler, { peer: peerOf(call.getPeer()), request: {}, messages }, options, done);
   };
+}
+
+/** Messages of a client. Throws `RequestTimeout` when none comes for too long. */
+async function* moving(source: AsyncIterable<Message>, idleMs = IDLE_MS): AsyncGenerator<Message> {
+  const messages = source[Symbol.asyncIterator]();
+  let timer: NodeJS.Timeout | undefined;
+  for (;;) {
+    const stands = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(stalled("no message came", idleMs)), idleMs);
+    });
+    const next = messages.next();
+    // It is read no more once the time is up; then nobody waits for it.
+    next.catch(() => undefined);
+    try {
+      const message = await Promise.race([next, stands]);
+      if (message.done === true) return;
+      clearTimeout(timer);
+      yield message.value;
+    } finally {
+      // Also when it failed, or when nobody reads on.
+      clearTimeout(timer);
+    }
+  }
+}
+
+function stalled(what: string, idleMs: number): CodedError {
+  return new CodedError("RequestTimeout", `${what} for ${idleMs} ms`);
 }
 
 function answer(handler: DataHandler, call: DataCall, options: DataServerOptions, done: sendUnaryData<Message>): void {
@@ -208,7 +244,7 @@ function answer(handler: DataHandler, call: DataCall, options: DataServerOptions
     );
 }
 
-function sending(handler: DataHandler, options: DataServerOptions, peerOf: PeerOf) {
+function sending(handler: DataHandler, options: DataServerOptions, peerOf: PeerOf, cut: (address: string) => void) {
   return (call: ServerWritableStream<Message, Message>): void => {
     const over = new AbortController();
     call.on("cancelled", () => over.abort());
@@ -220,14 +256,33 @@ function sending(handler: DataHandler, options: DataServerOptions, peerOf: PeerO
       }) as AsyncIterable<Message>;
       for await (const reply of replies) {
         if (over.signal.aborted) return;
-        if (!call.write(reply)) await once(call, "drain", { signal: over.signal });
+        if (!call.write(reply)) await taken(call, over.signal, options.idleTimeoutMs);
       }
       call.end();
     };
     run().catch((error: unknown) => {
-      if (!over.signal.aborted) call.emit("error", wire(options.failure(error)));
+      if (over.signal.aborted) return;
+      call.emit("error", wire(options.failure(error)));
+      // What a client does not take keeps its status from it, and its bytes here: only its connection ends both.
+      if (error instanceof CodedError && error.code === "RequestTimeout") cut(call.getPeer());
     });
   };
+}
+
+/** Resolves when the client has taken what was written. Throws `RequestTimeout` when it takes too long, and when it has left. */
+async function taken(call: ServerWritableStream<Message, Message>, over: AbortSignal, idleMs = IDLE_MS): Promise<void> {
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  const timer = setTimeout(end, idleMs);
+  over.addEventListener("abort", end);
+  try {
+    await once(call, "drain", { signal: ended.signal });
+  } catch (error) {
+    throw ended.signal.aborted && !over.aborted ? stalled("nothing was taken", idleMs) : error;
+  } finally {
+    clearTimeout(timer);
+    over.removeEventListener("abort", end);
+  }
 }
 
 function wire({ code, message, metadata }: DataFailure): Partial<ServiceError> {

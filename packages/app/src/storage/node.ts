@@ -28,6 +28,7 @@ import { type Actor, nodeActor, type StorageContext } from "./context.ts";
 import { createChunkStore } from "./data/chunk-store.ts";
 import { createDeviceSet, type DeviceSet } from "./data/device-set.ts";
 import { createFragmentIo } from "./data/fragment-io.ts";
+import { createMemoryBudget, type MemoryBudgetOptions } from "./data/memory-budget.ts";
 import { type ChunkRepair, createChunkRepair } from "./data/rebuild-chunk.ts";
 import { runBackup, snapshotId, targetOf } from "./jobs/backup.ts";
 import { expireBackups, readManifest } from "./jobs/backup-manifest.ts";
@@ -81,6 +82,8 @@ export interface StorageNodeOptions extends Membership {
   readonly backupCleanupMs?: number;
   /** The directory whose disk keeps the metadata, for the inline threshold. */
   readonly metadataDirectory?: string;
+  /** What bodies of clients may take of the memory. */
+  readonly memory?: Pick<MemoryBudgetOptions, "limitBytes" | "waitMs" | "maxWaiting">;
   readonly systemDiskLimits?: { readonly soft: number; readonly hard: number };
 }
 
@@ -190,6 +193,15 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     },
     ...(options.kekTtlSeconds === undefined ? {} : { ttlSeconds: options.kekTtlSeconds }),
   });
+  const memory = createMemoryBudget({
+    ...options.memory,
+    onChange(usedBytes, waiting) {
+      metrics.memoryUsed.set(usedBytes);
+      metrics.memoryWaiting.set(waiting);
+    },
+    onRefused: () => metrics.memoryRefused.inc(),
+  });
+  metrics.memoryLimit.set(memory.limitBytes);
   const io = createFragmentIo({
     context,
     cluster,
@@ -219,6 +231,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     cluster,
     devices,
     io,
+    memory,
     keys,
     tenants,
     defaultPool: () => options.pools[0]?.id ?? "",
@@ -231,7 +244,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       void background.step("repair after a read", () => repair.check(chunk, { trigger: "under_replication", repair: true }));
     },
   });
-  const objects: ObjectServices = { context, cluster, chunks, tenants, shards, up, readAhead: createReadAhead(metrics) };
+  const objects: ObjectServices = { context, cluster, chunks, tenants, shards, up, readAhead: createReadAhead(metrics), memory };
   const parts: MaintenanceParts = {
     damage,
     context,

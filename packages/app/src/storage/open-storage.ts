@@ -100,6 +100,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
     backupDefaults: { retention_days: backup.retention_days, include_data: backup.include_data },
     backupCleanupMs: backup.cleanup_interval,
     metadataDirectory: parts.directory,
+    memory: { limitBytes: config.memory.budget_bytes, waitMs: config.memory.wait },
     systemDiskLimits: { soft: config.meta_soft_limit_pct, hard: config.meta_hard_limit_pct },
   });
   const authorisation = await openAuthorisation({
@@ -161,6 +162,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
         ...secured,
         readTimeoutMs: config.s3.read_timeout,
         idleTimeoutMs: config.s3.idle_timeout,
+        maxConnections: config.s3.max_connections,
         connections: node.connections,
       });
       ports = await openNodePorts({ ...data, peerAddress }, node, authorisation, log, tlsFiles);

@@ -25,6 +25,8 @@ export const storageSettings = z.strictObject({
       read_timeout: duration("30s"),
       /** How long a body may stand still, on its way in or out. */
       idle_timeout: duration("60s"),
+      /** Open connections at a time. */
+      max_connections: z.int().min(1).max(1_000_000).default(4096),
     })
     .prefault({}),
   /** The gRPC data path: off until TLS files are given. Paths of PEM files; `address` is `host:port`. */
@@ -37,6 +39,8 @@ export const storageSettings = z.strictObject({
       crl: z.string().min(1).optional(),
       /** Plaintext without authentication, on loopback only: never for production. */
       insecure: z.boolean().default(false),
+      /** How long a body may stand still, on its way in or out. */
+      idle_timeout: duration("60s"),
     })
     .prefault({}),
   /** What the nodes of a cluster agree on, and how many they are. */
@@ -106,6 +110,16 @@ export const storageSettings = z.strictObject({
     .prefault({}),
   /** Simulated SMART readings over the admin interface: never in production. */
   test_knobs: z.boolean().default(false),
+  /** Memory that bodies of clients may take over all of them, and how long a request waits for its part of it. */
+  memory: z
+    .strictObject({
+      budget_bytes: z
+        .int()
+        .min(64 << 20)
+        .default(256 << 20),
+      wait: duration("10s"),
+    })
+    .prefault({}),
   kek_ttl: duration("60s").refine((ms) => ms >= 5000 && ms <= 300_000, "expected 5s to 300s"),
   meta_soft_limit_pct: z.int().min(1).max(99).default(50),
   meta_hard_limit_pct: z.int().min(1).max(99).default(75),

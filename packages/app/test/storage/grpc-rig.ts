@@ -121,6 +121,7 @@ export async function openGrpcRig(
     readonly crl?: boolean;
     readonly names?: readonly string[];
     readonly maxObjectBytes?: number;
+    readonly idleTimeoutMs?: number;
     readonly policy?: string;
   } = {},
 ): Promise<GrpcRig> {
@@ -138,6 +139,7 @@ export async function openGrpcRig(
     port: 0,
     tls: { ca: ca.pem, cert: own.cert, key: own.key },
     ...(options.crl === true ? { crl: crlPath } : {}),
+    idleTimeoutMs: options.idleTimeoutMs,
     ...(options.maxObjectBytes === undefined ? {} : { maxObjectBytes: options.maxObjectBytes }),
   });
   const address = `localhost:${server.port}`;

@@ -56,6 +56,7 @@ export const storageHttpErrors: ErrorTable = errorTable(storageCodes, {
   ShardUnavailable: "SERVICE_UNAVAILABLE",
   QuorumLost: "SERVICE_UNAVAILABLE",
   PoolFull: "POOL_FULL",
+  MemoryExhausted: "SERVICE_UNAVAILABLE",
   outcome_unknown: "SERVICE_UNAVAILABLE",
   store_failed: "SERVICE_UNAVAILABLE",
 });

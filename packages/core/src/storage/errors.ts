@@ -53,6 +53,14 @@ export const storageErrors = {
     nfs: "JUKEBOX",
     retryAfter: 5,
   },
+  MemoryExhausted: {
+    class: "retriable",
+    grpc: "RESOURCE_EXHAUSTED",
+    http: 503,
+    s3: { status: 503, code: "SlowDown" },
+    nfs: "JUKEBOX",
+    retryAfter: 5,
+  },
   QuotaExceeded: {
     class: "retriable",
     grpc: "RESOURCE_EXHAUSTED",

@@ -9,6 +9,7 @@ import type { KeyManager } from "../keys/key-manager.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
 import { type DeviceSet, poolFill } from "./device-set.ts";
 import { type FragmentIo, nameOf, poolStripe } from "./fragment-io.ts";
+import type { MemoryBudget } from "./memory-budget.ts";
 import { toFragments } from "./stripes.ts";
 
 /** What became of the commit that a chunk was taken for; `unknown`: it may stand. */
@@ -48,6 +49,7 @@ export interface ChunkStoreParts {
   readonly cluster: ClusterControl;
   readonly devices: DeviceSet;
   readonly io: FragmentIo;
+  readonly memory: Pick<MemoryBudget, "code">;
   readonly keys: KeyManager;
   readonly tenants: TenantKeys;
   /** The pool that new data goes to first. */
@@ -59,7 +61,7 @@ export interface ChunkStoreParts {
 }
 
 export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
-  const { context, cluster, devices, io, keys, tenants } = parts;
+  const { context, cluster, devices, io, memory, keys, tenants } = parts;
   const { crypto, random, store, metrics } = context;
 
   const name = async (tenant: string, plaintext: Uint8Array) => {
@@ -138,39 +140,40 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
         get ref() {
           return current;
         },
-        async take() {
-          const check = await standing(tenant, kek);
-          const found = await store.get("storage_chunks", id);
-          const before = found?.doc as ChunkDoc | undefined;
-          // Under the epoch of its first writer: the references of others are bound to it.
-          const key = before === undefined ? (written?.epoch ?? master.epoch) : before.epoch;
-          if (key !== epoch) {
-            epoch = key;
-            current = ref();
-          }
-          if (before !== undefined) {
-            const placement = JSON.stringify(before.fragments);
-            if (looked?.placement !== placement) looked = { placement, readable: await readable(id, before) };
-            if (looked.readable) {
-              used = "existing";
-              replaced = undefined;
-              const doc = { ...before, refs: before.refs + 1 };
-              return { check, put: { coll: "storage_chunks", id, doc, ifVersion: found?.version ?? 0 } };
+        take: () =>
+          memory.code(plaintext.length, async () => {
+            const check = await standing(tenant, kek);
+            const found = await store.get("storage_chunks", id);
+            const before = found?.doc as ChunkDoc | undefined;
+            // Under the epoch of its first writer: the references of others are bound to it.
+            const key = before === undefined ? (written?.epoch ?? master.epoch) : before.epoch;
+            if (key !== epoch) {
+              epoch = key;
+              current = ref();
             }
-          }
-          if (written !== undefined && written.epoch !== epoch) {
-            await Promise.all(written.fragments.map(io.drop));
-            written = undefined;
-          }
-          if (written === undefined) {
-            const sealed = sealChunk(crypto, random, await keys.forRead(epoch), id, secret, plaintext);
-            written = await writeFragments(id, room.pool, sealed, plaintext.length);
-          }
-          used = "own";
-          replaced = before;
-          const kept = before === undefined ? {} : { refs: before.refs + 1, created_at: before.created_at };
-          return { check, put: { coll: "storage_chunks", id, doc: { ...written, ...kept }, ifVersion: found?.version ?? 0 } };
-        },
+            if (before !== undefined) {
+              const placement = JSON.stringify(before.fragments);
+              if (looked?.placement !== placement) looked = { placement, readable: await readable(id, before) };
+              if (looked.readable) {
+                used = "existing";
+                replaced = undefined;
+                const doc = { ...before, refs: before.refs + 1 };
+                return { check, put: { coll: "storage_chunks", id, doc, ifVersion: found?.version ?? 0 } };
+              }
+            }
+            if (written !== undefined && written.epoch !== epoch) {
+              await Promise.all(written.fragments.map(io.drop));
+              written = undefined;
+            }
+            if (written === undefined) {
+              const sealed = sealChunk(crypto, random, await keys.forRead(epoch), id, secret, plaintext);
+              written = await writeFragments(id, room.pool, sealed, plaintext.length);
+            }
+            used = "own";
+            replaced = before;
+            const kept = before === undefined ? {} : { refs: before.refs + 1, created_at: before.created_at };
+            return { check, put: { coll: "storage_chunks", id, doc: { ...written, ...kept }, ifVersion: found?.version ?? 0 } };
+          }),
         async settle(outcome) {
           room.release();
           // INVARIANT: after an unknown outcome nothing is dropped, old or new. What is nobody's is found by the scrub.
@@ -198,10 +201,12 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
         if (found === undefined) throw storageError("ChunkLost", `chunk ${ref.id} has no placement record`, { chunk: ref.id });
         const chunk = found.doc as ChunkDoc;
         try {
-          const { sealed, bad } = await io.readSealed(ref.id, chunk);
-          if (bad.length > 0) parts.onBadFragments(ref.id);
-          const nonce = Buffer.from(chunk.nonce, "base64");
-          const plaintext = openChunk(crypto, master, parameters.secret, { id: ref.id, epoch: chunk.epoch, nonce, sealed });
+          const plaintext = await memory.code(chunk.sealed, async () => {
+            const { sealed, bad } = await io.readSealed(ref.id, chunk);
+            if (bad.length > 0) parts.onBadFragments(ref.id);
+            const nonce = Buffer.from(chunk.nonce, "base64");
+            return openChunk(crypto, master, parameters.secret, { id: ref.id, epoch: chunk.epoch, nonce, sealed });
+          });
           metrics.chunkReads.inc({ pool: chunk.pool });
           metrics.chunkReadBytes.inc(plaintext.length);
           return plaintext;

@@ -6,11 +6,14 @@ import type { ObjectErrorCode } from "../objects/buckets.ts";
 
 const CANCELLED = 1;
 const INVALID_ARGUMENT = 3;
+const DEADLINE_EXCEEDED = 4;
 
 /** Failures that the data path has beside the taxonomy, with their gRPC status. */
 const own = {
   /** The client went away; nobody hears it. */
   Cancelled: CANCELLED,
+  /** The client sent nothing, or took nothing, for too long. */
+  RequestTimeout: DEADLINE_EXCEEDED,
   NoSuchBucket: grpcStatus.NOT_FOUND,
   NoSuchUpload: grpcStatus.NOT_FOUND,
   BucketNotEmpty: grpcStatus.FAILED_PRECONDITION,

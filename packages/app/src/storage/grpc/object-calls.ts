@@ -41,6 +41,7 @@ export function objectCalls(
         ...name,
         tenant: await tenantOf(caller, "objects:write", name.tenant),
         body: bodyOf(source, size, maxBytes),
+        length: size,
         contentType: text(start, "content_type") || "application/octet-stream",
         headers: {},
         meta: {},

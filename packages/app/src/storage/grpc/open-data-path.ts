@@ -66,8 +66,15 @@ export async function openNodePorts(
   if (tls === undefined && !settings.insecure) return undefined;
   // gRPC takes several megabytes: it is loaded when it is wanted.
   const { serveGrpc, servePeers } = await import("./serve-grpc.ts");
-  const { crl } = settings;
-  const common = { node, authorisation, log, ...(tls === undefined ? {} : { tls }), ...(crl === undefined ? {} : { crl }) };
+  const { crl, idle_timeout: idleTimeoutMs } = settings;
+  const common = {
+    node,
+    authorisation,
+    log,
+    idleTimeoutMs,
+    ...(tls === undefined ? {} : { tls }),
+    ...(crl === undefined ? {} : { crl }),
+  };
   const data = await serveGrpc({ ...common, ...parseDataAddress(settings.address) });
   try {
     return { data, peers: await servePeers({ ...common, ...parseDataAddress(settings.peerAddress) }) };

@@ -33,6 +33,8 @@ export interface GrpcOptions {
   readonly crl?: string;
   /** Bytes of one object; default 5 GiB. */
   readonly maxObjectBytes?: number;
+  /** How long a body may stand still, on its way in or out; default 60,000. */
+  readonly idleTimeoutMs?: number | undefined;
 }
 
 type Calls = Readonly<Record<string, DataHandler>>;
@@ -101,6 +103,7 @@ async function serve(
       ...(tls === undefined ? {} : { tls }),
       handlers: { ...measured, "grpc.health.v1.Health": { Check: health } },
       failure: grpcFailure,
+      ...(options.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: options.idleTimeoutMs }),
       onConnection: (socket) => watch(context, node.connections, transport, socket),
       onHandshakeError(error, address) {
         context.metrics.transportErrors.inc({ transport, kind: "handshake" });

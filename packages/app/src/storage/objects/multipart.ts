@@ -47,19 +47,20 @@ export async function openUpload(
   return { doc, version: found.version };
 }
 
-/** Stores one part; sending a number again replaces it. `checksums` is read once the body has ended. */
+/** Stores one part; sending a number again replaces it. `checksums` is read once the body has ended, `length` as {@link storeBody} does. */
 export async function uploadPart(
   services: ObjectServices,
   target: UploadTarget,
   number: number,
   body: AsyncIterable<Uint8Array>,
   checksums: Readonly<Record<string, string>> = {},
+  length?: number,
 ): Promise<PartDoc> {
   const { store, clock } = services.context;
   await openUpload(services, target);
   await writableShard(services, target.bucket, target.key);
   // Parts are never inline: their records would grow with the object.
-  const stored = await storeBody(services, target.tenant, body, -1);
+  const stored = await storeBody(services, target.tenant, body, -1, length);
   const id = `${target.upload}.${number}`;
   try {
     for (let attempt = 0; attempt < 50; attempt++) {
@@ -85,6 +86,8 @@ export async function uploadPart(
   } catch (error) {
     await stored.abandon();
     throw error;
+  } finally {
+    stored.release();
   }
 }
 

@@ -20,6 +20,8 @@ export interface PutObjectInput {
   readonly bucket: string;
   readonly key: string;
   readonly body: AsyncIterable<Uint8Array>;
+  /** Bytes of the body where they are known: it gives no more. */
+  readonly length?: number | undefined;
   readonly contentType: string;
   /** Standard headers to give back: cache-control, content-disposition, content-encoding, content-language, expires. */
   readonly headers: Readonly<Record<string, string>>;
@@ -37,7 +39,7 @@ export async function putObject(services: ObjectServices, input: PutObjectInput)
   const { version } = await openBucket(services, input.tenant, input.bucket);
   const shard = await writableShard(services, input.bucket, input.key);
   const threshold = services.shards.inlineRate(shard.id) > 10_000_000 ? 128 : shard.inlineThreshold;
-  const stored = await storeBody(services, input.tenant, input.body, threshold);
+  const stored = await storeBody(services, input.tenant, input.body, threshold, input.length);
   try {
     const doc = await commitObject(services, { ...input, bucketVersion: version }, stored, (body) => ({
       bucket: input.bucket,
@@ -56,6 +58,8 @@ export async function putObject(services: ObjectServices, input: PutObjectInput)
   } catch (error) {
     await stored.abandon();
     throw error;
+  } finally {
+    stored.release();
   }
 }
 

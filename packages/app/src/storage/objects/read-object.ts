@@ -13,12 +13,22 @@ export async function headObject(services: ObjectServices, tenant: string, bucke
   return found.doc as ObjectDoc;
 }
 
-/** Bytes `start` to `end` (exclusive) of an object, chunk by chunk, one chunk read ahead while the tenant has room for it. */
+/** A chunk that is being read, and the end of its place in memory. */
+interface Reading {
+  readonly bytes: Promise<Uint8Array>;
+  release(): void;
+}
+
+/**
+ * Bytes `start` to `end` (exclusive) of an object, chunk by chunk, one chunk read ahead while the tenant has room for it. A chunk
+ * has its place in the memory budget until the next is asked for; `counted`: the reader has one for it. Throws `MemoryExhausted`.
+ */
 export async function* readObject(
   services: ObjectServices,
   object: ObjectDoc,
   start = 0,
   end = object.size,
+  counted = false,
 ): AsyncGenerator<Uint8Array> {
   const { body, tenant } = object;
   if (start >= end) return;
@@ -35,30 +45,53 @@ export async function* readObject(
     yield plaintext.subarray(start, end);
     return;
   }
+  const { memory, readAhead } = services;
   let at = 0;
-  let current: Promise<Uint8Array> | undefined;
-  let release: (() => void) | undefined;
+  let begun = false;
+  let current: Reading | undefined;
+  let ahead: Reading | undefined;
+  const read = (ref: ChunkRef, first: number, rooms: readonly (() => void)[]): Reading => {
+    const bytes = services.chunks
+      .read(tenant, ref)
+      .then((whole) => whole.subarray(Math.max(start - first, 0), Math.min(end - first, ref.size)));
+    // A failure is met when its turn comes; until then it must not count as unhandled.
+    bytes.catch(() => undefined);
+    const release = (): void => {
+      for (const room of rooms) room();
+    };
+    return { bytes, release };
+  };
+  const readInTurn = async (ref: ChunkRef, first: number): Promise<Reading> => {
+    const room = counted ? [] : [await memory.take(ref.size, begun)];
+    begun = true;
+    return read(ref, first, room);
+  };
+  const readEarly = (ref: ChunkRef, first: number): Reading | undefined => {
+    const favour = readAhead.take(tenant, ref.size);
+    const room = favour && !counted ? memory.spare(ref.size) : undefined;
+    if (favour !== undefined && room !== undefined) return read(ref, first, [favour, room]);
+    favour?.();
+    return undefined;
+  };
   try {
     for await (const ref of chunksOf(services, object)) {
       const first = at;
       at += ref.size;
       if (at <= start) continue;
       if (first >= end) break;
-      const read = async () =>
-        (await services.chunks.read(tenant, ref)).subarray(Math.max(start - first, 0), Math.min(end - first, ref.size));
-      const before = current;
-      release = before && services.readAhead.take(tenant, ref.size);
-      const ahead = release && read();
-      // A failure is met when its turn comes; until then it must not count as unhandled.
-      ahead?.catch(() => undefined);
-      if (before !== undefined) yield await before;
-      release?.();
-      current = ahead ?? read();
-      current.catch(() => undefined);
+      if (current !== undefined) {
+        ahead = readEarly(ref, first);
+        yield await current.bytes;
+        current.release();
+      }
+      current = ahead;
+      ahead = undefined;
+      current ??= await readInTurn(ref, first);
     }
-    if (current !== undefined) yield await current;
+    if (current !== undefined) yield await current.bytes;
   } finally {
-    release?.();
+    current?.release();
+    ahead?.release();
   }
 }
 

@@ -3,6 +3,7 @@ import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { hasQuorum } from "../cluster/lead-shards.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkStore } from "../data/chunk-store.ts";
+import type { MemoryBudget } from "../data/memory-budget.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
 import type { ShardStats } from "../watch/shard-stats.ts";
 import type { ReadAhead } from "./read-ahead.ts";
@@ -15,6 +16,7 @@ export interface ObjectServices {
   readonly tenants: Pick<TenantKeys, "purge">;
   readonly shards: ShardStats;
   readonly readAhead: ReadAhead;
+  readonly memory: MemoryBudget;
   /** True for a node that answers. */
   readonly up: (node: string) => boolean;
 }

@@ -5,7 +5,7 @@ import { commit } from "../context.ts";
 import type { ChunkOutcome, PreparedChunk } from "../data/chunk-store.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";
 import type { Body, ChunkRef } from "../documents.ts";
-import { chunkBytes, cutChunks } from "./cut-chunks.ts";
+import { cutChunks, nextChunkBytes } from "./cut-chunks.ts";
 import type { ObjectServices } from "./services.ts";
 
 /** Bytes that are stored, waiting for the commit that makes them part of something. */
@@ -21,6 +21,8 @@ export interface StoredBody {
   finish(build: (body: Body) => Draft | Promise<Draft>): Promise<"committed" | "conflict">;
   /** Gives everything back. */
   abandon(): Promise<void>;
+  /** Gives back the memory of the bytes; nothing can be finished any more. */
+  release(): void;
 }
 
 interface Draft {
@@ -34,13 +36,15 @@ const isTenant = ({ coll }: { readonly coll: string }): boolean => coll === "sto
 
 /**
  * Streams a body into chunks. All but the last chunk are committed on the way as staged (so that a crash leaves a record
- * to collect); the last one, the object and the end of the staging are one commit. Memory: one chunk and its fragments.
+ * to collect); the last one, the object and the end of the staging are one commit. Memory: one chunk and its fragments, for
+ * which there is room before a byte is read. `length`: of a source that gives no more. Throws `MemoryExhausted`.
  */
 export async function storeBody(
-  { context, chunks, tenants }: ObjectServices,
+  { context, chunks, tenants, memory }: ObjectServices,
   tenant: string,
   source: AsyncIterable<Uint8Array>,
   inlineThreshold: number,
+  length?: number,
 ): Promise<StoredBody> {
   const { store, clock } = context;
   const stage = randomUUID();
@@ -90,14 +94,22 @@ export async function storeBody(
     for (const { id } of staged) await unstage({ context, id }).catch(() => undefined);
   };
 
+  let release = await memory.take(nextChunkBytes(length));
   try {
-    for await (const piece of cutChunks(source, chunkBytes)) {
-      if (held !== undefined) await stageChunk(held);
-      md5.update(piece);
-      size += piece.length;
-      held = piece;
+    for await (const { bytes, last } of cutChunks(source, length)) {
+      md5.update(bytes);
+      size += bytes.length;
+      if (last) {
+        held = bytes;
+        continue;
+      }
+      await stageChunk(bytes);
+      // INVARIANT: who waits for room holds none.
+      release();
+      release = await memory.take(nextChunkBytes(length, size), true);
     }
   } catch (error) {
+    release();
     await abandon();
     throw error;
   }
@@ -130,6 +142,7 @@ export async function storeBody(
       return "conflict";
     },
     abandon,
+    release,
   };
 }
 

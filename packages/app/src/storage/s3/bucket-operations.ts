@@ -48,7 +48,7 @@ export async function putBucket(call: S3Call): Promise<S3Reply> {
   refuseAcl(call.headers);
   if (!/^(?:false)?$/i.test(call.headers["x-amz-bucket-object-lock-enabled"] ?? ""))
     throw s3Error("NotImplemented", "object lock is not implemented: no bucket can have it");
-  const text = await readText(call.body(), 64 * 1024);
+  const text = await readText(call, call.body(), 64 * 1024);
   const asked = text.trim() === "" ? undefined : parseXml(text);
   const unknown = asked?.children.find(({ name }) => name !== "LocationConstraint");
   if (unknown !== undefined) throw s3Error("NotImplemented", `${unknown.name} of a new bucket is not supported`);
@@ -256,7 +256,7 @@ export async function listUploads(call: S3Call): Promise<S3Reply> {
 /** DeleteObjects: up to 1000 keys, each with its own outcome. */
 export async function deleteObjects(call: S3Call): Promise<S3Reply> {
   await openBucket(call.services, call.tenant, call.bucket);
-  const root = parseXml(await readText(call.body(), 2 * 1024 * 1024));
+  const root = parseXml(await readText(call, call.body(), 2 * 1024 * 1024));
   onlyChildren(root, ["Object", "Quiet"]);
   const named = root.children.filter((c) => c.name === "Object").map((o) => deletionOf(o));
   if (root.name !== "Delete" || named.length === 0 || named.length > 1000)

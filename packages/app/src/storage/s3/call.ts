@@ -31,16 +31,21 @@ export function xmlReply(body: string, status = 200): S3Reply {
   return { status, headers: { "content-type": "application/xml" }, body };
 }
 
-/** A whole small body as text; longer ones are refused. */
-export async function readText(body: RequestBody, limit: number): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of body.bytes) {
-    size += piece.length;
-    if (size > limit) throw s3Error("EntityTooLarge", `the body of this operation takes at most ${limit} bytes`);
-    pieces.push(piece);
+/** A whole small body as text, once there is room for it; longer ones are refused. */
+export async function readText({ services }: S3Call, body: RequestBody, limit: number): Promise<string> {
+  const release = await services.memory.take(Math.min(body.length ?? limit, limit));
+  try {
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    for await (const piece of body.bytes) {
+      size += piece.length;
+      if (size > limit) throw s3Error("EntityTooLarge", `the body of this operation takes at most ${limit} bytes`);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces).toString("utf8");
+  } finally {
+    release();
   }
-  return Buffer.concat(pieces).toString("utf8");
 }
 
 /** Header fields by lower-case name, repeated ones joined by a comma as signatures join them. */

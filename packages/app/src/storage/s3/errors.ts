@@ -140,7 +140,8 @@ export function s3Failure(error: unknown): S3Failure {
       ...(kind.s3.status === 500
         ? { message: unreadable[kind.name] ?? "the object cannot be read", elements: { Reason: kind.name } }
         : wording(kind.s3.code, error.message)),
-      ours: kind.s3.status >= 500,
+      // A full budget is seen in the metrics: one line for each client of a rush would be another.
+      ours: kind.s3.status >= 500 && kind.name !== "MemoryExhausted",
       ...(kind.retryAfter === undefined ? {} : { retryAfter: kind.retryAfter }),
     };
   return { status: 500, code: "InternalError", ...wording("InternalError"), ours: true };

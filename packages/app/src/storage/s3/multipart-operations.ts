@@ -78,17 +78,19 @@ export async function storePart(call: S3Call): Promise<S3Reply> {
   checkPartChecksums(upload, call.headers);
   const body = call.body(upload.checksum?.algorithm);
   if (body.length === undefined) throw s3Error("MissingContentLength", "the length of the content is missing");
-  const part = await uploadPart(call.services, target(call), number, body.bytes, body.verified);
+  const part = await uploadPart(call.services, target(call), number, body.bytes, body.verified, body.length);
   return { status: 200, headers: { etag: `"${part.etag}"`, ...body.verified } };
 }
 
 export async function copyPart(call: S3Call): Promise<S3Reply> {
   const number = partNumber(call);
   const { object, range } = await copySource(call);
-  const bytes = readObject(call.services, object, range?.start ?? 0, range?.end ?? object.size);
+  const { start, end } = range ?? { start: 0, end: object.size };
+  const bytes = readObject(call.services, object, start, end, true);
   const { doc: upload } = await openUpload(call.services, target(call));
   const sums: Record<string, string> = {};
-  const part = await uploadPart(call.services, target(call), number, summed(bytes, upload.checksum?.algorithm, sums), sums);
+  const body = summed(bytes, upload.checksum?.algorithm, sums);
+  const part = await uploadPart(call.services, target(call), number, body, sums, end - start);
   const { ChecksumType: _, ...checksum } = checksumElements(sums);
   return xmlReply(
     xmlDocument("CopyPartResult", {
@@ -132,7 +134,7 @@ export async function partsOfUpload(call: S3Call): Promise<S3Reply> {
 }
 
 export async function finishUpload(call: S3Call): Promise<S3Reply> {
-  const root = parseXml(await readText(call.body(null), 2 * 1024 * 1024));
+  const root = parseXml(await readText(call, call.body(null), 2 * 1024 * 1024));
   onlyChildren(root, ["Part"]);
   const named = root.children.map((p) => {
     onlyChildren(p, ["PartNumber", "ETag", ...Object.keys(checksums).map((algorithm) => `Checksum${algorithm.toUpperCase()}`)]);

@@ -93,10 +93,22 @@ function partRange(
   };
 }
 
-async function* chain(first: IteratorResult<Uint8Array, unknown>, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  if (first.done === true) return;
-  yield first.value;
-  yield* rest;
+/** The rest with what was read of it before; its end is theirs, also when nothing of it is asked for. */
+function chain(
+  first: IteratorResult<Uint8Array, void>,
+  rest: AsyncGenerator<Uint8Array, void>,
+): AsyncIterableIterator<Uint8Array, void> {
+  let pending: IteratorResult<Uint8Array, void> | undefined = first;
+  const chained: AsyncIterableIterator<Uint8Array, void> = {
+    async next() {
+      const before = pending;
+      pending = undefined;
+      return before ?? rest.next();
+    },
+    return: () => rest.return(),
+    [Symbol.asyncIterator]: () => chained,
+  };
+  return chained;
 }
 
 export async function storeObject(call: S3Call): Promise<S3Reply> {
@@ -114,6 +126,7 @@ export async function storeObject(call: S3Call): Promise<S3Reply> {
     bucket: call.bucket,
     key: call.key,
     body: bytes,
+    length: body.length,
     contentType: described.contentType,
     headers,
     meta: described.meta,
@@ -209,7 +222,8 @@ export async function copyObject(call: S3Call): Promise<S3Reply> {
     bucket: call.bucket,
     key: call.key,
     // Equal content is one chunk: the bytes are read to be sealed for this use, not stored again.
-    body: summed(readObject(call.services, source), algorithm, headers),
+    body: summed(readObject(call.services, source, 0, source.size, true), algorithm, headers),
+    length: source.size,
     contentType: directive === "COPY" ? source.content_type : described.contentType,
     headers,
     meta: directive === "COPY" ? source.meta : described.meta,

@@ -90,12 +90,14 @@ async function* verify(
   for await (const piece of payload) {
     size += piece.length;
     if (size > maxPut) throw s3Error("EntityTooLarge", "one PUT takes at most 5 GiB");
+    // INVARIANT: no more bytes come than `length`, for which there is room.
+    if (length !== undefined && size > length) throw tooMany(length);
     signed?.update(piece);
     md5?.update(piece);
     for (const checksum of running.values()) checksum.update(piece);
     yield piece;
   }
-  if (length !== undefined && size !== length) throw s3Error("IncompleteBody", `${size} bytes came, ${length} were announced`);
+  if (length !== undefined && size < length) throw s3Error("IncompleteBody", `${size} bytes came, ${length} were announced`);
   if (signed !== undefined && !equalText(signed.digest("hex"), proof.payloadHash))
     throw s3Error("XAmzContentSHA256Mismatch", "the payload is not the one that was signed");
   if (md5 !== undefined && md5.digest("base64") !== headers["content-md5"])
@@ -110,6 +112,10 @@ async function* verify(
       );
     verified[name] = actual;
   }
+}
+
+function tooMany(length: number) {
+  return s3Error("IncompleteBody", `more bytes came than the ${length} that were announced`);
 }
 
 /** The `aws-chunked` framing: `<hex size>[;chunk-signature=<hex>]CRLF <bytes> CRLF`, a zero chunk, trailers. */

@@ -34,6 +34,8 @@ export interface S3GatewayOptions {
   readonly readTimeoutMs?: number;
   /** How long a body may stand still, on its way in or out; default 60,000. */
   readonly idleTimeoutMs?: number;
+  /** Open connections at a time, more are closed; default 4096. */
+  readonly maxConnections?: number;
   /** Open connections of the node, by transport. */
   readonly connections: Map<string, number>;
 }
@@ -52,6 +54,8 @@ export async function serveS3(options: S3GatewayOptions): Promise<S3Gateway> {
     tls === undefined
       ? createServer(timeouts)
       : createTlsServer({ ...timeouts, ...tls, minVersion: "TLSv1.2", handshakeTimeout: readTimeoutMs });
+  server.maxConnections = options.maxConnections ?? 4096;
+  server.on("drop", () => context.metrics.transportErrors.inc({ transport: "http", kind: "too_many" }));
   const gate = alarm(context);
   const serve = (request: IncomingMessage, response: ServerResponse, waits: boolean) => {
     handle(options, gate, request, response, waits).catch((error: unknown) => {
@@ -234,13 +238,19 @@ async function send(response: ServerResponse, reply: S3Reply, method: string, id
     response.end(body);
     return;
   }
-  response.setHeader("content-length", body.length);
-  // A failure from here on cuts the connection: the client sees too few bytes, never wrong ones.
-  for await (const piece of body.bytes) {
-    if (!response.write(piece)) await room(response, idleMs);
-    if (response.destroyed) return;
+  const bytes = body.bytes[Symbol.asyncIterator]();
+  try {
+    response.setHeader("content-length", body.length);
+    // A failure from here on cuts the connection: the client sees too few bytes, never wrong ones.
+    for (let next = await bytes.next(); next.done !== true; next = await bytes.next()) {
+      if (!response.write(next.value)) await room(response, idleMs);
+      if (response.destroyed) return;
+    }
+    response.end();
+  } finally {
+    // What was read ahead has its place in memory until then, whatever was asked for of it.
+    await bytes.return?.();
   }
-  response.end();
 }
 
 /** Resolves when the client has taken what was written, or has left; one that takes nothing for `idleMs` is left. */
