@@ -11,9 +11,11 @@ import {
   durabilityName,
   durabilityOf,
   type EventLog,
+  type EventQuery,
   nextScrubAt,
   type ScrubScope,
   type SmartReading,
+  type StorageEvent,
   scopeKey,
   storageError,
   stripeOf,
@@ -112,6 +114,8 @@ export interface StorageNode {
   collectGarbage(actor: Actor): Promise<Job>;
   removeDevice(device: string, actor: Actor): Promise<void>;
   rotateKeys(actor: Actor): Promise<number>;
+  /** Events of all nodes that answer, newest first. */
+  clusterEvents(query: EventQuery): Promise<readonly StorageEvent[]>;
   /** One round of everything periodic: samples, garbage collection, due scrubs. */
   tick(): Promise<void>;
   /** Begins jobs and the ten-second rounds. */
@@ -560,6 +564,14 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       const epoch = await keys.rotate();
       await cluster.propose({ kind: "key.rotate", epoch }, actor);
       return epoch;
+    },
+    async clusterEvents(query) {
+      const others = Object.values(cluster.state.nodes).filter(({ id }) => id !== nodeId && up(id));
+      const all = [events.query(query), ...(await Promise.all(others.map((node) => peers.events(node, query))))];
+      return all
+        .flat()
+        .sort((a, b) => b.timestamp - a.timestamp)
+        .slice(0, query.limit);
     },
     tick,
     start() {

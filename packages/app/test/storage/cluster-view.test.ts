@@ -1,4 +1,7 @@
+import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { openDataChannel, openDataServer } from "@seneschal/adapters/grpc-storage";
 import { afterEach, expect, test } from "vitest";
 import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
@@ -53,6 +56,59 @@ test("lost chunks, and who is not reached, are the same asked of any node, and a
   await rig.mend("n3");
   await rig.rounds(4);
   expect(same(rig)).toEqual(lost);
+});
+
+test("background work that fails on one node, and the events of all, are the same asked of any node", async () => {
+  const rig = await openCluster(ids);
+  ends.push(() => rig.dispose());
+  await rig.rounds(2);
+  const healthy = { health: "healthy", alerts: [] };
+  expect(same(rig)).toEqual(healthy);
+
+  const message = "background work fails on n2: it was not done when it last should have been";
+  await rig.node("n2").background.step("only here", () => Promise.reject(new Error("no")));
+  await rig.rounds(2);
+  expect(same(rig)).toEqual({ health: "degraded", alerts: [{ severity: "critical", subject: "only here", message }] });
+  await rig.node("n2").background.step("only here", async () => undefined);
+  await rig.rounds(2);
+  expect(same(rig)).toEqual(healthy);
+
+  const query = { since: 0, limit: 1000 };
+  rig.node("n2").context.emit("warning", "node", "of n2", { n: 2 });
+  rig.node("n3").context.emit("info", "device", "of n3");
+  for (const id of ids) {
+    const events = await rig.node(id).clusterEvents(query);
+    expect(events.filter((e) => e.message.startsWith("of n")).map((e) => [e.source, e.message, e.details])).toEqual(
+      expect.arrayContaining([
+        ["n2", "of n2", { n: 2 }],
+        ["n3", "of n3", {}],
+      ]),
+    );
+    expect(events.map((e) => e.timestamp)).toEqual(events.map((e) => e.timestamp).sort((a, b) => b - a));
+    const devices = await rig.node(id).clusterEvents({ ...query, category: "device", severity: "info" });
+    expect(new Set(devices.map((e) => [e.category, e.severity].join()))).toEqual(new Set(["device,info"]));
+    expect(await rig.node(id).clusterEvents({ since: 0, limit: 1 })).toHaveLength(1);
+  }
+  // Who does not answer keeps nobody from the events of the others.
+  await rig.cut("n3");
+  await rig.rounds(4);
+  expect((await rig.node("n1").clusterEvents(query)).some((e) => e.message === "of n2")).toBe(true);
+});
+
+test("full system disks are alerts by the names of their nodes, the same asked of any", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "seneschal-view-"));
+  ends.push(() => rm(directory, { recursive: true }));
+  // Whatever is on the disk is above nothing.
+  const rig = await openCluster(ids, { metadataDirectory: directory, systemDiskLimits: { soft: 0, hard: 101 } });
+  ends.push(() => rig.dispose());
+  await rig.rounds(3);
+  for (const id of ids) {
+    const full = rig
+      .node(id)
+      .monitor.alerts()
+      .filter(({ subject }) => subject === "system disk");
+    expect(full.map(({ message }) => message.split(":")[0])).toEqual(ids);
+  }
 });
 
 test("a node that is stopped and started again and again is healthy to all after each start", async () => {

@@ -115,6 +115,7 @@ export {
   clusterHealth,
   type HealthFacts,
   type NodeStatus,
+  type SystemDisk,
 } from "./watch/health.ts";
 export { createHistory, type History, type Sample } from "./watch/history.ts";
 export { createRing, type Ring } from "./watch/ring.ts";

@@ -78,6 +78,7 @@ describe("health", () => {
     lostChunks: 0,
     scrubOverdueHours: 0,
     failingSteps: [],
+    systemDisks: [],
   };
   test("healthy has no alert", () => {
     expect([clusterHealth(facts), activeAlerts(facts)]).toEqual(["healthy", []]);
@@ -89,7 +90,8 @@ describe("health", () => {
       { pools: [{ id: "p", state: "warning", usedPercent: 80 }] },
       { keyManagerReachable: false },
       { lostChunks: 1 },
-      { failingSteps: ["repair"] },
+      { failingSteps: [{ node: "n1", step: "repair" }] },
+      { unreachableTenantKms: 1 },
       { damage: ["000004.log at 7: a record does not match its checksum"] },
     ];
     for (const change of cases) {
@@ -104,16 +106,24 @@ describe("health", () => {
 test("a full system disk alerts from its soft limit on, critically from the hard one, and says how full it is", () => {
   const facts: HealthFacts = {
     ...{ nodes: [{ id: "n1", status: "healthy" }], devices: [], pools: [], shardsWithoutQuorum: [], keyManagerReachable: true },
-    ...{ unreachableTenantKms: 0, lostChunks: 0, scrubOverdueHours: 0, shreddingTenants: 0, damage: [], failingSteps: [] },
+    ...{
+      unreachableTenantKms: 0,
+      lostChunks: 0,
+      scrubOverdueHours: 0,
+      shreddingTenants: 0,
+      damage: [],
+      failingSteps: [],
+      systemDisks: [],
+    },
   };
-  const at = (percent: number) => activeAlerts({ ...facts, systemDisk: { percent, soft: 50, hard: 75 } });
+  const at = (percent: number) => activeAlerts({ ...facts, systemDisks: [{ node: "n1", percent, soft: 50, hard: 75 }] });
   expect([at(50), at(50.1)[0]?.severity, at(75)[0]?.severity, at(75.1)[0]?.severity]).toEqual([
     [],
     "warning",
     "warning",
     "critical",
   ]);
-  expect(at(76)[0]?.message).toMatch(/^76% full, above the hard limit of 75%/);
+  expect(at(76)[0]?.message).toMatch(/^n1: 76% full, above the hard limit of 75%/);
 });
 
 test("the fill of a disk is what df says: blocks kept back for the system are neither used nor free", () => {

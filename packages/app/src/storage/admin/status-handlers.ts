@@ -41,15 +41,15 @@ export const statusHandlers: Pick<Handlers<StorageContract, AdminServices>, Stat
     hours: query.hours,
     points: node.monitor.history.query(query.hours, now).map(historyView),
   }),
-  listEvents: ({ node }, { query, now }) =>
-    node.events
-      .query({
-        since: now - query.hours * 3_600_000,
-        limit: query.limit,
-        ...(query.severity && query.severity !== "all" && { severity: query.severity }),
-        ...(query.category && query.category !== "all" && { category: query.category }),
-      })
-      .map(eventView),
+  async listEvents({ node }, { query, now }) {
+    const events = await node.clusterEvents({
+      since: now - query.hours * 3_600_000,
+      limit: query.limit,
+      ...(query.severity && query.severity !== "all" && { severity: query.severity }),
+      ...(query.category && query.category !== "all" && { category: query.category }),
+    });
+    return events.map(eventView);
+  },
   listDevices: ({ node }) => deviceViews(node),
   listPools: ({ node }) => poolViews(node),
   listShards: ({ node }) => shardViews(node),

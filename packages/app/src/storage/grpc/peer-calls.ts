@@ -2,6 +2,7 @@ import type { DataCall, DataHandler } from "@seneschal/adapters/grpc-storage";
 import { type ClusterCommand, isReadOnly, storageError } from "@seneschal/core/storage";
 import { hasQuorum } from "../cluster/lead-shards.ts";
 import type { StorageNode } from "../node.ts";
+import { eventsReply, eventsRequest } from "../peers/node-report.ts";
 import { auditedCall, textOf } from "./audited-call.ts";
 import type { PeerAuth } from "./authenticate-peer.ts";
 import { clusterCommand } from "./cluster-command.ts";
@@ -13,6 +14,10 @@ export function peerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<st
     async Status({ peer }) {
       await auth.admit(peer, "peers:use");
       return { ...node.report() };
+    },
+    async Events({ peer, request }) {
+      await auth.admit(peer, "peers:use");
+      return eventsReply.write(node.events.query(eventsRequest.read(request)));
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Message } from "@seneschal/adapters/grpc-storage";
+import type { EventQuery, StorageEvent, SystemDisk } from "@seneschal/core/storage";
 
 /** The six figures that every node reports. */
 export interface NodeFigures {
@@ -35,6 +36,10 @@ export interface NodeView {
   readonly tenant_kms_away: readonly string[];
   /** Places of its metadata that are damaged. */
   readonly damage: readonly string[];
+  /** Steps of its background work whose last run failed. */
+  readonly failing_steps: readonly string[];
+  /** The disk that keeps its own directory, while it can be looked at. */
+  readonly system_disk: SystemDisk | undefined;
 }
 
 /** What a node says about itself. */
@@ -56,6 +61,7 @@ export function readReport(message: Message): NodeReport {
   const text = (from: Message, field: string) => (from[field] as string | undefined) ?? "";
   const texts = (from: Message, field: string) => (from[field] ?? []) as readonly string[];
   const view = (message["view"] ?? {}) as Message;
+  const disk = view["system_disk"] as Message | null | undefined;
   return {
     node_id: text(message, "node_id"),
     ready: message["ready"] === true,
@@ -78,6 +84,35 @@ export function readReport(message: Message): NodeReport {
       key_manager_away: view["key_manager_away"] === true,
       tenant_kms_away: texts(view, "tenant_kms_away"),
       damage: texts(view, "damage"),
+      failing_steps: texts(view, "failing_steps"),
+      system_disk: disk
+        ? { percent: number(disk, "percent"), soft: number(disk, "soft"), hard: number(disk, "hard") }
+        : undefined,
     },
   };
 }
+
+/** A question for events as it travels, and as it is read where it comes. */
+export const eventsRequest = {
+  write: ({ since, limit, severity, category }: EventQuery): Message => ({
+    ...{ since, limit, severity: severity ?? "", category: category ?? "" },
+  }),
+  read: (message: Message): EventQuery => ({
+    since: (message["since"] as number | undefined) ?? 0,
+    limit: (message["limit"] as number | undefined) ?? 0,
+    ...(message["severity"] ? { severity: message["severity"] as StorageEvent["severity"] } : {}),
+    ...(message["category"] ? { category: message["category"] as StorageEvent["category"] } : {}),
+  }),
+};
+
+/** Events as they travel, and as they are read where they come. */
+export const eventsReply = {
+  write: (events: readonly StorageEvent[]): Message => ({
+    events: events.map((event) => ({ ...event, details: JSON.stringify(event.details) })),
+  }),
+  read: (message: Message): readonly StorageEvent[] =>
+    ((message["events"] ?? []) as readonly Message[]).map((event) => ({
+      ...(event as unknown as StorageEvent),
+      details: JSON.parse(event["details"] as string) as StorageEvent["details"],
+    })),
+};

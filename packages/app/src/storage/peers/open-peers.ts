@@ -1,8 +1,8 @@
 import { type DataChannel, openDataChannel, openRemoteDevices, type RemoteDevices } from "@seneschal/adapters/grpc-storage";
 import type { BlobDevice, Clock } from "@seneschal/core/ports";
-import type { ClusterNode } from "@seneschal/core/storage";
+import type { ClusterNode, EventQuery, StorageEvent } from "@seneschal/core/storage";
 import { within } from "../within.ts";
-import { type NodeReport, readReport } from "./node-report.ts";
+import { eventsReply, eventsRequest, type NodeReport, readReport } from "./node-report.ts";
 
 /** A node as last heard of. */
 export interface PeerView {
@@ -19,6 +19,8 @@ export interface Peers {
   /** Heard of within 15 s, parsed, and self-reported ready, and not silent since. */
   reachable(node: string): boolean;
   view(node: string): PeerView | undefined;
+  /** The events that another node has; none when it does not answer. */
+  events(node: ClusterNode, query: EventQuery): Promise<readonly StorageEvent[]>;
   /** A device that another node serves. */
   device(node: ClusterNode, id: string): BlobDevice;
   close(): void;
@@ -90,6 +92,14 @@ export function openPeers(options: PeersOptions): Peers {
       return view?.report.ready === true && clock.now() - view.lastSeen <= staleMs && (silent.get(node) ?? 0) < silentAfter;
     },
     view: (node) => views.get(node),
+    async events(node, query) {
+      try {
+        const answer = channelTo(node.peerAddress).ask("Events", eventsRequest.write(query));
+        return eventsReply.read(await within(2 * timeoutMs, node.id, answer));
+      } catch {
+        return [];
+      }
+    },
     device: (node, id) => devicesAt(node.dataAddress).device(id),
     close() {
       for (const channel of channels.values()) channel.close();

@@ -136,16 +136,17 @@ export function createMonitor(parts: MonitorParts): Monitor {
     key_manager_away: !parts.keys.reachable,
     tenant_kms_away: parts.tenants.unreachable(),
     damage: parts.damage(),
+    failing_steps: background.failing(),
+    system_disk: disk && { percent: disk.percent, soft: disk.soft, hard: disk.hard },
   });
 
   /** What this node and those that answer see: all of them come to the same. */
-  const views = (): readonly NodeView[] => [
-    view(),
-    ...Object.keys(cluster.state.nodes).flatMap((id) => {
-      const peer = id === context.nodeId || !parts.peers.reachable(id) ? undefined : parts.peers.view(id);
-      return peer === undefined ? [] : [peer.report.view];
-    }),
-  ];
+  const views = (): readonly (NodeView & { readonly node: string })[] =>
+    Object.keys(cluster.state.nodes).flatMap((node) => {
+      if (node === context.nodeId) return [{ node, ...view() }];
+      const peer = parts.peers.reachable(node) ? parts.peers.view(node) : undefined;
+      return peer === undefined ? [] : [{ node, ...peer.report.view }];
+    });
 
   const flagsOf = (device: string, node: string): readonly string[] => {
     if (node === context.nodeId) return verdicts.get(device)?.flags ?? [];
@@ -186,8 +187,8 @@ export function createMonitor(parts: MonitorParts): Monitor {
       damage: [...new Set(seen.flatMap((v) => v.damage))],
       ...counts,
       scrubOverdueHours: Math.max(0, overdue),
-      failingSteps: background.failing(),
-      ...(disk && { systemDisk: disk }),
+      failingSteps: seen.flatMap(({ node, failing_steps }) => failing_steps.map((step) => ({ node, step }))),
+      systemDisks: seen.flatMap(({ node, system_disk }) => (system_disk === undefined ? [] : [{ node, ...system_disk }])),
     };
   };
 

@@ -18,15 +18,23 @@ export interface HealthFacts {
   /** Places of metadata that are not what was written. */
   readonly damage: readonly string[];
   readonly scrubOverdueHours: number;
-  /** Steps of the asked node's background work whose last run failed. */
-  readonly failingSteps: readonly string[];
-  /** Fill of the disk that keeps the asked node's metadata, and its limits, percent. */
-  readonly systemDisk?: { readonly percent: number; readonly soft: number; readonly hard: number };
+  /** Steps of background work whose last run failed, and on which node. */
+  readonly failingSteps: readonly { readonly node: string; readonly step: string }[];
+  /** The disks that keep the nodes' own directories. */
+  readonly systemDisks: readonly (SystemDisk & { readonly node: string })[];
+}
+
+/** Fill of a disk and its limits, percent. */
+export interface SystemDisk {
+  readonly percent: number;
+  readonly soft: number;
+  readonly hard: number;
 }
 
 /**
  * down: a shard without quorum or no node reachable. degraded: an unreachable node, a device that is not Healthy, a
- * pool at or over warning, key manager unreachable, a lost chunk, damaged metadata, background work that fails. Else healthy.
+ * pool at or over warning, a key manager or a tenant's key service unreachable, a lost chunk, damaged metadata, background work
+ * that fails. Else healthy.
  */
 export function clusterHealth(facts: HealthFacts): ClusterHealth {
   if (facts.shardsWithoutQuorum.length > 0 || facts.nodes.every((n) => n.status === "unreachable")) return "down";
@@ -35,6 +43,7 @@ export function clusterHealth(facts: HealthFacts): ClusterHealth {
     facts.devices.some((d) => d.state !== "Healthy" && d.state !== "Removed") ||
     facts.pools.some((p) => p.state !== "normal") ||
     !facts.keyManagerReachable ||
+    facts.unreachableTenantKms > 0 ||
     facts.damage.length > 0 ||
     facts.lostChunks > 0 ||
     facts.failingSteps.length > 0;
@@ -62,14 +71,13 @@ export function activeAlerts(facts: HealthFacts): readonly Alert[] {
       "crypto-shred",
       `${counted(facts.shreddingTenants, "tenant key")} not confirmed as destroyed by the key service`,
     );
-  for (const step of facts.failingSteps)
-    add("critical", step, "background work fails: it was not done when it last should have been");
-  const { percent, soft, hard } = facts.systemDisk ?? { percent: 0, soft: 100, hard: 100 };
-  if (percent > soft)
+  for (const { node, step } of facts.failingSteps)
+    add("critical", step, `background work fails on ${node}: it was not done when it last should have been`);
+  for (const { node, percent, soft, hard } of facts.systemDisks.filter((disk) => disk.percent > disk.soft))
     add(
       percent > hard ? "critical" : "warning",
       "system disk",
-      `${Math.round(percent)}% full, above the ${percent > hard ? `hard limit of ${hard}` : `soft limit of ${soft}`}%: small objects ${percent > hard ? "are no longer" : "are less often"} kept in metadata`,
+      `${node}: ${Math.round(percent)}% full, above the ${percent > hard ? `hard limit of ${hard}` : `soft limit of ${soft}`}%: small objects ${percent > hard ? "are no longer" : "are less often"} kept in metadata`,
     );
   for (const node of facts.nodes) {
     if (node.status === "unreachable") add("critical", node.id, "node unreachable");
