@@ -20,7 +20,7 @@ type AnyHandler = (services: unknown, input: HandlerInput<Route>) => unknown;
 
 /**
  * Binds handlers to a contract. Each endpoint does, in this order: request id, refuse changes that another site made a browser send, authenticate, rate limit, authorise, read and
- * decode the body, check parameters, query and body (every issue at once), handle, check the reply against its schema,
+ * decode the body, check parameters, query and body (every issue at once; before a refusal, that what the path names is there), handle, check the reply against its schema,
  * serialise. What is thrown leaves through the service's error table. So the precedence of answers is 401 and 429, 403 and 404,
  * 413, 415 and 400, then what the handler says.
  *
@@ -109,10 +109,16 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
     const issues: Issue[] = [];
     const params = parsePart("params", route.params, wire.params, issues);
     if (issues.length > 0 && hooks.badParams !== "validation_failed") throw situation("not_found", "not found");
-    const { raw, json } = await decodeBody(route, wire, hooks.bodyLimit);
+    const decoded = await outcomeOf(() => decodeBody(route, wire, hooks.bodyLimit));
     const query = parseQuery(route.query, wire.query, issues);
-    const body = parsePart("body", route.body, json, issues);
-    if (issues.length > 0) throw invalid(issues);
+    const body = decoded.ok ? parsePart("body", route.body, decoded.value.json, issues) : undefined;
+    if (!decoded.ok || issues.length > 0) {
+      if (principal !== undefined && Object.keys(wire.params).length > 0) {
+        await hooks.requireTarget?.({ id: ref.id, route, principal, params: wire.params, wire, now, requestId });
+      }
+      throw decoded.ok ? invalid(issues) : decoded.error;
+    }
+    const { raw } = decoded.value;
 
     const { headers, remoteAddress, peer, onClose } = wire;
     const request = { headers, remoteAddress, rawBody: raw, ...(peer && { peer }), ...(onClose && { onClose }) };

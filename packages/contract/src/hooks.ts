@@ -58,6 +58,11 @@ export interface Hooks {
   /** Throws a coded error (`forbidden`, or `not_found` where existence is private). Not called on public routes. */
   readonly authorise?: (input: AuthoriseInput) => Awaitable<void>;
   /**
+   * Throws `not_found` when what the path names is not there for the caller. Asked only when the body or the query is about to be refused,
+   * so that an unknown id is answered the same whatever was sent to it, and a good request costs no look-up more.
+   */
+  readonly requireTarget?: (input: AuthoriseInput & { readonly principal: Principal }) => Awaitable<void>;
+  /**
    * Counts the request under the principal, else under the address; runs after `authenticate`, before its failure is answered,
    * so that guesses at credentials are counted. Nobody is unlimited by omission: who wants that says "off".
    */

@@ -27,6 +27,7 @@ import { ownTokens } from "./auth/own-tokens.ts";
 import { principalOfCertificate, principalOfToken } from "./auth/principals.ts";
 import { auditedHandlers } from "./authz/audited-handlers.ts";
 import { authoriseCall } from "./authz/authorise-call.ts";
+import { requireTarget } from "./authz/require-target.ts";
 import { type Call, type GatewayUnit, systemCall } from "./call.ts";
 import { rememberingUnit } from "./emergency/acts.ts";
 import { taggedHandlers } from "./entity-tags.ts";
@@ -167,6 +168,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       now,
     ),
     authorise: authoriseCall(services),
+    requireTarget: requireTarget(services, servedRoutes, gatewayHandlers, entityReadings),
     idempotency: storeIdempotency({
       store,
       random,
