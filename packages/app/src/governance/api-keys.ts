@@ -119,16 +119,22 @@ export function keyDoc(stored: Stored): ApiKeyDoc {
 
 /** Who holds a key, by its record and those of the keys behind it. A key of the configuration has none: an operator made it. */
 export async function holderOf(store: DocumentStore, id: string): Promise<KeyHolder> {
-  const issuers = new Set<string>();
-  const first = await store.get("api_keys", id);
-  const next = [...(first === undefined ? [] : (keyDoc(first).issuers ?? []))];
+  const seen = new Set<string>();
+  const next = [id];
+  let person: string | undefined;
+  let unrecorded: string | undefined;
   for (let at = next.pop(); at !== undefined; at = next.pop()) {
-    if (issuers.has(at)) continue;
-    issuers.add(at);
+    if (seen.has(at)) continue;
+    seen.add(at);
     const stored = await store.get("api_keys", at);
-    if (stored !== undefined) next.push(...(keyDoc(stored).issuers ?? []));
+    if (stored === undefined) continue;
+    const { issuers, user_id } = keyDoc(stored);
+    if (at === id) person = user_id;
+    if (issuers === undefined) unrecorded = at;
+    next.push(...(issuers ?? []));
   }
-  return { id, person: first === undefined ? undefined : keyDoc(first).user_id, issuers };
+  seen.delete(id);
+  return { id, person, issuers: seen, unrecorded };
 }
 
 async function liveKey(store: DocumentStore, id: string, org: string): Promise<Stored> {

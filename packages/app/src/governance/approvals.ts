@@ -66,7 +66,12 @@ export async function decideApproval(
   if (decider.person !== undefined && decider.person !== decision.person) {
     throw new CodedError("forbidden", "the API key was made for another person");
   }
-  const asked = isSameHolder(decider, await holderOf(store, before.requested_key));
+  const asker = await holderOf(store, before.requested_key);
+  const unrecorded = decider.unrecorded ?? asker.unrecorded;
+  if (unrecorded !== undefined) {
+    throw new CodedError("forbidden", `release 0.1 made the API key ${unrecorded} and did not keep for whom: rotate it first`);
+  }
+  const asked = isSameHolder(decider, asker);
   if (asked || before.requested_by === decision.person)
     throw new CodedError("forbidden", "somebody else than the one who asked decides, with a key that is not from the same hand");
   // The approver may give less time than was asked for, not more.

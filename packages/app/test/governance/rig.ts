@@ -51,6 +51,8 @@ export interface RigOptions {
   readonly store?: DocumentStore;
   readonly policy?: PolicyEngine;
   readonly sql?: SqlParser;
+  /** The file of the key that signs checkpoints; without it a new key. */
+  readonly checkpointKey?: string;
 }
 
 const parser = await openSqlParser();
@@ -58,7 +60,13 @@ const parser = await openSqlParser();
 /** A running data-governance service on a real socket over the memory store. */
 export async function startRig(
   serve: Serve,
-  { settings = {}, store = openMemoryStore(governanceSchema), policy = embeddedPolicyEngine(), sql = parser }: RigOptions = {},
+  {
+    settings = {},
+    store = openMemoryStore(governanceSchema),
+    policy = embeddedPolicyEngine(),
+    sql = parser,
+    checkpointKey,
+  }: RigOptions = {},
 ): Promise<Rig> {
   const clock = settableClock(NOON);
   const config = governanceSettings.parse({
@@ -70,7 +78,7 @@ export async function startRig(
     ...settings,
     classification: { threads: 0, ...(settings["classification"] as object | undefined) },
   });
-  const signer = await openCheckpointSigner(undefined, "test");
+  const signer = await openCheckpointSigner(checkpointKey, "test");
   const definition = defineService({
     name: "governance",
     contract: governanceContract,

@@ -1,0 +1,75 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openLevelStore } from "@seneschal/adapters/level";
+import type { DocumentStore } from "@seneschal/core/ports";
+import { serve } from "@seneschal/server-express";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { governanceSchema } from "../../src/governance/index.ts";
+import { type Rig, startRig } from "../governance/rig.ts";
+
+/** What is known of a directory: `governance.json` beside the store that a release wrote. */
+interface Facts {
+  /** PEM. */
+  readonly checkpoint_key: string;
+  /** Every path that the release answered with 200. */
+  readonly asked: readonly string[];
+  /** API keys; the first may decide, the second asked. */
+  readonly owner: { readonly id: string; readonly key: string };
+  readonly agent: { readonly id: string; readonly key: string };
+  /** An approval that was given, one that `agent` waits for, and one that a key of the configuration waits for. */
+  readonly given: string;
+  readonly pending: string;
+  readonly waiting: string;
+}
+
+const folder = new URL(".", import.meta.url).pathname;
+const releases = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+
+describe.each(releases.map(({ name }) => name))("a data-governance directory of release %s", (release) => {
+  const facts = JSON.parse(readFileSync(join(folder, release, "governance.json"), "utf8")) as Facts;
+  const path = mkdtempSync(join(tmpdir(), "golden-"));
+  let store: DocumentStore;
+  let rig: Rig;
+  beforeAll(async () => {
+    cpSync(join(folder, release, "governance"), join(path, "store"), { recursive: true });
+    writeFileSync(join(path, "checkpoint.pem"), facts.checkpoint_key);
+    store = await openLevelStore({ ...governanceSchema, path: join(path, "store") });
+    rig = await startRig(serve, { store, checkpointKey: join(path, "checkpoint.pem") });
+  });
+  afterAll(async () => {
+    await rig.stop();
+    await store.close();
+    rmSync(path, { recursive: true });
+  });
+
+  it("is listed and read through every route that read it then, and its audit log is whole", async () => {
+    for (const asked of facts.asked) {
+      const { status, body } = await rig.call("admin", "GET", asked);
+      expect(status, `${asked}: ${JSON.stringify(body)}: a stored shape changed (docs/stores-and-logs.md)`).toBe(200);
+    }
+    const names = async (route: string) => JSON.stringify((await rig.call("admin", "GET", `/api/v1/${route}`)).body);
+    for (const { id } of [facts.owner, facts.agent]) expect(await names("api-keys")).toContain(id);
+    for (const id of [facts.given, facts.pending, facts.waiting]) expect(await names("approvals")).toContain(id);
+    expect((await rig.call("admin", "POST", "/api/v1/audit/verify", {})).body).toMatchObject({ valid: true, missing: 0 });
+  });
+
+  it("has API keys that work; one of which nobody knows who made it decides nothing, and is decided nothing for, until it is rotated", async () => {
+    const decide = (key: string, id: string) =>
+      rig.call({ key }, "POST", `/api/v1/approvals/${id}/decision`, { decision: "approve", user_id: "bob" });
+    const rotate = async (id: string): Promise<string> =>
+      (await rig.call("admin", "POST", `/api/v1/api-keys/${id}/rotate`)).body.api_key;
+    expect((await rig.call({ key: facts.agent.key }, "POST", "/api/v1/classify", { query: "x" })).status).toBe(200);
+    const refused = await decide(facts.owner.key, facts.waiting);
+    expect([refused.status, refused.body.error.message]).toEqual([
+      403,
+      expect.stringContaining(`${facts.owner.id} and did not keep`),
+    ]);
+    const owner = await rotate(facts.owner.id);
+    expect((await decide(owner, facts.waiting)).body).toMatchObject({ status: "approved" });
+    const asker = await decide(owner, facts.pending);
+    expect([asker.status, asker.body.error.message]).toEqual([403, expect.stringContaining(facts.agent.id)]);
+    await rotate(facts.agent.id);
+    expect((await decide(owner, facts.pending)).status, "both were shown to the admin's key").toBe(403);
+  });
+});
