@@ -5,10 +5,12 @@ import { openMemoryStore, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
+import type { JsonObject } from "@seneschal/core";
 import { bodyHash, operationBytes } from "@seneschal/crypto/signing";
 import { type CrkPublicJson, crkFromJson, signWithShares } from "@seneschal/crypto/threshold";
 import { expect, it } from "vitest";
 import { belongings, passing } from "../../src/gateway/backups/belongings.ts";
+import { upgraded } from "../../src/gateway/backups/payload.ts";
 import { gatewayCollectionList } from "../../src/gateway/resources.ts";
 import { openRig } from "./rig.ts";
 
@@ -24,6 +26,17 @@ it("what lies below something is looked for behind it", () => {
     if (!("parent" in where)) continue;
     expect(belongings.slice(0, i).map(({ collection }) => collection.name)).toContain(where.parent);
   }
+});
+
+it("documents of an earlier version of their collection are restored through its upgrade steps, those of a later one never", () => {
+  const add = (member: string) => (doc: JsonObject) => ({ ...doc, [member]: true });
+  const rooms = { name: "rooms", version: 3, upgrade: { 2: add("two"), 3: add("three") } };
+  expect(upgraded(rooms, { id: "a", doc: {} })).toEqual({ two: true, three: true });
+  expect(upgraded(rooms, { id: "a", doc: {}, version: 2 })).toEqual({ three: true });
+  expect(upgraded(rooms, { id: "a", doc: {}, version: 3 })).toEqual({});
+  expect(upgraded({ name: "plain" }, { id: "a", doc: { b: 1 } })).toEqual({ b: 1 });
+  for (const version of [0, 4, 1.5])
+    expect(() => upgraded(rooms, { id: "a", doc: {}, version })).toThrow(expect.objectContaining({ code: "BUNDLE_INVALID" }));
 });
 
 interface Fixture {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@seneschal/core";
 import { refusal, timestamp } from "@seneschal/core/keys";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { CollectionSpec, DocumentStore } from "@seneschal/core/ports";
 import type { GatewayUnit } from "../call.ts";
 import { crks } from "../crk/collections.ts";
 import { belongings, prefixes } from "./belongings.ts";
@@ -14,6 +14,8 @@ const READABLE: readonly unknown[] = [1, FORMAT];
 interface SavedDocument {
   readonly id: string;
   readonly doc: JsonObject;
+  /** Of the collection when this was written; absent: 1. */
+  readonly version?: number;
 }
 
 /** What a backup holds, by collection. */
@@ -57,19 +59,43 @@ export async function gather(store: DocumentStore, unit: GatewayUnit, org: strin
     org_id: org,
     exported_at: timestamp(unit.call.now),
     crk_public_keys: [...(found.get(crks.name)?.values() ?? [])].map((crk) => String(crk["public_key"])),
-    collections: Object.fromEntries([...found].map(([name, docs]) => [name, [...docs].map(([id, doc]) => ({ id, doc }))])),
+    collections: Object.fromEntries([...found].map(([name, docs]) => [name, [...docs].map(([id, doc]) => saved(name, id, doc))])),
   };
 }
 
 /** Stages every document of a payload in the unit: all of them are committed, or none. */
 export async function stage(unit: GatewayUnit, payload: BackupPayload): Promise<void> {
   for (const { collection, merge } of belongings) {
-    for (const { id, doc } of payload.collections[collection.name] ?? []) {
+    for (const document of payload.collections[collection.name] ?? []) {
+      const { id } = document;
+      const doc = upgraded(collection, document);
       const current = (await unit.get(collection, id)) as JsonObject | undefined;
       const next = current === undefined ? doc : merge(doc, current, payload.org_id);
       if (next !== undefined) unit.put(collection, id, next);
     }
   }
+}
+
+function saved(name: string, id: string, doc: JsonObject): SavedDocument {
+  const version = belongings.find(({ collection }) => collection.name === name)?.collection.version ?? 1;
+  return version === 1 ? { id, doc } : { id, doc, version };
+}
+
+/** A saved document as its collection is declared now. Throws `BUNDLE_INVALID` for one that a later release wrote. */
+export function upgraded(
+  { name, version: known = 1, upgrade = {} }: Pick<CollectionSpec, "version" | "upgrade"> & { readonly name: string },
+  { id, doc, version = 1 }: SavedDocument,
+): JsonObject {
+  if (!Number.isSafeInteger(version) || version < 1 || version > known) {
+    throw refusal("BUNDLE_INVALID", "the backup holds documents that this version does not read", {
+      collection: name,
+      id,
+      version,
+    });
+  }
+  let current = doc;
+  for (let step = version + 1; step <= known; step++) current = (upgrade[step] as (doc: JsonObject) => JsonObject)(current);
+  return current;
 }
 
 /** A payload from its bytes. Throws `BUNDLE_INVALID` for another format or organisation. */
