@@ -108,7 +108,33 @@ test("half of the S3 port's TLS does not start", async () => {
   await expect(startStorage(serve, { s3: { port: 0, tls_cert: "only.pem" } })).rejects.toThrow("tls_key");
 });
 
-test("development certificates open the data path by name and by address", async () => {
+test("a server that is called by its address is held to that address, not to a name", async () => {
+  const own = await storeCa("Cluster CA");
+  const admin = await own.issue("CN=ops,OU=storage-admin");
+  const rig = await openRig();
+  rig.clock.set(Date.now());
+  const log = openLogger({ level: "silent" });
+  const authorisation = await storageAuthorisation();
+  for (const name of ["localhost", "address.invalid", "127.0.0.2"]) {
+    const { cert, key } = await own.issue("CN=node-1,OU=store-server", { names: [name] });
+    const tls = { ca: own.pem, cert, key };
+    const server = await serveGrpc({ node: rig.node, authorisation, log, host: "127.0.0.1", port: 0, tls });
+    const address = `127.0.0.1:${server.port}`;
+    const channel = openDataChannel("seneschal.storage.v1.StorageAdminService", { address, tls: { ca: own.pem, ...admin } });
+    expect(await refusal(channel.ask("ClusterStatus", {}))).toMatchObject({
+      code: "AuthenticationFailed",
+      details: { reason: "ERR_TLS_CERT_ALTNAME_INVALID" },
+    });
+    channel.close();
+    await server.close();
+  }
+  await rig.dispose();
+});
+
+test("development certificates open the data path by name and by address, without a warning of the runtime", async () => {
+  const warned: (string | undefined)[] = [];
+  const onWarning = (warning: Error & { readonly code?: string }): void => void warned.push(warning.code);
+  process.on("warning", onWarning);
   const rig = await openRig();
   rig.clock.set(Date.now());
   const { ca, node, admin } = await devStorageCertificates("node-1", { random: systemRandom, now: Date.now() });
@@ -121,6 +147,8 @@ test("development certificates open the data path by name and by address", async
     expect((await channel.ask("ClusterStatus", {}))["health"]).toBe("healthy");
     channel.close();
   }
+  process.off("warning", onWarning);
+  expect(warned).not.toContain("DEP0123");
   await server.close();
   await rig.dispose();
 });
