@@ -18,8 +18,8 @@ export interface CertificateIdentity {
   readonly serial: string;
   /** SHA-256 over the DER, lower-case hex. */
   readonly fingerprint: string;
-  /** The issuer's encoded name, in hex: serials are unique per issuer only. */
-  readonly issuerId: string;
+  /** The whole certificate: revocation is asked for it and for the CAs above it. */
+  readonly der: Uint8Array;
   /** Milliseconds since the epoch. */
   readonly notAfter: number;
   /** The service's name, for a common name `{service}.internal.local`. */
@@ -48,7 +48,7 @@ const parsed = new WeakMap<Uint8Array, Parsed>();
 /**
  * The identity that a presented certificate gives, or a refusal with the interface document's text: `certificate required`,
  * `certificate expired`, `untrusted certificate` (with a `reason`). The TLS layer's verdict is of the handshake, and may come from a
- * resumed session: times are checked again on every request. Revocation is the caller's to check, by serial and issuer.
+ * resumed session: times are checked again on every request. Revocation is the caller's to check.
  */
 export function verifyPeer(peer: PresentedCertificate | undefined, now: number): CertificateIdentity {
   if (peer === undefined) throw new CodedError<CertificateErrorCode>("certificate_required", "certificate required");
@@ -98,7 +98,7 @@ function read(der: Uint8Array): Parsed {
       units: [names["OU"] ?? []].flat(),
       serial: colons(certificate.serialNumber),
       fingerprint: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
-      issuerId: Buffer.from(parseCertificate(der).issuerDer).toString("hex"),
+      der: parseCertificate(der).der,
       notAfter: Date.parse(certificate.validTo),
       ...(service === undefined ? {} : { service }),
     },

@@ -6,7 +6,9 @@ import { type ConnectionOptions, connect } from "node:tls";
 import { mtlsFetch } from "@seneschal/adapters/http";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { openRevocations } from "@seneschal/adapters/tls";
+import { createRevocationList, revocationListPem } from "@seneschal/crypto/x509";
 import { describe, expect, it } from "vitest";
+import { systemCall } from "../../src/gateway/index.ts";
 import { openRig, type Rig } from "./rig.ts";
 
 /** One kept-alive connection, spoken to by hand so that the test knows which session it is. */
@@ -78,8 +80,11 @@ describe("auth.mtls.crl_url", () => {
       expect((await auditor("GET", "/api/v1/audit")).status).toBe(200);
       const chain = (await issuer("GET", "/api/v1/certificates/ca-chain")).body.ca_chain;
       const fetchList = async (): Promise<void> => {
-        const response = await http.fetch(`https://localhost:${rig.server.port}/api/v1/crl/acme`);
-        await writeFile(file, Buffer.from(await response.arrayBuffer()));
+        const texts = ["crl/acme", "pki/clients/crl"].map(async (path) => {
+          const response = await http.fetch(`https://localhost:${rig.server.port}/api/v1/${path}`);
+          return revocationListPem(new Uint8Array(await response.arrayBuffer()));
+        });
+        await writeFile(file, (await Promise.all(texts)).join(""));
       };
       lists = await openRevocations({
         ...{ url: `file://${file}`, trustedCa: chain, refreshMs: 3_600_000, provider: nodeCrypto },
@@ -101,6 +106,21 @@ describe("auth.mtls.crl_url", () => {
       const refused = await auditor("GET", "/api/v1/audit");
       expect([refused.status, refused.body.error.code]).toEqual([401, "CERT_UNTRUSTED"]);
       expect(await health()).toEqual([200, "healthy"]);
+
+      // The organisation's CA itself, by its root: nobody below it is let in.
+      expect((await rig.admin("acme")("GET", "/api/v1/audit")).status).toBe(200);
+      const now = rig.clock.now();
+      const call = systemCall("system:test", "acme", now);
+      const [root, org] = await rig.gateway.services.transact(call, async (unit) => {
+        const { pki } = rig.gateway.services;
+        return [await pki.issuer(unit, "/root"), await pki.issuer(unit, "acme")] as const;
+      });
+      const entries = [{ serial: org.certificate.serial, revokedAt: now, reason: "ca_compromise" as const }];
+      const times = { number: Math.floor(now / 1000) + 10, thisUpdate: now, nextUpdate: now + 3_600_000 };
+      await writeFile(file, await createRevocationList(root, { entries, ...times }));
+      await lists.refresh();
+      const below = await rig.admin("acme")("GET", "/api/v1/audit");
+      expect([below.status, below.body.error.code]).toEqual([401, "CERT_UNTRUSTED"]);
 
       rig.clock.advance(366 * 86_400_000);
       expect(await health()).toEqual([503, "unhealthy"]);

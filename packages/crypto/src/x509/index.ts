@@ -61,4 +61,4 @@ export {
   publicKeyOf,
   type X509Signer,
 } from "./signer.ts";
-export { type ChainDecision, type ChainOptions, type ChainRefusal, verifyChain } from "./verify-chain.ts";
+export { type ChainDecision, type ChainOptions, type ChainRefusal, isNamedIssuer, verifyChain } from "./verify-chain.ts";

@@ -86,7 +86,8 @@ export function verifyChain(provider: CryptoProvider, leaf: Certificate, options
   return chain === undefined ? best.decision : { valid: true, chain };
 }
 
-function isNamedIssuer(parent: Certificate, child: Certificate): boolean {
+/** Whether a certificate names another one as its issuer: by name, and by key identifier where both have one. No signature is checked. */
+export function isNamedIssuer(parent: Certificate, child: Certificate): boolean {
   return (
     bytesEqual(parent.subjectDer, child.issuerDer) && keyIdsFit(child.extensions.authorityKeyId, parent.extensions.subjectKeyId)
   );

@@ -2,7 +2,6 @@ import { X509Certificate } from "node:crypto";
 import type { DataPeer } from "@seneschal/adapters/grpc-storage";
 import { isCoded } from "@seneschal/core";
 import { storageError } from "@seneschal/core/storage";
-import { parseCertificate } from "@seneschal/crypto/x509";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
@@ -185,8 +184,7 @@ export function createPeerAuth({ tenants, authorisation, insecure, ...options }:
 interface Identity {
   readonly name: string;
   readonly units: readonly string[];
-  readonly serial: string;
-  readonly issuerId: string;
+  readonly der: Uint8Array;
   readonly notBefore: number;
   readonly notAfter: number;
 }
@@ -201,12 +199,10 @@ function identityOf(der: Uint8Array): Identity {
   const subject = certificate.toLegacyObject().subject as unknown as Readonly<
     Record<string, string | readonly string[] | undefined>
   >;
-  const { issuerDer, serialText } = parseCertificate(der);
   const identity: Identity = {
     name: [subject["CN"] ?? "certificate"].flat().join(","),
     units: [subject["OU"] ?? []].flat(),
-    serial: serialText,
-    issuerId: Buffer.from(issuerDer).toString("hex"),
+    der,
     notBefore: Date.parse(certificate.validFrom),
     notAfter: Date.parse(certificate.validTo),
   };

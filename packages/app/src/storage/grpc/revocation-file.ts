@@ -6,7 +6,7 @@ import type { CryptoProvider } from "@seneschal/core/ports";
 /** The revocation list of a file, as it is at this moment. */
 export interface RevocationFile {
   /** Throws when it cannot be known: the file is away, unreadable, unsigned, or out of date. */
-  isRevoked(identity: Pick<CertificateIdentity, "serial" | "issuerId">): Promise<boolean>;
+  isRevoked(identity: Pick<CertificateIdentity, "der">): Promise<boolean>;
   close(): void;
 }
 
