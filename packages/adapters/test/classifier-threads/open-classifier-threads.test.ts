@@ -66,7 +66,7 @@ describe("a text that takes too long", () => {
   const hello = { query: "hello", context: {} };
 
   test("is of the highest tier, with the reason, and keeps nobody else waiting", async () => {
-    const recognisers = Array.from({ length: 1000 }, (_, i) => ({ ...badge, pattern: `(?:[a-z0-9@.]{1,40} ){3}x${i}` }));
+    const recognisers = Array.from({ length: 300 }, () => ({ ...badge, pattern: "(?:[a-z0-9@.]{1,40} ){3}x" }));
     const slow = { query: "ada@example.org 4111 1111 1111 1111 ".repeat(14_000), context: {} };
     const threads = openClassifierThreads({ threads: 1, deadline: 1500 }, { policy, recognisers, sql: false });
     await threads.answer(hello, "warm");

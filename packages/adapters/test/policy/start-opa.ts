@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { startTcpProxy } from "../../../../tools/tcp-proxy.ts";
 
 /** An OPA server of the given program, once it answers. It listens on a Unix socket of its own; a proxy leads there. */
@@ -17,16 +19,24 @@ export async function startOpa(program: string): Promise<{ readonly url: string;
     void proxy.close();
     rmSync(directory, { recursive: true, force: true });
   };
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const up = await fetch(`${url}/health`).then(
-      (response) => response.ok,
-      () => false,
-    );
-    if (up) return { url, stop };
-    if (performance.now() > deadline || server.exitCode !== null) {
-      stop();
-      throw new Error("the OPA server did not start");
+  for (let tries = 0; tries < 600 && server.exitCode === null; tries++) {
+    if (await listens(socket)) {
+      const health = await fetch(`${url}/health`);
+      if (health.ok) return { url, stop };
     }
+    await wait(100);
   }
+  stop();
+  throw new Error("the OPA server did not start");
+}
+
+function listens(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path);
+    probe.once("error", () => resolve(false));
+    probe.once("connect", () => {
+      probe.destroy();
+      resolve(true);
+    });
+  });
 }

@@ -6,7 +6,7 @@ import { decodeState, encodePieces, type QuotaState, stateHash } from "@senescha
 import { continuesPieces } from "./audit/open-audit-archive.ts";
 
 /** A backup as it was read. */
-export interface SavedState {
+interface SavedState {
   readonly state: QuotaState;
   readonly text: string;
   readonly hash: string;

@@ -195,11 +195,11 @@ describe("an attacker who is a federated partner of two gateways in processes of
     const ended = await acme.signed("federation.revoke", "mallory", "DELETE", "/api/v1/federation/mallory", body);
     expect(ended.status, ended.text).toBe(204);
     const here = await presenting(certificate, acme);
-    expect((await here("GET", health)).status).toBe(401);
+    expect((await here("GET", health)).status).toBe(403);
     await acme.kill();
     await acme.start();
     const later = await presenting(certificate, acme);
-    expect((await later("GET", health)).status).toBe(401);
+    expect((await later("GET", health)).status).toBe(403);
     expect((await acme.call("POST", "/api/v1/audit/verify", {})).body.valid).toBe(true);
   });
 });

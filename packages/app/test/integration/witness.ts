@@ -83,6 +83,11 @@ export class Witness {
     const before = this.state;
     this.commands++;
     const outcome = apply(before, command, at);
+    // A refusal under a caller's key is in the log too: it changes nothing but that it is remembered.
+    if (!outcome.ok && outcome.state !== undefined) {
+      this.state = outcome.state;
+      return;
+    }
     if (!outcome.ok || outcome.repeat) {
       this.violations.push(`entry ${this.entries}: ${command.kind} is not accepted again`);
       return;

@@ -93,7 +93,7 @@ export function openAuditArchive({ quotas, log, keep }: AuditArchiveOptions): Au
 }
 
 /** How many archived pieces lie before the part of the chain that the state holds. */
-export function piecesBefore({ audit, nextAudit }: QuotaState): number {
+function piecesBefore({ audit, nextAudit }: QuotaState): number {
   return Math.floor(((audit.values().next().value?.seq ?? nextAudit) - 1) / PIECE);
 }
 

@@ -1,5 +1,5 @@
 /** Bytes of a full chunk. */
-export const chunkBytes = 4 * 1024 * 1024;
+const chunkBytes = 4 * 1024 * 1024;
 
 /** Bytes of a chunk that follows `at` bytes of a body of so many, where they are known. */
 export function nextChunkBytes(total: number | undefined, at = 0, size = chunkBytes): number {
