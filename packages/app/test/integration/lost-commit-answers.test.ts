@@ -35,13 +35,14 @@ else
     });
     afterAll(() => server.destroy());
     beforeEach(async () => {
-      proxy = await startTcpProxy(Number(new URL(server.url).port));
+      const { port, hostname } = new URL(server.url);
+      proxy = await startTcpProxy(Number(port), hostname);
     });
     afterEach(async () => {
       for (const close of closing.splice(0).reverse()) await close();
       await proxy.close();
     });
-    const url = () => server.url.replace(/:\d+\//, `:${proxy.port}/`);
+    const url = () => server.url.replace(/@[^/]+/, `@127.0.0.1:${proxy.port}`);
     const open = async (schema: StoreSchema) => {
       const store = await openPostgresStore({
         ...schema,
