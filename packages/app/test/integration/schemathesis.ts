@@ -32,8 +32,8 @@ const CHECKS = [
   "negative_data_rejection",
 ];
 
-/** What refuses bad data: Schemathesis' own list, and 413 for what is too large before anybody looks at it. */
-const REFUSALS = ["400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429", "5xx"];
+/** What refuses bad data: Schemathesis' own list, 413 and 431 for what is too large before anybody looks at it. */
+const REFUSALS = ["400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429", "431", "5xx"];
 
 /**
  * Lets Schemathesis call every operation of a document with good and bad data. Answers what it printed and whether it found
