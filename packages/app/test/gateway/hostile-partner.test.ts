@@ -458,7 +458,7 @@ function mutated({ of, at, what, value }: { of: unknown; at: readonly number[]; 
     if (name === undefined) break;
     const inner = place[name];
     if (depth < at.length - 1 && typeof inner === "object" && inner !== null) place = inner as Record<string, unknown>;
-    else if (what === "replace") place[name] = value;
+    else if (what === "replace") place[name] = structuredClone(value);
     else if (what === "remove") delete place[name];
     else if (what === "add") place[`${name}x`] = value;
   }
