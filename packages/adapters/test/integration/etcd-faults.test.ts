@@ -214,9 +214,10 @@ describe("a partitioned etcd", () => {
         const leader = await cluster.leader();
         await cluster.isolate(leader);
         const cutOff = openEtcdLog({ endpoints: [cluster.endpoints[leader] as string], prefix: "/partition", totalMs: 1500 });
+        const refused = expect(cutOff, "the old leader alone").rejects.toMatchObject({ code: "no_quorum" });
         const after = answered();
         await until(() => answered() > after + 300);
-        await expect(cutOff, "the old leader alone").rejects.toMatchObject({ code: "no_quorum" });
+        await refused;
         cluster.rejoin();
       }
       const joined = answered();
