@@ -139,6 +139,8 @@ interface Cycle {
   readonly reserves: boolean;
   /** Made for the first that waits for nodes. */
   reserved: Reservation | undefined;
+  /** By kind of work: see {@link carriersOf}. */
+  readonly carriers: Map<string, Carriers>;
   /** Placed in this cycle. */
   readonly started: Allocation[];
 }
@@ -262,6 +264,7 @@ function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
     preemptionExemptMs: options.preemptionExemptMs ?? 0,
     reserves: options.reservations ?? true,
     reserved: undefined,
+    carriers: new Map(),
     started: [],
   };
 }
@@ -353,33 +356,42 @@ function held(allocation: Allocation, refusal: Rejection): Reason {
   );
 }
 
-/**
- * Why the nodes of the cluster could never carry the allocation, were they all free and in service; undefined when they could. Each
- * node counts under the first constraint that excludes it.
- */
-function unsatisfiable(state: QuotaState, { id, gpuType, gpusPerNode, minNodes: need }: Allocation): Reason | undefined {
+/** How many nodes of the cluster could carry one kind of work, were they free and in service; the others by the first constraint that excludes them. */
+interface Carriers {
+  readonly fitting: number;
+  readonly excluded: { readonly gpu_type: number; readonly gpus_per_node: number };
+}
+
+/** Counted once a cycle for each kind: many that wait are alike, and the cluster has many nodes. */
+function carriersOf({ spec, carriers }: Cycle, { gpuType, gpusPerNode }: Allocation): Carriers {
+  const kind = `${gpuType}\u0000${gpusPerNode}`;
+  const known = carriers.get(kind);
+  if (known !== undefined) return known;
   let fitting = 0;
   const excluded = { gpu_type: 0, gpus_per_node: 0 };
-  for (const node of state.nodes.values()) {
+  for (const node of spec.nodes.values()) {
     if (fits(node, { gpuType, gpusPerNode })) fitting++;
     else if (fits(node, { gpuType, gpusPerNode: null })) excluded.gpus_per_node++;
     else excluded.gpu_type++;
-    if (fitting >= need) return undefined;
   }
-  return because(id, "unsatisfiable", {
-    need,
-    fitting,
-    nodes: state.nodes.size,
-    excluded,
-    gpu_type: gpuType,
-    gpus_per_node: gpusPerNode,
-  });
+  const counted = { fitting, excluded };
+  carriers.set(kind, counted);
+  return counted;
+}
+
+/** Why the nodes of the cluster could never carry the allocation, were they all free and in service; undefined when they could. */
+function unsatisfiable(cycle: Cycle, allocation: Allocation): Reason | undefined {
+  const { id, gpuType, gpusPerNode, minNodes: need } = allocation;
+  const { fitting, excluded } = carriersOf(cycle, allocation);
+  if (fitting >= need) return undefined;
+  const nodes = cycle.spec.nodes.size;
+  return because(id, "unsatisfiable", { need, fitting, nodes, excluded, gpu_type: gpuType, gpus_per_node: gpusPerNode });
 }
 
 /** There are too few free nodes: see whether others must give way, or are doing so already. */
 function makeRoom(cycle: Cycle, pending: Allocation, score: Score, free: number): Reason {
   const need = pending.minNodes;
-  const never = unsatisfiable(cycle.spec, pending);
+  const never = unsatisfiable(cycle, pending);
   if (never !== undefined) return never;
   const coming = cycle.coming.get(pending.id) ?? 0;
   if (coming > 0 && free + coming >= need) {
