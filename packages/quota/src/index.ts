@@ -25,6 +25,7 @@ export {
   type Allocation,
   type AllocationRequest,
   type AllocationState,
+  countedGpus,
   isTerminal,
   TRANSITIONS,
 } from "./state/allocation.ts";

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError } from "@seneschal/core";
 import { decodeState, encodePieces, type QuotaState, stateHash } from "@seneschal/quota";
@@ -17,9 +17,14 @@ interface SavedState {
 /** Copies of the whole state in a directory, each with its hash in its name, and of the audit chain's archive beside it. */
 export interface Backups {
   write(state: QuotaState, audit: AsyncIterable<Uint8Array>, now: number): Promise<string>;
+  /** The one that was written last. Throws `not_found`. */
+  newest(): Promise<string>;
   /** Reads one back and recomputes every hash. Throws `not_found`, `snapshot_invalid` when it does not verify. */
   read(id: string): Promise<SavedState>;
 }
+
+/** The time of writing, milliseconds, and the beginning of the state's hash. */
+const ID = /^[0-9]{1,15}-[0-9a-f]{32}$/;
 
 export function openBackups(directory: string): Backups {
   const file = (id: string, kind: "state" | "audit"): string => join(directory, `${id}.${kind}`);
@@ -53,8 +58,18 @@ export function openBackups(directory: string): Backups {
       await rename(file(partial, "state"), file(id, "state"));
       return id;
     },
+    async newest() {
+      const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") return [];
+        throw error;
+      });
+      const ids = names.filter((name) => name.endsWith(".state")).map((name) => name.slice(0, -".state".length));
+      const [newest] = ids.filter((id) => ID.test(id)).sort((a, b) => Number.parseInt(b, 10) - Number.parseInt(a, 10));
+      if (newest === undefined) throw new CodedError("not_found", "there is no backup yet");
+      return newest;
+    },
     async read(id) {
-      if (!/^[0-9]{1,15}-[0-9a-f]{32}$/.test(id)) throw new CodedError("not_found", `backup not found: ${id}`);
+      if (!ID.test(id)) throw new CodedError("not_found", `backup not found: ${id}`);
       const bytes = await readFile(file(id, "state")).catch((error: unknown) => {
         throw new CodedError("not_found", `backup not found: ${id}`, {}, error);
       });

@@ -48,7 +48,8 @@ const allocation = z
     nodes: z.int(),
     min_nodes: z.int(),
     assigned_nodes: z.array(z.string()),
-    nodes_allocated: z.int(),
+    /** The same as `assigned_nodes`, under the name that other clients read. */
+    nodes_allocated: z.array(z.string()),
     per_node_gpus: z.array(nodeCount),
     created_at: time,
     started_at: time.nullable(),

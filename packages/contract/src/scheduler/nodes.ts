@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Contract } from "../route.ts";
-import { datasets, idParams, name, success, text, time } from "./nouns.ts";
+import { datasets, idParams, name, remarkText, success, text, time } from "./nouns.ts";
 
 const node = z
   .strictObject({
@@ -9,7 +9,9 @@ const node = z
     state_reason: z.string(),
     group: z.string(),
     gpu_type: z.string().nullable(),
-    gpu_count: z.int().nullable(),
+    /** As it is counted: 1 where it is unknown. */
+    gpu_count: z.int(),
+    gpu_count_known: z.boolean(),
     cpu_cores: z.number(),
     memory_gb: z.number(),
     agent_address: z.string().nullable(),
@@ -24,7 +26,7 @@ const node = z
 
 const of = { tag: "nodes", auth: "principal", params: idParams } as const;
 const operate = { ...of, method: "POST", status: 200, reply: success, errors: [409, 503], bodyOptional: true } as const;
-const remark = z.strictObject({ reason: text(512).min(1).optional() });
+const remark = z.strictObject({ reason: remarkText });
 
 /** Machines: registered by their agents, operated by administrators. */
 export const nodeRoutes = {
@@ -57,7 +59,8 @@ export const nodeRoutes = {
     action: "node:register",
     body: z.strictObject({
       id: name,
-      group: name.default("default"),
+      /** A name, or a number as clients send it that number their groups. */
+      group: z.union([name, z.int().min(0).max(1_000_000).transform(String)]).default("0"),
       gpu_type: name.nullable().optional(),
       gpu_count: z.int().min(0).max(1024).nullable().optional(),
       cpu_cores: z.number().min(0).max(1e6).default(0),
@@ -111,7 +114,7 @@ export const nodeRoutes = {
     path: "/api/v1/nodes/:id/claim",
     summary: "Claim for sensitive use: counted while it stands, never reclaimed",
     action: "node:claim",
-    body: z.strictObject({ tenant: name.optional(), reason: text(512).min(1).optional() }),
+    body: z.strictObject({ tenant: name.optional(), reason: remarkText }),
   },
   releaseNode: {
     ...operate,

@@ -19,6 +19,10 @@ export const labels = z.record(text(128).min(1), text(512)).refine((map) => Obje
 export const state = z.enum(["pending", "staging", "running", "checkpointing", "suspended", "completed", "failed", "cancelled"]);
 /** The reason that is written into the audit log beside the change. */
 export const why = text(512).min(1);
+/** A reason beside a change of a node; an empty one, as some clients send it, is none. */
+export const remarkText = text(512)
+  .transform((given) => (given === "" ? undefined : given))
+  .optional();
 /** Whoever authenticated; not only who could choose a name here. */
 export const userName = text(256).min(1);
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { flagParam, integerParam, limitParam, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
-import { name, text, time, why } from "./nouns.ts";
+import { name, text, time, userName, why } from "./nouns.ts";
 
 const systemQuotas = z
   .strictObject({
@@ -156,7 +156,14 @@ export const systemRoutes = {
     path: "/api/v1/audit",
     summary: "The audit chain, newest first",
     action: "audit:read",
-    query: z.strictObject({ limit: limitParam(100), offset: offsetParam() }),
+    query: z.strictObject({
+      user_id: userName.optional(),
+      action: text(64).optional(),
+      /** What was done to the tenant, or named it. */
+      tenant_id: name.optional(),
+      limit: limitParam(100),
+      offset: offsetParam(),
+    }),
     status: 200,
     reply: z.array(audit),
   },
@@ -222,9 +229,10 @@ export const systemRoutes = {
     ...of,
     method: "POST",
     path: "/api/v1/admin/backup/verify",
-    summary: "Read a backup and recompute its hash",
+    summary: "Read a backup, the newest if none is named, and recompute its hash",
     action: "system:backup",
-    body: z.strictObject({ backup_id: name }),
+    body: z.strictObject({ backup_id: name.optional() }),
+    bodyOptional: true,
     status: 200,
     reply: backup,
     errors: [501],
@@ -233,9 +241,11 @@ export const systemRoutes = {
     ...of,
     method: "POST",
     path: "/api/v1/admin/backup/restore",
-    summary: "Put the state of a backup in place of the present one; refused while work holds nodes or nodes are claimed",
+    summary:
+      "Put the state of a backup, the newest if none is named, in place of the present one; refused while work holds nodes or nodes are claimed",
     action: "system:backup",
-    body: z.strictObject({ backup_id: name }),
+    body: z.strictObject({ backup_id: name.optional() }),
+    bodyOptional: true,
     status: 200,
     reply: backup,
     errors: [409, 501, 503],

@@ -167,11 +167,14 @@ export const tenantRoutes = {
     ...of,
     method: "GET",
     path: "/api/v1/accounting/usage",
-    summary: "GPU hours of a tenant between two times",
+    summary: "GPU hours between two times, at first those of the budget period; of one tenant, or of all that the caller sees",
     action: "usage:tenant",
     query: z
-      .strictObject({ tenant_id: name, start: timeParam(), end: timeParam() })
-      .refine(({ start, end }) => start <= end, { path: ["end"], message: "expected a time that is not before start" }),
+      .strictObject({ tenant_id: name.optional(), start: timeParam().optional(), end: timeParam().optional() })
+      .refine(({ start, end }) => start === undefined || end === undefined || start <= end, {
+        path: ["end"],
+        message: "expected a time that is not before start",
+      }),
     status: 200,
     reply: z.strictObject({ tenant_id: z.string(), ...window, gpu_hours: z.number(), total_allocations: z.int() }),
   },

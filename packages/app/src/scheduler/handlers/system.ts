@@ -2,7 +2,7 @@ import type { Handlers, Principal } from "@seneschal/contract";
 import { requireMatch, versionTag, withHeaders } from "@seneschal/contract";
 import type { SchedulerContract } from "@seneschal/contract/scheduler";
 import { CodedError, isCoded } from "@seneschal/core";
-import type { Command, QuotaEvent, QuotaState } from "@seneschal/quota";
+import type { AuditRecord, Command, QuotaEvent, QuotaState } from "@seneschal/quota";
 import type { AuditArchive } from "../audit/open-audit-archive.ts";
 import { forbidden, reachesTenant, seesAll } from "../auth/roles.ts";
 import { eventStream } from "../events/stream.ts";
@@ -121,7 +121,16 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
   },
 
   async listAudit({ quotas, auditArchive }, { query }) {
-    const entries = await auditArchive.newest(quotas.state(), query.offset, query.limit);
+    const { user_id: user, action, tenant_id: tenant, limit, offset } = query;
+    const state = quotas.state();
+    const wanted = (entry: AuditRecord): boolean =>
+      (user === undefined || entry.user === user) &&
+      (action === undefined || entry.action === action) &&
+      (tenant === undefined || tenantOf(state, entry) === tenant);
+    const all = user === undefined && action === undefined && tenant === undefined;
+    const entries = all
+      ? await auditArchive.newest(state, offset, limit)
+      : await matching(auditArchive, state, wanted, offset, limit);
     return entries.map((entry) => ({
       id: String(entry.seq),
       timestamp: iso(entry.at),
@@ -170,25 +179,26 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
   },
 
   async verifyBackup({ backups }, { body, now }) {
-    const good = await withBackups(backups)
-      .read(body.backup_id)
+    const from = withBackups(backups);
+    const id = body.backup_id ?? (await from.newest());
+    const good = await from
+      .read(id)
       .then(() => true)
       .catch((error: unknown) => {
         if (isCoded(error, "snapshot_invalid")) return false;
         throw error;
       });
     const message = good ? "backup is intact" : "backup is damaged";
-    return { success: good, message, backup_id: body.backup_id, timestamp: iso(now) };
+    return { success: good, message, backup_id: id, timestamp: iso(now) };
   },
 
   async restoreBackup({ backups, quotas, auditArchive, random }, { body, principal, now }) {
-    const id = body.backup_id;
-    const { state, text, hash, audit } = await withBackups(backups)
-      .read(id)
-      .catch((error: unknown) => {
-        if (isCoded(error, "snapshot_invalid")) throw new CodedError("invalid_argument", error.message, { field: "backup_id" });
-        throw error;
-      });
+    const from = withBackups(backups);
+    const id = body.backup_id ?? (await from.newest());
+    const { state, text, hash, audit } = await from.read(id).catch((error: unknown) => {
+      if (isCoded(error, "snapshot_invalid")) throw new CodedError("invalid_argument", error.message, { field: "backup_id" });
+      throw error;
+    });
     const present = await quotas.read();
     const chainless = present.nextAudit === 1;
     if (!chainless && !(await holds(auditArchive, present, state))) throw otherChain();
@@ -217,6 +227,33 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     return { body: JSON.stringify({ answers: await proposeHere(body.commands as unknown as readonly Command[]) }) };
   },
 };
+
+/** The tenant that an entry is about: the one that was changed, or whose claim or work it was. */
+function tenantOf(state: QuotaState, { resourceType, resourceId, details }: AuditRecord): string | undefined {
+  if (resourceType === "tenant") return resourceId;
+  if (resourceType === "allocation") return state.allocations.get(resourceId)?.tenant;
+  return typeof details["tenant"] === "string" ? details["tenant"] : undefined;
+}
+
+/** Entries that are looked through at once. */
+const AUDIT_PAGE = 1024;
+
+/** Those of the chain that are wanted, newest first, page by page. */
+async function matching(
+  archive: AuditArchive,
+  state: QuotaState,
+  wanted: (entry: AuditRecord) => boolean,
+  offset: number,
+  limit: number,
+): Promise<readonly AuditRecord[]> {
+  const found: AuditRecord[] = [];
+  for (let at = 0; found.length < offset + limit; at += AUDIT_PAGE) {
+    const page = await archive.newest(state, at, AUDIT_PAGE);
+    found.push(...page.filter(wanted));
+    if (page.length < AUDIT_PAGE) break;
+  }
+  return found.slice(offset, offset + limit);
+}
 
 /** Characters of a backup per command: with escapes well below what a command may take. */
 const PART = 100_000;

@@ -134,19 +134,26 @@ export const tenantHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
 
   getAccountingUsage({ quotas, clock }, { principal, query }) {
     const state = quotas.state();
-    requireTenant(state, principal, query.tenant_id);
-    existing(state, query.tenant_id);
-    const { start: from, end: to } = query;
+    const asked = query.tenant_id ?? principal.org;
+    const everyone = asked === "" && seesAll(principal);
+    if (!everyone) {
+      requireTenant(state, principal, asked);
+      existing(state, asked);
+    }
     const now = Math.max(clock.now(), state.at);
-    const used = state.tenantUsage.get(query.tenant_id)?.used(from, Math.min(to, now));
+    const to = query.end ?? now;
+    const from = query.start ?? Math.max(0, to - state.system.budgetPeriodDays * DAY_MS);
+    let gpuMs = 0n;
+    for (const id of everyone ? state.tenants.keys() : [asked])
+      gpuMs += state.tenantUsage.get(id)?.used(from, Math.min(to, now)).gpuMs ?? 0n;
     let total = 0;
     for (const { tenant, attempts } of state.allocations.values())
-      if (tenant === query.tenant_id && attempts.some((a) => a.startedAt < to && (a.endedAt ?? to) > from)) total++;
+      if ((everyone || tenant === asked) && attempts.some((a) => a.startedAt < to && (a.endedAt ?? to) > from)) total++;
     return {
-      tenant_id: query.tenant_id,
+      tenant_id: asked,
       period_start: iso(from),
       period_end: iso(to),
-      gpu_hours: Number(used?.gpuMs ?? 0n) / 3_600_000,
+      gpu_hours: Number(gpuMs) / 3_600_000,
       total_allocations: total,
     };
   },

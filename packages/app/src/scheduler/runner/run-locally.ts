@@ -39,7 +39,7 @@ export async function runLocally(options: LocalAgentOptions): Promise<LocalAgent
       node,
       agent: LOCAL_AGENT,
       inventory: {
-        group: prefix,
+        group: "0",
         gpuType: null,
         gpuCount: 0,
         cpuCores: 1,

@@ -23,7 +23,7 @@ export function allocationView(allocation: Allocation, burst: boolean) {
     min_nodes: allocation.minNodes,
     // Of ended work those that it ended on.
     assigned_nodes: [...nodes],
-    nodes_allocated: nodes.length,
+    nodes_allocated: [...nodes],
     per_node_gpus: [...(ended ? allocation.lastPerNodeGpus : allocation.perNodeGpus)],
     created_at: iso(allocation.createdAt),
     started_at: isoOrNull(allocation.startedAt),

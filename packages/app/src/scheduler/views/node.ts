@@ -1,5 +1,5 @@
 import type { Principal } from "@seneschal/contract";
-import { type ComputeNode, ownerOf, type QuotaState, stateOf, versionOf } from "@seneschal/quota";
+import { type ComputeNode, countedGpus, ownerOf, type QuotaState, stateOf, versionOf } from "@seneschal/quota";
 import { hasRole, reachesTenant } from "../auth/roles.ts";
 import { iso, isoOrNull } from "./iso.ts";
 
@@ -15,7 +15,8 @@ export function nodeView(state: QuotaState, principal: Principal, node: ComputeN
     state_reason: node.stateReason ?? "",
     group: node.group,
     gpu_type: node.gpuType,
-    gpu_count: node.gpuCount,
+    gpu_count: countedGpus(node.gpuCount),
+    gpu_count_known: node.gpuCount !== null,
     cpu_cores: node.cpuCores,
     memory_gb: node.memoryGb,
     agent_address: node.agentAddress,
