@@ -3,6 +3,7 @@ import { mtlsFetch } from "@seneschal/adapters/http";
 import { client } from "@seneschal/contract";
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Registered, registered } from "./registered.ts";
 import { type Answer, openRig, type Rig } from "./rig.ts";
 
 const base = "/api/v1/compliance/reports";
@@ -18,14 +19,16 @@ function signedBy({ digest, digest_signature, digest_key }: Record<"digest" | "d
 describe("compliance reports", () => {
   let rig: Rig;
   let workspace: string;
+  let pat: Registered;
   beforeAll(async () => {
     rig = await openRig();
     const acme = rig.admin("acme");
     const group = await acme("POST", "/api/v1/identities/groups", { name: "analysts <b>" });
-    await acme("POST", `/api/v1/identities/groups/${group.body.id}/members`, { identity_id: "pat", identity_type: "user" });
+    pat = await registered(rig, acme, { sub: "pat", org: "acme" });
+    await acme("POST", `/api/v1/identities/groups/${group.body.id}/members`, { identity_id: pat.id, identity_type: "user" });
     const made = await acme("POST", "/api/v1/workspaces", { name: "<script>alert(1)</script>", group_id: group.body.id });
     workspace = made.body.id;
-    await rig.bearer({ sub: "pat", org: "acme" })("POST", `/api/v1/workspaces/${workspace}/encrypt`, { plaintext: "AAAA" });
+    await pat.call("POST", `/api/v1/workspaces/${workspace}/encrypt`, { plaintext: "AAAA" });
     await rig.bearer({ sub: "eve", org: "acme" })("POST", `/api/v1/workspaces/${workspace}/encrypt`, { plaintext: "AAAA" });
   });
   afterAll(() => rig.close());
@@ -47,7 +50,7 @@ describe("compliance reports", () => {
   });
 
   it.each([
-    ["json", () => ask("gdpr-dsar", { subject_id: "pat" })],
+    ["json", () => ask("gdpr-dsar", { subject_id: pat.id })],
     ["csv", () => ask("export", { type: "access-review", format: "csv" })],
     ["html", () => ask("export", { type: "summary", format: "html" })],
   ])("the last line of a %s report seals every byte before it with the organisation's key", async (format, make) => {
@@ -89,12 +92,12 @@ describe("compliance reports", () => {
   });
 
   it("a subject access report holds what the person did, what was done to it, and nobody else's deeds", async () => {
-    const { body } = await ask("gdpr-dsar", { subject_id: "pat" });
+    const { body } = await ask("gdpr-dsar", { subject_id: pat.id });
     const types = body.data.events.map((event: { event_type: string }) => event.event_type);
     expect(types).toEqual(expect.arrayContaining(["group.member.add", "encrypt"]));
     expect(body.data.total_events).toBe(body.data.events.length);
-    expect(body.data.memberships).toEqual([expect.objectContaining({ identity_id: "pat" })]);
-    const others = body.data.events.filter((event: object) => !JSON.stringify(event).includes('"pat"'));
+    expect(body.data.memberships).toEqual([expect.objectContaining({ identity_id: pat.id })]);
+    const others = body.data.events.filter((event: object) => !JSON.stringify(event).includes(`"${pat.id}"`));
     expect(others).toEqual([]);
     const admin = rig.dev.organizations["acme"]?.admins.auditor;
     const own = await ask("gdpr-dsar", { subject_id: admin?.id });
@@ -107,7 +110,7 @@ describe("compliance reports", () => {
     expect(body.data.total_workspaces).toBe(1);
     const [review] = body.data.workspaces;
     expect(review).toMatchObject({ workspace_id: workspace, classification: "CONFIDENTIAL" });
-    expect(review.groups[0].members).toEqual([expect.objectContaining({ identity_id: "pat", last_access: review.last_access })]);
+    expect(review.groups[0].members).toEqual([expect.objectContaining({ identity_id: pat.id, last_access: review.last_access })]);
     expect(review.admissions).toEqual([expect.objectContaining({ roles: ["super_admin"], last_access: null })]);
   });
 
@@ -133,7 +136,7 @@ describe("compliance reports", () => {
   it("is for those who may read the log, of their own organisation", async () => {
     expect((await rig.admin("acme", "operations_admin")("POST", `${base}/summary`, {})).status).toBe(403);
     expect((await rig.admin("globex")("POST", `${base}/summary`, { org_id: "acme" })).status).toBe(403);
-    expect((await rig.admin("globex")("POST", `${base}/gdpr-dsar`, { subject_id: "pat" })).body.data.events).toEqual([]);
+    expect((await rig.admin("globex")("POST", `${base}/gdpr-dsar`, { subject_id: pat.id })).body.data.events).toEqual([]);
     const backwards = { since: "2026-02-01T00:00:00Z", until: "2026-01-01T00:00:00Z" };
     expect((await ask("summary", backwards)).status).toBe(400);
   });

@@ -40,7 +40,6 @@ describe("entity tags", () => {
     rmSync(backups, { recursive: true, force: true });
   });
 
-  const person = { identity_id: "ada", identity_type: "user" };
   const create = async (path: string, body: object, by: Caller = call): Promise<string> => {
     const answer = await by("POST", `/api/v1/${path}`, body);
     expect(answer.status, answer.text).toBeLessThan(300);
@@ -58,8 +57,9 @@ describe("entity tags", () => {
     workspace: async () => ({ id: await create("workspaces", { name: name() }) }),
     admission: async () => {
       const id = await create("workspaces", { name: name() });
-      await create(`workspaces/${id}/admissions`, person);
-      return { id, identity_id: person.identity_id };
+      const identity_id = await user();
+      await create(`workspaces/${id}/admissions`, { identity_id, identity_type: "user" });
+      return { id, identity_id };
     },
     policy: async () => {
       // For a workspace of its own: a policy of the organisation would have a say in all that comes after.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { federate, openNeighbour, openSide, type Side } from "./federated.ts";
+import { registered } from "./registered.ts";
 import type { Answer } from "./rig.ts";
 
 const base = "/api/v1/workspaces";
@@ -137,9 +138,9 @@ describe("a workspace shared by two instances", () => {
     ] as const) {
       expect([path, (await globex.call(method, `${base}/${id}${path}`, body)).status]).toEqual([path, 403]);
     }
-    const hank = globex.rig.bearer({ sub: "hank", org: "globex" });
+    const { id: identity_id, call: hank } = await registered(globex.rig, globex.call, { sub: "hank", org: "globex" });
     expect((await hank("POST", `${base}/${id}/encrypt`, { plaintext: secret })).body.error.code).toBe("NOT_ADMITTED");
-    const member = { identity_id: "hank", identity_type: "user" };
+    const member = { identity_id, identity_type: "user" };
     expect((await globex.call("POST", `/api/v1/identities/groups/${group.id}/members`, member)).status).toBe(204);
     expect((await hank("POST", `${base}/${id}/encrypt`, { plaintext: secret })).status).toBe(200);
     expect((await hank("POST", `${base}/${id}/request-access`, {})).body).toMatchObject({ status: "approved" });

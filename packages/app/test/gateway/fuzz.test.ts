@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { servedRoutes } from "../../src/gateway/index.ts";
+import { registered } from "./registered.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
 import { sampleOf } from "./sample-of.ts";
 import { makeTargets, pathOf, type Targets } from "./samples.ts";
@@ -78,8 +79,9 @@ describe("bad input to every route that takes a body", () => {
     rig = await openRig();
     targets = await makeTargets(rig);
     // Known by token: whatever the fuzz does to admins and certificates, the next request still gets in.
-    caller = rig.bearer({ sub: "fuzzer", org: "acme", roles: ["super_admin"] });
-    const grant = { identity_id: "fuzzer", identity_type: "user" };
+    const fuzzer = await registered(rig, rig.admin("acme"), { sub: "fuzzer", org: "acme", roles: ["super_admin"] });
+    caller = fuzzer.call;
+    const grant = { identity_id: fuzzer.id, identity_type: "user" };
     await rig.admin("acme")("POST", `/api/v1/workspaces/${targets.params["workspaces"]?.["id"]}/admissions`, grant);
   });
   afterAll(() => rig.close());

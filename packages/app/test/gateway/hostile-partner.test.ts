@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { asPartner, establish, federate, importCertificate, openNeighbour, openSide, type Side } from "./federated.ts";
 import { befriend, type Front, openFront, sealed, told } from "./hostile-partner.ts";
+import { registered } from "./registered.ts";
 import type { Answer, Caller } from "./rig.ts";
 
 const base = "/api/v1/workspaces";
@@ -263,8 +264,9 @@ describe("a hostile partner", () => {
       expect(Date.parse(one.expires_at)).toBeLessThanOrEqual(acme.rig.clock.now() + 8 * 24 * hour);
       expect(one.invited_by.startsWith("mallory/")).toBe(true);
     }
+    const { id: recipient_id, call: ann } = await registered(acme.rig, acme.call, { sub: "ann", org: "acme" });
     const letter = () => ({
-      ...{ id: crypto.randomUUID(), sender_org_id: "mallory", sender_id: "m", recipient_org_id: "acme", recipient_id: "ann" },
+      ...{ id: crypto.randomUUID(), sender_org_id: "mallory", sender_id: "m", recipient_org_id: "acme", recipient_id },
       ...{ subject: "s", body: Buffer.alloc(40_000, 1).toString("base64") },
       expires_at: new Date(acme.rig.clock.now() + hour).toISOString(),
     });
@@ -273,7 +275,6 @@ describe("a hostile partner", () => {
     expect(letters.map(({ status }) => status)).toEqual([201, 201, 201, 201, 429, 429]);
     expect((await refusals("message")).map(({ reason }) => reason)).toEqual(["RATE_LIMITED"]);
     // What is read makes room.
-    const ann = acme.rig.bearer({ sub: "ann", org: "acme" });
     for (const { id } of (await ann("GET", "/api/v1/messages")).body.messages) await ann("GET", `/api/v1/messages/${id}`);
     expect((await attack("POST", "/api/v1/messages/deliver", letter())).status).toBe(201);
     // What nobody answers in its time is forgotten, and makes room.

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { authenticatorApp } from "./authenticator-app.ts";
+import { registered } from "./registered.ts";
 import { openRig, type Rig } from "./rig.ts";
 
 describe("identities", () => {
@@ -148,9 +149,33 @@ describe("identities", () => {
     expect((await rig.admin("globex", "auditor")("GET", base)).status).toBe(404);
   });
 
+  it("nothing is given to whom the organisation has no record of, or removed", async () => {
+    const acme = rig.admin("acme");
+    const { id: removed } = await registered(rig, acme, { sub: "removed", org: "acme" });
+    expect((await acme("DELETE", `/api/v1/identities/users/${removed}`)).status).toBe(204);
+    const { body: group } = await acme("POST", "/api/v1/identities/groups", { name: "for the known" });
+    const { body: role } = await acme("POST", "/api/v1/identities/roles", {
+      ...{ name: "for the known", permissions: [{ resource: "device", action: "read" }] },
+    });
+    const { body: workspace } = await acme("POST", "/api/v1/workspaces", { name: "for the known" });
+    const foreign = rig.dev.organizations["globex"]?.admins.auditor.id;
+    for (const path of [
+      `identities/groups/${group.id}/members`,
+      `identities/roles/${role.id}/assign`,
+      `workspaces/${workspace.id}/admissions`,
+    ]) {
+      for (const identity_type of ["user", "admin", "service", "device"]) {
+        for (const identity_id of ["mistyped", removed, foreign]) {
+          const refused = await acme("POST", `/api/v1/${path}`, { identity_id, identity_type });
+          expect([refused.status, refused.body.error.details.field], `${path} ${identity_type}`).toEqual([400, "identity_id"]);
+        }
+      }
+    }
+  });
+
   it("a custom role really feeds authorisation, is never one's own doing, and never gives more than the giver has", async () => {
     const acme = rig.admin("acme");
-    const person = rig.bearer({ sub: "robin", org: "acme" });
+    const { id: robin, call: person } = await registered(rig, acme, { sub: "robin", org: "acme" });
     expect((await person("GET", "/api/v1/identities/devices")).status).toBe(403);
     const { body: role } = await acme("POST", "/api/v1/identities/roles", {
       name: "device reader",
@@ -168,18 +193,18 @@ describe("identities", () => {
       });
       expect([mistyped.status, mistyped.body.error.details.field]).toEqual([400, "permissions.0"]);
     }
-    const assign = { identity_id: "robin", identity_type: "user", assigned_by: "somebody else" };
+    const assign = { identity_id: robin, identity_type: "user", assigned_by: "somebody else" };
     expect((await acme("POST", `/api/v1/identities/roles/${role.id}/assign`, assign)).status).toBe(204);
     expect((await person("GET", "/api/v1/identities/devices")).status).toBe(200);
     expect((await person("GET", "/api/v1/certificates")).status).toBe(403);
     const read = await acme("GET", `/api/v1/identities/roles/${role.id}`);
-    expect(read.body.assignments).toEqual([{ identity_id: "robin", identity_type: "user", assigned_by: idOf("super_admin") }]);
+    expect(read.body.assignments).toEqual([{ identity_id: robin, identity_type: "user", assigned_by: idOf("super_admin") }]);
     const self = await acme("POST", `/api/v1/identities/roles/${role.id}/assign`, {
       identity_id: idOf("super_admin"),
       identity_type: "admin",
     });
     expect([self.status, self.body.error.code]).toEqual([403, "FORBIDDEN"]);
-    expect((await acme("DELETE", `/api/v1/identities/roles/${role.id}/assignments/robin`)).status).toBe(204);
+    expect((await acme("DELETE", `/api/v1/identities/roles/${role.id}/assignments/${robin}`)).status).toBe(204);
     expect((await person("GET", "/api/v1/identities/devices")).status).toBe(403);
   });
 

@@ -22,8 +22,9 @@ describe("lists", () => {
   });
 
   it("an inbox shows the newest 50 unless asked for more", async () => {
-    const self = rig.bearer({ sub: "pen", org: "acme" });
-    const letter = { recipient_org_id: "acme", recipient_id: "pen", subject: "s", body: "eA==" };
+    const id = rig.dev.organizations["acme"]?.admins.auditor.id;
+    const self = rig.admin("acme", "auditor");
+    const letter = { recipient_org_id: "acme", recipient_id: id, subject: "s", body: "eA==" };
     for (let i = 0; i < 51; i++) expect((await self("POST", "/api/v1/messages", letter)).status).toBe(201);
     expect((await self("GET", "/api/v1/messages")).body.messages).toHaveLength(50);
     expect((await self("GET", "/api/v1/messages?limit=51")).body.messages).toHaveLength(51);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { registered } from "./registered.ts";
 import { openRig, type Rig } from "./rig.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -117,13 +118,13 @@ describe("the main job over mTLS", () => {
     const { body } = await acme("POST", `${path}/encrypt`, { plaintext: base64("across"), context: {} });
     expect((await globex("POST", `${path}/decrypt`, { ciphertext: body.ciphertext })).body.plaintext).toBe(base64("across"));
 
-    const outsider = rig.bearer({ sub: "mallory", org: "globex" });
+    const { id: mallory, call: outsider } = await registered(rig, globex, { sub: "mallory", org: "globex" });
     const refused = await outsider("POST", `${path}/decrypt`, { ciphertext: body.ciphertext });
     expect([refused.status, refused.body.error.code]).toEqual([403, "NOT_ADMITTED"]);
-    const granted = await globex("POST", `${path}/admissions`, { identity_id: "mallory", identity_type: "user" });
+    const granted = await globex("POST", `${path}/admissions`, { identity_id: mallory, identity_type: "user" });
     expect(granted.status, granted.text).toBe(201);
     expect((await outsider("POST", `${path}/decrypt`, { ciphertext: body.ciphertext })).status).toBe(200);
-    expect((await acme("DELETE", `${path}/admissions/mallory`)).status).toBe(204);
+    expect((await acme("DELETE", `${path}/admissions/${mallory}`)).status).toBe(204);
     expect((await outsider("POST", `${path}/decrypt`, { ciphertext: body.ciphertext })).status).toBe(403);
     expect((await outsider("GET", path)).status).toBe(404);
   });

@@ -4,7 +4,7 @@ import { systemRandom } from "@seneschal/adapters/system";
 import { openMessage, sealMessage } from "@seneschal/crypto/hpke";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asPartner, federate, openSide, type Side } from "./federated.ts";
-import type { Caller } from "./rig.ts";
+import { type Registered, registered } from "./registered.ts";
 
 const base = "/api/v1/messages";
 const body = Buffer.from("ciphertext").toString("base64");
@@ -18,17 +18,26 @@ describe("messages", () => {
   });
   afterAll(() => Promise.all([acme.rig.close(), globex.rig.close()]));
 
-  const person = (side: Side, sub: string): Caller => side.rig.bearer({ sub, org: side.org });
+  const known = new Map<string, Promise<Registered>>();
+  /** Whom the organisation knows by that name: the same one at each call. */
+  const person = (side: Side, sub: string): Promise<Registered> => {
+    const key = `${side.org}/${sub}`;
+    const found = known.get(key) ?? registered(side.rig, side.call, { sub, org: side.org });
+    known.set(key, found);
+    return found;
+  };
   const letter = (given: object = {}) => ({
-    ...{ recipient_org_id: "acme", recipient_id: "bob", subject: "hello", body },
+    ...{ recipient_org_id: "acme", recipient_id: randomUUID(), subject: "hello", body },
     ...given,
   });
 
   it("within an instance delivery is at once; reading marks the recipient's copy; each deletes its own", async () => {
-    const [ada, bob, eve] = [person(acme, "ada"), person(acme, "bob"), person(acme, "eve")];
-    const sent = await ada("POST", base, letter({ conversation_id: "c1" }));
+    const [{ id: sender_id, call: ada }, { id: recipient_id, call: bob }, { call: eve }] = await Promise.all(
+      ["ada", "bob", "eve"].map((sub) => person(acme, sub)) as [Promise<Registered>, Promise<Registered>, Promise<Registered>],
+    );
+    const sent = await ada("POST", base, letter({ recipient_id, conversation_id: "c1" }));
     expect(sent.status, sent.text).toBe(201);
-    expect(sent.body).toMatchObject({ status: "delivered", direction: "sent", sender_id: "ada", conversation_id: "c1" });
+    expect(sent.body).toMatchObject({ status: "delivered", direction: "sent", sender_id, conversation_id: "c1" });
     const path = `${base}/${sent.body.id}`;
     const inbox = (await bob("GET", base)).body;
     expect(inbox).toMatchObject({ count: 1, total: 1, messages: [{ id: sent.body.id, status: "delivered", read_at: null }] });
@@ -46,16 +55,37 @@ describe("messages", () => {
   });
 
   it("a message to oneself is in both lists, and gone after one deletion", async () => {
-    const self = person(acme, "narcissus");
-    const { body: sent } = await self("POST", base, letter({ recipient_id: "narcissus" }));
+    const { id: recipient_id, call: self } = await person(acme, "narcissus");
+    const { body: sent } = await self("POST", base, letter({ recipient_id }));
     expect((await self("GET", `${base}/${sent.id}`)).body).toMatchObject({ direction: "received", status: "read" });
     expect((await self("GET", `${base}/sent`)).body.total).toBe(1);
     expect((await self("DELETE", `${base}/${sent.id}`)).status).toBe(204);
     expect((await self("GET", `${base}/sent`)).body.total + (await self("GET", base)).body.total).toBe(0);
   });
 
+  it("only who has a record in the organisation gets mail there: nobody else, here or from a partner", async () => {
+    const { call: ada } = await person(acme, "ada");
+    const { id: removed } = await person(acme, "leaver");
+    expect((await acme.call("DELETE", `/api/v1/identities/users/${removed}`)).status).toBe(204);
+    const partner = await asPartner(globex, acme);
+    const delivery = {
+      ...{ sender_org_id: "globex", sender_id: "hank" },
+      expires_at: new Date(acme.rig.clock.now() + 3_600_000).toISOString(),
+    };
+    const sent = (await ada("GET", `${base}/sent`)).body.total;
+    for (const recipient_id of [removed, "ada", "mistyped", randomUUID()]) {
+      for (const refused of [
+        await ada("POST", base, letter({ recipient_id })),
+        await partner("POST", `${base}/deliver`, letter({ ...delivery, id: randomUUID(), recipient_id })),
+      ]) {
+        expect([refused.status, refused.body.error.code], recipient_id).toEqual([404, "NOT_FOUND"]);
+      }
+    }
+    expect((await ada("GET", `${base}/sent`)).body.total).toBe(sent);
+  });
+
   it("an unknown organisation, another organisation's identity and a bad expiry are refused", async () => {
-    const ada = person(acme, "ada");
+    const { call: ada } = await person(acme, "ada");
     const unknown = await ada("POST", base, letter({ recipient_org_id: "initech" }));
     expect([unknown.status, unknown.body.error.code]).toEqual([409, "FEDERATION_INACTIVE"]);
     const past = await ada("POST", base, letter({ expires_at: new Date(acme.rig.clock.now() - 1).toISOString() }));
@@ -67,26 +97,27 @@ describe("messages", () => {
   });
 
   it("to a partner it goes over the channel and arrives once", async () => {
-    const ada = person(acme, "ada");
-    const { body: sent } = await ada("POST", base, letter({ recipient_org_id: "globex", recipient_id: "hank" }));
+    const { id: sender_id, call: ada } = await person(acme, "ada");
+    const { id: recipient_id, call: hank } = await person(globex, "hank");
+    const { body: sent } = await ada("POST", base, letter({ recipient_org_id: "globex", recipient_id }));
     await acme.rig.gateway.deliver(acme.rig.clock.now());
     await acme.rig.gateway.deliver(acme.rig.clock.now() + 3_600_000);
     expect((await ada("GET", `${base}/${sent.id}`)).body).toMatchObject({ status: "delivered", error_detail: null });
-    const inbox = (await person(globex, "hank")("GET", base)).body;
-    expect(inbox).toMatchObject({ total: 1, messages: [{ id: sent.id, sender_org_id: "acme", sender_id: "ada", body }] });
+    const inbox = (await hank("GET", base)).body;
+    expect(inbox).toMatchObject({ total: 1, messages: [{ id: sent.id, sender_org_id: "acme", sender_id, body }] });
   });
 
   it("a partner's delivery is taken once, also after the copy was deleted, and never with another content", async () => {
     const partner = await asPartner(globex, acme);
     const expires_at = new Date(acme.rig.clock.now() + 3_600_000).toISOString();
+    const { id: recipient_id, call: carol } = await person(acme, "carol");
     const delivery = {
-      ...letter({ recipient_id: "carol" }),
+      ...letter({ recipient_id }),
       ...{ id: randomUUID(), sender_org_id: "globex", sender_id: "hank", expires_at, status: "pending", direction: "sent" },
     };
     const first = await partner("POST", `${base}/deliver`, delivery);
     expect([first.status, first.body]).toEqual([201, { message_id: delivery.id }]);
     expect((await partner("POST", `${base}/deliver`, delivery)).status).toBe(201);
-    const carol = person(acme, "carol");
     expect((await carol("GET", base)).body.total).toBe(1);
     expect((await carol("DELETE", `${base}/${delivery.id}`)).status).toBe(204);
     expect((await partner("POST", `${base}/deliver`, delivery)).body).toEqual({ message_id: delivery.id });
@@ -115,16 +146,17 @@ describe("messages", () => {
 
   it("sealed by its sender it is read by its recipient and nobody on the way; what a gateway changes shows", async () => {
     const [ada, hank] = [systemRandom(32), systemRandom(32)];
+    const [sender, reader] = await Promise.all([person(acme, "ada"), person(globex, "hank")]);
     const envelope = {
-      ...{ sender_org_id: "acme", sender_id: "ada", recipient_org_id: "globex", recipient_id: "hank", subject: "terms" },
+      ...{ sender_org_id: "acme", sender_id: sender.id, recipient_org_id: "globex", recipient_id: reader.id, subject: "terms" },
     };
     const text = "the price is forty-two million";
     const keys = { senderSecret: ada, recipientKey: nodeCrypto.x25519PublicKey(hank) };
     const sealed = Buffer.from(sealMessage(nodeCrypto, keys, envelope, Buffer.from(text), systemRandom)).toString("base64");
     const { recipient_org_id, recipient_id, subject } = envelope;
-    const { body: sent } = await person(acme, "ada")("POST", base, { recipient_org_id, recipient_id, subject, body: sealed });
+    const { body: sent } = await sender.call("POST", base, { recipient_org_id, recipient_id, subject, body: sealed });
     await acme.rig.gateway.deliver(acme.rig.clock.now() + 3_600_000);
-    const { body: got } = await person(globex, "hank")("GET", `${base}/${sent.id}`);
+    const { body: got } = await reader.call("GET", `${base}/${sent.id}`);
     const open = (given: object = {}, bytes = Buffer.from(got.body, "base64")) =>
       openMessage(
         ...([
@@ -158,8 +190,8 @@ describe("messages", () => {
 
   it("copies and receipts go some days after the end of the message, and not before", async () => {
     const expires_at = new Date(acme.rig.clock.now() + 3_600_000).toISOString();
-    const self = person(acme, "archivist");
-    const { body: sent } = await self("POST", base, letter({ recipient_id: "archivist", expires_at }));
+    const { id: recipient_id, call: self } = await person(acme, "archivist");
+    const { body: sent } = await self("POST", base, letter({ recipient_id, expires_at }));
     const sweepAfter = async (ms: number) => {
       await acme.rig.gateway.sweep(acme.rig.clock.now() + ms);
       return (await self("GET", `${base}/${sent.id}`)).status;
@@ -172,7 +204,8 @@ describe("messages", () => {
 
   it("delivered to an admin's record it is the admin's", async () => {
     const admin = globex.rig.dev.organizations["globex"]?.admins.auditor.id ?? "";
-    const { body: sent } = await person(acme, "ada")("POST", base, letter({ recipient_org_id: "globex", recipient_id: admin }));
+    const { call: ada } = await person(acme, "ada");
+    const { body: sent } = await ada("POST", base, letter({ recipient_org_id: "globex", recipient_id: admin }));
     await acme.rig.gateway.deliver(acme.rig.clock.now());
     expect((await globex.rig.admin("globex", "auditor")("GET", `${base}/${sent.id}`)).body).toMatchObject({ status: "read" });
   });

@@ -49,6 +49,7 @@ say({ kind: "opened", flaw: (await rig.gateway.services.audit.verifyAll())?.flaw
 
 const root = rig.admin(org);
 const second = rig.admin(org, "security_admin");
+const reader = rig.dev.organizations[org]?.admins.auditor.id;
 
 async function keys(i: number): Promise<void> {
   const { id } = must(await root("POST", "/api/v1/workspaces", { name: `w ${i}` }));
@@ -80,7 +81,7 @@ async function emergencies(): Promise<void> {
 }
 
 async function letters(i: number): Promise<void> {
-  const letter = { recipient_org_id: org, recipient_id: "bob", subject: `s ${i}`, body: "AAAA" };
+  const letter = { recipient_org_id: org, recipient_id: reader, subject: `s ${i}`, body: "AAAA" };
   say({ kind: "message", id: must(await second("POST", "/api/v1/messages", letter)).id });
 }
 

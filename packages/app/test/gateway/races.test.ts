@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { register } from "./registered.ts";
 import { openRig, type Rig } from "./rig.ts";
 
 const statuses = (answers: readonly { status: number }[]): number[] => answers.map((answer) => answer.status).sort();
@@ -35,7 +36,7 @@ describe("requests at the same time", () => {
     const { body } = await acme("POST", "/api/v1/workspaces", { name: "shared" });
     const path = `/api/v1/workspaces/${body.id}`;
     expect(statuses(await times(3, () => acme("POST", `${path}/invite`, { org_id: "globex" })))).toEqual([201, 409, 409]);
-    const grant = { identity_id: "bob", identity_type: "user" };
+    const grant = { identity_id: await register(acme, "bob"), identity_type: "user" };
     expect(statuses(await times(3, () => acme("POST", `${path}/admissions`, grant)))).toEqual([201, 409, 409]);
     const globex = rig.admin("globex");
     const accepted = statuses(await times(3, () => globex("POST", `${path}/accept-invitation`)));

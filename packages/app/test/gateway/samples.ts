@@ -30,6 +30,7 @@ export async function makeTargets(rig: Rig): Promise<Targets> {
   const { ciphertext } = (await acme("POST", `/api/v1/workspaces/${workspace}/encrypt`, { plaintext: b64("x") })).body;
   const bundle = (await acme("POST", `/api/v1/workspaces/${workspace}/export`, {})).body;
   const admin = rig.dev.organizations["acme"]?.admins.super_admin.id ?? "";
+  const auditor = rig.dev.organizations["acme"]?.admins.auditor.id ?? "";
   const share = crk.shares[0];
   return {
     crk,
@@ -76,7 +77,7 @@ export async function makeTargets(rig: Rig): Promise<Targets> {
       archiveWorkspace: {},
       exportWorkspace: {},
       importWorkspace: bundle,
-      grantAdmission: { identity_id: "somebody", identity_type: "user" },
+      grantAdmission: { identity_id: auditor, identity_type: "admin" },
       exportAudit: { format: "json" },
       verifyAudit: {},
       exportActivity: {},
@@ -87,7 +88,7 @@ export async function makeTargets(rig: Rig): Promise<Targets> {
       requestEmergencyAccess: { reason: "x" },
       initFederation: {},
       establishFederation: { partner_org_id: "initech", partner_url: "https://127.0.0.1:1", partner_cert: b64("x") },
-      sendMessage: { recipient_org_id: "acme", recipient_id: "somebody", subject: "x", body: b64("x") },
+      sendMessage: { recipient_org_id: "acme", recipient_id: auditor, subject: "x", body: b64("x") },
     },
   };
 }

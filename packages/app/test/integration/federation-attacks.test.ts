@@ -8,6 +8,7 @@ import { federationIdentities } from "../../src/gateway/federation/collections.t
 import { federationKey } from "../../src/gateway/federation/key.ts";
 import { serverCertificate } from "../../src/gateway/index.ts";
 import { credentials, establish, federate, importCertificate, openSide, type Side } from "../gateway/federated.ts";
+import { register } from "../gateway/registered.ts";
 import { type GatewayInstance, startGateway } from "./gateway-instance.ts";
 
 const health = "/api/v1/federation/peer/health";
@@ -28,6 +29,7 @@ interface Said {
 describe("an attacker who is a federated partner of two gateways in processes of their own", () => {
   let acme: GatewayInstance;
   let globex: GatewayInstance;
+  let ann: string;
   /** The attacker's gateway, keys and all, and the address at which acme believes it to be. */
   let mallory: Side;
   let front: Server;
@@ -45,6 +47,7 @@ describe("an attacker who is a federated partner of two gateways in processes of
     await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
     const url = `https://localhost:${(front.address() as AddressInfo).port}`;
     await federate(acme, globex);
+    ann = await register(acme.call, "ann");
     for (const victim of [acme, globex]) await befriend(victim, url);
   });
   afterEach(() => {
@@ -90,7 +93,7 @@ describe("an attacker who is a federated partner of two gateways in processes of
     (await victim.call("GET", "/api/v1/federation/mallory")).body.certificate;
   const told = ({ status, body }: Said) => [status, body?.error?.code];
   const letter = (given: object = {}) => ({
-    ...{ id: crypto.randomUUID(), sender_org_id: "mallory", sender_id: "m", recipient_org_id: "acme", recipient_id: "ann" },
+    ...{ id: crypto.randomUUID(), sender_org_id: "mallory", sender_id: "m", recipient_org_id: "acme", recipient_id: ann },
     ...{
       subject: "s",
       body: body64,

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ownAddress } from "../../../../tools/own-address.ts";
 import { federate } from "../gateway/federated.ts";
+import { register } from "../gateway/registered.ts";
 import { type GatewayInstance, startGateway } from "./gateway-instance.ts";
 
 const base = "/api/v1/workspaces";
@@ -35,12 +36,13 @@ function survives(
     await accept(globex(), id);
     const old = (await encrypt(acme(), id)).body.ciphertext;
     await reads(globex(), id, old);
+    const recipient_id = await register(globex().call, `hank ${away.name}`);
     await away.begin();
     expect((await acme().call("POST", `${base}/${id}/rotate-dek`)).status).toBe(204);
     expect((await acme().call("PUT", `${base}/${id}`, { purpose: away.name })).status).toBe(200);
     const fresh = (await encrypt(acme(), id)).body.ciphertext;
     const later = await invite(acme(), globex(), `during ${away.name}`);
-    const letter = { recipient_org_id: "globex", recipient_id: "hank", subject: away.name, body: secret };
+    const letter = { recipient_org_id: "globex", recipient_id, subject: away.name, body: secret };
     const { body: sent } = await acme().call("POST", "/api/v1/messages", letter);
     expect(sent.status).toBe("pending");
     await away.end();
@@ -99,10 +101,11 @@ describe("two gateways in two processes, one on express and one on fastify", () 
   it("the owner killed with a full outbox delivers it after its start, each message once", async () => {
     const id = await invite(acme, globex, "a full outbox");
     await accept(globex, id);
+    const recipient_id = await register(globex.call, "ivy");
     await globex.kill();
     await acme.call("POST", `${base}/${id}/rotate-dek`);
     const fresh = (await encrypt(acme, id)).body.ciphertext;
-    const letter = { recipient_org_id: "globex", recipient_id: "ivy", subject: "s", body: secret };
+    const letter = { recipient_org_id: "globex", recipient_id, subject: "s", body: secret };
     const sent = await Promise.all(Array.from({ length: 5 }, () => acme.call("POST", "/api/v1/messages", letter)));
     await acme.kill();
     await globex.start();

@@ -11,6 +11,8 @@ interface KnownIdentity {
   readonly id: string;
   readonly org: string;
   readonly roles: readonly string[];
+  /** It was ended for good: its record is a mark that refuses it, and nothing is given to it any more. */
+  readonly removed?: boolean;
   /** It may act at that time: enrolled, not disabled, not revoked, not run out. */
   isActive(now: number): boolean;
 }
@@ -33,7 +35,13 @@ export const identityKinds: Readonly<Record<string, IdentityKind | undefined>> =
     async find(read, id) {
       const device = await read.get(devices, id);
       if (device === undefined) return undefined;
-      return { id, org: device.org_id, roles: [], isActive: (now) => isActiveDevice(device, now) };
+      return {
+        id,
+        org: device.org_id,
+        roles: [],
+        removed: device.status === "revoked",
+        isActive: (now) => isActiveDevice(device, now),
+      };
     },
   },
   service: {
@@ -54,7 +62,7 @@ export const identityKinds: Readonly<Record<string, IdentityKind | undefined>> =
     async find(read, id) {
       const user = await read.get(users, id);
       if (user === undefined) return undefined;
-      return { id, org: user.org_id, roles: [], isActive: () => user.active };
+      return { id, org: user.org_id, roles: [], removed: !user.active, isActive: () => user.active };
     },
   },
 };

@@ -3,8 +3,8 @@ import { identityKinds } from "../auth/identity-kinds.ts";
 import type { Reader } from "../store/reader.ts";
 
 /**
- * Throws `VALIDATION_ERROR` unless the organisation has such an identity. A user without a record, known by the subject of
- * its tokens only, is taken at its word: it can do nothing without a token of the trusted issuer.
+ * Throws `VALIDATION_ERROR` unless the organisation has a record of such an identity. A subject of tokens of which nothing is
+ * recorded is nobody yet: it is registered first, so that a mistyped id gives nothing to whoever shows up under it.
  */
 export async function requireIdentity(
   read: Reader,
@@ -12,7 +12,6 @@ export async function requireIdentity(
   { identity_id, identity_type }: { readonly identity_id: string; readonly identity_type: IdentityType },
 ): Promise<void> {
   const known = await identityKinds[identity_type]?.find(read, identity_id);
-  if (known === undefined ? identity_type !== "user" : known.org !== org) {
+  if (known?.org !== org || known.removed === true)
     throw invalidField("identity_id", `no such ${identity_type} in the organisation`);
-  }
 }

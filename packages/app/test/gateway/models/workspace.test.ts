@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { register } from "../registered.ts";
 import { type Ask, type ModelGateway, modelGateways, numRuns, step, timeout } from "./model-gateway.ts";
 
 const hour = 3_600_000;
@@ -21,6 +22,8 @@ interface Real {
   readonly gateway: ModelGateway;
   readonly owner: Ask;
   readonly guest: Ask;
+  /** As which users the two are registered. */
+  readonly ids: { readonly owner: string; readonly guest: string };
   readonly orgs: { readonly owner: string; readonly guest: string };
   id: string;
 }
@@ -138,15 +141,15 @@ const answer = (verb: "accept" | "decline"): Step =>
   });
 const grant = (who: Who): Step =>
   event(`${who} admits itself`, async (model, real) => {
-    const body = { identity_id: who, identity_type: "user" };
+    const body = { identity_id: real.ids[who], identity_type: "user" };
     const { status } = await real[who]("POST", `/api/v1/workspaces/${real.id}/admissions`, body);
     const there = model.exists && (who === "owner" || model.guest === "in");
     expect(status === 201).toBe(there && !model.archived && !model.admitted[who]);
     if (status === 201) model.admitted[who] = true;
   });
 const dismiss = (who: Who): Step =>
-  event(`the owner dismisses the ${who}`, async (model, { owner, id }) => {
-    const { status } = await owner("DELETE", `/api/v1/workspaces/${id}/admissions/${who}`);
+  event(`the owner dismisses the ${who}`, async (model, { owner, id, ids }) => {
+    const { status } = await owner("DELETE", `/api/v1/workspaces/${id}/admissions/${ids[who]}`);
     expect(status === 204).toBe(model.exists && model.admitted[who] && (who === "owner" || model.guest === "in"));
     if (status === 204) model.admitted[who] = false;
   });
@@ -192,7 +195,9 @@ it(
             ...{ exists: false, made: 0, archived: false, expires: Infinity, version: 0, guest: "out", invitedUntil: 0 },
             ...{ admitted: { owner: false, guest: false }, sealed: [] },
           };
-          const real: Real = { gateway, orgs, guest, owner: gateway.as("owner", org, "super_admin"), id: org };
+          const owner = gateway.as("owner", org, "super_admin");
+          const ids = { owner: await register(owner, "owner"), guest: await register(guest, "guest") };
+          const real: Real = { gateway, ids, orgs, guest, owner, id: org };
           // Every history begins with something to lose.
           await create.run(model, real);
           await encrypt("owner", "AAAA").run(model, real);
