@@ -28,13 +28,13 @@ export async function openWorld(): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), "seneschal-tour-"));
   const log = openLogger({ level: "error" });
   const running = await startDev({ dataDir: dir, portBase: "any", organizations: [], serve, log, version: "tour" });
-  const { config, credentials } = running;
+  const { credentials } = running;
   const issuer = devIssuer(await readFile(join(dir, "dev", "issuer-key.pem"), "utf8"));
   return {
     dir,
     urls: credentials.base_urls,
     ca: await readFile(credentials.ca, "utf8"),
-    instance: config.gateway.server.instance_id,
+    instance: credentials.instance_id,
     credentials,
     token: (claims) => issuer.token({ ttl: 3600, ...claims }, Date.now()),
     async close() {

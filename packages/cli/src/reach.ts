@@ -13,6 +13,8 @@ interface Target {
   readonly key?: string | undefined;
   /** What stands behind `Bearer`. */
   readonly bearer?: string | undefined;
+  /** The same, itself in place of a file. */
+  readonly bearerText?: string | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function reach<R>(host: Host, target: Target, use: (options: Client
     await file(target.ca),
     await file(target.cert),
     await file(target.key),
-    await file(target.bearer),
+    target.bearerText ?? (await file(target.bearer)),
   ];
   const http = mtlsFetch({
     ...(ca === undefined ? {} : { ca }),

@@ -6,6 +6,7 @@ export { docsContract } from "./docs.ts";
 export { type Endpoint, endpoints } from "./endpoints.ts";
 export { type ErrorRow, type ErrorTable, errorTable, type HttpSituation, situation } from "./error-table.ts";
 export { requireMatch, versionTag } from "./etag.ts";
+export { type Field, fieldsOf } from "./fields.ts";
 export type { AuthoriseInput, Hooks, Observe, Outcome, RateLimit, RateVerdict, RouteRef } from "./hooks.ts";
 export type { Idempotency, IdempotentRequest, StoredResponse } from "./idempotency.ts";
 export type { Issue } from "./issues.ts";

@@ -9,6 +9,7 @@ import { type Gateway, gatewaySchema, openGateway } from "../gateway/index.ts";
 import { type BuiltService, defineService, type Platform, tokenVerifiers } from "../platform/index.ts";
 import { openDatabase } from "./open-database.ts";
 import { openVault } from "./open-vault.ts";
+import { preparedInstance } from "./prepare-data.ts";
 import { revocationLists } from "./revocation-lists.ts";
 import { type GatewayServiceConfig, gatewayServiceSettings } from "./service-settings.ts";
 
@@ -34,6 +35,7 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
     const { threads, policy_deadline: deadline } = own.workers;
     const policy = embeddedPolicyEngine({ threads, deadline });
     const tokens = await tokenVerifiers(own.auth, () => clock.now());
+    const prepared = await preparedInstance(dataDir);
     const revocations = await revocationLists(own.auth, platform);
     const gateway = await openGateway({
       ...{
@@ -52,6 +54,7 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
         tokens,
       },
       ...(revocations === undefined ? {} : { revocations }),
+      ...(prepared === undefined ? {} : { preparedInstance: prepared }),
       ownNames: await certifiedNames(own.server.tls_cert),
     });
     return {

@@ -9,7 +9,7 @@ import { hashKey } from "../governance/api-keys.ts";
 import { openBackground } from "../platform/index.ts";
 import { devStorageCertificates } from "./dev-storage-certificates.ts";
 import { buildGateway } from "./gateway-service.ts";
-import { makeUnsealKey } from "./make-unseal-key.ts";
+import { prepareData } from "./prepare-data.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
 
 /** One role's way in. Paths are absolute. */
@@ -24,6 +24,8 @@ export interface DevIdentity {
 export interface DevCredentialsFile {
   readonly base_urls: Readonly<Record<string, string>>;
   readonly ca: string;
+  /** The audience of operations that are signed for this instance. */
+  readonly instance_id: string;
   readonly issuer: string;
   readonly audience: string;
   readonly organizations: Readonly<
@@ -91,7 +93,7 @@ export async function prepareDev(options: DevOptions): Promise<PreparedDev> {
   const organizations = options.organizations ?? defaultOrganizations;
   const dir = join(dataDir, "dev");
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  await makeUnsealKey(dataDir, systemRandom);
+  await prepareData(dataDir, systemRandom);
   const save = async (name: string, text: string): Promise<string> => {
     const path = join(dir, name);
     await writeFile(path, text, { mode: 0o600 });
@@ -164,6 +166,7 @@ export async function prepareDev(options: DevOptions): Promise<PreparedDev> {
     }
     const credentials: PreparedDev["credentials"] = {
       ca,
+      instance_id: gateway.services.instance,
       issuer: issuer.issuer,
       audience: issuer.audience,
       organizations: orgs,

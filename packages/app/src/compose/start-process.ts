@@ -6,6 +6,7 @@ import { openTelemetry } from "@seneschal/adapters/telemetry";
 import type { Serve, ServeOptions, TlsOptions } from "@seneschal/contract";
 import { type AuthSettings, type RunningService, type StartOptions, startService } from "../platform/index.ts";
 import { openRates } from "./open-rates.ts";
+import { preparedInstance } from "./prepare-data.ts";
 import type { ProcessConfig, ServiceName } from "./process-settings.ts";
 
 /** A process with its services. */
@@ -34,9 +35,10 @@ export async function startProcess(config: ProcessConfig, { serve, log, version 
   };
   try {
     const common = { serve, clock: systemClock, random: systemRandom, log, version };
+    const prepared = await preparedInstance(config.data_dir);
     for (const name of config.services) {
       running.push(
-        await starters[name](config, async (server, database, trustedCa) => ({
+        await starters[name](named(config, name, prepared), async (server, database, trustedCa) => ({
           ...common,
           listen: await listenOptions(server, config.auth, trustedCa),
           rates: await openRates(database, systemRandom),
@@ -84,6 +86,13 @@ const starters: Readonly<Record<ServiceName, Starter>> = {
     return startService(storageService(data_dir), storage, await options(storage.server, storage.database, ca));
   },
 };
+
+/** The gateway keeps its id with its records. The others take that of their data directory. */
+function named(config: ProcessConfig, service: ServiceName, prepared: string | undefined): ProcessConfig {
+  const { server } = config[service];
+  if (service === "gateway" || prepared === undefined || server.instance_id !== undefined) return config;
+  return { ...config, [service]: { ...config[service], server: { ...server, instance_id: prepared } } };
+}
 
 type ServerSettings = ProcessConfig["gateway"]["server"];
 

@@ -118,7 +118,7 @@ export async function serverCertificate(
   services: GatewayServices,
   { names, now, ttl = 365 * 86_400_000 }: { readonly names: readonly string[]; readonly now: number; readonly ttl?: number },
 ): Promise<{ readonly cert: string; readonly key: string; readonly ca: string; readonly clientCa: string }> {
-  const instance = services.config.server.instance_id;
+  const instance = services.instance;
   return services.transact(systemCall("system:server", instance, now), async (unit) => {
     const issued = await services.pki.issueServer(unit, {
       org: instance,

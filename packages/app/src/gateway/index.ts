@@ -13,6 +13,7 @@ export {
 } from "./dev-credentials.ts";
 export { type DevIssuer, type DevToken, devIssuer } from "./dev-issuer.ts";
 export { bootstrapBytes, type FirstAdmin } from "./enrollment/bootstrap.ts";
+export { adminOf, enrolFirstAdmin, makeFirstWorkspace, rootKeyOf, storeFirstRootKey } from "./enrollment/first-organization.ts";
 export { type Gateway, type GatewayOptions, openGateway, servedRoutes } from "./open-gateway.ts";
 export { ensureOrganization } from "./organizations/ensure.ts";
 export { isAnchor } from "./organizations/is-anchor.ts";

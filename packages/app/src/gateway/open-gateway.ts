@@ -38,6 +38,7 @@ import { partnerRefusals } from "./federation/refusals.ts";
 import { watchPartners } from "./federation/watch-partners.ts";
 import { lastUse } from "./identities/last-use.ts";
 import { writeLastUse } from "./identities/write-last-use.ts";
+import { instanceOfStore } from "./instance/instance-of-store.ts";
 import { measured } from "./measure.ts";
 import { messageLanes } from "./messages/outbox.ts";
 import { gatewayMetrics } from "./metrics.ts";
@@ -75,6 +76,8 @@ export interface GatewayOptions {
   readonly version: string;
   readonly background: Background;
   readonly health: () => Promise<Health>;
+  /** What the instance is called when its store is new and `server.instance_id` is not set; default: at random. */
+  readonly preparedInstance?: string;
   /** Names under which the instance is reached, beside those of its settings: nobody gets a certificate for them. */
   readonly ownNames?: readonly string[];
   /** Revocation lists from elsewhere (`auth.mtls.crl_url`), beside the gateway's own records. Throws when it cannot know. */
@@ -124,8 +127,16 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   });
   const pools = (): readonly WorkerPoolState[] => [threshold.state(), ...[options.policy.state?.() ?? []].flat()];
   measureWorkers(options.metrics, pools);
+  const instance = await instanceOfStore(store, {
+    configured: config.server.instance_id,
+    prepared: options.preparedInstance,
+    random,
+    now: clock.now(),
+    commitId: () => uuid(clock.now(), random),
+  });
   const services = composeServices(
     options,
+    instance,
     threshold,
     await openAuthorisation({ engine: options.policy, service: "gateway", source: config.authorization_policy }),
   );
@@ -133,9 +144,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   await services.audit.open();
   // A store of 0.1 has one root for clients and servers: from now on servers have their own.
   for (const of of ["clients", "servers"] as const) {
-    await services.transact(systemCall("system:pki", config.server.instance_id, clock.now()), (unit) =>
-      services.pki.trustAnchor(unit, of),
-    );
+    await services.transact(systemCall("system:pki", instance, clock.now()), (unit) => services.pki.trustAnchor(unit, of));
   }
   for (const { id, crk_public_key = null } of config.organizations) {
     await services.transact(systemCall("system:configuration", id, clock.now()), async (unit) => {
@@ -242,6 +251,11 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       exempt: ["health", "ready", "live", "metrics"],
     },
     checks,
+    clientAnchors: async () => [
+      await services.transact(systemCall("system:pki", instance, clock.now()), (unit) =>
+        services.pki.trustAnchor(unit, "clients"),
+      ),
+    ],
     sweep: (at) => sweep(services, background, at),
     deliver: deliverAll,
     watchPartners: (at) => watchPartners(services, at),
@@ -289,7 +303,12 @@ async function noteRate(services: GatewayServices, { id, type }: Principal): Pro
   if (federation !== undefined) await services.refusals.note(services, federation, "rate", "RATE_LIMITED");
 }
 
-function composeServices(options: GatewayOptions, threshold: ThresholdThreads, authorisation: Authorisation): GatewayServices {
+function composeServices(
+  options: GatewayOptions,
+  instance: string,
+  threshold: ThresholdThreads,
+  authorisation: Authorisation,
+): GatewayServices {
   const { crypto, clock, random, config, log, version, health } = options;
   const measure = measured(options.metrics);
   const { store, quiet } = quietStore(measure.store(options.store));
@@ -301,7 +320,6 @@ function composeServices(options: GatewayOptions, threshold: ThresholdThreads, a
     () => clock.now(),
     () => audit.damaged().length,
   );
-  const instance = config.server.instance_id;
   const pooled = pooledRandom(random);
   // In order of time: a store that sorts its keys keeps the newest ones together.
   const commitId = (): string => uuid(clock.now(), pooled);
@@ -316,6 +334,7 @@ function composeServices(options: GatewayOptions, threshold: ThresholdThreads, a
   const audit = auditLog({ store, vault, crypto, random, instance, log, commitId });
   return {
     config,
+    instance,
     store,
     quiet,
     read,

@@ -33,6 +33,7 @@ import { generationCeremonyHandlers } from "./generation-ceremonies/handlers.ts"
 import { groups, memberships } from "./groups/collections.ts";
 import { groupHandlers } from "./groups/handlers.ts";
 import { healthHandlers } from "./health/handlers.ts";
+import { instances } from "./instance/collections.ts";
 import { messageReceipts, messages } from "./messages/collections.ts";
 import { messageHandlers, messageReading } from "./messages/handlers.ts";
 import { mfaFactors } from "./mfa/collections.ts";
@@ -131,6 +132,7 @@ export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | k
   groups,
   heldKeys,
   heldShares,
+  instances,
   invitations,
   joinRequests,
   logKeys,

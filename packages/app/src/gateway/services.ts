@@ -25,6 +25,8 @@ import type { DekUses } from "./workspaces/dek-uses.ts";
 /** Everything that handlers are given. One object per running gateway; a resource with a service of its own adds it here. */
 export interface GatewayServices {
   readonly config: GatewayConfig;
+  /** The id of this instance: the audience of what is signed for it. */
+  readonly instance: string;
   readonly store: DocumentStore;
   readonly read: Reader;
   /** See `store/of-one-moment.ts`. */

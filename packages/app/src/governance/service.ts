@@ -4,7 +4,7 @@ import { openSqlParser } from "@seneschal/adapters/sql-parser";
 import { governanceContract } from "@seneschal/contract/governance";
 import { openDatabase } from "../compose/open-database.ts";
 import { type GovernanceServiceConfig, governanceServiceSettings } from "../compose/service-settings.ts";
-import { type BuiltService, defineService, type Platform } from "../platform/index.ts";
+import { type BuiltService, DEFAULT_INSTANCE, defineService, type Platform } from "../platform/index.ts";
 import { openCheckpointSigner } from "./audit/open-checkpoint-signer.ts";
 import { openGovernance } from "./open-governance.ts";
 import { governanceSchema } from "./schema.ts";
@@ -29,7 +29,7 @@ async function build(config: GovernanceServiceConfig, platform: Platform, dataDi
   try {
     const signer = await openCheckpointSigner(
       database.kind === "memory" ? undefined : join(dataDir, "governance-audit-key.pem"),
-      own.server.instance_id,
+      own.server.instance_id ?? DEFAULT_INSTANCE,
     );
     const built = await openGovernance({
       store,

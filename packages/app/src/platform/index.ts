@@ -15,6 +15,7 @@ export { type ConfigSources, envName, loadConfig } from "./config/load-config.ts
 export {
   type AuthSettings,
   authSettings,
+  DEFAULT_INSTANCE,
   logSettings,
   rateSettings,
   serverSettings,

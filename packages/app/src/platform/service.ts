@@ -38,6 +38,8 @@ export interface BuiltService {
   /** `(hooks) => endpoints(contract, handlers, services, hooks)`; several contracts may be concatenated. */
   readonly endpoints: (hooks: Hooks) => readonly Endpoint[];
   readonly checks?: readonly HealthCheck[];
+  /** PEM of CAs of its own, whose client certificates its port accepts beside those that are configured. */
+  clientAnchors?(): Promise<readonly string[]>;
   /** Background work, begun once the port listens: nothing may keep a service from listening. */
   start?(): Promise<void>;
   /** Where it listens beside its HTTP port, once started: by name, a URL or `host:port`. */
@@ -129,7 +131,7 @@ export async function startService<Schema extends z.ZodObject>(
         inServerSpan(incoming.method, incoming.headers, { "seneschal.service": name }, () =>
           dispatch({ ...incoming, remoteAddress: addressOf(incoming.remoteAddress, incoming.headers["x-forwarded-for"]) }),
         ),
-      listen,
+      await withAnchors(listen, built),
     );
     await built.start?.();
   } catch (error) {
@@ -161,4 +163,11 @@ export async function startService<Schema extends z.ZodObject>(
       return stopped;
     },
   };
+}
+
+/** A service that is a CA itself trusts its own root, whatever else it is told to trust. */
+async function withAnchors<L extends StartOptions["listen"]>(listen: L, { clientAnchors }: BuiltService): Promise<L> {
+  const { tls } = listen;
+  if (tls?.requestCert !== true || clientAnchors === undefined) return listen;
+  return { ...listen, tls: { ...tls, ca: [...(tls.ca ?? []), ...(await clientAnchors())] } };
 }

@@ -9,7 +9,14 @@ import { CodedError } from "@seneschal/core";
 import { openReplicated } from "@seneschal/core/log";
 import type { Clock, ReplicatedLog } from "@seneschal/core/ports";
 import { checkWeights, type PlanOptions, PROFILES, quotaMachine, type Weights } from "@seneschal/quota";
-import { type BuiltService, defineService, openAuthorisation, type Platform, tokenVerifiers } from "../platform/index.ts";
+import {
+  type BuiltService,
+  DEFAULT_INSTANCE,
+  defineService,
+  openAuthorisation,
+  type Platform,
+  tokenVerifiers,
+} from "../platform/index.ts";
 import { openAuditArchive } from "./audit/open-audit-archive.ts";
 import { openAuditSigner } from "./audit/open-audit-signer.ts";
 import { authenticator } from "./auth/authenticate.ts";
@@ -70,7 +77,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
   const { path, backups } = config.storage;
   const signer = await openAuditSigner(path === undefined ? undefined : join(path, "audit-key.pem"));
   const newId = (): string => randomUUID();
-  const nodeId = config.server.instance_id;
+  const nodeId = config.server.instance_id ?? DEFAULT_INSTANCE;
 
   const log = await (parts.openLog ?? (() => openLog(config.storage)))();
   const local = await openReplicated({ log, machine: quotaMachine, clock, sha256, newId, pause: nextTurn });

@@ -83,7 +83,8 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const metrics = openMetrics({ prefix: "gateway", version: "test" });
   const store = options.store ?? (await openTestStore());
   const issuer = options.issuer ?? devIssuer();
-  const config = gatewaySettings.parse({ rate_limit: generous, ...options.settings });
+  const called = { instance_id: "seneschal", ...options.settings?.server };
+  const config = gatewaySettings.parse({ rate_limit: generous, ...options.settings, server: called });
   const now = (): number => clock.now();
   const verifier = tokenVerifier({
     keys: staticKeys(issuer.publicKey),

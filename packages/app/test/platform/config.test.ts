@@ -68,7 +68,11 @@ describe("configuration", () => {
     ["a duration without a unit", file("server: {read_timeout: '30'}"), "expected a duration"],
     ["a port out of range", file("server: {port: 70000}"), "server.port"],
     ["a certificate without its key", file("server: {tls_cert: a.pem}"), "tls_cert and tls_key belong together"],
-    ["mtls without its CA", file("auth: {mtls: {enabled: true}}"), "mtls needs trusted_ca"],
+    [
+      "revocation lists without the CAs whose they are",
+      file("auth: {mtls: {enabled: true, crl_url: 'file:///x'}}"),
+      "crl_url needs trusted_ca",
+    ],
     ["text that is no YAML", file("a: [1"), "seneschal.yaml"],
     ["a list instead of settings", file("[1]"), "expected settings by name"],
     ["a key given twice", file("log: {}\nlog: {}"), "seneschal.yaml"],

@@ -1,6 +1,7 @@
 import type { AddCommand } from "./add-command.ts";
 import { addApiKey } from "./apikey.ts";
 import { addAudit } from "./audit.ts";
+import { addBootstrap } from "./bootstrap.ts";
 import { addCeremony } from "./ceremony.ts";
 import { addClassify } from "./classify.ts";
 import { addCompletion } from "./completion.ts";
@@ -12,11 +13,13 @@ import { addOrg } from "./org.ts";
 import { addPolicy } from "./policy.ts";
 import { addQuota } from "./quota.ts";
 import { addServe } from "./serve.ts";
+import { addServices } from "./service-routes.ts";
 import { addSign } from "./sign.ts";
 
 /** Every command, in the order that `--help` shows. */
 export const commands: readonly AddCommand[] = [
   addInit,
+  addBootstrap,
   addServe,
   addDev,
   addConfig,
@@ -29,5 +32,6 @@ export const commands: readonly AddCommand[] = [
   addClassify,
   addQuota,
   addApiKey,
+  addServices,
   addCompletion,
 ];

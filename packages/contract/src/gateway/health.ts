@@ -13,7 +13,12 @@ export const healthRoutes = {
     path: "/health",
     summary: "Health of the service and its components",
     reply: z
-      .object({ status: z.enum(["healthy", "degraded"]), version: z.string(), components: z.record(z.string(), component) })
+      .object({
+        status: z.enum(["healthy", "degraded"]),
+        version: z.string(),
+        instance_id: z.string(),
+        components: z.record(z.string(), component),
+      })
       .meta({ id: "Health" }),
   },
   ready: {

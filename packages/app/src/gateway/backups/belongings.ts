@@ -17,6 +17,7 @@ import { bootstrapMarks, enrollmentTokens } from "../enrollment/collections.ts";
 import { federationIdentities, federations } from "../federation/collections.ts";
 import { encryptedShares, generationCeremonies, heldKeys } from "../generation-ceremonies/collections.ts";
 import { groups, memberships } from "../groups/collections.ts";
+import { instances } from "../instance/collections.ts";
 import { messageReceipts, messages, receiptId } from "../messages/collections.ts";
 import { mfaFactors } from "../mfa/collections.ts";
 import { organizations } from "../organizations/collections.ts";
@@ -169,7 +170,7 @@ export const belongings: readonly Belonging[] = [
  * two with what is declared.
  */
 export const passing: readonly (readonly [collection: { readonly name: string }, reason: string])[] = [
-  ...[authorities, bootstrapMarks].map((own) => [own, "the instance's own"] as const),
+  ...[authorities, bootstrapMarks, instances].map((own) => [own, "the instance's own"] as const),
   ...[checkpoints, logKeys].map((log) => [log, "of the audit log, which is never restored over"] as const),
   [backups, "a record of backups; another instance reads it from their files"],
   ...[ceremonies, heldShares, generationCeremonies, heldKeys, recoveries, recoveryShares].map(

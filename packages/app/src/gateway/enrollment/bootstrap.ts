@@ -71,7 +71,7 @@ async function signer(
     if (org === undefined) continue;
     const key = (await currentCrk(unit, org.id))?.public_key ?? org.anchor_public_key;
     if (key === null || key === undefined) continue;
-    const message = bootstrapBytes(services.config.server.instance_id, org.id, first);
+    const message = bootstrapBytes(services.instance, org.id, first);
     if (services.crypto.ed25519Verify(bytes(key), message, signature)) return org.id;
   }
   return undefined;

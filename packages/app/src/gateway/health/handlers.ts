@@ -5,9 +5,9 @@ import type { GatewayServices } from "../services.ts";
 type Routes = Pick<GatewayContract, "health" | "ready" | "live" | "metrics" | "ssoConfig">;
 
 export const healthHandlers: Handlers<Routes, GatewayServices> = {
-  async health({ health, version }) {
+  async health({ health, version, instance }) {
     const { status, components } = await health();
-    const body = { status, version, components: { ...components } };
+    const body = { status, version, instance_id: instance, components: { ...components } };
     return withHeaders({}, body, status === "healthy" ? 200 : 503);
   },
 

@@ -3,11 +3,15 @@ import { isCidr } from "../client-address.ts";
 import { duration } from "./duration.ts";
 import { secret } from "./secret.ts";
 
+/** What a service is called that was given no id, by the configuration or with its data. */
+export const DEFAULT_INSTANCE = "seneschal";
+
 /** Settings of a listening service. Paths are files in PEM. */
 export function serverSettings(port: number) {
   return z
     .strictObject({
-      instance_id: z.string().min(1).max(128).default("seneschal"),
+      /** Default: the id that `seneschal init` made for the data; the gateway keeps it with its records. */
+      instance_id: z.string().min(1).max(128).optional(),
       host: z.string().min(1).default("127.0.0.1"),
       port: z.int().min(0).max(65_535).default(port),
       read_timeout: duration("30s"),
@@ -32,13 +36,15 @@ export const authSettings = z
         enabled: z.boolean().default(false),
         /** A certificate is demanded even where a token is sent. */
         required: z.boolean().default(false),
-        /** File with the CA certificates that client certificates are verified against. */
+        /** File with CA certificates that client certificates are verified against, beside the gateway's own root, which it always trusts. */
         trusted_ca: z.string().optional(),
         /** http(s) or file URL of revocation lists. */
         crl_url: z.url().optional(),
         crl_refresh: duration("1h"),
       })
-      .refine((mtls) => !mtls.enabled || mtls.trusted_ca !== undefined, { message: "mtls needs trusted_ca" })
+      .refine((mtls) => mtls.crl_url === undefined || mtls.trusted_ca !== undefined, {
+        message: "crl_url needs trusted_ca: the CAs whose lists they are",
+      })
       .prefault({}),
     jwt: z
       .strictObject({

@@ -1,0 +1,33 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Random } from "@seneschal/core/ports";
+import { newInstanceId } from "../gateway/instance/instance-of-store.ts";
+import { makeUnsealKey } from "./make-unseal-key.ts";
+
+/** What `prepareData` found or made. */
+export interface PreparedData {
+  /** Path of the key that unseals the vault. */
+  readonly unsealKey: string;
+  /** The name of the instance; `undefined` for a directory of before there were any, whose services go on under their old one. */
+  readonly instanceId: string | undefined;
+  readonly made: boolean;
+}
+
+/** Makes what must exist before the first start, unless it is there: the unseal key, and an instance id that nobody else has. */
+export async function prepareData(dataDir: string, random: Random): Promise<PreparedData> {
+  const { path, made } = await makeUnsealKey(dataDir, random);
+  if (made) await writeFile(join(dataDir, FILE), `${newInstanceId(random)}\n`, { mode: 0o600, flag: "wx" });
+  return { unsealKey: path, instanceId: await preparedInstance(dataDir), made };
+}
+
+/** The instance id that was made for a data directory. */
+export async function preparedInstance(dataDir: string): Promise<string | undefined> {
+  try {
+    return (await readFile(join(dataDir, FILE), "utf8")).trim() || undefined;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+const FILE = "instance-id";

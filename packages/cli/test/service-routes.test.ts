@@ -1,0 +1,89 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fieldsOf } from "@seneschal/contract";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { commandName, serviceContracts } from "../src/commands/service-routes.ts";
+import { run } from "../src/run.ts";
+import { type DevProcess, openDevProcess } from "./dev-process.ts";
+import { scriptedHost } from "./scripted-host.ts";
+
+const services = Object.keys(serviceContracts) as (keyof typeof serviceContracts)[];
+const kebab = (name: string): string =>
+  `--${name.replaceAll(/[_.]/g, "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+describe.each(services)("every route of the %s contract", (service) => {
+  it("has a command, whose help names each parameter, query and field", async () => {
+    const missing: string[] = [];
+    for (const [id, route] of Object.entries(await serviceContracts[service]())) {
+      const host = scriptedHost({ cwd: "." });
+      const code = await run([service, commandName(id), "--help"], host);
+      const help = host.lines.join("\n");
+      const parameters = [...route.path.matchAll(/:([a-z0-9_]+)/g)].map(([, name]) => `<${name}>`);
+      const fields = [...fieldsOf(route.query), ...fieldsOf(route.body)].map(({ name }) => kebab(name));
+      const body = route.body === undefined && route.consumes === undefined ? [] : ["--body"];
+      const unnamed = [...parameters, ...fields, ...body].filter((name) => !help.includes(name));
+      if (code !== 0 || unnamed.length > 0) missing.push(`${id}: ${code} ${unnamed.join(" ")}`);
+    }
+    expect(missing).toEqual([]);
+  });
+
+  it("is listed by its summary", async () => {
+    const host = scriptedHost({ cwd: "." });
+    expect(await run([service, "--help"], host)).toBe(0);
+    for (const id of Object.keys(await serviceContracts[service]()))
+      expect(host.lines.join("\n")).toContain(` ${commandName(id)} `);
+  });
+});
+
+describe("calls by the command line", () => {
+  let dev: DevProcess;
+  beforeAll(async () => {
+    dev = await openDevProcess();
+  });
+  afterAll(() => dev.close());
+
+  const call = async (args: readonly string[], stdin = "") => {
+    const host = scriptedHost({ cwd: dev.dir, stdin });
+    const code = await run([...args, "--credentials", dev.credentials, "--json"], host);
+    return { code, json: host.json(), errors: host.errors };
+  };
+
+  it("make a workspace, encrypt, decrypt, and say what a refusal says", async () => {
+    const as = ["--as", "acme/super_admin"];
+    const made = await call(["gateway", "create-workspace", "--name", "books", "--purpose", "accounts", ...as]);
+    expect([made.code, made.json]).toMatchObject([0, { name: "books", purpose: "accounts", classification: "CONFIDENTIAL" }]);
+    const id = String(made.json["id"]);
+    const plaintext = Buffer.from("2 and 2").toString("base64");
+    const sealed = await call(["gateway", "encrypt", id, "--plaintext", plaintext, ...as]);
+    expect(sealed.code, JSON.stringify(sealed)).toBe(0);
+    const opened = await call(
+      ["gateway", "decrypt", id, "--body", "-", ...as],
+      JSON.stringify({ ciphertext: sealed.json["ciphertext"] }),
+    );
+    expect([opened.code, opened.json]).toMatchObject([0, { plaintext }]);
+    await writeFile(join(dev.dir, "body.json"), JSON.stringify({ name: "from a file" }));
+    const merged = await call(["gateway", "create-workspace", "--body", "@body.json", "--mode", "standard", ...as]);
+    expect(merged.json).toMatchObject({ name: "from a file", mode: "standard" });
+    const listed = await call(["gateway", "list-workspaces", "--limit", "1", ...as]);
+    expect(listed.json["workspaces"]).toHaveLength(1);
+    const dealt = await call(["gateway", "generate-crk", "--shares", "3", "--threshold", "2", ...as]);
+    expect([dealt.code, dealt.json]).toMatchObject([0, { total_shares: 3 }]);
+    const refused = await call(["gateway", "create-workspace", "--name", "x", "--as", "acme/auditor"]);
+    expect([refused.code, refused.json]).toMatchObject([4, { error: { code: "FORBIDDEN" } }]);
+    const wrong = await call(["gateway", "create-workspace", "--body", "{", ...as]);
+    expect([wrong.code, wrong.json]).toMatchObject([2, { error: { code: "usage" } }]);
+    const unknown = await call(["gateway", "no-such-call", ...as]);
+    expect([unknown.code, unknown.json]).toMatchObject([2, { error: { code: "usage" } }]);
+    const pem = await call(["gateway", "instance-authority", "servers", ...as]);
+    expect(String(pem.json["text"])).toContain("BEGIN CERTIFICATE");
+  });
+
+  it.each([
+    ["governance", "list-api-keys", "acme/any"],
+    ["scheduler", "list-allocations", "acme/user"],
+    ["storage", "list-pools", "any/admin"],
+  ])("reach %s as its credentials say", async (service, name, as) => {
+    const answer = await call([service, name, "--as", as]);
+    expect(answer.code, JSON.stringify(answer.json)).toBe(0);
+  });
+});

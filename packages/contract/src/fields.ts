@@ -1,0 +1,90 @@
+import { z } from "zod";
+
+/** One field of a request as a command line or a form may show it. */
+export interface Field {
+  readonly name: string;
+  /** `list`: of texts. `json`: anything deeper. `any`: the schema alone knows. */
+  readonly kind: "text" | "number" | "boolean" | "list" | "json" | "any";
+  readonly required: boolean;
+  readonly description: string;
+}
+
+interface JsonSchema {
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, JsonSchema>>;
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly allOf?: readonly JsonSchema[];
+  readonly description?: string;
+}
+
+/**
+ * The top-level fields of a request's schema, by name; none for a schema that is no object. What has alternatives shows the
+ * fields of all of them, required where every one requires it.
+ *
+ * @example
+ * ```ts
+ * import { fieldsOf } from "@seneschal/contract";
+ * import { z } from "zod";
+ * fieldsOf(z.strictObject({ name: z.string(), limit: z.int().optional() }));
+ * // [{ name: "name", kind: "text", required: true, ... }, { name: "limit", kind: "number", required: false, ... }]
+ * ```
+ */
+export function fieldsOf(schema: z.ZodType | undefined): readonly Field[] {
+  if (schema === undefined) return [];
+  const root = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  const fields = new Map<string, Field>();
+  for (const { properties = {}, required = [] } of objectsOf(root, root)) {
+    for (const [name, property] of Object.entries(properties)) {
+      const known = fields.get(name);
+      const { kind, choices } = shapeOf(resolved(property, root), root);
+      const description = [property.description, choices].filter((text) => text !== undefined).join("; ");
+      fields.set(name, {
+        name,
+        kind: known === undefined || known.kind === kind ? kind : "json",
+        required: required.includes(name) && known?.required !== false,
+        description: known?.description || description,
+      });
+    }
+  }
+  return [...fields.values()];
+}
+
+function resolved(schema: JsonSchema, { $defs = {} }: JsonSchema): JsonSchema {
+  const name = schema.$ref?.replace("#/$defs/", "");
+  return name === undefined ? schema : ($defs[name] ?? {});
+}
+
+function objectsOf(schema: JsonSchema, root: JsonSchema): readonly JsonSchema[] {
+  const here = resolved(schema, root);
+  const inner = [...(here.anyOf ?? []), ...(here.oneOf ?? []), ...(here.allOf ?? [])].flatMap((one) => objectsOf(one, root));
+  return here.properties === undefined ? inner : [here, ...inner];
+}
+
+function shapeOf(schema: JsonSchema, root: JsonSchema): { readonly kind: Field["kind"]; readonly choices?: string } {
+  if (schema.enum !== undefined) return { kind: "text", choices: schema.enum.join(", ") };
+  switch (schema.type) {
+    case "string":
+      return { kind: "text" };
+    case "integer":
+    case "number":
+      return { kind: "number" };
+    case "boolean":
+      return { kind: "boolean" };
+    case "array":
+      return { kind: resolved(schema.items ?? {}, root).type === "string" ? "list" : "json" };
+    default: {
+      // Something or null is that something.
+      const some = (schema.anyOf ?? []).map((one) => resolved(one, root)).filter(({ type }) => type !== "null");
+      const [only, ...more] = some;
+      if (only === undefined) return { kind: schema.type === undefined ? "any" : "json" };
+      return more.length === 0 ? shapeOf(only, root) : { kind: "json" };
+    }
+  }
+}
