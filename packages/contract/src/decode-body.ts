@@ -1,12 +1,11 @@
+import { bodyBounds } from "./body-bounds.ts";
+import { decodeElements } from "./decode-elements.ts";
 import { decodeJson } from "./decode-json.ts";
 import { situation } from "./error-table.ts";
 import { invalid } from "./issues.ts";
 import type { Route } from "./route.ts";
 import { isForm } from "./same-site.ts";
 import type { WireRequest } from "./wire.ts";
-
-/** Bytes that a body may have where the route says nothing. */
-const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
 /** The body as received and, where the route takes JSON, parsed but not yet checked. */
 export interface DecodedBody {
@@ -18,13 +17,14 @@ export interface DecodedBody {
  * Reads and decodes a body as its route asks. A route without a body schema ignores any body but a form's, unread. JSON comes as
  * `application/json` or `application/*+json`, in UTF-8, unencoded; anything else is `unsupported_media_type`.
  */
-export async function decodeBody(route: Route, wire: WireRequest, defaultLimit = DEFAULT_BODY_LIMIT): Promise<DecodedBody> {
+export async function decodeBody(route: Route, wire: WireRequest, pause?: () => Promise<void>): Promise<DecodedBody> {
   if (route.consumes === undefined && isForm(wire.headers["content-type"]))
     throw situation("unsupported_media_type", "expected content-type application/json, or none without a body");
   if (route.body === undefined && route.consumes === undefined) return { raw: new Uint8Array(), json: undefined };
-  const limit = route.bodyLimit ?? defaultLimit;
+  const { bytes: limit, values } = bodyBounds(route);
   const raw = await readAll(wire.body, limit);
-  if (raw === undefined) throw situation("payload_too_large", `the body is larger than ${limit} bytes`, { limit });
+  if (raw === undefined)
+    throw situation("payload_too_large", `the body is larger than ${limit} bytes`, { field: "body", limit, unit: "bytes" });
   if (raw.length === 0 && route.body !== undefined) {
     if (route.bodyOptional !== true) throw invalid([{ path: "body", message: "required" }]);
     return { raw, json: {} };
@@ -43,7 +43,11 @@ export async function decodeBody(route: Route, wire: WireRequest, defaultLimit =
   if (charset !== undefined && !/^"?utf-?8"?$/.test(charset)) {
     throw situation("unsupported_media_type", "JSON is UTF-8: expected no charset, or utf-8");
   }
-  return { raw, json: decodeJson(raw, route.values) };
+  const { elements } = route;
+  return {
+    raw,
+    json: elements === undefined ? decodeJson(raw, { values }) : await decodeElements(raw, { ...elements, values }, pause),
+  };
 }
 
 async function readAll(body: WireRequest["body"], limit: number): Promise<Uint8Array | undefined> {

@@ -3,15 +3,28 @@ import { type Issue, invalid, shortName } from "./issues.ts";
 import { utf8Decode } from "./utf8.ts";
 
 /** Deepest nesting of arrays and objects that is accepted. */
-const MAX_DEPTH = 64;
+export const MAX_DEPTH = 64;
+
+/** What a text may hold, and what it is called in errors. */
+export interface JsonBounds {
+  /** Separators and brackets, which bounds its values; default: any. */
+  readonly values?: number | undefined;
+  /** Levels; default {@link MAX_DEPTH}. */
+  readonly depth?: number;
+  /** Default `body`. */
+  readonly path?: string;
+}
 
 /**
  * Parses a JSON text as strictly as everything behind it assumes: UTF-8, at most 64 levels, finite numbers, no unpaired
  * surrogate or NUL in a string, no `__proto__` key, no key twice in one object (RFC 7493: readers differ in which they take), no byte
- * order mark, and no more than `values` separators and brackets, which bounds its values. Throws `invalid_json` for what is not JSON,
+ * order mark, and no more values than its bounds allow. Throws `invalid_json` for what is not JSON, `payload_too_large` for too many values,
  * `validation_failed` naming the place for the rest.
  */
-export function decodeJson(bytes: Uint8Array, values = Number.POSITIVE_INFINITY): unknown {
+export function decodeJson(
+  bytes: Uint8Array,
+  { values = Number.POSITIVE_INFINITY, depth: levels = MAX_DEPTH, path = "body" }: JsonBounds = {},
+): unknown {
   let text: string;
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     throw situation("invalid_json", "the body begins with a byte order mark");
@@ -22,8 +35,13 @@ export function decodeJson(bytes: Uint8Array, values = Number.POSITIVE_INFINITY)
   }
   // Before parsing: a body of brackets would otherwise take a hundred times its size in memory.
   const { depth, members, marks } = measure(text);
-  if (depth > MAX_DEPTH) throw situation("invalid_json", `the body is nested deeper than ${MAX_DEPTH} levels`);
-  if (marks > values) throw situation("invalid_json", `the body holds more than ${values} values`);
+  if (depth > levels) throw situation("invalid_json", `the body is nested deeper than ${MAX_DEPTH} levels`);
+  if (marks > values)
+    throw situation("payload_too_large", `${path} holds more than ${values} values`, {
+      field: path,
+      limit: values,
+      unit: "values",
+    });
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -31,10 +49,11 @@ export function decodeJson(bytes: Uint8Array, values = Number.POSITIVE_INFINITY)
     throw situation("invalid_json", "the body is not valid JSON");
   }
   // From well-formed UTF-8, only an escape makes a string that is not; JSON has no bare NUL.
-  const issue = oddity(value, "body", text.includes("\\u"));
+  const issue = oddity(value, path, text.includes("\\u"));
   if (issue !== undefined) throw invalid([issue]);
   // Of two equal keys one is lost in the value: then the text has more members.
-  if (membersOf(value) !== members) throw invalid([{ path: repeatedKey(text) ?? "body", message: "the field is there twice" }]);
+  if (membersOf(value) !== members)
+    throw invalid([{ path: repeatedKey(text, path) ?? path, message: "the field is there twice" }]);
   return value;
 }
 
@@ -66,7 +85,7 @@ function membersOf(value: unknown): number {
 }
 
 /** Path of the first key that its object has already, in a text that is JSON. */
-function repeatedKey(text: string): string | undefined {
+function repeatedKey(text: string, path: string): string | undefined {
   /** For each open object its keys so far, for each open array how many elements are over; and what the one being read is called. */
   const open: { readonly keys?: Set<string>; at: string | number }[] = [];
   const colon = /\s*:/y;
@@ -79,7 +98,7 @@ function repeatedKey(text: string): string | undefined {
       if (inner?.keys !== undefined && colon.test(text)) {
         inner.at = JSON.parse(text.slice(i, end + 1)) as string;
         if (inner.keys.has(inner.at))
-          return open.reduce((path, { at }) => `${path}${typeof at === "number" ? `[${at}]` : `.${shortName(at)}`}`, "body");
+          return open.reduce((so, { at }) => `${so}${typeof at === "number" ? `[${at}]` : `.${shortName(at)}`}`, path);
         inner.keys.add(inner.at);
       }
       i = end;

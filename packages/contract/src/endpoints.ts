@@ -109,7 +109,7 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
     const issues: Issue[] = [];
     const params = parsePart("params", route.params, wire.params, issues);
     if (issues.length > 0 && hooks.badParams !== "validation_failed") throw situation("not_found", "not found");
-    const decoded = await outcomeOf(() => decodeBody(route, wire, hooks.bodyLimit));
+    const decoded = await outcomeOf(() => decodeBody(route, wire, hooks.pause));
     const query = parseQuery(route.query, wire.query, issues);
     const body = decoded.ok ? parsePart("body", route.body, decoded.value.json, issues) : undefined;
     if (!decoded.ok || issues.length > 0) {

@@ -74,6 +74,6 @@ export interface Hooks {
   readonly onError: (error: unknown, ref: RouteRef, requestId: string) => void;
   /** Status of a path parameter that does not fit its schema: an id that cannot exist is `not_found` (default). */
   readonly badParams?: "not_found" | "validation_failed";
-  /** Bytes, for routes that set none; default 1 MiB. */
-  readonly bodyLimit?: number;
+  /** Lets others be served: called between the pieces of a body that is read in slices. Without it such a body is read in one go. */
+  readonly pause?: () => Promise<void>;
 }

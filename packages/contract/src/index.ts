@@ -1,3 +1,4 @@
+export { bodyBounds } from "./body-bounds.ts";
 export { type CallInput, type Client, type ClientOptions, client, type Fetch, type RawReply } from "./client.ts";
 export { contract } from "./contract.ts";
 export { decodeJson } from "./decode-json.ts";

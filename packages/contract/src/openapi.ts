@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { bodyBounds } from "./body-bounds.ts";
 import type { ErrorTable } from "./error-table.ts";
 import type { Contract, Route } from "./route.ts";
 
@@ -101,10 +102,18 @@ function parameters(where: "path" | "query", schema: z.ZodObject | undefined, co
 }
 
 function requestBody(route: Route, components: Components): Json {
-  if (route.consumes !== undefined) return { requestBody: { required: true, content: { [route.consumes]: {} } } };
-  if (route.body === undefined) return {};
-  const schema = components.schema(route.body, "input");
-  return { requestBody: { required: route.bodyOptional !== true, content: { "application/json": { schema } } } };
+  const { consumes, body, bodyOptional, elements } = route;
+  const { bytes, values } = bodyBounds(route);
+  if (consumes !== undefined)
+    return { requestBody: { description: `At most ${bytes} bytes`, required: true, content: { [consumes]: {} } } };
+  if (body === undefined) return {};
+  const schema = components.schema(body, "input");
+  const held =
+    elements === undefined
+      ? `${values} separators and brackets`
+      : `${elements.most} elements of ${elements.bytes} bytes and ${values} separators and brackets`;
+  const description = `At most ${bytes} bytes and ${held}`;
+  return { requestBody: { description, required: bodyOptional !== true, content: { "application/json": { schema } } } };
 }
 
 function success(route: Route, components: Components): Json {

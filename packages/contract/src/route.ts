@@ -30,10 +30,12 @@ export interface Route {
   readonly bodyOptional?: boolean;
   /** Media type of a request body that is not JSON; the handler reads `request.rawBody`. Excludes `body`. */
   readonly consumes?: string;
-  /** Bytes; the service's default is 1 MiB. */
+  /** Bytes that a body may have; default {@link DEFAULT_BODY_LIMIT}. */
   readonly bodyLimit?: number;
-  /** So many separators and brackets the JSON of a body, and of a reply that is read from elsewhere, may hold; default: any. */
+  /** So many separators and brackets the JSON of a body, and of a reply that is read from elsewhere, may hold; default {@link DEFAULT_VALUES}. */
   readonly values?: number;
+  /** The body is an array of at most `most` elements of at most `bytes`, read one by one with others served in between; `values` is what each may hold. */
+  readonly elements?: { readonly most: number; readonly bytes: number };
   /** So many bytes of a reply are read by a service that calls this route of another; default 16 KiB. */
   readonly replyLimit?: number;
   /** Success status. */

@@ -1,23 +1,30 @@
-import type { ClassificationAnswer, ClassificationTask } from "@seneschal/core/governance";
+import type { ClassificationAnswer, ClassificationTask, SqlQuestion, SqlReading } from "@seneschal/core/governance";
 
 /** Tasks travel as JSON: for small ones that takes half the time of a structured clone. Throws what `JSON.stringify` does. */
 export function writeTask({ query, context, tables }: ClassificationTask): string {
   return JSON.stringify(tables === undefined ? { query, context } : { query, context, tables: [...tables] });
 }
 
-/** The task of a message. */
-export function readTask(message: string): ClassificationTask {
+/** A question about SQL travels as `{ sql }`. */
+export function writeQuestion(sql: SqlQuestion): string {
+  return JSON.stringify({ sql });
+}
+
+/** The task or the question of a message. */
+export function readTask(message: string): ClassificationTask | { readonly sql: SqlQuestion } {
   type Written = Omit<ClassificationTask, "tables"> & { readonly tables?: Iterable<readonly [string, object]> };
-  const { query, context, tables } = JSON.parse(message) as Written;
+  const said = JSON.parse(message) as Written | { readonly sql: SqlQuestion };
+  if ("sql" in said) return said;
+  const { query, context, tables } = said;
   return tables === undefined ? { query, context } : { query, context, tables: new Map(tables) };
 }
 
 /** What a thread answers to a task. */
-export function writeAnswer(answer: ClassificationAnswer): string {
+export function writeAnswer(answer: ClassificationAnswer | SqlReading | null): string {
   return JSON.stringify(answer);
 }
 
 /** The answer of a message. */
-export function readAnswer(message: string): ClassificationAnswer {
-  return JSON.parse(message) as ClassificationAnswer;
+export function readAnswer<Answer extends ClassificationAnswer | SqlReading | null>(message: string): Answer {
+  return JSON.parse(message) as Answer;
 }

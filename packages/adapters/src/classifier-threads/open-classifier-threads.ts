@@ -1,14 +1,17 @@
 import { isCoded } from "@seneschal/core";
 import {
+  type ClassificationAnswer,
   type ConfiguredRecogniser,
   governanceError,
+  type SqlReader,
+  type SqlReading,
   type TaskClassifier,
   type TierPolicy,
   unreadable,
 } from "@seneschal/core/governance";
 import type { WorkerPoolState } from "@seneschal/core/ports";
 import { openWorkerPool } from "../worker-pool/index.ts";
-import { readAnswer, writeTask } from "./messages.ts";
+import { readAnswer, writeQuestion, writeTask } from "./messages.ts";
 
 /** What the classifiers of all threads have in common: plain data. */
 export interface ClassifierSettings {
@@ -29,12 +32,12 @@ export interface ClassifierThreadsOptions {
 }
 
 /** A classifier whose threads can be looked at. */
-export interface ClassifierThreads extends TaskClassifier {
+export interface ClassifierThreads extends TaskClassifier, SqlReader {
   state(): WorkerPoolState;
 }
 
 /**
- * Classifies in worker threads, so that a long text keeps nobody else waiting. A text that takes longer than the deadline is answered as {@link unreadable}: the highest tier,
+ * Classifies, and reads SQL, in worker threads, so that a long text keeps nobody else waiting. A text that takes longer than the deadline is answered as {@link unreadable}: the highest tier,
  * with the reason. What fails otherwise is rejected with `classification_failed`, what is beyond its owner's budget with `service_unavailable`.
  *
  * @example
@@ -61,11 +64,20 @@ export function openClassifierThreads(
   return {
     async answer(task, owner) {
       try {
-        return readAnswer(await pool.run(writeTask(task), owner));
+        return readAnswer<ClassificationAnswer>(await pool.run(writeTask(task), owner));
       } catch (error) {
         if (isCoded(error, "service_unavailable")) throw error;
         if (isCoded(error, "deadline_exceeded")) return { result: unreadable(settings.policy, "reading it takes too long") };
         throw governanceError("classification_failed", "the text could not be classified", {}, error);
+      }
+    },
+    async readSql(question, owner) {
+      try {
+        return readAnswer<SqlReading | null>(await pool.run(writeQuestion(question), owner));
+      } catch (error) {
+        if (isCoded(error, "deadline_exceeded")) return null;
+        if (isCoded(error, "service_unavailable")) throw error;
+        throw governanceError("classification_failed", "the SQL could not be read", {}, error);
       }
     },
     state: pool.state,

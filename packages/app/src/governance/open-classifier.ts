@@ -4,7 +4,9 @@ import {
   classifierInThread,
   configuredRecogniser,
   DEFAULT_RECOGNISERS,
+  readLineageSql,
   type SqlParser,
+  type SqlReader,
   type TaskClassifier,
   type TierPolicy,
 } from "@seneschal/core/governance";
@@ -18,7 +20,7 @@ export function openClassifier(
   { threads, deadline, recognisers }: GovernanceConfig["classification"],
   policy: TierPolicy,
   sql: SqlParser | undefined,
-): TaskClassifier & Partial<Pick<ClassifierThreads, "state">> {
+): TaskClassifier & SqlReader & Partial<Pick<ClassifierThreads, "state">> {
   const configured = recognisers.map((recogniser, i) => {
     const built = configuredRecogniser(recogniser);
     if (built === undefined)
@@ -29,9 +31,10 @@ export function openClassifier(
     return built;
   });
   if (threads > 0) return openClassifierThreads({ threads, deadline }, { policy, recognisers, sql: sql !== undefined });
-  return classifierInThread({
+  const inThread = classifierInThread({
     policy,
     recognisers: [...DEFAULT_RECOGNISERS, ...configured],
     ...(sql === undefined ? {} : { sql }),
   });
+  return { ...inThread, readSql: async (question) => (sql === undefined ? null : readLineageSql(sql, question)) };
 }

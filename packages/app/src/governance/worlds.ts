@@ -1,3 +1,4 @@
+import { nextTurn } from "@seneschal/adapters/system";
 import type { JsonObject } from "@seneschal/core";
 import {
   type Approval,
@@ -9,6 +10,7 @@ import {
   policyOf,
   resourceId,
   type SqlParser,
+  type SqlReading,
   type TableFacts,
   type TierPolicy,
   termOf,
@@ -31,9 +33,19 @@ export interface ResourceDoc {
   readonly updated_at: string;
 }
 
+/** An OpenLineage event as it is stored. */
+export interface LineageEventDoc {
+  readonly arrived_at: string;
+  readonly event: JsonObject;
+  /** What its SQL says, read before it was stored; `null`: nothing. Release 0.1 did not write it: such SQL is read when the process starts. */
+  readonly sql?: SqlReading | null;
+}
+
 /** What one organisation's data looks like now. */
 export interface World extends EvaluationWorld {
   readonly graph: LineageGraph;
+  /** What an event that is about to be taken in asks of its SQL, and whether its run is full. */
+  readonly intake: Pick<LineageIngest, "question" | "checkRun">;
   readonly registered: ReadonlyMap<string, ResourceDoc>;
   /** What is known of a table, by a name that a query may use; absent when there are none. */
   readonly factsOf: ((table: string) => TableFacts) | undefined;
@@ -118,7 +130,11 @@ export class Worlds {
       for (;;) {
         const changes = await store.changes(this.#seq, PAGE);
         const wanted = changes.filter((change) => change.coll in READERS);
-        for (const change of wanted) await this.#follow(change);
+        for (const change of wanted) {
+          await this.#follow(change);
+          // Each is as much work as a request.
+          await nextTurn();
+        }
         this.#seq = changes.at(-1)?.seq ?? this.#seq;
         if (changes.length < PAGE) return;
       }
@@ -143,7 +159,7 @@ export class Worlds {
 const READERS: Readonly<Record<string, (world: OrgWorld, key: string, doc: JsonObject | undefined) => void>> = {
   resources: (world, key, doc) => world.register(key, doc as ResourceDoc | undefined),
   lineage_events: (world, _, doc) => {
-    if (doc !== undefined) world.ingest(doc["event"], Date.parse(doc["arrived_at"] as string));
+    if (doc !== undefined) world.ingest(doc as unknown as LineageEventDoc);
   },
   approvals: (world, key, doc) => world.approve(key, doc as ApprovalDoc | undefined),
   lineage_blocks: (world, _, doc) => {
@@ -155,7 +171,7 @@ class OrgWorld implements World {
   readonly #approvals = new Map<string, Approval>();
   readonly graph: LineageGraph;
   readonly registered = new Map<string, ResourceDoc>();
-  readonly #ingest: LineageIngest;
+  readonly intake: LineageIngest;
   readonly #options: WorldsOptions;
   /** Ids by their last dotted part, to find `crm.customers` as `postgres://db/crm.customers`. */
   readonly #byTail = new Map<string, Set<string>>();
@@ -163,7 +179,7 @@ class OrgWorld implements World {
   constructor(options: WorldsOptions) {
     this.#options = options;
     this.graph = new LineageGraph(options.tiers, options.propagation);
-    this.#ingest = new LineageIngest(this.graph, options.sql);
+    this.intake = new LineageIngest(this.graph, options.sql);
   }
 
   get factsOf() {
@@ -201,10 +217,10 @@ class OrgWorld implements World {
     else this.#approvals.set(id, approval);
   }
 
-  ingest(event: unknown, at: number) {
-    const warnings = this.#ingest.add(event, at);
+  ingest({ event, arrived_at, sql }: LineageEventDoc): void {
+    const at = Date.parse(arrived_at);
+    this.intake.add(event, at, sql);
     for (const id of datasetIds(event)) this.#describe(this.graph.canonical(id), at);
-    return warnings;
   }
 
   /** Columns that nobody classified are classified by their names. */

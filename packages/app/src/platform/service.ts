@@ -1,6 +1,7 @@
 import type { Logger } from "@seneschal/adapters/logging";
 import { openMemoryRates } from "@seneschal/adapters/memory";
 import { type Metrics, openMetrics } from "@seneschal/adapters/metrics";
+import { nextTurn } from "@seneschal/adapters/system";
 import { inServerSpan, inSpan } from "@seneschal/adapters/telemetry";
 import { type Contract, dispatcher, type Endpoint, type Hooks, type RunningServer, type Serve } from "@seneschal/contract";
 import type { Clock, Random, RateCounter } from "@seneschal/core/ports";
@@ -28,7 +29,7 @@ export interface Platform {
 }
 
 /** What a service provides around its routes; the platform adds time, request ids, rate limits, metrics and logs. */
-export type ServiceHooks = Omit<Hooks, "now" | "requestId" | "rateLimit" | "observe" | "onError">;
+export type ServiceHooks = Omit<Hooks, "now" | "requestId" | "pause" | "rateLimit" | "observe" | "onError">;
 
 /** A service put together, not yet listening. */
 export interface BuiltService {
@@ -120,6 +121,7 @@ export async function startService<Schema extends z.ZodObject>(
       ...(authorise && { authorise: (input) => inSpan("policy authorise", {}, () => authorise(input)) }),
       now: () => clock.now(),
       requestId: () => Buffer.from(ids(16)).toString("hex"),
+      pause: nextTurn,
       rateLimit: built.limits === "off" ? "off" : rateLimiter(name, built.limits, rates, () => clock.now()),
       observe: observeRequests(metrics, log),
       onError: (error, { id }, requestId) => log.error({ error, route: id, request_id: requestId }, "request failed"),

@@ -92,6 +92,9 @@ const ownOrg = organizationId.optional();
 const data = base64(0, 512 * 1024);
 const publicKey = base64(32, 32);
 
+/** Bytes for 255 custodians by name, or for a message with as many shares. */
+const large = 1 << 20;
+
 const tag = "crk";
 const errors = [409, 422, 503] as const;
 const start = { tag, auth: "principal", status: 200, errors } as const;
@@ -107,6 +110,7 @@ export const crkRoutes = {
     body: aliased(z.strictObject({ org_id: ownOrg, total_shares: count, threshold: count, custodians: namedCustodians }), {
       shares: "total_shares",
     }),
+    bodyLimit: large,
     reply: crk.extend({ crk, shares: z.array(dealtShare) }).meta({ id: "CrkGenerated" }),
   },
   signWithCrk: {
@@ -116,6 +120,7 @@ export const crkRoutes = {
     summary: "Sign bytes with a threshold of shares of the caller's organisation",
     action: "crk:sign",
     body: z.strictObject({ shares: z.array(share).min(1).max(255), public_key: publicKey, data }),
+    bodyLimit: large,
     reply: z.object({ signature: z.string() }),
   },
   verifyWithCrk: {
@@ -125,6 +130,7 @@ export const crkRoutes = {
     summary: "Whether a signature is good under a public key; stateless",
     action: "crk:verify",
     body: z.strictObject({ public_key: publicKey, data, signature: base64(64, 64) }),
+    bodyLimit: large,
     reply: z.object({ valid: z.boolean() }),
   },
   rotateCrk: {
@@ -134,6 +140,7 @@ export const crkRoutes = {
     summary: "Start the ceremony that deals new shares of the same key",
     action: "crk:rotate",
     body: z.strictObject({ org_id: ownOrg, threshold: count, total_shares: count.optional(), custodians: namedCustodians }),
+    bodyLimit: large,
     reply: ceremony,
   },
   assignCustodian: {
@@ -161,6 +168,7 @@ export const crkRoutes = {
       data: data.optional(),
       custodians: namedCustodians,
     }),
+    bodyLimit: large,
     reply: ceremony,
   },
   listCeremonies: {

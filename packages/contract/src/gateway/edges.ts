@@ -124,6 +124,7 @@ export const edgeRoutes = {
     action: "edge:sync-keys",
     params: idParam,
     body: z.strictObject({ workspace_id: reference, wrapped_dek: base64(1, 65_536) }),
+    bodyLimit: 128 << 10,
     status: 204,
     errors: [503],
   },

@@ -71,6 +71,7 @@ export const generationCeremonyRoutes = {
       }),
       { shares: "total_shares" },
     ),
+    bodyLimit: 1 << 20,
     reply: generationCeremony,
   },
   seedGenerationCeremony: {

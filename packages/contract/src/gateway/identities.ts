@@ -516,6 +516,7 @@ export const roleRoutes = {
     summary: "A role with permissions",
     action: "role:write",
     body: z.strictObject({ name, description: text.default(""), permissions }),
+    bodyLimit: 256 << 10,
     status: 201,
     reply: customRole,
     errors: [409],

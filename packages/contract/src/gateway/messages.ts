@@ -50,6 +50,7 @@ export const messageRoutes = {
       expires_at: moment.optional(),
       conversation_id: z.string().min(1).max(128).optional(),
     }),
+    bodyLimit: 128 << 10,
     status: 201,
     reply: message,
     errors: [409],

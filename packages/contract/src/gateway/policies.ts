@@ -3,6 +3,8 @@ import type { Contract } from "../route.ts";
 import { idParam, listOf, name, organizationId, page, reference, signature, signed, text, timestamp } from "./shapes.ts";
 
 const rego = z.string().min(1).max(262_144);
+/** Bytes for the text of a policy, escaped as JSON may. */
+const texts = 1 << 20;
 
 const policy = z
   .object({
@@ -37,6 +39,7 @@ export const policyRoutes = {
       crk_signature: signature.optional(),
       signature_params: signed.signature_params,
     }),
+    bodyLimit: texts,
     status: 201,
     reply: policy,
     errors: [409],
@@ -61,6 +64,7 @@ export const policyRoutes = {
     entity: "policy",
     params: idParam,
     body: z.strictObject({ rego, ...signed }),
+    bodyLimit: texts,
     status: 200,
     reply: policy,
     errors: [409],
@@ -115,6 +119,7 @@ export const policyRoutes = {
     summary: "Whether a source text compiles, and every problem with its place",
     action: "policy:validate",
     body: z.strictObject({ rego: z.string().max(262_144) }),
+    bodyLimit: texts,
     status: 200,
     reply: z
       .object({

@@ -60,6 +60,7 @@ export const signingRequestRoutes = {
       body: z.record(z.string(), z.json()).default({}),
       ttl_seconds: z.int().min(10).max(86_400).optional(),
     }),
+    bodyLimit: 1 << 20,
     status: 201,
     reply: signingRequest,
     errors: [409],

@@ -55,6 +55,7 @@ export const signingSessionRoutes = {
     summary: "Start a FROST signing session",
     action: "crk:ceremony",
     body: z.strictObject({ data: base64(0, 512 * 1024) }),
+    bodyLimit: 1 << 20,
     status: 201,
     reply: signingSession,
   },

@@ -19,6 +19,8 @@ export const approvalRoutes = {
       reason: z.string().min(1).max(1000),
       duration_seconds: z.int().min(60).max(2_592_000).default(86_400),
     }),
+    bodyLimit: 512 << 10,
+    values: 8192,
     status: 201,
     reply: approval,
   },

@@ -51,6 +51,8 @@ export const decisionRoutes = {
     auth: "optional",
     action: "evaluate",
     body: evaluateRequest,
+    bodyLimit: 512 << 10,
+    values: 8192,
     status: 200,
     reply: z
       .strictObject({

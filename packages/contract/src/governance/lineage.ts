@@ -9,6 +9,8 @@ const depth = integerParam(0, 100)
   .transform((n) => n ?? 10)
   .meta({ parameter: { type: "integer", minimum: 0, maximum: 100, default: 10 } });
 const warnings = z.array(z.strictObject({ code: z.string(), path: z.string(), message: z.string() }));
+/** Of one OpenLineage event: the column lineage of some thousand columns. */
+const event = { bodyLimit: 512 << 10, values: 16_384 } as const;
 const read = { method: "GET", tag: "lineage", auth: "optional", action: "lineage:read", params, status: 200 } as const;
 const one = { resource_id: z.string(), classification, depth: z.int(), truncated: z.boolean() };
 
@@ -68,6 +70,7 @@ export const lineageRoutes = {
     path: "/api/v1/lineage",
     summary: "Take in one OpenLineage event",
     body: z.looseObject({}).meta({ id: "OpenLineageEvent" }),
+    ...event,
     status: 201,
     reply: z.strictObject({ accepted: z.int(), warnings }),
     extension: true,
@@ -80,6 +83,8 @@ export const lineageRoutes = {
     path: "/api/v1/lineage/batch",
     summary: "Take in many OpenLineage events, each by itself",
     bodyLimit: 8 * 1024 * 1024,
+    elements: { most: 1000, bytes: event.bodyLimit },
+    values: event.values,
     body: z.array(z.looseObject({})).max(1000),
     status: 200,
     reply: z.strictObject({
@@ -116,6 +121,8 @@ export const lineageRoutes = {
       owners: z.array(z.string().min(1).max(256)).max(100).default([]),
       accepts_tier: tier.optional(),
     }),
+    bodyLimit: 1 << 20,
+    values: 16_384,
     status: 200,
     reply: resource,
     extension: true,

@@ -263,6 +263,7 @@ export const systemRoutes = {
         .max(512),
     }),
     bodyLimit: 2 * 1024 * 1024,
+    values: 16_384,
     status: 200,
     produces: "application/json",
     errors: [503],

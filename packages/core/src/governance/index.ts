@@ -73,6 +73,7 @@ export {
 } from "./lineage/lineage-run.ts";
 export { type EventDataset, type LineageEvent, readLineageEvent } from "./lineage/read-event.ts";
 export { resourceId } from "./lineage/resource-id.ts";
+export { MAX_LINEAGE_SQL, readLineageSql, type SqlQuestion, type SqlReader, type SqlReading } from "./lineage/sql-reading.ts";
 export type { ColumnLink, EdgeView, Link, ResourceInfo, TierTags, Visit } from "./lineage/types.ts";
 export { analyseSql } from "./sql/analyse.ts";
 export { type ParsedSql, parseSql } from "./sql/parse-sql.ts";

@@ -156,6 +156,16 @@ describe("ingestion", () => {
     expect(upstream(graph)).toEqual(["n/new"]);
   });
 
+  test("a job with more links than a product may have goes over a resource of its own: everything still reaches everything", () => {
+    const { graph, ingest } = fresh();
+    const many = (name: string) => Array.from({ length: 70 }, (_, i) => ({ namespace: "n", name: `${name}${i}` }));
+    graph.declare({ id: "n/in42", direct: { tier: "RESTRICTED", tags: ["PHI"] } }, 0);
+    ingest.add(run("r", "COMPLETE", "2026-01-01T00:00:00Z", { inputs: many("in"), outputs: many("out") }), 0);
+    expect(graph.size.edges).toBe(140);
+    for (let i = 0; i < 70; i++) expect(graph.effective(`n/out${i}`)).toMatchObject({ tier: "RESTRICTED" });
+    expect(graph.walk("n/in7", "downstream", 2, 1000).visits.filter(({ id }) => id.startsWith("n/out"))).toHaveLength(70);
+  });
+
   test("symlinks and renames unite ids", () => {
     const { graph, ingest } = fresh();
     ingest.add(run("r", "COMPLETE", "2026-01-01T00:00:00Z", io), 0);

@@ -1,6 +1,6 @@
 import { type Breaker, type IdentityFetch, mtlsFetch, openBreaker, type TargetGuard } from "@seneschal/adapters/http";
 import { inSpan, traceHeaders } from "@seneschal/adapters/telemetry";
-import { decodeJson, type Route } from "@seneschal/contract";
+import { bodyBounds, decodeJson, type Route } from "@seneschal/contract";
 import { isCoded } from "@seneschal/core";
 import { refusal } from "@seneschal/core/keys";
 import type { Vault } from "@seneschal/core/ports";
@@ -190,7 +190,7 @@ async function answerOf<R extends Route>(response: Response, route: R): Promise<
   }
   const success = status === route.status;
   const bytes = await bytesOf(response, (success ? route.replyLimit : undefined) ?? MAX_ANSWER);
-  const said = jsonOf(bytes, success ? route.values : MAX_ERROR_VALUES);
+  const said = jsonOf(bytes, success ? bodyBounds(route).values : MAX_ERROR_VALUES);
   if (!success) return { status, body: undefined, code: codeOf(said) };
   const reply = route.reply?.safeParse(said);
   return { status, body: reply?.success === true ? (reply.data as PeerAnswer<R>["body"]) : undefined, code: undefined };
@@ -207,9 +207,9 @@ async function bytesOf(response: Response, limit: number): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-function jsonOf(bytes: Uint8Array, values: number | undefined): unknown {
+function jsonOf(bytes: Uint8Array, values: number): unknown {
   try {
-    return decodeJson(bytes, values);
+    return decodeJson(bytes, { values });
   } catch (error) {
     if (isCoded(error)) return undefined;
     throw error;

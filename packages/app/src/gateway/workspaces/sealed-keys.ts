@@ -103,7 +103,7 @@ export async function openKeys(
 function keysIn(plain: Uint8Array, newest: number): Readonly<Record<string, Uint8Array>> | undefined {
   let said: unknown;
   try {
-    said = decodeJson(plain, 2 * newest + 1);
+    said = decodeJson(plain, { values: 2 * newest + 1 });
   } catch (error) {
     if (isCoded(error)) return undefined;
     throw error;

@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
+import { nextTurn } from "@seneschal/adapters/system";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
 import { isCoded, type JsonObject } from "@seneschal/core";
-import { readLineageEvent, type Visit } from "@seneschal/core/governance";
+import { type LineageWarning, MAX_LINEAGE_SQL, readLineageEvent, type Visit } from "@seneschal/core/governance";
 import type { Put } from "@seneschal/core/ports";
 import { auditOf } from "../audit/event.ts";
 import { conflict, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
 import { lineageAsset, lineagePage } from "../view/lineage-page.ts";
 import { NOBODY, whoOf } from "../who.ts";
-import type { World } from "../worlds.ts";
+import type { LineageEventDoc, World } from "../worlds.ts";
 
 type Routes = Pick<
   GovernanceContract,
@@ -61,19 +62,24 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
   lineageAsset: (_, { params, request }) => lineageAsset(params.file, request.headers["accept-encoding"]),
 
   async ingestLineage(services, input) {
-    const { warnings } = readLineageEvent(input.body, input.now);
-    await append(services, input, [input.body]);
-    return { accepted: 1, warnings: [...warnings] };
+    const take = await taker(services, input);
+    const { doc, warnings } = await take(input.body);
+    await append(services, input, [doc]);
+    return { accepted: 1, warnings: warnings.slice(0, MAX_WARNINGS) };
   },
 
   async ingestLineageBatch(services, input) {
-    const accepted: unknown[] = [];
+    const accepted: LineageEventDoc[] = [];
     const rejected: { index: number; message: string }[] = [];
     const warnings: { index: number; code: string; path: string; message: string }[] = [];
+    const take = await taker(services, input);
     for (const [index, event] of input.body.entries()) {
+      await nextTurn();
       try {
-        warnings.push(...readLineageEvent(event, input.now).warnings.map((warning) => ({ index, ...warning })));
-        accepted.push(event);
+        const taken = await take(event);
+        accepted.push(taken.doc);
+        const told = taken.warnings.slice(0, MAX_WARNINGS - warnings.length);
+        warnings.push(...told.map((warning) => ({ index, ...warning })));
       } catch (error) {
         if (!isCoded(error, "validation_failed")) throw error;
         rejected.push({ index, message: error.message });
@@ -109,26 +115,63 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
   },
 };
 
+/** Warnings that an answer tells. */
+const MAX_WARNINGS = 1000;
+
+/** Characters of SQL that are read for one request. */
+const MAX_REQUEST_SQL = 1 << 20;
+
+interface Taken {
+  readonly doc: LineageEventDoc;
+  readonly warnings: readonly LineageWarning[];
+}
+
+/**
+ * Takes in the events of one request: refuses what is none, and has their SQL read beside the serving thread. What is not read narrows nothing, so that the
+ * tiers of the outputs are as high as without it.
+ */
+async function taker({ worlds, classifier }: GovernanceServices, { principal: { org }, now }: Incoming) {
+  const { intake } = await worlds.at(org);
+  const arrived_at = new Date(now).toISOString();
+  /** Data sets of each run that are not in the world yet. */
+  const more = new Map<string, number>();
+  let left = MAX_REQUEST_SQL;
+  return async (raw: object): Promise<Taken> => {
+    const event = readLineageEvent(raw, now);
+    const run = JSON.stringify([event.job?.namespace, event.job?.name, event.runId]);
+    intake.checkRun(event, more.get(run));
+    more.set(run, (more.get(run) ?? 0) + event.inputs.length + event.outputs.length);
+    const question = intake.question(event);
+    const length = question?.query.length ?? 0;
+    const doc = { arrived_at, event: raw as JsonObject };
+    if (length > Math.min(MAX_LINEAGE_SQL, left)) {
+      const message = `not read: at most ${MAX_LINEAGE_SQL} characters of one text and ${MAX_REQUEST_SQL} of one request are`;
+      const warning = { code: "sql_not_read", path: "job.facets.sql", message };
+      return { doc: { ...doc, sql: null }, warnings: [...event.warnings, warning] };
+    }
+    left -= length;
+    const sql = question === undefined ? null : await classifier.readSql(question, `lineage of ${org}`);
+    return { doc: { ...doc, sql }, warnings: event.warnings };
+  };
+}
+
+type Incoming = Parameters<typeof whoOf>[0] & { readonly principal: { readonly org: string } };
+
 /** The raw events are kept: the graph is built from them again at the next start. */
-async function append(
-  services: GovernanceServices,
-  input: Parameters<typeof whoOf>[0] & { readonly principal: { readonly org: string } },
-  events: readonly unknown[],
-): Promise<void> {
-  const arrived = new Date(input.now).toISOString();
-  const puts = events.map(
-    (event): Put => ({
+async function append(services: GovernanceServices, input: Incoming, docs: readonly LineageEventDoc[]): Promise<void> {
+  const puts = docs.map(
+    (doc): Put => ({
       coll: "lineage_events",
       id: `${input.principal.org}|${randomUUID()}`,
       ifVersion: 0,
-      doc: { arrived_at: arrived, event: event as JsonObject },
+      doc: doc as unknown as JsonObject,
     }),
   );
   const result = await services.store.commit({
     commitId: randomUUID(),
     puts,
     audit: [
-      auditOf(whoOf(input), { operation: "LINEAGE_INGEST", resource: "lineage", reasoning: `${events.length} events taken in` }),
+      auditOf(whoOf(input), { operation: "LINEAGE_INGEST", resource: "lineage", reasoning: `${docs.length} events taken in` }),
     ],
   });
   if (!result.ok) throw conflict();

@@ -1,6 +1,5 @@
 import type { z } from "zod";
-import { analyseSql } from "../sql/analyse.ts";
-import { parseSql } from "../sql/parse-sql.ts";
+import { governanceError } from "../errors.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import type {
   columnLineageFacet,
@@ -16,7 +15,8 @@ import type {
 import type { LineageGraph } from "./graph.ts";
 import { type EventDataset, type LineageEvent, readLineageEvent } from "./read-event.ts";
 import { resourceId } from "./resource-id.ts";
-import type { ColumnLink, Link } from "./types.ts";
+import { readLineageSql, type SqlQuestion, type SqlReading, sameTable } from "./sql-reading.ts";
+import type { ColumnLink, Link, ResourceInfo } from "./types.ts";
 
 type NewLink = Omit<Link, "job" | "timestamp"> & { readonly source: string; readonly target: string };
 
@@ -26,14 +26,25 @@ interface Run {
   inputs: Map<string, EventDataset>;
   outputs: Map<string, EventDataset>;
   facets: Readonly<Record<string, unknown>>;
+  /** What was read of its SQL: `undefined` where nobody did yet. */
+  reading: SqlReading | null | undefined;
 }
 
 const MAX_OPEN_RUNS = 100_000;
 
+/** Data sets that one run may have in all. */
+const MAX_RUN_DATASETS = 4096;
+
+/** Columns that a question about SQL speaks of. */
+const MAX_QUESTION_COLUMNS = 8192;
+
+/** Links of one job from data set to data set; where there would be more, they go over a resource that stands for the job. */
+const MAX_LINKS = 4096;
+
 /**
  * Folds OpenLineage events into a graph: events of one run are one run, a run's links count from COMPLETE on, ABORT and FAIL leave none, a newer version of a
  * job replaces its links, repeating an event changes nothing, `symlinks` and RENAME unite ids. Links are inputs x outputs, narrowed by column
- * lineage; a `sql` facet is parsed where no column lineage is given.
+ * lineage; a `sql` facet is read where no column lineage is given: by whoever asks for the {@link question} and hands in the answer, else by `sql`, here.
  */
 export class LineageIngest {
   readonly #graph: LineageGraph;
@@ -45,18 +56,43 @@ export class LineageIngest {
     this.#sql = sql;
   }
 
-  /** Reads and applies one event. Throws `validation_failed` for what is no event; everything else is a warning. */
-  add(raw: unknown, now: number): readonly LineageWarning[] {
+  /**
+   * Reads and applies one event, with what was read of the SQL that {@link question} asked about; `null`: nothing could be. Throws `validation_failed`
+   * for what is no event; everything else is a warning.
+   */
+  add(raw: unknown, now: number, reading?: SqlReading | null): readonly LineageWarning[] {
     const event = readLineageEvent(raw, now);
     const warnings = [...event.warnings];
     this.#graph.batch(() => {
       for (const dataset of [...event.inputs, ...event.outputs]) this.#describe(dataset, event.time);
-      this.#follow(event, warnings);
+      this.#follow(event, reading, warnings);
     });
     return warnings;
   }
 
-  #follow(event: LineageEvent, warnings: LineageWarning[]): void {
+  /** The SQL that says which columns an event's outputs are made from, with the columns that are known by now. */
+  question(event: LineageEvent): SqlQuestion | undefined {
+    const run = this.#runOf(event);
+    const outputs = [...(run?.outputs.values() ?? []), ...event.outputs];
+    return this.#question([...(run?.inputs.values() ?? []), ...event.inputs], outputs, { ...run?.facets, ...event.job?.facets });
+  }
+
+  /** Throws `validation_failed` where the run of an event, with `more` data sets that are on their way, has too many. */
+  checkRun(event: LineageEvent, more = 0): void {
+    const run = this.#runOf(event);
+    const known = (run?.inputs.size ?? 0) + (run?.outputs.size ?? 0);
+    if (known + more + event.inputs.length + event.outputs.length > MAX_RUN_DATASETS)
+      throw governanceError("validation_failed", `inputs: a run has at most ${MAX_RUN_DATASETS} data sets`, {
+        field: "inputs",
+        limit: MAX_RUN_DATASETS,
+      });
+  }
+
+  #runOf({ job, runId }: LineageEvent): Run | undefined {
+    return job === undefined ? undefined : this.#runs.get(`${resourceId(job.namespace, job.name)}\0${runId ?? ""}`);
+  }
+
+  #follow(event: LineageEvent, reading: SqlReading | null | undefined, warnings: LineageWarning[]): void {
     const { job } = event;
     if (job === undefined) {
       for (const dataset of event.outputs) this.#declareOwnLineage(dataset, event.time);
@@ -64,22 +100,23 @@ export class LineageIngest {
     }
     const jobId = resourceId(job.namespace, job.name);
     if (event.kind === "job") {
-      const links = this.#links(event.inputs, event.outputs, job.facets);
+      const links = this.#links(jobId, event.inputs, event.outputs, job.facets, reading);
       this.#graph.setJobLinks(jobId, links, event.time);
       return;
     }
     const runId = event.runId ?? "";
     const key = `${jobId}\0${runId}`;
-    const run = this.#runs.get(key) ?? { job: jobId, inputs: new Map(), outputs: new Map(), facets: {} };
+    const run = this.#runs.get(key) ?? { job: jobId, inputs: new Map(), outputs: new Map(), facets: {}, reading: undefined };
     if (this.#runs.size < MAX_OPEN_RUNS || this.#runs.has(key)) this.#runs.set(key, run);
     else
       warnings.push({ code: "too_many_open_runs", path: "run.runId", message: "earlier events of this run are not remembered" });
     for (const dataset of event.inputs) run.inputs.set(idOf(dataset), merged(run.inputs.get(idOf(dataset)), dataset));
     for (const dataset of event.outputs) run.outputs.set(idOf(dataset), merged(run.outputs.get(idOf(dataset)), dataset));
     run.facets = { ...run.facets, ...job.facets };
+    if (reading !== undefined && (reading !== null || job.facets["sql"] !== undefined)) run.reading = reading;
     if (event.eventType === "ABORT" || event.eventType === "FAIL") this.#runs.delete(key);
     else if (event.eventType === "COMPLETE") {
-      const links = this.#links([...run.inputs.values()], [...run.outputs.values()], run.facets);
+      const links = this.#links(jobId, [...run.inputs.values()], [...run.outputs.values()], run.facets, run.reading);
       // A job without data sets (a scheduler's task) must not wipe what another run said.
       if (links.length > 0 || run.outputs.size > 0) this.#graph.setJobLinks(jobId, links, event.time);
       if (this.#runs.size > MAX_OPEN_RUNS / 2) this.#runs.delete(key);
@@ -94,20 +131,15 @@ export class LineageIngest {
     const previous = change?.previousIdentifier;
     if (change?.lifecycleStateChange === "RENAME" && previous !== undefined)
       this.#graph.alias(resourceId(previous.namespace, previous.name), id, time);
-    const fields = (facets["schema"] as z.infer<typeof schemaFacet> | undefined)?.fields ?? [];
     const owners = (facets["ownership"] as z.infer<typeof ownershipFacet> | undefined)?.owners?.map((owner) => owner.name);
-    const columns = Object.fromEntries(fields.map((field) => [field.name, field.type === undefined ? {} : { type: field.type }]));
     const known = this.#graph.info(id);
+    const columns = Object.entries(schemaOf(dataset)).map(
+      ([name, column]) => [name, { ...known?.columns[name], ...column }] as const,
+    );
     this.#graph.declare(
       {
         id,
-        ...(fields.length === 0
-          ? {}
-          : {
-              columns: Object.fromEntries(
-                Object.entries(columns).map(([name, column]) => [name, { ...known?.columns[name], ...column }]),
-              ),
-            }),
+        ...(columns.length === 0 ? {} : { columns: Object.fromEntries(columns) }),
         ...(owners === undefined ? {} : { owners }),
       },
       time,
@@ -121,32 +153,46 @@ export class LineageIngest {
   /** Tags with a tier's name as their value (`classification: RESTRICTED`) or a plain key become declared facts. */
   #tags(id: string, facet: z.infer<typeof tagsFacet> | undefined, time: number): void {
     const tiers = this.#graph.policy?.tiers ?? ["PUBLIC", "INTERNAL", "CONFIDENTIAL", "PROPRIETARY", "RESTRICTED"];
-    for (const tag of facet?.tags ?? []) {
-      const tier = tiers.find((t) => t === tag.value.toUpperCase());
-      const info = this.#graph.info(id);
-      const before = tag.field === undefined ? info?.direct : info?.columns[tag.field]?.direct;
-      const direct = {
-        tier: tier ?? before?.tier ?? tiers[0] ?? "PUBLIC",
-        tags: tier === undefined ? [...new Set([...(before?.tags ?? []), tag.key])] : (before?.tags ?? []),
-      };
-      if (tag.field === undefined) this.#graph.declare({ id, direct }, time);
-      else this.#graph.declare({ id, columns: { [tag.field]: { ...info?.columns[tag.field], direct } } }, time);
+    if (facet?.tags === undefined) return;
+    const info = this.#graph.info(id);
+    const places = new Map<string | undefined, { tier: string; readonly tags: Set<string> }>();
+    for (const { key, value, field } of facet.tags) {
+      const before = field === undefined ? info?.direct : info?.columns[field]?.direct;
+      const place = places.get(field) ?? { tier: before?.tier ?? tiers[0] ?? "PUBLIC", tags: new Set(before?.tags) };
+      places.set(field, place);
+      const tier = tiers.find((t) => t === value.toUpperCase());
+      if (tier === undefined) place.tags.add(key);
+      else place.tier = tier;
     }
+    const columns: Record<string, ResourceInfo["columns"][string]> = {};
+    for (const [field, { tier, tags }] of places) {
+      const direct = { tier, tags: [...tags] };
+      if (field === undefined) this.#graph.declare({ id, direct }, time);
+      else columns[field] = { ...info?.columns[field], direct };
+    }
+    if (Object.keys(columns).length > 0) this.#graph.declare({ id, columns }, time);
   }
 
   #links(
+    job: string,
     inputs: readonly EventDataset[],
     outputs: readonly EventDataset[],
     jobFacets: Readonly<Record<string, unknown>>,
+    reading: SqlReading | null | undefined,
   ): NewLink[] {
     const links: NewLink[] = [];
-    const bySql = this.#sqlColumns(inputs, outputs, jobFacets);
+    const bySql = this.#sqlColumns(inputs, outputs, jobFacets, reading);
+    const wide = outputs.filter((output) => (columnsOf(output) ?? bySql.get(idOf(output))) === undefined);
+    // Everything still reaches everything, in a sum of links instead of a product.
+    const hub = inputs.length * wide.length > MAX_LINKS ? `job:${job}` : undefined;
+    if (hub !== undefined)
+      for (const input of inputs) links.push({ source: idOf(input), target: hub, operation: "TRANSFORM", masking: false });
     for (const output of outputs) {
       const target = idOf(output);
       const operation = operationOf(output, jobFacets);
       const columns = columnsOf(output) ?? bySql.get(target);
       const sources = columns === undefined ? new Map<string, ColumnLink[]>() : columns;
-      const named = sources.size > 0 ? [...sources.keys()] : inputs.map(idOf);
+      const named = sources.size > 0 ? [...sources.keys()] : hub !== undefined ? [hub] : inputs.map(idOf);
       for (const source of new Set(named)) {
         const own = sources.get(source);
         links.push({
@@ -161,27 +207,40 @@ export class LineageIngest {
     return links;
   }
 
-  /** Column lineage read from the `sql` facet, for outputs whose table the statement writes. */
+  #question(
+    inputs: readonly EventDataset[],
+    outputs: readonly EventDataset[],
+    facets: Readonly<Record<string, unknown>>,
+  ): SqlQuestion | undefined {
+    const sql = facets["sql"] as z.infer<typeof sqlFacet> | undefined;
+    if (sql === undefined || outputs.some((output) => columnsOf(output) !== undefined)) return undefined;
+    // A star over a table that is left out carries the whole table.
+    let left = MAX_QUESTION_COLUMNS;
+    const tables = inputs.flatMap((input) => {
+      const columns = Object.keys({ ...this.#graph.info(idOf(input))?.columns, ...schemaOf(input) });
+      if (columns.length === 0 || columns.length > left) return [];
+      left -= columns.length;
+      return [[input.name, columns] as const];
+    });
+    return { query: sql.query, ...(sql.dialect === undefined ? {} : { dialect: sql.dialect }), tables };
+  }
+
+  /** Column lineage by the `sql` facet, for outputs whose table the statement writes. */
   #sqlColumns(
     inputs: readonly EventDataset[],
     outputs: readonly EventDataset[],
     facets: Readonly<Record<string, unknown>>,
+    given: SqlReading | null | undefined,
   ): Map<string, Map<string, ColumnLink[]>> {
     const found = new Map<string, Map<string, ColumnLink[]>>();
-    const sql = facets["sql"] as z.infer<typeof sqlFacet> | undefined;
-    if (this.#sql === undefined || sql === undefined || outputs.some((output) => columnsOf(output) !== undefined)) return found;
-    const byName = (table: string, among: readonly EventDataset[]) => among.find((d) => sameTable(d.name, table));
-    const schemaOf = (table: string) => {
-      const dataset = byName(table, inputs);
-      const columns = dataset === undefined ? undefined : Object.keys(this.#graph.info(idOf(dataset))?.columns ?? {});
-      return columns === undefined || columns.length === 0 ? undefined : columns;
-    };
-    const { statements, failed } = parseSql(this.#sql, sql.query, sql.dialect);
-    const { results, unexplained, unread } = analyseSql(statements, schemaOf);
+    const question = this.#question(inputs, outputs, facets);
+    if (question === undefined) return found;
+    const reading = given === undefined && this.#sql !== undefined ? readLineageSql(this.#sql, question) : given;
     // What is not read whole narrows nothing: every input may go anywhere.
-    if (failed + unexplained.length + unread.length > 0) return found;
+    if (reading === undefined || reading === null) return found;
+    const byName = (table: string, among: readonly EventDataset[]) => among.find((d) => sameTable(d.name, table));
     const whole = new Map<string, Set<string>>();
-    for (const result of results) {
+    for (const result of reading.results) {
       const output = result.table === undefined ? (outputs.length === 1 ? outputs[0] : undefined) : byName(result.table, outputs);
       if (output === undefined) continue;
       const sources = found.get(idOf(output)) ?? new Map<string, ColumnLink[]>();
@@ -191,7 +250,9 @@ export class LineageIngest {
         const input = byName(table, inputs);
         if (input === undefined) return;
         if (link.from === "*") passesWhole(idOf(input));
-        sources.set(idOf(input), [...(sources.get(idOf(input)) ?? []), link]);
+        const links = sources.get(idOf(input));
+        if (links === undefined) sources.set(idOf(input), [link]);
+        else links.push(link);
       };
       for (const column of result.columns) {
         for (const input of column.inputs)
@@ -239,6 +300,12 @@ function idOf(dataset: { readonly namespace: string; readonly name: string }): s
   return resourceId(dataset.namespace, dataset.name);
 }
 
+/** The columns that a data set says it has. */
+function schemaOf({ facets }: EventDataset): Readonly<Record<string, { readonly type?: string }>> {
+  const fields = (facets["schema"] as z.infer<typeof schemaFacet> | undefined)?.fields ?? [];
+  return Object.fromEntries(fields.map(({ name, type }) => [name, type === undefined ? {} : { type }]));
+}
+
 function merged(before: EventDataset | undefined, after: EventDataset): EventDataset {
   return before === undefined ? after : { ...after, facets: { ...before.facets, ...after.facets } };
 }
@@ -252,7 +319,11 @@ function operationOf(output: EventDataset, jobFacets: Readonly<Record<string, un
 /** Column links by source, from `columnLineage` or the generic `lineage` facet; `undefined` where neither says anything. */
 function columnsOf(output: EventDataset): Map<string, ColumnLink[]> | undefined {
   const sources = new Map<string, ColumnLink[]>();
-  const note = (source: string, links: readonly ColumnLink[]) => sources.set(source, [...(sources.get(source) ?? []), ...links]);
+  const note = (source: string, links: readonly ColumnLink[]): void => {
+    const known = sources.get(source);
+    if (known === undefined) sources.set(source, [...links]);
+    else known.push(...links);
+  };
   const facet = output.facets["columnLineage"] as z.infer<typeof columnLineageFacet> | undefined;
   for (const [to, field] of Object.entries(facet?.fields ?? {})) {
     for (const input of field.inputFields)
@@ -300,11 +371,4 @@ function transformations(
     subtype: t.subtype ?? (t.type === "INDIRECT" ? "FILTER" : "IDENTITY"),
     masking: t.masking === true || deprecated === "MASKED",
   }));
-}
-
-/** `public.orders` and `db.public.orders` are one table when one name ends in the other. */
-function sameTable(a: string, b: string): boolean {
-  const x = a.toLowerCase();
-  const y = b.toLowerCase();
-  return x === y || x.endsWith(`.${y}`) || y.endsWith(`.${x}`) || x.endsWith(`/${y}`);
 }

@@ -1,0 +1,24 @@
+import type { Route } from "./route.ts";
+
+/** Bytes of a body where its route says nothing: most routes take a few fields. */
+export const DEFAULT_BODY_LIMIT = 64 << 10;
+
+/** Separators and brackets of a body where its route says nothing. */
+export const DEFAULT_VALUES = 4096;
+
+/** No route may ask for more at once: so many are parsed and checked in a few hundredths of a second. */
+export const MOST_VALUES = 16_384;
+
+/** No route may ask for more bytes. */
+export const MOST_BYTES = 8 << 20;
+
+/**
+ * How much of a body is read. Bytes bound what is received, values what is parsed and checked: a body of a few long texts is cheap however long it is, one of many
+ * small values is not.
+ */
+export function bodyBounds({ bodyLimit = DEFAULT_BODY_LIMIT, values = DEFAULT_VALUES }: Route): {
+  readonly bytes: number;
+  readonly values: number;
+} {
+  return { bytes: bodyLimit, values };
+}
