@@ -32,12 +32,11 @@ export async function bootstrap({ pool, namespace }: Database, schema: CompiledS
     await client.query("begin");
     await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`seneschal store ${namespace}`]);
     await client.query("set local statement_timeout = 0");
+    await lockHead(client, namespace);
     await createTables(client, namespace, schema);
     const { rows: layouts } = await client.query<{ version: number }>(`select version from ${namespace}.layout`);
     if (layouts[0]?.version !== layoutVersion)
       throw misconfigured(`namespace ${namespace} has layout ${layouts[0]?.version}, this version reads ${layoutVersion}`);
-    // The head row first, as every writer does: no one writes while the columns change.
-    await client.query(`select 1 from ${namespace}.head for update`);
     const changed = await buildIndexes(client, namespace, schema);
     if (changed) await client.query(`update ${namespace}.head set epoch = epoch + 1`);
     const { rows } = await client.query<{ epoch: string }>(`select epoch from ${namespace}.head`);
@@ -49,6 +48,17 @@ export async function bootstrap({ pool, namespace }: Database, schema: CompiledS
   } finally {
     client.release();
   }
+}
+
+/**
+ * The head row first, where there is one, as every writer does: no one writes while tables and columns change. Whoever took locks on
+ * tables before it would wait for a writer that waits for them.
+ */
+async function lockHead(client: pg.PoolClient, ns: string): Promise<void> {
+  const { rows } = await client.query<{ head: string | null }>("select to_regclass($1) as head", [`${ns}.head`]);
+  if (rows[0]?.head === null) return;
+  await client.query("set local lock_timeout = 0");
+  await client.query(`select 1 from ${ns}.head for update`);
 }
 
 /** The table of a collection. */

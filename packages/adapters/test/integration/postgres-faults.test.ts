@@ -65,6 +65,24 @@ else
       await Promise.all(stores.map((store) => store.close()));
     });
 
+    test("a store that is opened while others write waits for nobody who waits for it", async () => {
+      const stores = [await open("opened"), await open("opened")];
+      const { failures } = await underLoad(stores, async (count) => {
+        for (let round = 0; round < rounds(60); round += 1) {
+          const before = count();
+          await until(() => count() > before + 5);
+          await (await open("opened")).close();
+        }
+      });
+      expect(failures).toEqual([]);
+      await Promise.all(stores.map((store) => store.close()));
+      const admin = new pg.Client({ connectionString: server.url });
+      await admin.connect();
+      const { rows } = await admin.query("select deadlocks from pg_stat_database where datname = current_database()");
+      await admin.end();
+      expect(rows).toEqual([{ deadlocks: "0" }]);
+    });
+
     test("connections cut under load, also at commit: the batch is settled and sent again, no caller notices", async () => {
       const stores = [await open("cut"), await open("cut")];
       const admin = new pg.Client({ connectionString: server.url });

@@ -44,11 +44,15 @@ class Process {
     const program = new URL("consistency-process.ts", import.meta.url).pathname;
 
     const options = [...sourceOptions, program, JSON.stringify(this.#start)];
-    const child = spawn(process.execPath, options, { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, options, { stdio: ["ignore", "pipe", "pipe"] });
     this.#child = child;
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      said = `${said}${text}`.slice(-4000);
+    });
     const port = await new Promise<string>((resolve, reject) => {
       createInterface({ input: child.stdout }).once("line", resolve);
-      child.once("exit", (code) => reject(new Error(`a gateway ended with ${code}`)));
+      child.once("close", (code) => reject(new Error(`a gateway ended with ${code}: ${said}`)));
     });
     this.#url = `http://127.0.0.1:${port}`;
   }
