@@ -100,7 +100,7 @@ export class EtcdClient {
     const deadline = Date.now() + this.totalMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.call<Reply>(name, request);
+        return await this.call<Reply>(name, request, Math.min(this.tryMs, Math.max(1, deadline - Date.now())));
       } catch (error) {
         const kind = classifyEtcdError(error);
         if (kind === "definite" || kind === "full" || this.#closed || Date.now() >= deadline) throw error;

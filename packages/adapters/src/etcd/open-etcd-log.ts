@@ -92,8 +92,9 @@ export async function openEtcdLog(options: EtcdLogOptions): Promise<ReplicatedLo
           failure: [headRange, behind(expectHead.seq, page)],
         };
         return settleAppend(expectHead, entry, {
-          attempt: async (): Promise<AppendResult> => {
-            const { succeeded, responses } = await client.call<TxnReply>("KV.Txn", transaction);
+          attempt: async (leftMs): Promise<AppendResult> => {
+            const tryMs = Math.min(client.tryMs, leftMs);
+            const { succeeded, responses } = await client.call<TxnReply>("KV.Txn", transaction, tryMs);
             if (succeeded) return { ok: true, head: { seq: entry.seq, batchId: entry.batchId } };
             return {
               ok: false,

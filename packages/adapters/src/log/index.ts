@@ -1,3 +1,4 @@
+export { type CircuitBreakerOptions, circuitBreaker, type GuardedLog } from "./circuit-breaker.ts";
 export { newId, sha256 } from "./identity.ts";
 export {
   type Candidate,

@@ -14,8 +14,8 @@ export type AttemptError = "not_sent" | "ambiguous" | "full" | "definite";
 
 /** The engine's part of an append. */
 export interface AppendAttempts {
-  /** Sends the transaction: always the identical one. */
-  readonly attempt: () => Promise<AppendResult>;
+  /** Sends the transaction, always the identical one, and waits for so long at most. */
+  readonly attempt: (leftMs: number) => Promise<AppendResult>;
   /** Reads head and tail behind the expected head, linearizably. */
   readonly look: () => Promise<{ readonly head: LogHead; readonly tail: readonly LogEntry[] }>;
   readonly classify: (error: unknown) => AttemptError;
@@ -42,7 +42,7 @@ export async function settleAppend(
   let open = false;
   for (let attempts = 0; ; attempts += 1) {
     try {
-      return answerOf(expectHead, entry, await attempt());
+      return answerOf(expectHead, entry, await attempt(Math.max(1, deadline - Date.now())));
     } catch (error) {
       const kind = classify(error);
       if (kind === "ambiguous") open = true;

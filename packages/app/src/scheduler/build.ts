@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { sha256 } from "@seneschal/adapters/log";
+import { circuitBreaker, sha256 } from "@seneschal/adapters/log";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { nextTurn } from "@seneschal/adapters/system";
 import { endpoints, type Hooks } from "@seneschal/contract";
@@ -79,7 +79,12 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
   const newId = (): string => randomUUID();
   const nodeId = config.server.instance_id ?? DEFAULT_INSTANCE;
 
-  const log = await (parts.openLog ?? (() => openLog(config.storage)))();
+  const log = circuitBreaker(await (parts.openLog ?? (() => openLog(config.storage)))(), {
+    onChange: (available) => {
+      if (available) platform.log.info({}, "the log answers again");
+      else platform.log.warn({}, "the log does not answer with a quorum: writes and exact reads are refused until it does");
+    },
+  });
   const local = await openReplicated({ log, machine: quotaMachine, clock, sha256, newId, pause: nextTurn });
   const { address, token, timeout: timeoutMs } = config.cluster;
   const self = address === undefined ? undefined : { id: nodeId, address };
@@ -91,7 +96,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
   const quotas = quotasOn(cluster ?? local);
 
   const space = openLogSpace(log, platform.log);
-  const counts = schedulerMetrics(metrics, () => quotas.state(), space);
+  const counts = schedulerMetrics({ metrics, state: () => quotas.state(), space, log });
   const feed = openFeed(quotas);
   const heartbeats = openHeartbeats(quotas);
   const outputs = config.runner.enabled ? openOutputs(() => clock.now()) : undefined;
@@ -160,7 +165,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
       authorise,
       badParams: "validation_failed",
     },
-    limits: { ...config.rate_limit, exempt: ["healthz", "health", "metrics", "forwardProposals"] },
+    limits: { ...config.rate_limit, exempt: ["healthz", "health", "ready", "metrics", "forwardProposals"] },
     endpoints: (hooks) => {
       rateLimit = hooks.rateLimit;
       return endpoints(schedulerContract, handlers, services, hooks);
@@ -170,7 +175,8 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
         name: "log",
         check: async () => {
           const { ready, reason } = local.health();
-          if (!ready || !(await log.status()).available) throw new Error(reason ?? "the log is not available");
+          if (!ready || !log.available() || !(await log.status()).available)
+            throw new Error(reason ?? "the log is not available");
         },
       },
       {

@@ -1,3 +1,4 @@
+import type { GuardedLog } from "@seneschal/adapters/log";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import type { QuotaState } from "@seneschal/quota";
 import { Counter, Gauge, Histogram } from "prom-client";
@@ -11,8 +12,15 @@ export interface SchedulerMetrics {
   webhook(result: "delivered" | "failed"): void;
 }
 
-export function schedulerMetrics({ registry }: Metrics, state: () => QuotaState, space: LogSpace): SchedulerMetrics {
-  const registers = [registry];
+export interface SchedulerMetricsOptions {
+  readonly metrics: Metrics;
+  readonly state: () => QuotaState;
+  readonly space: LogSpace;
+  readonly log: Pick<GuardedLog, "available">;
+}
+
+export function schedulerMetrics({ metrics, state, space, log }: SchedulerMetricsOptions): SchedulerMetrics {
+  const registers = [metrics.registry];
   const seconds = new Histogram({
     name: "scheduler_cycle_seconds",
     help: "Duration of a scheduling cycle",
@@ -51,6 +59,14 @@ export function schedulerMetrics({ registry }: Metrics, state: () => QuotaState,
     registers,
     collect() {
       this.set(state().nodes.size);
+    },
+  });
+  new Gauge({
+    name: "scheduler_log_available",
+    help: "1 while the log answers with a quorum",
+    registers,
+    collect() {
+      this.set(log.available() ? 1 : 0);
     },
   });
   new Gauge({

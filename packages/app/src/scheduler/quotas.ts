@@ -21,7 +21,10 @@ export function quotasOn(replicated: Replicated<QuotaState, Command, Verdict>): 
     try {
       const answers = await replicated.propose(commands);
       // another process may have committed them: what was answered must be visible here
-      if (answers.some(({ seq }) => seq > replicated.health().seq)) await replicated.read();
+      if (answers.some(({ seq }) => seq > replicated.health().seq))
+        await replicated.read().catch((error: unknown) => {
+          throw isCoded(error, "no_quorum") ? committedElsewhere(error) : error;
+        });
       return answers.map(({ result }) => result);
     } catch (error) {
       throw withRetry(error);
@@ -60,6 +63,11 @@ export async function proposeTraced(quotas: Quotas, command: Command, requestId:
 
 export function refusal({ code, message, details }: Rejection): CodedError {
   return new CodedError(code, message, details);
+}
+
+/** To say that nothing was decided would be untrue. */
+function committedElsewhere(cause: unknown): CodedError {
+  return new CodedError("outcome_unknown", "another process has answered, but this one cannot read the log", {}, cause);
 }
 
 const TRANSIENT = [

@@ -1,6 +1,7 @@
+import type { GuardedLog } from "@seneschal/adapters/log";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import type { Proposed } from "@seneschal/core/log";
-import type { Clock, Random, ReplicatedLog } from "@seneschal/core/ports";
+import type { Clock, Random } from "@seneschal/core/ports";
 import type { Command, PlanOptions, Verdict } from "@seneschal/quota";
 import type { Health } from "../platform/index.ts";
 import type { AuditArchive } from "./audit/open-audit-archive.ts";
@@ -38,7 +39,7 @@ export interface SchedulerServices {
   readonly version: string;
   readonly config: SchedulerConfig;
   readonly quotas: Quotas;
-  readonly log: ReplicatedLog;
+  readonly log: GuardedLog;
   readonly space: LogSpace;
   /** Proposes in this process, whoever sequences: for what other processes forward. */
   readonly proposeHere: (commands: readonly Command[]) => Promise<readonly Proposed<Verdict>[]>;

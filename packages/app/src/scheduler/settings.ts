@@ -59,6 +59,9 @@ export const schedulerSettings = z.strictObject({
       /** Directory of `level`, and of this process's keys. */
       path: z.string().optional(),
       ...etcdSettings,
+      /** Shorter than of other services: whoever asks is told within 3 s that there is no quorum. */
+      etcd_try_timeout: duration("500ms"),
+      etcd_total_timeout: duration("1500ms"),
       prefix: z.string().min(1).default("/seneschal/scheduler"),
       /** The etcd cluster's `--quota-backend-bytes`; absent: etcd's own 2 GiB. New work is refused from 80 % of it on. */
       etcd_quota_bytes: z.int().min(1).optional(),
@@ -70,7 +73,7 @@ export const schedulerSettings = z.strictObject({
     })
     .prefault({}),
   /** How the processes of one log reach each other; without it each proposes for itself, which is as safe and slower. */
-  cluster: z.strictObject({ address: z.url().optional(), token: secret().optional(), timeout: duration("2s") }).prefault({}),
+  cluster: z.strictObject({ address: z.url().optional(), token: secret().optional(), timeout: duration("1s") }).prefault({}),
   accounting: z
     .strictObject({
       url: z.url().optional(),

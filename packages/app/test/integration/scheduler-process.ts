@@ -9,11 +9,10 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { ReplicatedLog } from "@seneschal/core/ports";
 import { serve } from "@seneschal/server-fastify";
-import { startService } from "../../src/platform/index.ts";
+import { etcdOptions, startService } from "../../src/platform/index.ts";
 import { schedulerService, schedulerSettings } from "../../src/scheduler/index.ts";
 
 const config = schedulerSettings.parse(JSON.parse(process.argv[2] ?? "{}"));
-const { endpoints, prefix } = config.storage;
 let ahead = 0;
 let death: "before append" | "after append" | undefined;
 createInterface({ input: process.stdin }).on("line", (line) => {
@@ -28,7 +27,7 @@ const die = (): Promise<never> => {
 };
 
 async function mortalLog(): Promise<ReplicatedLog> {
-  const log = await openEtcdLog({ endpoints, prefix, tryMs: 400 });
+  const log = await openEtcdLog({ ...etcdOptions(config.storage), prefix: config.storage.prefix });
   return {
     ...log,
     append: async (head, entry) => {

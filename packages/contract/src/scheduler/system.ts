@@ -65,6 +65,13 @@ export const systemRoutes = {
     }),
     errors: [503],
   },
+  ready: {
+    ...open,
+    path: "/ready",
+    summary: "Is everything there that it depends on: a log with a quorum first of all",
+    reply: z.strictObject({ ready: z.boolean(), components: z.record(z.string(), z.enum(["healthy", "unhealthy"])) }),
+    errors: [503],
+  },
   metrics: { ...open, path: "/metrics", summary: "Metrics, Prometheus text format", produces: "text/plain" },
   authDiscovery: {
     ...open,

@@ -1,5 +1,6 @@
 import type { EtcdOptions } from "@seneschal/adapters/etcd";
 import { z } from "zod";
+import { duration } from "../config/duration.ts";
 import { secret } from "../config/secret.ts";
 
 /** How a service reaches etcd: fields of its settings. */
@@ -8,6 +9,10 @@ export const etcdSettings = {
   endpoints: z.array(z.url()).default([]),
   etcd_tls: z.strictObject({ ca: z.string(), cert: z.string().optional(), key: z.string().optional() }).optional(),
   etcd_user: z.strictObject({ username: z.string().min(1), password: secret() }).optional(),
+  /** How long one member is waited for before the next is asked. */
+  etcd_try_timeout: duration("1s"),
+  /** How long an operation is tried before it is said that there is no quorum. */
+  etcd_total_timeout: duration("10s"),
 };
 
 /** The settings as the etcd client takes them. */
@@ -15,13 +20,19 @@ export function etcdOptions({
   endpoints,
   etcd_tls: tls,
   etcd_user: user,
+  etcd_try_timeout: tryMs,
+  etcd_total_timeout: totalMs,
 }: {
   readonly endpoints: readonly string[];
   readonly etcd_tls?: { readonly ca: string; readonly cert?: string | undefined; readonly key?: string | undefined } | undefined;
   readonly etcd_user?: { readonly username: string; readonly password: string } | undefined;
+  readonly etcd_try_timeout: number;
+  readonly etcd_total_timeout: number;
 }): EtcdOptions {
   return {
     endpoints,
+    tryMs,
+    totalMs,
     ...(tls === undefined
       ? {}
       : {

@@ -17,6 +17,7 @@ import { json } from "../views/json.ts";
 type SystemRoutes =
   | "healthz"
   | "health"
+  | "ready"
   | "metrics"
   | "authDiscovery"
   | "raftStatus"
@@ -39,6 +40,12 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
   async health({ health, version }) {
     const { status, ready, components } = await health();
     return withHeaders({}, { status, version, components: { ...components } }, ready ? 200 : 503);
+  },
+
+  async ready({ health }) {
+    const { ready, components } = await health();
+    const states = Object.fromEntries(Object.entries(components).map(([name, { status }]) => [name, status]));
+    return withHeaders({}, { ready, components: states }, ready ? 200 : 503);
   },
 
   metrics: async ({ metrics }) => ({ mediaType: metrics.contentType, body: await metrics.text() }),
