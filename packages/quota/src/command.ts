@@ -32,6 +32,14 @@ export interface UpdateTenant extends Envelope {
   readonly ifVersion?: number;
 }
 
+/** Ends a tenant that has no work, no claims and no children: its quotas are free, its usage and the records of its ended work go with it. */
+export interface DeleteTenant extends Envelope {
+  readonly kind: "tenant.delete";
+  readonly tenant: string;
+  /** Refuse unless this is the tenant's version. */
+  readonly ifVersion?: number;
+}
+
 export interface UpdateSystem extends Envelope {
   readonly kind: "system.update";
   readonly sensitivePoolSize?: number;
@@ -71,6 +79,8 @@ export interface ReleaseNode extends Envelope {
   readonly node: string;
   /** A system administrator may release what another claimed. */
   readonly asAdmin: boolean;
+  /** No way leads past the wiping. Absent in commands of release 0.1, where a drained or dead node came back without it. */
+  readonly wipe?: boolean;
 }
 
 export interface SubmitAllocation extends Envelope {
@@ -94,6 +104,26 @@ export interface AssignAllocation extends Envelope {
     readonly system?: number;
     readonly nodes?: readonly number[];
   };
+  /** Work of a tenant with strict isolation: its nodes are wiped before anybody gets them. Absent in commands of release 0.1. */
+  readonly wipe?: boolean;
+}
+
+/** Asks for another number of nodes for reactive work. What it holds beyond that is free at once, the nodes that it got last first. */
+export interface ScaleAllocation extends Envelope {
+  readonly kind: "allocation.scale";
+  readonly allocation: string;
+  /** minNodes to nodes of the request. */
+  readonly nodes: number;
+  readonly ifVersion?: number;
+}
+
+/** Gives further nodes to reactive work that runs on fewer than it asks for. */
+export interface GrowAllocation extends Envelope {
+  readonly kind: "allocation.grow";
+  readonly allocation: string;
+  /** Beside those that it holds. */
+  readonly nodes: readonly string[];
+  readonly expected: AssignAllocation["expected"];
 }
 
 /** Moves an allocation along the transition table. */
@@ -183,6 +213,7 @@ export interface RestoreState extends Envelope {
 export type Command =
   | CreateTenant
   | UpdateTenant
+  | DeleteTenant
   | UpdateSystem
   | RegisterNode
   | OperateNode
@@ -191,6 +222,8 @@ export type Command =
   | ReleaseNode
   | SubmitAllocation
   | AssignAllocation
+  | ScaleAllocation
+  | GrowAllocation
   | MoveAllocation
   | SetReasons
   | PreemptAllocations

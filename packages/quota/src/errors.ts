@@ -9,6 +9,7 @@ export type RejectionCode =
   | "already_exists"
   | "invalid_transition"
   | "not_found"
+  | "tenant_not_empty"
   | "forbidden"
   | "invalid_argument"
   | "idempotency_mismatch"

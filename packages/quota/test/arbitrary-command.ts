@@ -26,6 +26,7 @@ const settings = fc.record(
     lendingLimit: fc.option(small),
     maxGpus: fc.oneof(fc.constant({}), fc.record({ a100: small })),
     userMaxNodes: fc.option(small),
+    isolationLevel: fc.constantFrom("standard" as const, "strict" as const),
   },
   { requiredKeys: [] },
 );
@@ -39,6 +40,7 @@ const request = fc
     requeuePolicy: fc.constantFrom("never" as const, "on_node_failure" as const, "always" as const),
     checkpoint: fc.constantFrom("auto" as const, "manual" as const, "none" as const),
     gpuType: fc.option(fc.constant("a100"), { freq: 4 }),
+    lifecycle: fc.constantFrom("bounded" as const, "unbounded" as const, "reactive" as const),
   })
   .map((given) => ({ ...REQUEST, ...given }));
 const version = fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined, freq: 1 });
@@ -70,6 +72,7 @@ export const anyCommand: fc.Arbitrary<Draft> = fc.oneof(
       .map((c) => ({ ...c, ...(parents[c.tenant] === undefined ? {} : { parent: parents[c.tenant] as string }) })),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("tenant.update" as const), tenant, settings }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("tenant.delete" as const), tenant }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("system.update" as const), sensitivePoolSize: small }) },
   {
     weight: 4,
@@ -103,7 +106,16 @@ export const anyCommand: fc.Arbitrary<Draft> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("node.claim" as const), node, tenant, by: user }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("node.release" as const), node, asAdmin: fc.boolean(), by: user }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("node.release" as const),
+      node,
+      asAdmin: fc.boolean(),
+      by: user,
+      wipe: fc.boolean(),
+    }),
+  },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant("allocation.submit" as const), allocation, request }) },
   {
     weight: 10,
@@ -113,14 +125,28 @@ export const anyCommand: fc.Arbitrary<Draft> = fc.oneof(
         nodes: fc.uniqueArray(node, { minLength: 1, maxLength: 3 }),
         staging: fc.boolean(),
         tenantVersion: version,
+        wipe: fc.boolean(),
       })
-      .map(({ allocation, nodes, staging, tenantVersion }) => ({
+      .map(({ allocation, nodes, staging, tenantVersion, wipe }) => ({
         kind: "allocation.assign" as const,
         allocation,
         nodes,
         to: staging ? ("staging" as const) : ("running" as const),
         expected: tenantVersion === undefined ? {} : { tenant: tenantVersion },
+        wipe,
       })),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("allocation.scale" as const), allocation, nodes: fc.nat(4) }) },
+  {
+    weight: 4,
+    arbitrary: fc.uniqueArray(node, { minLength: 1, maxLength: 2 }).chain((nodes) =>
+      fc.record({
+        kind: fc.constant("allocation.grow" as const),
+        allocation,
+        nodes: fc.constant(nodes),
+        expected: fc.constant({}),
+      }),
+    ),
   },
   {
     weight: 8,
@@ -195,6 +221,7 @@ const roomy = fc.record({
   maxConcurrentAllocations: fc.option(fc.integer({ min: 2, max: 6 })),
   borrowingLimit: small,
   lendingLimit: fc.option(small),
+  isolationLevel: fc.constantFrom("standard" as const, "strict" as const),
 });
 
 /** What makes that more than refusals can follow: tenants with room, nodes, a pool, work in the queue. */

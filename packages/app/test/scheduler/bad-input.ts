@@ -128,6 +128,7 @@ const GOOD: Readonly<Record<string, unknown>> = {
   end: "2026-03-02T00:00:00Z",
   advance_seconds: 1,
   backup_id: "b",
+  nodes: 1,
   commands: [{ kind: "node.operate", id: "c", by: "root", node: "n0", verb: "drain" }],
 };
 

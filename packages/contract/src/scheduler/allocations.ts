@@ -47,6 +47,8 @@ const allocation = z
     entrypoint: z.string(),
     nodes: z.int(),
     min_nodes: z.int(),
+    /** What it asks for now: `nodes`, but for reactive work that is scaled. */
+    desired_nodes: z.int(),
     assigned_nodes: z.array(z.string()),
     /** The same as `assigned_nodes`, under the name that other clients read. */
     nodes_allocated: z.array(z.string()),
@@ -170,6 +172,15 @@ export const allocationRoutes = {
     summary: "Put failed work back into the queue, where its policy allows it",
     action: "allocation:requeue",
     body: z.strictObject({ expected_requeue_count: count.optional() }),
+    extension: true,
+  },
+  scaleAllocation: {
+    ...moved,
+    path: "/api/v1/allocations/:id/scale",
+    summary: "Reactive work asks for another number of nodes, from min_nodes to nodes: fewer at once, more with the next cycles",
+    action: "allocation:scale",
+    body: z.strictObject({ nodes: z.int().min(1).max(1_000_000) }),
+    bodyOptional: false,
     extension: true,
   },
   completeAllocation: {

@@ -10,6 +10,7 @@ export const schedulerCodes = {
   ownership_conflict: 409,
   stale_state: 409,
   already_exists: 409,
+  tenant_not_empty: 409,
   invalid_transition: 409,
   idempotency_conflict: 409,
   reply_not_kept: 409,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { flagParam, integerParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
-import { count, hours, idParams, name, time, userName, why } from "./nouns.ts";
+import { count, hours, idParams, name, success, time, userName, why } from "./nouns.ts";
 
 const settings = {
   max_nodes: count,
@@ -118,6 +118,20 @@ export const tenantRoutes = {
     status: 200,
     reply: tenant,
     errors: [409, 412, 503],
+  },
+  deleteTenant: {
+    ...of,
+    method: "DELETE",
+    path: "/api/v1/tenants/:id",
+    summary:
+      "Delete a tenant that has no work, no claimed node and no child; its usage goes with it. Under If-Match only as it was",
+    action: "tenant:delete",
+    params: idParams,
+    query: z.strictObject({ reason: why.optional() }),
+    status: 200,
+    reply: success,
+    errors: [409, 412, 503],
+    extension: true,
   },
   listTenantEdits: {
     ...of,

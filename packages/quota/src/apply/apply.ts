@@ -10,8 +10,9 @@ import { checkShape } from "./check-shape.ts";
 import { moveCommand, preemptAllocations, pruneAllocations, setReasons } from "./move.ts";
 import { claimNode, operateNode, registerNode, releaseNode, reportHeartbeats } from "./node.ts";
 import { restoreState } from "./restore.ts";
+import { growAllocation, scaleAllocation } from "./scale.ts";
 import { submitAllocation } from "./submit.ts";
-import { createTenant, updateSystem, updateTenant } from "./tenant.ts";
+import { createTenant, deleteTenant, updateSystem, updateTenant } from "./tenant.ts";
 import { type Handled, startWork, type Work } from "./work.ts";
 
 /** A command that was accepted, now or when its id was first seen (`repeat`: nothing changed this time). */
@@ -76,6 +77,8 @@ function handle(work: Work, command: Command): Handled {
       return createTenant(work, command);
     case "tenant.update":
       return updateTenant(work, command);
+    case "tenant.delete":
+      return deleteTenant(work, command);
     case "system.update":
       return updateSystem(work, command);
     case "node.register":
@@ -92,6 +95,10 @@ function handle(work: Work, command: Command): Handled {
       return submitAllocation(work, command);
     case "allocation.assign":
       return assignAllocation(work, command);
+    case "allocation.scale":
+      return scaleAllocation(work, command);
+    case "allocation.grow":
+      return growAllocation(work, command);
     case "allocation.move":
       return moveCommand(work, command);
     case "allocation.reasons":

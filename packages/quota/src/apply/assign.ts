@@ -32,6 +32,12 @@ export function assignAllocation(work: Work, command: AssignAllocation): Handled
       from: allocation.state,
       to: command.to,
     });
+  const { length: count } = command.nodes;
+  if (count < allocation.minNodes || count > allocation.nodes)
+    return reject("invalid_argument", `nodes must be ${allocation.minNodes} to ${allocation.nodes} nodes`, {
+      field: "nodes",
+      given: count,
+    });
   const nodes = findNodes(work, allocation, command);
   if (isRejection(nodes)) return nodes;
 
@@ -55,19 +61,18 @@ export function assignAllocation(work: Work, command: AssignAllocation): Handled
     startedAt: work.at,
     preemptedFor: null,
     exitCode: null,
+    wipes: command.wipe === true && tenant.isolationLevel === "strict",
   });
   if (isRejection(after)) return after;
   return { ok: true, result: { allocation: after.id, state: after.state, version: after.version } };
 }
 
 /** Every node exists once, is ready, unowned, and may be used by this allocation. */
-function findNodes(work: Work, allocation: Allocation, command: AssignAllocation): readonly ComputeNode[] | Rejection {
-  const { nodes: ids, expected } = command;
-  if (ids.length < allocation.minNodes || ids.length > allocation.nodes)
-    return reject("invalid_argument", `nodes must be ${allocation.minNodes} to ${allocation.nodes} nodes`, {
-      field: "nodes",
-      given: ids.length,
-    });
+export function findNodes(
+  work: Work,
+  allocation: Allocation,
+  { nodes: ids, expected }: Pick<AssignAllocation, "nodes" | "expected">,
+): readonly ComputeNode[] | Rejection {
   if (new Set(ids).size !== ids.length) return reject("invalid_argument", "nodes must not name a node twice", { field: "nodes" });
   const sensitive = isSensitive(allocation);
   const find = work.draft.nodes.finder();
@@ -104,7 +109,7 @@ export function fits(node: ComputeNode, request: Pick<Allocation, "gpuType" | "g
 }
 
 /** GPUs by flavour, flavours in order. */
-function gpusOf(nodes: readonly ComputeNode[]): Readonly<Record<string, number>> {
+export function gpusOf(nodes: readonly ComputeNode[]): Readonly<Record<string, number>> {
   const gpus = new Map<string, number>();
   for (const { gpuType, gpuCount } of nodes)
     if (gpuType !== null) gpus.set(gpuType, (gpus.get(gpuType) ?? 0) + countedGpus(gpuCount));

@@ -7,6 +7,7 @@ type Shape = "text" | "number" | readonly [Shape] | { readonly [member: string]:
 const SHAPES: Readonly<Record<CommandKind, Shape>> = {
   "tenant.create": { tenant: "text", settings: {} },
   "tenant.update": { tenant: "text", settings: {} },
+  "tenant.delete": { tenant: "text" },
   "system.update": {},
   "node.register": { node: "text", inventory: { group: "text", datasets: ["text"] } },
   "node.operate": { node: "text", verb: "text" },
@@ -26,6 +27,8 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
     },
   },
   "allocation.assign": { allocation: "text", nodes: ["text"], to: "text", expected: {} },
+  "allocation.scale": { allocation: "text", nodes: "number" },
+  "allocation.grow": { allocation: "text", nodes: ["text"], expected: {} },
   "allocation.move": { allocation: "text", to: "text" },
   "allocation.reasons": { reasons: [{ 0: "text" }] },
   "allocation.preempt": { victims: [{ allocation: "text", version: "number" }], for: "text" },

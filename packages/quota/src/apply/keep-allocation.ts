@@ -11,13 +11,23 @@ import {
 import { addHolding } from "../state/holdings.ts";
 import { userKey } from "../state/state.ts";
 import { Timeline } from "../state/timeline.ts";
+import { mustBeWiped } from "./wipe.ts";
 import { tell, type Work } from "./work.ts";
 
 /** What may change beside the state when an allocation moves. */
 export type AllocationPatch = Partial<
   Pick<
     Allocation,
-    "statusReason" | "assigned" | "places" | "perNodeGpus" | "gpusByType" | "startedAt" | "exitCode" | "requeues" | "preemptedFor"
+    | "statusReason"
+    | "assigned"
+    | "places"
+    | "perNodeGpus"
+    | "gpusByType"
+    | "startedAt"
+    | "exitCode"
+    | "requeues"
+    | "preemptedFor"
+    | "wipes"
   >
 >;
 
@@ -54,6 +64,7 @@ export function moveAllocation(
     requeues: patch.requeues ?? before.requeues,
     attempts: stays ? before.attempts : turnAttempts(work, before, keeps, patch),
     preemptedFor: patch.preemptedFor === undefined ? before.preemptedFor : patch.preemptedFor,
+    wipes: patch.wipes ?? before.wipes,
     lastAssigned: held && !keeps ? before.assigned : before.lastAssigned,
     lastPerNodeGpus: held && !keeps ? before.perNodeGpus : before.lastPerNodeGpus,
     version: before.version + 1,
@@ -70,6 +81,33 @@ export function moveAllocation(
     gpus: last?.gpus ?? 0,
     started_at: last?.startedAt ?? null,
     ended_at: last?.endedAt ?? null,
+  });
+  return after;
+}
+
+/** What work holds, in the order of its nodes. */
+export type Held = Pick<Allocation, "assigned" | "places" | "perNodeGpus" | "gpusByType">;
+
+/** Gives running work other nodes than it holds, more or fewer: one attempt ends and the next begins. */
+export function resizeAllocation(work: Work, before: Allocation, holds: Held): Allocation {
+  const after: Allocation = {
+    ...before,
+    ...holds,
+    attempts: turnAttempts(work, before, true, holds),
+    version: before.version + 1,
+  };
+  keepAllocation(work, before, after);
+  const closed = before.attempts.at(-1);
+  tell(work, "allocation.resized", after.tenant, {
+    allocation_id: after.id,
+    user: after.user,
+    from: before.state,
+    to: after.state,
+    nodes: closed?.nodes ?? 0,
+    gpus: closed?.gpus ?? 0,
+    started_at: closed?.startedAt ?? null,
+    ended_at: work.at,
+    new_nodes: after.assigned.length,
   });
   return after;
 }
@@ -112,8 +150,19 @@ export function keepAllocation(work: Work, before: Allocation | undefined, after
     (draft.tenantUsage.get(after.tenant) ?? Timeline.empty).step(work.at, holds - held, gained),
   );
   draft.userUsage = draft.userUsage.set(user, (draft.userUsage.get(user) ?? Timeline.empty).step(work.at, holds - held, gained));
-  if (holds === 0) draft.owners = draft.owners.set(before?.places ?? NONE, null);
-  else if (held === 0) draft.owners = draft.owners.set(after.places, after.id);
+  if (held === 0) {
+    draft.owners = draft.owners.set(after.places, after.id);
+    return;
+  }
+  const lost = holds === 0 ? (before?.places ?? NONE) : without(before?.places ?? NONE, after.places);
+  if (lost.length > 0) draft.owners = draft.owners.set(lost, null);
+  if (holds > 0) draft.owners = draft.owners.set(without(after.places, before?.places ?? NONE), after.id);
+  if (before?.wipes === true) mustBeWiped(work, holds === 0 ? before.assigned : without(before.assigned, after.assigned));
+}
+
+function without<T>(all: readonly T[], some: readonly T[]): readonly T[] {
+  const gone = new Set(some);
+  return all.filter((item) => !gone.has(item));
 }
 
 /** GPUs as the ledger counts them. */

@@ -4,6 +4,7 @@ import { checkQuotas } from "../hard-quota.ts";
 import { type ComputeNode, layOut, ownerOf, stateOf, versionOf } from "../state/node.ts";
 import { sortedNames } from "../state/sorted-names.ts";
 import { failAllocation } from "./fail-allocation.ts";
+import { inService, TO_WIPE } from "./wipe.ts";
 import { audit, type Handled, record, type Work } from "./work.ts";
 
 /** A known id is refused, except to the same agent, which may come back with a new inventory after a restart. */
@@ -18,11 +19,12 @@ export function registerNode(work: Work, command: RegisterNode): Handled {
     ...command.inventory,
     datasets: sortedNames(command.inventory.datasets),
     id: command.node,
-    state: before === undefined || comesBack ? "ready" : before.state,
+    state: before === undefined ? "ready" : comesBack ? inService(before) : before.state,
     stateReason: comesBack ? null : (before?.stateReason ?? null),
     agent: command.agent,
     lastHeartbeat: work.at,
     claim: before?.claim ?? null,
+    unwiped: before?.unwiped ?? false,
     place: before?.place ?? work.draft.nodes.size,
     edits: (before?.edits ?? 0) + 1,
   };
@@ -47,7 +49,9 @@ export function operateNode(work: Work, command: OperateNode): Handled {
       from,
       verb: command.verb,
     });
-  putNode(work, { ...node, state: to, stateReason: to === "ready" ? null : (command.why ?? null), edits: node.edits + 1 });
+  const unwiped = node.unwiped && command.verb !== "wiped";
+  const stateReason = to === "ready" ? null : to === "booting" ? TO_WIPE : (command.why ?? null);
+  putNode(work, { ...node, state: to, stateReason, unwiped, edits: node.edits + 1 });
   if (command.verb === "fail" || command.verb === "disable") {
     const failed = endWorkOf(work, node, command.why ?? "node disabled");
     if (failed !== undefined) return failed;
@@ -68,8 +72,8 @@ function endWorkOf(work: Work, node: ComputeNode, why: string): Rejection | unde
 
 const OPERATIONS: Readonly<Record<OperateNode["verb"], (node: ComputeNode) => ComputeNode["state"] | undefined>> = {
   drain: (node) => (["ready", "degraded", "unknown"].includes(node.state) ? "draining" : undefined),
-  undrain: (node) => (node.state === "draining" ? "ready" : undefined),
-  enable: (node) => (["down", "failed", "unknown", "degraded"].includes(node.state) ? "ready" : undefined),
+  undrain: (node) => (node.state === "draining" ? inService(node) : undefined),
+  enable: (node) => (["down", "failed", "unknown", "degraded"].includes(node.state) ? inService(node) : undefined),
   // one that is down only for its silence would come back with its next heartbeat
   disable: (node) => (node.state === "down" && node.stateReason !== SILENT ? undefined : "down"),
   fail: (node) => (node.state === "down" || node.state === "failed" ? undefined : "down"),
@@ -84,11 +88,12 @@ export function reportHeartbeats(work: Work, command: ReportHeartbeats): Handled
     if (node === undefined || !Number.isSafeInteger(at)) continue;
     const last = Math.max(node.lastHeartbeat ?? 0, Math.min(at, work.at));
     const back = node.state === "down" && node.stateReason === SILENT;
-    if (back) record(work, "node.ready", null, { node: id, from: "down", to: "ready", reason: "heartbeat" });
+    const to = inService(node);
+    if (back) record(work, `node.${to}`, null, { node: id, from: "down", to, reason: "heartbeat" });
     heard.push([
       id,
       back
-        ? { ...node, lastHeartbeat: last, state: "ready", stateReason: null, edits: node.edits + 1 }
+        ? { ...node, lastHeartbeat: last, state: to, stateReason: to === "ready" ? null : TO_WIPE, edits: node.edits + 1 }
         : { ...node, lastHeartbeat: last },
     ]);
   }
@@ -146,7 +151,8 @@ export function releaseNode(work: Work, command: ReleaseNode): Handled {
   const { claimant, tenant, at } = node.claim;
   audit(work, command, "node", node.id, { claimant, tenant, claimedAt: at });
   const state = node.state === "ready" ? "booting" : node.state;
-  putNode(work, { ...node, claim: null, state, stateReason: "wiping after sensitive use", edits: node.edits + 1 });
+  const unwiped = node.unwiped || command.wipe === true;
+  putNode(work, { ...node, claim: null, state, unwiped, stateReason: "wiping after sensitive use", edits: node.edits + 1 });
   claimedBy(work, -1);
   record(work, "node.released", tenant, { node: node.id, claimant, claimed_at: at, by: command.by });
   return done(work, node.id);

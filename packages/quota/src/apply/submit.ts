@@ -45,6 +45,8 @@ export function submitAllocation(work: Work, command: SubmitAllocation): Handled
     labels: sortKeys(request.labels),
     id,
     state: "pending",
+    desiredNodes: request.lifecycle === "reactive" ? request.minNodes : request.nodes,
+    wipes: false,
     statusReason: null,
     assigned: [],
     places: [],

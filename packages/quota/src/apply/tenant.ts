@@ -1,8 +1,12 @@
 import type { JsonObject } from "@seneschal/core";
-import type { CreateTenant, UpdateSystem, UpdateTenant } from "../command.ts";
+import type { CreateTenant, DeleteTenant, UpdateSystem, UpdateTenant } from "../command.ts";
 import { type Rejection, reject } from "../errors.ts";
+import { tenantUsage } from "../soft/ledger.ts";
 import { carryGuarantee, contribution, holdingOf, lineage } from "../state/holdings.ts";
+import type { SortedMap } from "../state/sorted-map.ts";
+import { type QuotaState, userKey } from "../state/state.ts";
 import { checkSettings, DEFAULT_SETTINGS, guaranteedNodes, type Tenant, type TenantSettings } from "../state/tenant.ts";
+import { markKey } from "./budget.ts";
 import { audit, type Handled, record, type Work } from "./work.ts";
 
 /** Levels of the tenant tree: organisation, division, team, project and so on. */
@@ -76,6 +80,62 @@ export function updateTenant(work: Work, command: UpdateTenant): Handled {
   audit(work, command, "tenant", after.id, details);
   record(work, "quota.updated", after.id, { tenant: after.id, ...details, by: command.by, why: command.why ?? null });
   return { ok: true, result: { tenant: after.id, version: after.version } };
+}
+
+/**
+ * Ends a tenant that nothing depends on any more: no child, no work that has not ended, no claim. What was guaranteed to it goes back
+ * to its ancestors; its usage, marks and the records of its ended work go with it, so that a later tenant of the name inherits nothing.
+ * The audit entry keeps the hours of its last budget period.
+ */
+export function deleteTenant(work: Work, command: DeleteTenant): Handled {
+  const { draft } = work;
+  const id = command.tenant;
+  const tenant = draft.tenants.get(id);
+  if (tenant === undefined) return reject("not_found", `tenant not found: ${id}`, { tenant: id });
+  const stale = staleVersion("tenant", id, command.ifVersion, tenant.version);
+  if (stale !== undefined) return stale;
+  const left = dependents(draft, id);
+  if (left !== undefined) return left;
+  const { gpuHours, nodeHours } = tenantUsage(draft, id, draft.system.budgetPeriodDays, work.at);
+  carryGuarantee(draft, { ...tenant, lendingLimit: null }, contribution(tenant, holdingOf(draft, id).reserved));
+  draft.tenants = draft.tenants.delete(id);
+  draft.holdings = draft.holdings.delete(id);
+  draft.tenantUsage = draft.tenantUsage.delete(id);
+  draft.external = draft.external.delete(id);
+  draft.budgetMarks = without(draft.budgetMarks, (key) => key.startsWith(markKey(id, "")));
+  draft.userUsage = without(draft.userUsage, (key) => key.endsWith(userKey("", id)));
+  draft.userHoldings = without(draft.userHoldings, (key) => key.endsWith(userKey("", id)));
+  const before = draft.allocations.size;
+  draft.allocations = without(draft.allocations, (_, allocation) => allocation.tenant === id);
+  const allocations = before - draft.allocations.size;
+  audit(work, command, "tenant", id, { old: settingsOf(tenant), version: tenant.version, allocations, gpuHours, nodeHours });
+  record(work, "tenant.deleted", id, { tenant: id, version: tenant.version, by: command.by, why: command.why ?? null });
+  return { ok: true, result: { tenant: id, version: tenant.version } };
+}
+
+/** What keeps a tenant from being deleted. */
+function dependents(draft: QuotaState, id: string): Rejection | undefined {
+  const tenants = [...draft.tenants.values()].filter(({ parent }) => parent === id).length;
+  let allocations = 0;
+  for (const live of draft.live.keys()) if (draft.allocations.get(live)?.tenant === id) allocations++;
+  let claims = 0;
+  for (const { claim } of draft.nodes.values()) if (claim?.tenant === id) claims++;
+  const [reason, text] =
+    allocations > 0
+      ? ["active_allocations_exist", `${allocations} allocations that have not ended`]
+      : claims > 0
+        ? ["claims_exist", `${claims} claimed nodes`]
+        : tenants > 0
+          ? ["child_tenants_exist", `${tenants} tenants below it`]
+          : [];
+  if (reason === undefined) return undefined;
+  return reject("tenant_not_empty", `tenant ${id} has ${text}`, { tenant: id, reason, allocations, claims, tenants });
+}
+
+function without<V>(map: SortedMap<V>, gone: (key: string, value: V) => boolean): SortedMap<V> {
+  let left = map;
+  for (const [key, value] of map.entries()) if (gone(key, value)) left = left.delete(key);
+  return left;
 }
 
 export function updateSystem(work: Work, command: UpdateSystem): Handled {

@@ -1,6 +1,6 @@
 import { apply } from "../apply/apply.ts";
 import { fits } from "../apply/assign.ts";
-import type { AssignAllocation, PreemptAllocations } from "../command.ts";
+import type { AssignAllocation, GrowAllocation, PreemptAllocations } from "../command.ts";
 import type { Rejection } from "../errors.ts";
 import { checkQuotas } from "../hard-quota.ts";
 import { burstAllocations, effectiveShare, shareDeficit } from "../soft/fair-share.ts";
@@ -44,7 +44,8 @@ export interface PlanOptions {
 }
 
 export type Proposal =
-  | Pick<AssignAllocation, "kind" | "allocation" | "nodes" | "to" | "expected">
+  | Pick<AssignAllocation, "kind" | "allocation" | "nodes" | "to" | "expected" | "wipe">
+  | Pick<GrowAllocation, "kind" | "allocation" | "nodes" | "expected">
   | Pick<PreemptAllocations, "kind" | "victims" | "for">;
 
 /** What one cycle would do, and why the rest waits. */
@@ -90,6 +91,10 @@ export function plan(state: QuotaState, now: number, options: PlanOptions = {}):
     const found = place(cycle, allocation, score);
     if ("code" in found) reasons.push(found);
     else proposals.push(found);
+  }
+  for (const allocation of cycle.running) {
+    const grown = grow(cycle, allocation);
+    if (grown !== undefined) proposals.push(grown);
   }
   return {
     proposals: [...proposals, ...cycle.preemptions],
@@ -200,10 +205,10 @@ function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
   const blend = options.topologyBlend ?? 0.7;
   const fitting = new Map<string, Readonly<Record<"topology" | "data" | "energy", number>>>();
   const fitted = (a: Allocation): Readonly<Record<"topology" | "data" | "energy", number>> => {
-    const key = [a.nodes, a.gpuType, a.gpusPerNode, isSensitive(a) ? a.user : "", ...a.datasets].join("\u0000");
+    const key = [a.desiredNodes, a.gpuType, a.gpusPerNode, isSensitive(a) ? a.user : "", ...a.datasets].join("\u0000");
     let values = fitting.get(key);
     if (values === undefined) {
-      const { groups, tightness, data, price } = pool.fit(a, a.nodes);
+      const { groups, tightness, data, price } = pool.fit(a, a.desiredNodes);
       values = {
         topology: groups === 0 ? 0 : blend / groups + (1 - blend) * tightness,
         data: data ?? UNKNOWN,
@@ -224,7 +229,7 @@ function survey(state: QuotaState, now: number, options: PlanOptions): Cycle {
         ...fitted(a),
         backlog,
         checkpoint: checkpointTerm(a.checkpoint),
-        conformance: declared === 0 ? UNKNOWN : Math.min(1, alike / a.nodes),
+        conformance: declared === 0 ? UNKNOWN : Math.min(1, alike / a.desiredNodes),
       },
       weightsOf(a.vcluster, options),
       isSensitive(a) ? 1 : penalty,
@@ -280,7 +285,7 @@ function place(cycle: Cycle, allocation: Allocation, score: Score): Proposal | R
   const { pool } = cycle;
   const tenant = cycle.spec.tenants.get(allocation.tenant);
   if (tenant === undefined) return because(allocation.id, "tenant_missing", { tenant: allocation.tenant });
-  const headroom = largestWithin(cycle, allocation);
+  const headroom = largestWithin(cycle, allocation, { from: allocation.minNodes, to: allocation.desiredNodes, allocations: 1 });
   if (typeof headroom !== "number") return held(allocation, headroom);
   const { reserved } = cycle;
   const free = pool.free(allocation);
@@ -303,6 +308,7 @@ function place(cycle: Cycle, allocation: Allocation, score: Score): Proposal | R
       allocation: allocation.version,
       nodes: nodes.map((node) => versionOf(cycle.spec, node)),
     },
+    ...(tenant.isolationLevel === "strict" ? { wipe: true } : {}),
   };
   const outcome = apply(cycle.spec, { ...proposal, id: `plan:${allocation.id}`, by: "system" }, cycle.now);
   if (!outcome.ok) return held(allocation, outcome);
@@ -315,13 +321,48 @@ function place(cycle: Cycle, allocation: Allocation, score: Score): Proposal | R
   return proposal;
 }
 
+/** Further nodes for reactive work that asks for more than it holds, of those that nobody who waits was given. */
+function grow(cycle: Cycle, { id }: Allocation): Proposal | undefined {
+  const { pool, spec, reserved } = cycle;
+  const allocation = spec.allocations.get(id);
+  const tenant = spec.tenants.get(allocation?.tenant ?? "");
+  if (allocation?.state !== "running" || allocation.lifecycle !== "reactive" || tenant === undefined || cycle.gone.has(id))
+    return;
+  const wanted = Math.min(allocation.desiredNodes - allocation.assigned.length, pool.free(allocation));
+  if (wanted < 1) return;
+  const count = largestWithin(cycle, allocation, { from: 1, to: wanted, allocations: 0 });
+  if (typeof count !== "number") return;
+  const nodes = pool.take(allocation, count);
+  const proposal = {
+    kind: "allocation.grow" as const,
+    allocation: id,
+    nodes: nodes.map((node) => node.id),
+    expected: {
+      tenant: tenant.version,
+      allocation: allocation.version,
+      nodes: nodes.map((node) => versionOf(spec, node)),
+    },
+  };
+  const outcome = apply(spec, { ...proposal, id: `plan:grow:${id}`, by: "system" }, cycle.now);
+  if (!outcome.ok || (reserved !== undefined && !admits(outcome.state, reserved))) {
+    pool.give(nodes);
+    return;
+  }
+  cycle.spec = outcome.state;
+  return proposal;
+}
+
 /** It would fit, were it not for the one that nodes are kept for. */
 function behind(allocation: Allocation, reserved: Reservation | undefined): Reason {
   return because(allocation.id, "nodes_reserved", { for: reserved?.head.id ?? "", at: reserved?.at ?? 0 });
 }
 
-/** The most nodes, from minNodes to nodes, that the quotas leave room for; else the refusal. */
-function largestWithin(cycle: Cycle, allocation: Allocation): number | Rejection {
+/** The most nodes of a range that the quotas leave room for; else the refusal of the fewest. */
+function largestWithin(
+  cycle: Cycle,
+  allocation: Allocation,
+  { from, to, allocations }: { readonly from: number; readonly to: number; readonly allocations: number },
+): number | Rejection {
   const { tenant, user, gpuType, gpusPerNode } = allocation;
   const claims = cycle.pool.claimedFor(allocation);
   const refusal = (nodes: number): Rejection | undefined =>
@@ -329,15 +370,15 @@ function largestWithin(cycle: Cycle, allocation: Allocation): number | Rejection
       tenant,
       user,
       nodes,
-      allocations: 1,
+      allocations,
       sensitive: isSensitive(allocation) ? Math.max(0, nodes - claims) : 0,
       gpus: gpuType === null ? {} : { [gpuType]: nodes * (gpusPerNode ?? 1) },
     });
-  if (refusal(allocation.nodes) === undefined) return allocation.nodes;
-  const refused = refusal(allocation.minNodes);
+  if (refusal(to) === undefined) return to;
+  const refused = refusal(from);
   if (refused !== undefined) return refused;
-  let low = allocation.minNodes;
-  let high = allocation.nodes - 1;
+  let low = from;
+  let high = to - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
     if (refusal(middle) === undefined) low = middle;

@@ -112,7 +112,7 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
           wake();
           retryLater(world.tenantOf(proposal.allocation));
         });
-      } else if (world.preempt(proposal)) wake();
+      } else if (proposal.kind === "allocation.preempt" && world.preempt(proposal)) wake();
     }
     samples.push(world.sample(agenda.now));
   }

@@ -83,6 +83,10 @@ export interface Attempt {
 export interface Allocation extends AllocationRequest {
   readonly id: string;
   readonly state: AllocationState;
+  /** The nodes that it asks for now: those of the request, but for reactive work, which begins with minNodes and is scaled. */
+  readonly desiredNodes: number;
+  /** Its nodes are wiped when it has let go of them. */
+  readonly wipes: boolean;
   /** Why it waits or how it ended; null when there is nothing to say. */
   readonly statusReason: string | null;
   /** Node ids held now; empty unless {@link holdsNodes}. */

@@ -23,8 +23,10 @@ import type { Tenant } from "./tenant.ts";
 import { Timeline } from "./timeline.ts";
 
 /** The form below. An unknown number is refused: a replica must not guess. */
-const STATE_FORMAT = 3;
-/** Before refusals were remembered, the nodes of ended work, and how a tenant's work gives way. */
+const STATE_FORMAT = 4;
+/** Before work could be scaled, and nodes had to be wiped after work of a strict tenant. */
+const FORMAT_3 = 3;
+/** Before refusals were remembered, the nodes of ended work, and how a tenant's work gives way: release 0.1. */
 const FORMAT_2 = 2;
 
 /**
@@ -100,11 +102,12 @@ export function stateHash(state: QuotaState): string {
   return bytesToHex(sha256(encodeState(state)));
 }
 
-/** The state that was encoded, with everything derived rebuilt. Throws `snapshot_invalid`. */
+/** The state that was encoded, with everything derived rebuilt. Throws `snapshot_invalid`, and names a format that it does not know. */
 export function decodeState(bytes: Uint8Array): QuotaState {
   try {
     return decodeLines(new TextDecoder("utf-8", { fatal: true }).decode(bytes).split("\n"));
   } catch (cause) {
+    if (cause instanceof CodedError) throw cause;
     throw new CodedError<QuotaErrorCode>("snapshot_invalid", "the snapshot is not a quota state of this version", {}, cause);
   }
 }
@@ -123,10 +126,18 @@ function decodeLines(lines: readonly string[]): QuotaState {
   const numbered = <V extends { readonly seq: number }>(name: string): SortedMap<V> =>
     SortedMap.from(section(name).map((row) => [seqKey((row[0] as V).seq), row[0] as V] as const));
   const head = section("state")[0];
-  if (head === undefined || (head[0] !== STATE_FORMAT && head[0] !== FORMAT_2)) throw new TypeError("unknown format");
-  const allocationOf = (row: readonly unknown[]): Omit<Allocation, "places"> =>
-    unpick(head[0] === FORMAT_2 ? [...row.slice(0, -1), [], [], row.at(-1)] : row, ALLOCATION);
-  const tenantOf = (row: readonly unknown[]): Tenant => unpick(head[0] === FORMAT_2 ? [...row, null, null] : row, TENANT);
+  if (head === undefined) throw new TypeError("no head");
+  const format = head[0];
+  if (format !== STATE_FORMAT && format !== FORMAT_3 && format !== FORMAT_2) {
+    const message = `the snapshot has state format ${JSON.stringify(format)}, this version knows ${FORMAT_2} to ${STATE_FORMAT}`;
+    throw new CodedError<QuotaErrorCode>("snapshot_invalid", message, { format: String(format), newest: STATE_FORMAT });
+  }
+  const allocationOf = (row: readonly unknown[]): Omit<Allocation, "places"> => {
+    const since3 = format === FORMAT_2 ? [...row.slice(0, -1), [], [], row.at(-1)] : row;
+    const { nodes: desiredNodes } = format === STATE_FORMAT ? { nodes: 0 } : unpick(since3, ALLOCATION_3);
+    return unpick(format === STATE_FORMAT ? row : [...since3, desiredNodes, false], ALLOCATION);
+  };
+  const tenantOf = (row: readonly unknown[]): Tenant => unpick(format === FORMAT_2 ? [...row, null, null] : row, TENANT);
   const receipt = (row: unknown[]): Receipt => {
     const [, digest, result, code, message, details] = row as [
       string,
@@ -172,7 +183,7 @@ function decodeLines(lines: readonly string[]): QuotaState {
     audit: numbered<AuditRecord>("audit"),
     restoring: section("restoring").map(([backup, texts]) => ({ backup, texts }) as NonNullable<Draft["restoring"]>)[0] ?? null,
   };
-  placeNodes(draft, section("node"));
+  placeNodes(draft, format === STATE_FORMAT ? section("node") : section("node").map((row) => [...row, false]));
   const place = draft.nodes.finder();
   draft.allocations = SortedMap.from(
     section("allocation").map((row) => {
@@ -312,8 +323,10 @@ const NODE = fieldsOf<NodeRow>()(
   "owner",
   "claim",
   "version",
+  "unwiped",
 );
-const ALLOCATION = fieldsOf<Omit<Allocation, "places">>()(
+type AllocationRow3 = Omit<Allocation, "places" | "desiredNodes" | "wipes">;
+const ALLOCATION_3 = fieldsOf<AllocationRow3>()(
   "id",
   "tenant",
   "user",
@@ -351,3 +364,4 @@ const ALLOCATION = fieldsOf<Omit<Allocation, "places">>()(
   "lastPerNodeGpus",
   "version",
 );
+const ALLOCATION: readonly (keyof Omit<Allocation, "places">)[] = [...ALLOCATION_3, "desiredNodes", "wipes"];

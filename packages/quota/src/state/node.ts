@@ -33,6 +33,8 @@ export interface ComputeNode extends NodeInventory {
   readonly lastHeartbeat: number | null;
   /** The sensitive claim on it: counted while it stands, idle or not. */
   readonly claim: { readonly claimant: string; readonly tenant: string; readonly at: number } | null;
+  /** Held what nobody else may find: it is booting, whatever leads back into service, until it was wiped. */
+  readonly unwiped: boolean;
   /** Its place among the owners: 0, 1, 2 ... Derived; never encoded. */
   readonly place: number;
   /** How often it was changed, but for its owner. */
@@ -44,10 +46,10 @@ export interface ComputeNode extends NodeInventory {
  * the time goes into fetching them.
  */
 export function layOut(node: ComputeNode): ComputeNode {
-  const { place, state, edits, gpuCount, gpuType, claim, id } = node;
+  const { place, state, edits, gpuCount, gpuType, claim, unwiped, id } = node;
   const { group, cpuCores, memoryGb, agentAddress, conformance, energyPrice, datasets, stateReason, agent, lastHeartbeat } = node;
   // biome-ignore format: the order is the point
-  return { place, state, edits, gpuCount, gpuType, claim, id, group, cpuCores, memoryGb, agentAddress, conformance, energyPrice, datasets, stateReason, agent, lastHeartbeat };
+  return { place, state, edits, gpuCount, gpuType, claim, unwiped, id, group, cpuCores, memoryGb, agentAddress, conformance, energyPrice, datasets, stateReason, agent, lastHeartbeat };
 }
 
 type Owned = { readonly owners: Owners };

@@ -14,10 +14,10 @@ import { runs } from "../runs.ts";
 import { slowGpus, slowHolding, slowUsage } from "../slow-quota.ts";
 
 /** What sets limits; what it leaves above them is no violation. */
-const EDITS: ReadonlySet<string> = new Set(["tenant.create", "tenant.update", "system.update", "state.restore"]);
+const EDITS: ReadonlySet<string> = new Set(["tenant.create", "tenant.update", "tenant.delete", "system.update", "state.restore"]);
 
 /** What takes allocations out of the state, whose hours the recomputation then misses. */
-const FORGETS: ReadonlySet<string> = new Set(["allocation.prune", "state.restore"]);
+const FORGETS: ReadonlySet<string> = new Set(["allocation.prune", "tenant.delete", "state.restore"]);
 
 interface Step {
   readonly command: Command;
@@ -67,6 +67,9 @@ function checkEvery(state: QuotaState): void {
       holds(open.nodes === a.assigned.length && open.gpus === slowGpus(a), "an attempt counts what is held", a.id);
     holds(state.live.has(a.id) === !isTerminal(a.state), "what has not ended is live", a.id);
     holds((a.completedAt !== null) === isTerminal(a.state), "what has ended says when", a.id);
+    holds(a.desiredNodes >= a.minNodes && a.desiredNodes <= a.nodes, "what is asked for is within the request", a.id);
+    holds(a.lifecycle === "reactive" || a.desiredNodes === a.nodes, "only reactive work is scaled", a.id);
+    holds(state.tenants.has(a.tenant), "work has its tenant", a.id);
   }
   for (const node of state.nodes.values())
     holds(ownerOf(state, node) === (owners.get(node.id) ?? null), "owner and assigned nodes agree", node.id);
@@ -101,6 +104,66 @@ test("any history keeps every invariant after every entry", () => {
       }
     }),
     runs(150),
+  );
+});
+
+test("a node that held work of a strict tenant goes to nobody else before it was wiped, whatever way it comes back into service", () => {
+  fc.assert(
+    fc.property(anyHistory(80), (history) => {
+      let state = emptyState();
+      /** Nodes with something on them that others must not find, and for whom they may be all the same. */
+      let soiled = new Map<string, string | null>();
+      for (const { command, at } of stepsOf(history)) {
+        const outcome = apply(state, command, at);
+        if (!outcome.ok || outcome.repeat) continue;
+        const before = state;
+        state = outcome.state;
+        if (command.kind === "state.restore") soiled = new Map();
+        if (command.kind === "node.operate" && command.verb === "wiped") soiled.delete(command.node);
+        for (const node of state.nodes.values()) {
+          const old = before.nodes.get(node.id);
+          const had = old === undefined ? null : ownerOf(before, old);
+          const has = ownerOf(state, node);
+          if (has !== null && has !== had && soiled.has(node.id)) {
+            const { claim } = node;
+            const claimants = claim !== null && soiled.get(node.id) === claim.claimant;
+            holds(claimants, "soiled nodes are only their claimant's", node.id);
+          }
+          if (had !== null && has !== had && before.allocations.get(had)?.wipes === true)
+            soiled.set(node.id, node.claim?.claimant ?? null);
+          if (command.kind === "node.release" && command.node === node.id) {
+            if (command.wipe === true) soiled.set(node.id, null);
+            else if (soiled.has(node.id)) soiled.set(node.id, null);
+          }
+        }
+      }
+    }),
+    runs(150),
+  );
+});
+
+test("a deleted tenant leaves nothing behind that a later one of its name would inherit, and frees what was guaranteed to it", () => {
+  fc.assert(
+    fc.property(anyHistory(80), (history) => {
+      let state = emptyState();
+      for (const { command, at } of stepsOf(history)) {
+        const outcome = apply(state, command, at);
+        if (!outcome.ok || outcome.repeat) continue;
+        state = outcome.state;
+        if (command.kind !== "tenant.delete") continue;
+        const { tenant } = command;
+        const text = new TextDecoder().decode(encodeState(state)).split("\n");
+        const kept = text.filter((line) => !/^\["(young|old|event|audit|restoring|state)",/.test(line));
+        holds(
+          !kept.some((line) => line.includes(`"${tenant}"`) || line.includes(`\\u0000${tenant}"`)),
+          "nothing is left",
+          tenant,
+        );
+        holds(!kept.some((line) => line.includes(`"${tenant}\\u0000`)), "no mark is left", tenant);
+        checkEvery(state);
+      }
+    }),
+    runs(100),
   );
 });
 

@@ -137,7 +137,7 @@ describe("backfilling", () => {
 
   const ends = (s: Scenario): number => s.allocation("now").startedAt! + 2 * 3_600_000;
   const started = (s: Scenario): readonly string[] =>
-    plan(s.state, s.at, options).proposals.map((p) => (p.kind === "allocation.assign" ? p.allocation : p.for));
+    plan(s.state, s.at, options).proposals.map((p) => (p.kind === "allocation.preempt" ? p.for : p.allocation));
 
   test("what ends in time starts on kept nodes, what does not waits", () => {
     const s = waiting().submit("long", { nodes: 2, walltimeHours: 3 }).wait(0.1).submit("brief", { nodes: 2, walltimeHours: 1 });

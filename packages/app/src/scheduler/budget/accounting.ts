@@ -72,15 +72,17 @@ function usageOf(event: QuotaEvent): readonly UsageEvent[] {
   const started = payload["started_at"];
   const holds = (state: unknown): boolean => state === "staging" || state === "running" || state === "checkpointing";
   if (type.startsWith("allocation.") && typeof started === "number") {
-    if (!holds(payload["from"]) && holds(payload["to"]))
+    const hours = (at - started) / 3_600_000;
+    const resized = type === "allocation.resized";
+    if (resized && hours === 0) return [];
+    if (!resized && !holds(payload["from"]) && holds(payload["to"]))
       return [
         { ...base, id: `${allocation}:started:${started}`, resourceType: "allocation.started", amount: 0, periodStart: at },
       ];
-    if (!holds(payload["from"]) || holds(payload["to"])) return [];
-    const hours = (at - started) / 3_600_000;
+    if (!resized && (!holds(payload["from"]) || holds(payload["to"]))) return [];
     const amount = (count: unknown): number => hours * (typeof count === "number" ? count : 0);
     const name = payload["to"] === "suspended" ? "checkpointed" : "completed";
-    return [
+    const used: readonly UsageEvent[] = [
       {
         ...base,
         id: `${allocation}:${started}:node_hours`,
@@ -95,8 +97,9 @@ function usageOf(event: QuotaEvent): readonly UsageEvent[] {
         amount: amount(payload["gpus"]),
         periodStart: started,
       },
-      { ...base, id: `${allocation}:${name}:${started}`, resourceType: `allocation.${name}`, amount: 0, periodStart: started },
     ];
+    const end = { ...base, id: `${allocation}:${name}:${started}`, resourceType: `allocation.${name}`, amount: 0 };
+    return resized ? used : [...used, { ...end, periodStart: started }];
   }
   if (type === "node.claimed" || type === "node.released" || type === "quota.updated")
     return [{ ...base, id: `${type}:${event.seq}`, resourceType: type, amount: 0, periodStart: at }];

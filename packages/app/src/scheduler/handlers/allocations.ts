@@ -32,6 +32,7 @@ type AllocationRoutes =
   | "suspendAllocation"
   | "resumeAllocation"
   | "requeueAllocation"
+  | "scaleAllocation"
   | "completeAllocation"
   | "failAllocation"
   | "checkpointedAllocation"
@@ -156,6 +157,13 @@ export const allocationHandlers: Pick<Handlers<SchedulerContract, SchedulerServi
       expectedRequeues: input.body.expected_requeue_count ?? found.requeues,
       reason: `requeued by ${input.principal.id}`,
     });
+  },
+
+  async scaleAllocation({ quotas, random }, input) {
+    const found = visible(await quotas.read(), input.principal, input.params.id);
+    const envelope = stamp(random, `scaleAllocation ${found.id}`, input);
+    await quotas.propose({ kind: "allocation.scale", ...envelope, allocation: found.id, nodes: input.body.nodes });
+    return success;
   },
 
   completeAllocation(services, input) {

@@ -120,6 +120,7 @@ export const nodeHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>, 
       ...stamp(random, `release ${id}`, input, input.body.reason),
       node: id,
       asAdmin: hasRole(input.principal, "system-admin"),
+      wipe: true,
     });
     return success;
   },

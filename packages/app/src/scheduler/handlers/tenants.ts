@@ -28,6 +28,7 @@ type TenantRoutes =
   | "listTenants"
   | "getTenant"
   | "updateTenant"
+  | "deleteTenant"
   | "listTenantEdits"
   | "getTenantUsage"
   | "getUserUsage"
@@ -98,6 +99,21 @@ export const tenantHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     await quotas.propose(command);
     const tenant = existing(quotas.state(), params.id);
     return withHeaders({ etag: versionTag(tenant.version) }, tenantView(tenant));
+  },
+
+  async deleteTenant({ quotas, random }, input) {
+    const { id } = input.params;
+    const before = (await quotas.read()).tenants.get(id);
+    // Of one that is gone the state itself knows whether this is a repeat.
+    const guarded = before !== undefined && input.request.headers["if-match"] !== undefined;
+    if (guarded) requireMatch(input.request.headers, versionTag(before.version));
+    await quotas.propose({
+      kind: "tenant.delete",
+      ...stamp(random, `deleteTenant ${id}`, input, input.query.reason),
+      tenant: id,
+      ...(guarded ? { ifVersion: before.version } : {}),
+    });
+    return { success: true as const };
   },
 
   listTenantEdits({ quotas }, { params, principal }) {

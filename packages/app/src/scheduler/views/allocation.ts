@@ -21,6 +21,7 @@ export function allocationView(allocation: Allocation, burst: boolean) {
     entrypoint: allocation.entrypoint,
     nodes: allocation.nodes,
     min_nodes: allocation.minNodes,
+    desired_nodes: allocation.desiredNodes,
     // Of ended work those that it ended on.
     assigned_nodes: [...nodes],
     nodes_allocated: [...nodes],
