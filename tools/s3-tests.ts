@@ -52,7 +52,7 @@ if (!existsSync(join(venv, "bin/pytest"))) {
 
 const work = await mkdtemp(join(tmpdir(), "s3-tests-"));
 const tenants = ["alpha", "beta", "gamma", "delta"];
-const s3 = await openS3Rig({ tenants, capacityBytes: 4 << 30 });
+const s3 = await openS3Rig({ tenants, capacityBytes: 4 * 2 ** 30 });
 // Signatures are judged by the time at which they are made.
 const ticking = setInterval(() => s3.rig.clock.set(Date.now()), 100);
 try {
@@ -69,7 +69,8 @@ try {
     [
       `[DEFAULT]\nhost = 127.0.0.1\nport = ${port}\nis_secure = False\nssl_verify = False\n`,
       "[fixtures]\nbucket prefix = s3-tests-{random}-\niam name prefix = s3-tests-\niam path prefix = /s3-tests/\n",
-      section("s3 main", main),
+      // A tenant has one key, which is called as the tenant is.
+      `${section("s3 main", main)}kms_keyid = ${main?.tenant}\nkms_keyid2 = ${main?.tenant}\n`,
       section("s3 alt", alt),
       `${section("s3 tenant", tenant)}tenant = gamma\n`,
       section("iam", iam),

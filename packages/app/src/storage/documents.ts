@@ -1,4 +1,5 @@
 import type { JsonObject } from "@seneschal/core";
+import type { DefaultRetention, Retention } from "@seneschal/core/storage";
 
 /** One fragment of a chunk: the device and the extent that hold it. */
 export interface FragmentRecord extends JsonObject {
@@ -41,8 +42,11 @@ export type Body =
       readonly sealed: string;
     }
   | { readonly kind: "chunks"; readonly chunks: readonly ChunkRef[] }
-  | { readonly kind: "parts"; readonly parts: readonly { readonly id: string; readonly size: number }[] };
+  | { readonly kind: "parts"; readonly parts: readonly { readonly id: string; readonly size: number }[] }
+  /** A delete marker's. */
+  | { readonly kind: "none" };
 
+/** A version of a key: the current one lies in `storage_objects`, those before it in `storage_versions`. */
 export interface ObjectDoc extends JsonObject {
   readonly bucket: string;
   readonly key: string;
@@ -54,7 +58,29 @@ export interface ObjectDoc extends JsonObject {
   readonly meta: Readonly<Record<string, string>>;
   readonly modified_at: number;
   readonly body: Body & JsonObject;
+  /** Absent: the version `null`, of a bucket that had no versions when it was written. */
+  readonly version_id?: string;
+  /** Orders the versions of a key, the latest has the greatest; absent: `modified_at`. */
+  readonly ordinal?: number;
+  readonly delete_marker?: boolean;
+  /** Since when it is not the current version. */
+  readonly superseded_at?: number;
+  readonly tags?: Tags;
+  readonly retention?: Retention & JsonObject;
+  readonly legal_hold?: boolean;
+  /** Absent: by keys of the cluster and the tenant alone. */
+  readonly encryption?: ObjectEncryption & JsonObject;
 }
+
+/** In the order of their keys. */
+export type Tags = readonly (JsonObject & { readonly key: string; readonly value: string })[];
+
+/** What a client asked for besides the encryption that everything has. */
+export type ObjectEncryption =
+  /** With the name of the tenant's key, which every object of the tenant is under. */
+  | { readonly kind: "aws:kms"; readonly key_id: string }
+  /** Under a key that the client keeps: `check` tells whether a key is the one. */
+  | { readonly kind: "customer"; readonly salt: string; readonly check: string };
 
 export interface PartDoc extends JsonObject {
   readonly upload: string;
@@ -65,6 +91,8 @@ export interface PartDoc extends JsonObject {
   readonly chunks: readonly ChunkRef[];
   /** Verified checksums, base64, by algorithm. */
   readonly checksums?: Readonly<Record<string, string>>;
+  /** Of a part under a client's key: what its key stream is derived from. */
+  readonly salt?: string;
 }
 
 /** What a multipart upload begins with. */
@@ -77,6 +105,10 @@ export interface UploadDraft {
   readonly meta: Readonly<Record<string, string>>;
   /** What was asked for: an algorithm by its header suffix, and what the object's checksum is made of. */
   readonly checksum?: UploadChecksum;
+  readonly tags?: Tags;
+  readonly retention?: Retention & JsonObject;
+  readonly legal_hold?: boolean;
+  readonly encryption?: ObjectEncryption & JsonObject;
 }
 
 export interface UploadChecksum extends JsonObject {
@@ -101,7 +133,16 @@ export interface BucketDoc extends JsonObject {
   readonly region: string;
   /** Set while a deletion looks whether the bucket is empty: no write may begin or commit. */
   readonly deleting: boolean;
+  /** Absent: never enabled. */
+  readonly versioning?: Versioning;
+  /** Set once a bucket has object lock, which stays; `default`: what new versions get that name nothing else. */
+  readonly object_lock?: { readonly default?: DefaultRetention & JsonObject };
+  readonly tags?: Tags;
+  /** What new objects get that name nothing else. */
+  readonly encryption?: ObjectEncryption & JsonObject;
 }
+
+export type Versioning = "Enabled" | "Suspended";
 
 export interface TenantDoc extends JsonObject {
   readonly id: string;

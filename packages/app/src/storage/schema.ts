@@ -27,7 +27,23 @@ export const storageSchema: StoreSchema = {
     },
     storage_credentials: { indexes: { by_tenant: { key: (d) => [text(d["tenant"])] } } },
     storage_buckets: { indexes: { by_tenant: { key: (d) => [text(d["tenant"]), text(d["name"])] } } },
-    storage_objects: { indexes: { by_key: { key: (d) => [text(d["bucket"]), indexedKey(text(d["key"]))] } } },
+    /** The current version of each key; delete markers are in `all` only. */
+    storage_objects: {
+      indexes: {
+        by_key: {
+          key: (d) => (d["delete_marker"] === true ? undefined : [text(d["bucket"]), indexedKey(text(d["key"]))]),
+        },
+        all: { key: (d) => [text(d["bucket"]), indexedKey(text(d["key"]))] },
+      },
+    },
+    /** Versions that are not current any more, the latest of a key first. */
+    storage_versions: {
+      indexes: {
+        by_key: {
+          key: (d) => [text(d["bucket"]), indexedKey(text(d["key"])), -number(d["ordinal"] ?? d["modified_at"])],
+        },
+      },
+    },
     storage_uploads: { indexes: { by_key: { key: (d) => [text(d["bucket"]), indexedKey(text(d["key"]))] } } },
     storage_parts: { indexes: { by_upload: { key: (d) => [text(d["upload"]), number(d["number"])] } } },
     storage_chunks: {

@@ -230,9 +230,12 @@ describe("requests that others carry out as something else", () => {
         new sdk.DeleteBucketPolicyCommand({ Bucket: "empty" }),
         new sdk.RenameObjectCommand({ ...dst, RenameSource: "kept/src" }),
         new sdk.PutObjectCommand({ ...dst, Body: "BB", WriteOffsetBytes: 4 }),
-        new sdk.PutObjectCommand({ ...dst, Body: "B", ObjectLockMode: "COMPLIANCE", ObjectLockRetainUntilDate: new Date(2e12) }),
+        new sdk.PutObjectCommand({ ...dst, Body: "B", WebsiteRedirectLocation: "/elsewhere" }),
         new sdk.PutObjectCommand({ ...dst, Body: "B", ACL: "public-read" }),
-        new sdk.CreateBucketCommand({ Bucket: "locked", ObjectLockEnabledForBucket: true }),
+        new sdk.PutBucketVersioningCommand({
+          Bucket: "kept",
+          VersioningConfiguration: { Status: "Enabled", MFADelete: "Enabled" },
+        }),
         new sdk.CreateBucketCommand({ Bucket: "public", ACL: "public-read" }),
         new sdk.GetBucketPolicyStatusCommand({ Bucket: "kept" }),
         new sdk.ListBucketMetricsConfigurationsCommand({ Bucket: "kept" }),
@@ -307,7 +310,7 @@ describe("a presigned URL", () => {
     await unchanged(async () => {
       for (const extra of [
         { "x-amz-acl": "public-read" },
-        { "x-amz-tagging": "a=b" },
+        { "x-amz-website-redirect-location": "/" },
         { "X-Amz-Write-Offset-Bytes": "4" },
         { metrics: "" },
       ])

@@ -130,6 +130,13 @@ export const storageErrors = {
     s3: { status: 403, code: "AccessDenied" },
     nfs: "EACCES",
   },
+  ObjectLocked: {
+    class: "security",
+    grpc: "PERMISSION_DENIED",
+    http: 403,
+    s3: { status: 403, code: "AccessDenied" },
+    nfs: "EACCES",
+  },
   TenantAccessDenied: {
     class: "security",
     grpc: "PERMISSION_DENIED",

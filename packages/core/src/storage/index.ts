@@ -66,6 +66,16 @@ export {
   type ThresholdOverrides,
   thresholdProblems,
 } from "./pool/thresholds.ts";
+export {
+  checkDeletable,
+  checkRetentionChange,
+  type DefaultRetention,
+  defaultRetention,
+  type Held,
+  type Retention,
+  type RetentionMode,
+  retentionModes,
+} from "./retention.ts";
 export { inScope, nextScrubAt, orphanExpired, type ScrubScope, scopeKey } from "./scrub/plan.ts";
 export { type FragmentPlace, planRebuild, type Rebuild, type RepairRecord } from "./scrub/repair-plan.ts";
 export {

@@ -64,9 +64,9 @@ export function objectCalls(
 
     async Delete(caller, { request }) {
       const name = nameOf(request);
-      return {
-        deleted: await deleteObject(services, await tenantOf(caller, "objects:write", name.tenant), name.bucket, name.key),
-      };
+      const tenant = await tenantOf(caller, "objects:write", name.tenant);
+      const { deleted } = await deleteObject(services, tenant, name.bucket, name.key);
+      return { deleted };
     },
 
     async Has(caller, { request }) {

@@ -10,17 +10,22 @@ import { chunkPage } from "./chunk-pages.ts";
 import type { MaintenanceParts } from "./parts.ts";
 import { holdGarbage } from "./snapshot-fence.ts";
 
-/** Collections of a backup with an index that lists all of each. Objects before chunks: see {@link runBackup}. */
-const backupCollections = {
-  storage_tenants: "by_id",
-  storage_credentials: "by_tenant",
-  storage_masters: "by_epoch",
-  storage_buckets: "by_tenant",
-  storage_objects: "by_key",
-  storage_uploads: "by_key",
-  storage_parts: "by_upload",
-  storage_chunks: "by_id",
-} as const;
+/**
+ * Collections of a backup with an index that lists all of each. Objects before chunks: see {@link runBackup}. Versions on both
+ * sides of the objects: one that becomes current meanwhile, or ceases to be, is in one of the three.
+ */
+const backupCollections = [
+  ["storage_tenants", "by_id"],
+  ["storage_credentials", "by_tenant"],
+  ["storage_masters", "by_epoch"],
+  ["storage_buckets", "by_tenant"],
+  ["storage_versions", "by_key"],
+  ["storage_objects", "all"],
+  ["storage_versions", "by_key"],
+  ["storage_uploads", "by_key"],
+  ["storage_parts", "by_upload"],
+  ["storage_chunks", "by_id"],
+] as const;
 
 /** What every key of a storage node in its vault begins with. */
 const vaultPrefix = "storage-";
@@ -56,8 +61,9 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
     };
     const fill = async () => {
       await addMetadata("cluster.json", cluster.state);
-      for (const [coll, index] of Object.entries(backupCollections)) {
-        let n = 0;
+      const written = new Map<string, number>();
+      for (const [coll, index] of backupCollections) {
+        let n = written.get(coll) ?? 0;
         for await (const items of pages(context.store, coll, index)) {
           job.signal.throwIfAborted();
           await addMetadata(
@@ -67,6 +73,7 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
           if (coll === "storage_chunks") chunks += items.length;
           if (coll === "storage_objects") objects += items.length;
         }
+        written.set(coll, n);
       }
       let cursor: string | undefined;
       let done = 0;

@@ -6,6 +6,7 @@ import type { JobContext } from "../../platform/index.ts";
 import { commit, nodeActor } from "../context.ts";
 import { toFragments } from "../data/stripes.ts";
 import type { ChunkDoc, ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
+import { versionDocId, versionIdOf } from "../objects/versions.ts";
 import { targetOf } from "./backup.ts";
 import { type BackupManifest, factsOf, verifyBackup } from "./backup-manifest.ts";
 import { type BackupSeal, openBackupSeal } from "./backup-seal.ts";
@@ -82,13 +83,15 @@ async function restore(
 
   const refs = new Map<string, number>();
   const chunks = new Map<string, ChunkDoc>();
+  const versions = new Set<string>();
   let documents = 0;
   let restored = 0;
   for await (const { name, bytes } of entries(target, id)) {
     job.signal.throwIfAborted();
     const [, coll] = /^meta\/([a-z_]+)\/\d+\.json$/.exec(name) ?? [];
     if (coll !== undefined) {
-      const items = JSON.parse(Buffer.from(seal.open(name, bytes)).toString("utf8")) as readonly Item[];
+      const listed = JSON.parse(Buffer.from(seal.open(name, bytes)).toString("utf8")) as readonly Item[];
+      const items = await onlyOnce(parts, coll, listed, versions);
       if (coll === "storage_chunks") for (const item of items) chunks.set(item.id, item.doc as ChunkDoc);
       else {
         for (const ref of items.flatMap((item) => refsOf(coll, item.doc))) refs.set(ref.id, (refs.get(ref.id) ?? 0) + 1);
@@ -119,6 +122,25 @@ async function restore(
 interface Item {
   readonly id: string;
   readonly doc: JsonObject;
+}
+
+/** Leaves out versions that the backup has met before in another place: they moved while it was made. What became current is it. */
+async function onlyOnce(
+  { context: { store } }: MaintenanceParts,
+  coll: string,
+  items: readonly Item[],
+  seen: Set<string>,
+): Promise<readonly Item[]> {
+  if (coll !== "storage_objects" && coll !== "storage_versions") return items;
+  const idOf = ({ id, doc }: Item) => (coll === "storage_versions" ? id : versionDocId(id, versionIdOf(doc as ObjectDoc)));
+  const again = items.filter((item) => seen.has(idOf(item)));
+  if (coll === "storage_objects" && again.length > 0) {
+    const dels = again.map((item) => ({ coll: "storage_versions", id: idOf(item) }));
+    await commit(store, { puts: again.map(({ id, doc }) => ({ coll, id, doc })), dels });
+  }
+  const first = items.filter((item) => !again.includes(item));
+  for (const item of first) seen.add(idOf(item));
+  return first;
 }
 
 /**
@@ -155,7 +177,7 @@ async function keep({ context: { store } }: MaintenanceParts, coll: string, item
 
 function refsOf(coll: string, doc: JsonObject): readonly ChunkRef[] {
   if (coll === "storage_parts") return (doc as PartDoc).chunks;
-  if (coll !== "storage_objects") return [];
+  if (coll !== "storage_objects" && coll !== "storage_versions") return [];
   const { body } = doc as ObjectDoc;
   return body.kind === "chunks" ? body.chunks : [];
 }

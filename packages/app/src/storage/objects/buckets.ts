@@ -19,6 +19,10 @@ export type ObjectErrorCode =
   | "NotModified"
   | "KeyTooLongError"
   | "InvalidArgument"
+  | "InvalidBucketState"
+  | "InvalidRequest"
+  | "MethodNotAllowed"
+  | "NoSuchVersion"
   | "OperationAborted";
 
 export function objectError(
@@ -29,7 +33,7 @@ export function objectError(
   return new CodedError(code, message, details);
 }
 
-const validName = /^(?!\d+\.\d+\.\d+\.\d+$)(?!xn--)[a-z0-9](?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]$/;
+const validName = /^(?!\d+\.\d+\.\d+\.\d+$)(?!xn--)[a-z0-9](?!.*(?:-\.|\.-))(?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]$/;
 
 /** A bucket of the tenant with the version to guard commits by. Throws `NoSuchBucket`, `TenantAccessDenied`. */
 export async function openBucket(services: ObjectServices, tenant: string, name: string): Promise<FoundBucket> {
@@ -38,7 +42,7 @@ export async function openBucket(services: ObjectServices, tenant: string, name:
   return found;
 }
 
-interface FoundBucket {
+export interface FoundBucket {
   readonly bucket: BucketDoc;
   readonly version: number;
 }
@@ -52,19 +56,29 @@ async function findBucket({ context }: ObjectServices, tenant: string, name: str
   return { bucket, version: found.version };
 }
 
-/** Creates a bucket; an own existing one is no error. `created` tells which it was. */
-export async function createBucket(services: ObjectServices, tenant: string, name: string, region: string): Promise<boolean> {
+/** Creates a bucket; an own existing one is no error. True when it was created now. `given`: what it begins with. */
+export async function createBucket(
+  services: ObjectServices,
+  tenant: string,
+  name: string,
+  region: string,
+  given: Pick<BucketDoc, "versioning" | "object_lock" | "tags"> = {},
+): Promise<boolean> {
   if (!validName.test(name))
     throw objectError("InvalidBucketName", "a bucket name is 3-63 of a-z, 0-9, dot and hyphen", { bucket: name });
   const { context, cluster } = services;
   if (cluster.state.maintenance) throw storageError("MaintenanceMode", "the cluster is in maintenance: reads work, writes wait");
-  const doc: BucketDoc = { name, tenant, region, created_at: context.clock.now(), deleting: false };
+  const doc: BucketDoc = { name, tenant, region, created_at: context.clock.now(), deleting: false, ...given };
   const result = await commit(context.store, {
     puts: [{ coll: "storage_buckets", id: name, doc, ifVersion: 0 }],
     audit: [{ stream: "storage", event: { action: "bucket.create", tenant, bucket: name } }],
   });
   if (result.ok) return true;
   const found = await context.store.get("storage_buckets", name);
+  // To be told that it is there is to be told that it is as asked for.
+  const lacking = given.object_lock !== undefined && found?.doc["object_lock"] === undefined;
+  if (lacking && found?.doc["tenant"] === tenant)
+    throw objectError("BucketAlreadyExists", "the bucket exists without object lock", { bucket: name });
   if (found?.doc["tenant"] === tenant && found.doc["deleting"] === true) {
     // A node died while it looked whether the bucket was empty: nobody could use or delete it any more.
     const puts = [{ coll: "storage_buckets", id: name, doc: { ...found.doc, deleting: false }, ifVersion: found.version }];
@@ -73,6 +87,28 @@ export async function createBucket(services: ObjectServices, tenant: string, nam
   }
   if (found?.doc["tenant"] === tenant) return false;
   throw objectError("BucketAlreadyExists", "the bucket name is taken", { bucket: name });
+}
+
+/** Changes what is set for a bucket. Throws `OperationAborted` when others change it too, and what `change` throws. */
+export async function changeBucket(
+  services: ObjectServices,
+  tenant: string,
+  name: string,
+  setting: string,
+  change: (bucket: BucketDoc) => BucketDoc,
+): Promise<BucketDoc> {
+  const { context, cluster } = services;
+  if (cluster.state.maintenance) throw storageError("MaintenanceMode", "the cluster is in maintenance: reads work, writes wait");
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const { bucket, version } = await openBucket(services, tenant, name);
+    const doc = change(bucket);
+    const result = await commit(context.store, {
+      puts: [{ coll: "storage_buckets", id: name, doc, ifVersion: version }],
+      audit: [{ stream: "storage", event: { action: "bucket.set", tenant, bucket: name, setting } }],
+    });
+    if (result.ok) return doc;
+  }
+  throw objectError("OperationAborted", "the bucket changes all the time, try again", { bucket: name });
 }
 
 /** Deletes an empty bucket. Two steps: no write may commit once the first is done, so the look is safe. */
@@ -86,8 +122,11 @@ export async function deleteBucket(services: ObjectServices, tenant: string, nam
   });
   if (!marked.ok) throw objectError("OperationAborted", "the bucket changed meanwhile, try again", { bucket: name });
   const ifVersion = marked.versions[`storage_buckets/${name}`] as number;
-  const objects = await context.store.list("storage_objects", "by_key", [name], { limit: 1 });
-  if (objects.items.length > 0) {
+  const left = await Promise.all([
+    context.store.list("storage_objects", "all", [name], { limit: 1 }),
+    context.store.list("storage_versions", "by_key", [name], { limit: 1 }),
+  ]);
+  if (left.some(({ items }) => items.length > 0)) {
     await commit(context.store, {
       puts: [{ coll: "storage_buckets", id: name, doc: { ...bucket, deleting: false }, ifVersion }],
     });

@@ -1,10 +1,10 @@
-import { storageError } from "@seneschal/core/storage";
+import { checkDeletable, storageError } from "@seneschal/core/storage";
 import { commit } from "../context.ts";
 import type { ObjectDoc } from "../documents.ts";
 import { objectError, openBucket } from "./buckets.ts";
 import { checkKey, objectId } from "./object-id.ts";
-import { trashPuts } from "./put-object.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
+import { findVersion, ordinalOfId, putDeleteMarker, removeVersion, versionIdOf } from "./versions.ts";
 
 /** What may be demanded of the object that is to go. ETags without quotes; `*` is any. */
 export interface DeleteConditions {
@@ -14,35 +14,72 @@ export interface DeleteConditions {
   readonly modifiedAt?: number;
 }
 
+/** How a deletion goes. */
+export interface DeleteOptions {
+  readonly conditions?: DeleteConditions;
+  /** The version that goes for good; absent: the key is deleted, as the bucket's versioning has it. */
+  readonly version?: string | undefined;
+  /** The caller may end a `GOVERNANCE` retention before its time. */
+  readonly bypass?: boolean;
+}
+
+/** What a deletion did. */
+export interface Deletion {
+  /** There was something, and it is not there any more. */
+  readonly deleted: boolean;
+  /** The version that went for good, or the delete marker that was made. */
+  readonly version?: string;
+  /** That version is a delete marker. */
+  readonly marker?: boolean;
+}
+
 /**
- * Deletes an object; deleting what is not there is no error. True when something was deleted. Throws `PreconditionFailed` when
- * there is another object than the conditions say.
+ * Deletes a key, or one version of it; deleting what is not there is no error. A bucket with versions keeps them all, and gets a
+ * delete marker. Throws `PreconditionFailed` when there is another object than the conditions say, `ObjectLocked` for a version that
+ * is kept.
  */
 export async function deleteObject(
   services: ObjectServices,
   tenant: string,
   bucket: string,
   key: string,
-  conditions: DeleteConditions = {},
-): Promise<boolean> {
+  { conditions = {}, version, bypass = false }: DeleteOptions = {},
+): Promise<Deletion> {
   checkKey(key);
-  await openBucket(services, tenant, bucket);
-  const { store } = services.context;
-  const id = objectId(bucket, key);
+  if (version !== undefined && version !== "null" && ordinalOfId(version) === undefined)
+    throw objectError("NoSuchVersion", "that is no version id", { elements: { VersionId: version } });
+  const { store, clock } = services.context;
   for (let attempt = 0; attempt < 50; attempt++) {
+    const owner = await openBucket(services, tenant, bucket);
     const shard = await writableShard(services, bucket, key);
-    const found = await store.get("storage_objects", id);
-    if (found === undefined) return false;
-    const object = found.doc as ObjectDoc;
-    if (!isMeant(object, conditions))
+    const found = await findVersion(services, { bucket, key, version });
+    const conditional = Object.keys(conditions).length > 0;
+    if (found !== undefined && !isMeant(found.doc, conditions))
       throw objectError("PreconditionFailed", "the object is not the one that is to be deleted", { condition: "If-Match" });
-    const result = await commit(store, {
-      puts: trashPuts(services, object),
-      dels: [{ coll: "storage_objects", id, ifVersion: found.version }],
-    });
-    if (!result.ok) continue;
-    services.shards.changed(shard.id, -object.size, -1);
-    return true;
+    const hides = version === undefined && owner.bucket.versioning !== undefined;
+    if (found === undefined && (!hides || conditional)) return { deleted: false };
+    if (hides) {
+      const current = await store.get("storage_objects", objectId(bucket, key));
+      if (current?.version !== found?.version) continue;
+      const { puts, dels, checks, doc, bytes, objects } = await putDeleteMarker(services, owner, current, key);
+      if (!(await commit(store, { puts, dels, checks })).ok) continue;
+      services.shards.changed(shard.id, bytes, objects);
+      return { deleted: found?.doc.delete_marker !== true && found !== undefined, version: versionIdOf(doc), marker: true };
+    }
+    if (found === undefined) return { deleted: false };
+    const { doc } = found;
+    const now = clock.now();
+    checkDeletable(doc, now, bypass);
+    const { puts, dels, bytes, objects } = await removeVersion(services, found);
+    // Who ended a retention before its time is on record.
+    const early = doc.retention !== undefined && doc.retention.until > now;
+    const event = { action: "object.delete.bypass", tenant, bucket, key, version: versionIdOf(doc) };
+    const checks = [{ coll: "storage_buckets", id: bucket, version: owner.version }];
+    const audit = early ? [{ stream: "storage", event }] : [];
+    if (!(await commit(store, { puts, dels, checks, audit })).ok) continue;
+    services.shards.changed(shard.id, bytes, objects);
+    const named = version !== undefined || doc.version_id !== undefined;
+    return { deleted: true, ...(named && { version: versionIdOf(doc) }), ...(doc.delete_marker && { marker: true }) };
   }
   throw storageError("ShardUnavailable", "too many writers of one key, try again");
 }

@@ -1,6 +1,8 @@
 import type { Stored } from "@seneschal/core/ports";
+import type { ObjectDoc } from "../documents.ts";
 import { indexedKey, indexedKeyBytes } from "../schema.ts";
 import type { ObjectServices } from "./services.ts";
+import { findVersion, ordinalOf, ordinalOfId } from "./versions.ts";
 
 /** One page of a listing: keys and rolled-up prefixes in UTF-8 byte order, at most `limit` together. */
 export interface KeyPage<T> {
@@ -19,42 +21,99 @@ export interface KeyQuery {
   readonly limit: number;
 }
 
+/** A document that a listing shows. */
+interface Listed {
+  readonly key: string;
+}
+
 /** Lists a collection whose documents have `bucket` and `key` and an index `by_key`. */
-export async function listKeys<T extends { readonly key: string }>(
+export async function listKeys<T extends Listed>(
   services: ObjectServices,
   coll: "storage_objects" | "storage_uploads",
   query: KeyQuery,
 ): Promise<KeyPage<T>> {
-  const { prefix, delimiter, after, limit } = query;
+  const behind = ({ key }: T) => query.after === "" || compareKeys(key, query.after) > 0;
+  return page(query, behind, (from) => scan<T>(services, coll, "by_key", query.bucket, from));
+}
+
+/** A version as a listing shows it. */
+export interface ListedVersion extends ObjectDoc {
+  readonly latest: boolean;
+}
+
+/**
+ * Lists every version of every key, the latest of a key first, delete markers too. `afterVersion`: of the key `after` only versions
+ * before this one, which may be gone meanwhile.
+ */
+export async function listVersions(
+  services: ObjectServices,
+  query: KeyQuery & { readonly afterVersion?: string | undefined },
+): Promise<KeyPage<ListedVersion>> {
+  const { bucket, after, afterVersion } = query;
+  const marker = afterVersion === undefined ? undefined : await ordinalAt(services, bucket, after, afterVersion);
+  const behind = (doc: ListedVersion) => {
+    const order = after === "" ? 1 : compareKeys(doc.key, after);
+    return order > 0 || (order === 0 && marker !== undefined && ordinalOf(doc) < marker);
+  };
+  return page(query, behind, (from) => versionsFrom(services, bucket, from));
+}
+
+/** Where a version of a key stands; of one whose place is not known any more, before all of the key: again is better than never. */
+async function ordinalAt(services: ObjectServices, bucket: string, key: string, version: string): Promise<number> {
+  const named = ordinalOfId(version);
+  if (named !== undefined) return named;
+  const found = await findVersion(services, { bucket, key, version });
+  return found === undefined ? Number.POSITIVE_INFINITY : ordinalOf(found.doc);
+}
+
+/** Current versions and those of the past in the order of a listing. */
+async function* versionsFrom(services: ObjectServices, bucket: string, from: string): AsyncGenerator<ListedVersion> {
+  const past = scan<ObjectDoc>(services, "storage_versions", "by_key", bucket, from);
+  let earlier = await past.next();
+  const before = (key: string) => earlier.done !== true && compareKeys(earlier.value.key, key) < 0;
+  for await (const current of scan<ObjectDoc>(services, "storage_objects", "all", bucket, from)) {
+    for (; before(current.key) && earlier.done !== true; earlier = await past.next()) yield { ...earlier.value, latest: false };
+    yield { ...current, latest: true };
+  }
+  for (; earlier.done !== true; earlier = await past.next()) yield { ...earlier.value, latest: false };
+}
+
+/** One page of a source in listing order: what is not `behind` the last page is skipped, and what a delimiter rolls up is one prefix. */
+async function page<T extends Listed>(
+  { prefix, delimiter, after, limit }: KeyQuery,
+  behind: (item: T) => boolean,
+  source: (from: string) => AsyncIterable<T>,
+): Promise<KeyPage<T>> {
   const items: T[] = [];
   const prefixes: string[] = [];
-  let last = "";
+  let last: string | undefined;
   if (limit === 0) return { items, prefixes };
   const rolledAfter = delimiter !== "" && after.startsWith(prefix) && after.endsWith(delimiter) ? after : undefined;
   const from = compareKeys(after, prefix) > 0 ? after : prefix;
-  for await (const doc of scan<T>(services, coll, query.bucket, rolledAfter === undefined ? from : successor(rolledAfter))) {
-    const { key } = doc;
+  for await (const item of source(rolledAfter === undefined ? from : successor(rolledAfter))) {
+    const { key } = item;
     if (!key.startsWith(prefix)) {
       if (compareKeys(key, prefix) > 0) break;
       continue;
     }
-    if (after !== "" && compareKeys(key, after) <= 0) continue;
+    if (!behind(item)) continue;
     if (rolledAfter !== undefined && key.startsWith(rolledAfter)) continue;
     const at = delimiter === "" ? -1 : key.indexOf(delimiter, prefix.length);
     const rolled = at < 0 ? undefined : key.slice(0, at + delimiter.length);
     if (rolled !== undefined && rolled === prefixes.at(-1)) continue;
-    if (items.length + prefixes.length >= limit) return { items, prefixes, next: last };
-    if (rolled === undefined) items.push(doc);
+    if (items.length + prefixes.length >= limit) return { items, prefixes, next: last ?? "" };
+    if (rolled === undefined) items.push(item);
     else prefixes.push(rolled);
     last = rolled ?? key;
   }
   return { items, prefixes };
 }
 
-/** Keys of one bucket in byte order from `from` on. The index sorts by leading bytes; ties behind them are sorted here. */
-async function* scan<T extends { readonly key: string }>(
+/** Documents of one bucket in byte order of their keys from `from` on. The index sorts by leading bytes; ties behind them are sorted here. */
+async function* scan<T extends Listed>(
   services: ObjectServices,
   coll: string,
+  index: string,
   bucket: string,
   from: string,
 ): AsyncGenerator<T> {
@@ -62,6 +121,7 @@ async function* scan<T extends { readonly key: string }>(
   let tied: T[] = [];
   let tie = "";
   const flush = () => {
+    // Of one key they are in order already, and stay so.
     const sorted = tied.sort((a, b) => compareKeys(a.key, b.key));
     tied = [];
     return sorted;
@@ -69,7 +129,7 @@ async function* scan<T extends { readonly key: string }>(
   do {
     const page: { readonly items: readonly Stored[]; readonly cursor?: string } = await services.context.store.list(
       coll,
-      "by_key",
+      index,
       [bucket],
       {
         limit: 1000,

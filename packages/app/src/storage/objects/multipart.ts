@@ -4,10 +4,13 @@ import { storageError } from "@seneschal/core/storage";
 import { commit } from "../context.ts";
 import type { Body, ObjectDoc, PartDoc, UploadDoc, UploadDraft } from "../documents.ts";
 import { objectError, openBucket } from "./buckets.ts";
-import { checkKey, objectId } from "./object-id.ts";
-import { type Conditions, commitObject, trashPuts } from "./put-object.ts";
+import { customerKeyFor, encryptBody, newSalt } from "./customer-key.ts";
+import { checkKey } from "./object-id.ts";
+import { type Conditions, commitObject, type VersionAttributes } from "./put-object.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { storeBody } from "./store-body.ts";
+import { trashPuts } from "./trash.ts";
+import { findVersion, pastVersions } from "./versions.ts";
 
 /** Limits of multipart uploads: parts 1-10,000, at least 5 MiB each but the last. */
 export const partLimits = { maxNumber: 10_000, minBytes: 5 * 1024 * 1024 } as const;
@@ -47,20 +50,34 @@ export async function openUpload(
   return { doc, version: found.version };
 }
 
-/** Stores one part; sending a number again replaces it. `checksums` is read once the body has ended, `length` as {@link storeBody} does. */
+/** What is sent as a part. */
+export interface PartBody {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** Read once the bytes have ended. */
+  readonly checksums?: Readonly<Record<string, string>>;
+  /** As {@link storeBody} has it. */
+  readonly length?: number | undefined;
+  /** Of an upload under a client's key. */
+  readonly customerKey?: Uint8Array | undefined;
+}
+
+/** Stores one part; sending a number again replaces it. Throws `InvalidRequest` for another client's key than the upload's. */
 export async function uploadPart(
   services: ObjectServices,
   target: UploadTarget,
   number: number,
-  body: AsyncIterable<Uint8Array>,
-  checksums: Readonly<Record<string, string>> = {},
-  length?: number,
+  { bytes, checksums = {}, length, customerKey }: PartBody,
 ): Promise<PartDoc> {
-  const { store, clock } = services.context;
-  await openUpload(services, target);
+  const { store, clock, random } = services.context;
+  const { doc: begun } = await openUpload(services, target);
+  const key = customerKeyFor(begun, customerKey);
   await writableShard(services, target.bucket, target.key);
+  // New for each sending: the same key stream would tell two bodies apart.
+  const salt = key === undefined ? undefined : newSalt(random);
+  const etagSalt = begun.encryption?.kind === "customer" ? begun.encryption.salt : "";
+  const sealed = key && encryptBody(bytes, key, salt ?? "", etagSalt);
   // Parts are never inline: their records would grow with the object.
-  const stored = await storeBody(services, target.tenant, body, -1, length);
+  const stored = await storeBody(services, target.tenant, sealed?.bytes ?? bytes, -1, length);
   const id = `${target.upload}.${number}`;
   try {
     for (let attempt = 0; attempt < 50; attempt++) {
@@ -70,8 +87,16 @@ export async function uploadPart(
         const before = await store.get("storage_parts", id);
         const chunks = made.kind === "chunks" ? made.chunks : [];
         part = {
-          ...{ upload: target.upload, number, size: stored.size, etag: stored.md5, modified_at: clock.now(), chunks },
+          ...{
+            upload: target.upload,
+            number,
+            size: stored.size,
+            etag: sealed?.etag() ?? stored.md5,
+            modified_at: clock.now(),
+            chunks,
+          },
           ...(Object.keys(checksums).length > 0 && { checksums: { ...checksums } }),
+          ...(salt !== undefined && { salt }),
         };
         const old = before?.doc as PartDoc | undefined;
         const trash = old === undefined ? [] : trashPuts(services, { body: { kind: "chunks", chunks: old.chunks } } as ObjectDoc);
@@ -111,6 +136,8 @@ export async function listParts(
 export interface Completion {
   readonly parts: readonly { readonly number: number; readonly etag: string }[];
   readonly conditions?: Conditions;
+  /** Of an upload under a client's key. */
+  readonly customerKey?: Uint8Array | undefined;
   /** Headers of the object besides the upload's, of its parts. Throws to refuse them. */
   readonly join?: (upload: UploadDoc, parts: readonly PartDoc[]) => Readonly<Record<string, string>>;
 }
@@ -129,16 +156,20 @@ export async function completeUpload(services: ObjectServices, target: UploadTar
   }
 }
 
-/** The object that this completion has made before, if it is still there. */
+/** The object that this completion has made before, if it is still there, the current version or one before it. */
 async function madeBy(
-  { context }: ObjectServices,
+  services: ObjectServices,
   { bucket, key, upload }: UploadTarget,
   { parts }: Completion,
 ): Promise<ObjectDoc | undefined> {
-  const object = (await context.store.get("storage_objects", objectId(bucket, key)))?.doc as ObjectDoc | undefined;
-  if (object?.body.kind !== "parts" || object.etag !== etagOf(parts)) return undefined;
-  const ids = object.body.parts.map(({ id }) => id);
-  return ids.join() === parts.map(({ number }) => `${upload}.${number}`).join() ? object : undefined;
+  const ids = parts.map(({ number }) => `${upload}.${number}`).join();
+  const made = ({ body, etag }: ObjectDoc) =>
+    body.kind === "parts" && etag === etagOf(parts) && body.parts.map(({ id }) => id).join() === ids;
+  const current = (await findVersion(services, { bucket, key }))?.doc;
+  if (current !== undefined && made(current)) return current;
+  for await (const { doc } of pastVersions(services.context.store, bucket, key))
+    if (made(doc as ObjectDoc)) return doc as ObjectDoc;
+  return undefined;
 }
 
 /** The MD5 of the parts' MD5s, and their number. */
@@ -151,10 +182,11 @@ function etagOf(parts: readonly { readonly etag: string }[]): string {
 async function joinParts(
   services: ObjectServices,
   target: UploadTarget,
-  { parts: named, conditions, join }: Completion,
+  { parts: named, conditions, customerKey, join }: Completion,
 ): Promise<ObjectDoc> {
   const { store, clock } = services.context;
   const { doc: upload, version } = await openUpload(services, target);
+  customerKeyFor(upload, customerKey);
   if (named.length === 0) throw objectError("InvalidPart", "no part is named");
   for (let i = 1; i < named.length; i++)
     if ((named[i]?.number ?? 0) <= (named[i - 1]?.number ?? 0))
@@ -193,6 +225,7 @@ async function joinParts(
         const result = await commit(store, {
           puts: [...draft.puts, ...trash],
           dels: [
+            ...(draft.dels ?? []),
             { coll: "storage_uploads", id: target.upload, ifVersion: version },
             ...spare.map((p) => ({ coll: "storage_parts", id: `${target.upload}.${p.number}` })),
           ],
@@ -222,10 +255,21 @@ async function joinParts(
       headers,
       meta: upload.meta,
       modified_at: clock.now(),
+      ...attributesOf(upload),
       body: made as ObjectDoc["body"],
     }),
   );
   return doc;
+}
+
+/** What the object has of its upload besides bytes and description. */
+function attributesOf({ tags, retention, legal_hold, encryption }: UploadDoc): VersionAttributes {
+  return {
+    ...(tags && { tags }),
+    ...(retention && { retention }),
+    ...(legal_hold !== undefined && { legal_hold }),
+    ...(encryption && { encryption }),
+  };
 }
 
 /** Gives an upload up; garbage collection takes back what its parts held. */

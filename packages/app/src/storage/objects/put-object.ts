@@ -1,11 +1,12 @@
-import { randomUUID } from "node:crypto";
 import type { Put, Stored } from "@seneschal/core/ports";
-import { storageError } from "@seneschal/core/storage";
-import type { Body, ObjectDoc } from "../documents.ts";
-import { objectError, openBucket } from "./buckets.ts";
+import { defaultRetention, storageError } from "@seneschal/core/storage";
+import type { Body, BucketDoc, ObjectDoc } from "../documents.ts";
+import { type FoundBucket, objectError, openBucket } from "./buckets.ts";
+import { customerKeyFor, encryptBody } from "./customer-key.ts";
 import { checkKey, objectId } from "./object-id.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { storeBody } from "./store-body.ts";
+import { needLock, type Succession, succeed } from "./versions.ts";
 
 /** What may be demanded of the object that is there before a write or a read. ETags without quotes; `*` is any. */
 export interface Conditions {
@@ -27,7 +28,14 @@ export interface PutObjectInput {
   readonly headers: Readonly<Record<string, string>>;
   readonly meta: Readonly<Record<string, string>>;
   readonly conditions?: Conditions;
+  /** Tags, lock and encryption of the version. */
+  readonly attributes?: VersionAttributes;
+  /** The key of the client whose `attributes.encryption` it is. */
+  readonly customerKey?: Uint8Array | undefined;
 }
+
+/** What a version has besides its bytes and its description. */
+export type VersionAttributes = Pick<ObjectDoc, "tags" | "retention" | "legal_hold" | "encryption">;
 
 /**
  * Stores an object; it is there, whole and durable, when this resolves. When it throws, the key has what it had, or all of the
@@ -36,21 +44,26 @@ export interface PutObjectInput {
  */
 export async function putObject(services: ObjectServices, input: PutObjectInput): Promise<ObjectDoc> {
   checkKey(input.key);
-  const { version } = await openBucket(services, input.tenant, input.bucket);
+  const bucketFound = await openBucket(services, input.tenant, input.bucket);
   const shard = await writableShard(services, input.bucket, input.key);
   const threshold = services.shards.inlineRate(shard.id) > 10_000_000 ? 128 : shard.inlineThreshold;
-  const stored = await storeBody(services, input.tenant, input.body, threshold, input.length);
+  const encryption = input.attributes?.encryption;
+  const key = customerKeyFor({ ...(encryption && { encryption }) }, input.customerKey);
+  const salt = encryption?.kind === "customer" ? encryption.salt : "";
+  const sealed = key && encryptBody(input.body, key, salt, salt);
+  const stored = await storeBody(services, input.tenant, sealed?.bytes ?? input.body, threshold, input.length);
   try {
-    const doc = await commitObject(services, { ...input, bucketVersion: version }, stored, (body) => ({
+    const doc = await commitObject(services, { ...input, bucketFound }, stored, (body) => ({
       bucket: input.bucket,
       key: input.key,
       tenant: input.tenant,
       size: stored.size,
-      etag: stored.md5,
+      etag: sealed?.etag() ?? stored.md5,
       content_type: input.contentType,
       headers: input.headers,
       meta: input.meta,
       modified_at: services.context.clock.now(),
+      ...input.attributes,
       body: body as ObjectDoc["body"],
     }));
     if (stored.inline) services.shards.inlined(shard.id, stored.size);
@@ -74,10 +87,7 @@ export interface Committable {
   ): Promise<"committed" | "conflict">;
 }
 
-/**
- * Puts the object record, moves the replaced one to the trash, guarded by the conditions and by the bucket, as it was read at
- * `bucketVersion` or is now.
- */
+/** Makes an object the current version of its key, guarded by the conditions and by the bucket as it is now. */
 export async function commitObject(
   services: ObjectServices,
   target: {
@@ -85,50 +95,51 @@ export async function commitObject(
     readonly bucket: string;
     readonly key: string;
     readonly conditions?: Conditions;
-    readonly bucketVersion?: number;
+    readonly bucketFound?: FoundBucket;
   },
   body: Committable,
   make: (body: Body) => ObjectDoc,
 ): Promise<ObjectDoc> {
   const { store } = services.context;
   const id = objectId(target.bucket, target.key);
-  let version = target.bucketVersion;
+  let owner = target.bucketFound;
   for (let attempt = 0; attempt < 50; attempt++) {
-    let doc: ObjectDoc | undefined;
-    let before: ObjectDoc | undefined;
+    let next: Succession | undefined;
     // Looked at again for every try: maintenance may have begun while the body was streaming.
     const shard = await writableShard(services, target.bucket, target.key);
     const outcome = await body.finish(async (made) => {
-      version ??= (await openBucket(services, target.tenant, target.bucket)).version;
+      owner ??= await openBucket(services, target.tenant, target.bucket);
       const existing = await store.get("storage_objects", id);
-      before = existing?.doc as ObjectDoc | undefined;
       checkConditions(existing, target.conditions);
-      doc = make(made);
+      next = await succeed(services, owner.bucket, existing, lockedByDefault(services, owner.bucket, make(made)));
       return {
-        puts: [{ coll: "storage_objects", id, doc, ifVersion: existing?.version ?? 0 }, ...trashPuts(services, before)],
-        checks: [{ coll: "storage_buckets", id: target.bucket, version }],
+        puts: next.puts,
+        dels: next.dels,
+        checks: [{ coll: "storage_buckets", id: target.bucket, version: owner.version }],
       };
     });
     // What stood in the way may have been the bucket.
-    if (outcome === "conflict") version = undefined;
-    if (outcome === "committed" && doc !== undefined) {
-      services.shards.changed(shard.id, doc.size - (before?.size ?? 0), before === undefined ? 1 : 0);
-      return doc;
+    if (outcome === "conflict") owner = undefined;
+    if (outcome === "committed" && next !== undefined) {
+      services.shards.changed(shard.id, next.bytes, next.objects);
+      return next.doc;
     }
   }
   throw storageError("ShardUnavailable", "too many writers of one key, try again");
 }
 
-/** The record that lets garbage collection take back what a replaced or deleted object held. */
-export function trashPuts({ context }: ObjectServices, object: ObjectDoc | undefined): readonly Put[] {
-  if (object === undefined || object.body.kind === "inline") return [];
-  const doc = { body: object.body, due: context.clock.now() };
-  return [{ coll: "storage_trash", id: randomUUID(), doc, ifVersion: 0 }];
+/** The object with what its bucket keeps new versions for. Throws `InvalidRequest` for a lock where there is none. */
+function lockedByDefault({ context }: ObjectServices, bucket: BucketDoc, doc: ObjectDoc): ObjectDoc {
+  if (doc.retention !== undefined || doc.legal_hold === true) needLock(bucket);
+  const kept = bucket.object_lock?.default;
+  if (kept === undefined || doc.retention !== undefined) return doc;
+  return { ...doc, retention: { ...defaultRetention(kept, context.clock.now()) } };
 }
 
 /** RFC 9110, 13.2.2 for writes. Throws `PreconditionFailed`, or `NotFound` for If-Match on nothing. */
 function checkConditions(existing: Stored | undefined, conditions: Conditions | undefined): void {
-  const etag = existing?.doc["etag"] as string | undefined;
+  // What is deleted is not there.
+  const etag = existing?.doc["delete_marker"] === true ? undefined : (existing?.doc["etag"] as string | undefined);
   const matches = (list: readonly string[]) => etag !== undefined && (list.includes("*") || list.includes(etag));
   if (conditions?.ifMatch !== undefined && etag === undefined) throw storageError("NotFound", "the object does not exist");
   if (conditions?.ifMatch !== undefined && !matches(conditions.ifMatch))

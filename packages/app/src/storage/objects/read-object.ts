@@ -1,16 +1,26 @@
 import { storageError } from "@seneschal/core/storage";
 import type { ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
 import { openBucket } from "./buckets.ts";
-import { checkKey, objectId } from "./object-id.ts";
+import { customerCipher, customerKeyFor } from "./customer-key.ts";
+import { checkKey } from "./object-id.ts";
 import type { ObjectServices } from "./services.ts";
+import { openVersion, versionIdOf } from "./versions.ts";
 
-/** The record of an object. Throws `NotFound`, `NoSuchBucket`, `TenantAccessDenied`. */
-export async function headObject(services: ObjectServices, tenant: string, bucket: string, key: string): Promise<ObjectDoc> {
+/**
+ * The record of an object, of one version of it where `version` names one; with a version id where its bucket has versions. Throws
+ * `NotFound`, `NoSuchVersion`, `NoSuchBucket`, `TenantAccessDenied`, `MethodNotAllowed` for a version that is a delete marker.
+ */
+export async function headObject(
+  services: ObjectServices,
+  tenant: string,
+  bucket: string,
+  key: string,
+  version?: string,
+): Promise<ObjectDoc> {
   checkKey(key);
-  await openBucket(services, tenant, bucket);
-  const found = await services.context.store.get("storage_objects", objectId(bucket, key));
-  if (found === undefined) throw storageError("NotFound", "the object does not exist", { bucket });
-  return found.doc as ObjectDoc;
+  const { bucket: owner } = await openBucket(services, tenant, bucket);
+  const { doc } = await openVersion(services, { tenant, bucket, key, version });
+  return owner.versioning === undefined ? doc : { ...doc, version_id: versionIdOf(doc) };
 }
 
 /** A chunk that is being read, and the end of its place in memory. */
@@ -19,16 +29,55 @@ interface Reading {
   release(): void;
 }
 
+/** How an object is read. */
+export interface ReadOptions {
+  /** The reader has a place in the memory budget for the bytes. */
+  readonly counted?: boolean;
+  /** Of an object under a client's key. */
+  readonly customerKey?: Uint8Array | undefined;
+}
+
 /**
  * Bytes `start` to `end` (exclusive) of an object, chunk by chunk, one chunk read ahead while the tenant has room for it. A chunk
- * has its place in the memory budget until the next is asked for; `counted`: the reader has one for it. Throws `MemoryExhausted`.
+ * has its place in the memory budget until the next is asked for. Throws `MemoryExhausted`, `InvalidRequest` without the key that
+ * the object is under.
  */
 export async function* readObject(
   services: ObjectServices,
   object: ObjectDoc,
   start = 0,
   end = object.size,
-  counted = false,
+  { counted = false, customerKey }: ReadOptions = {},
+): AsyncGenerator<Uint8Array> {
+  const { encryption, body } = object;
+  const key = customerKeyFor(object, customerKey);
+  if (key === undefined || encryption?.kind !== "customer") return yield* readStored(services, object, start, end, counted);
+  if (body.kind !== "parts")
+    return yield* customerCipher(readStored(services, object, start, end, counted), key, encryption.salt, start);
+  let at = 0;
+  for (const { id, size } of body.parts) {
+    const [first, last] = [Math.max(start - at, 0), Math.min(end - at, size)];
+    at += size;
+    if (first >= last) continue;
+    const { chunks, salt = "" } = await partOf(services, id);
+    const part: ObjectDoc = { ...object, size, body: { kind: "chunks", chunks } };
+    yield* customerCipher(readStored(services, part, first, last, counted), key, salt, first);
+  }
+}
+
+async function partOf({ context }: ObjectServices, id: string): Promise<PartDoc> {
+  const part = await context.store.get("storage_parts", id);
+  if (part === undefined) throw storageError("InvariantViolation", "a part record is missing", { part: id });
+  return part.doc as PartDoc;
+}
+
+/** The bytes as they are stored. */
+async function* readStored(
+  services: ObjectServices,
+  object: ObjectDoc,
+  start: number,
+  end: number,
+  counted: boolean,
 ): AsyncGenerator<Uint8Array> {
   const { body, tenant } = object;
   if (start >= end) return;
@@ -100,9 +149,5 @@ async function* chunksOf(services: ObjectServices, object: ObjectDoc): AsyncGene
   const { body } = object;
   if (body.kind === "chunks") yield* body.chunks;
   if (body.kind !== "parts") return;
-  for (const { id } of body.parts) {
-    const part = await services.context.store.get("storage_parts", id);
-    if (part === undefined) throw storageError("InvariantViolation", "a part record is missing", { part: id });
-    yield* (part.doc as PartDoc).chunks;
-  }
+  for (const { id } of body.parts) yield* (await partOf(services, id)).chunks;
 }

@@ -5,9 +5,9 @@ import { type DeleteConditions, deleteObject } from "../objects/delete-object.ts
 import { listKeys } from "../objects/list-keys.ts";
 import { queryNumber, readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { type S3Code, s3Error, s3Failure } from "./errors.ts";
+import { keyEncoder } from "./key-encoder.ts";
 import { deleteConditions, privateAcl, refuseAcl } from "./object-headers.ts";
-import { uriEncode } from "./sigv4.ts";
-import { checkVersion } from "./versions.ts";
+import { bypasses } from "./object-lock.ts";
 import { childText, onlyChildren, parseXml, type XmlElement, type XmlObject, xmlDocument } from "./xml.ts";
 
 const maxBuckets = 10_000;
@@ -46,14 +46,14 @@ export async function putBucket(call: S3Call): Promise<S3Reply> {
   if (ownership !== undefined && ownership !== "BucketOwnerEnforced")
     throw s3Error("NotImplemented", "a bucket's objects belong to its owner: BucketOwnerEnforced");
   refuseAcl(call.headers);
-  if (!/^(?:false)?$/i.test(call.headers["x-amz-bucket-object-lock-enabled"] ?? ""))
-    throw s3Error("NotImplemented", "object lock is not implemented: no bucket can have it");
+  const lock = call.headers["x-amz-bucket-object-lock-enabled"]?.toLowerCase() === "true";
   const text = await readText(call, call.body(), 64 * 1024);
   const asked = text.trim() === "" ? undefined : parseXml(text);
   const unknown = asked?.children.find(({ name }) => name !== "LocationConstraint");
   if (unknown !== undefined) throw s3Error("NotImplemented", `${unknown.name} of a new bucket is not supported`);
   const region = asked === undefined ? undefined : childText(asked, "LocationConstraint");
-  await createBucket(call.services, call.tenant, call.bucket, region || "us-east-1");
+  const locked = lock ? ({ versioning: "Enabled", object_lock: {} } as const) : {};
+  await createBucket(call.services, call.tenant, call.bucket, region || "us-east-1", locked);
   return { status: 200, headers: { location: `/${call.bucket}` } };
 }
 
@@ -76,12 +76,6 @@ export async function bucketLocation(call: S3Call): Promise<S3Reply> {
   );
 }
 
-/** Versioning was never enabled on any bucket, which S3 says with an empty document. */
-export async function bucketVersioning(call: S3Call): Promise<S3Reply> {
-  await openBucket(call.services, call.tenant, call.bucket);
-  return xmlReply(xmlDocument("VersioningConfiguration", {}));
-}
-
 /** Reads a configuration that no bucket has. */
 export function absentConfiguration(code: S3Code): (call: S3Call) => Promise<S3Reply> {
   return async (call) => {
@@ -90,23 +84,10 @@ export function absentConfiguration(code: S3Code): (call: S3Call) => Promise<S3R
   };
 }
 
-/** Every object is encrypted by its own key under AES-256, whether a client asks or not. */
-export async function bucketEncryption(call: S3Call): Promise<S3Reply> {
-  await openBucket(call.services, call.tenant, call.bucket);
-  const rule = { ApplyServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" }, BucketKeyEnabled: false };
-  return xmlReply(xmlDocument("ServerSideEncryptionConfiguration", { Rule: rule }));
-}
-
 /** Nobody but the tenant reaches its buckets. */
 export async function bucketAcl(call: S3Call): Promise<S3Reply> {
   await openBucket(call.services, call.tenant, call.bucket);
   return xmlReply(privateAcl(call.tenant));
-}
-
-function encoder(call: S3Call): (text: string) => string {
-  const type = call.query.get("encoding-type");
-  if (type !== undefined && type !== "url") throw s3Error("InvalidArgument", "encoding-type must be url");
-  return type === undefined ? (text) => text : (text) => text.split("/").map(uriEncode).join("/");
 }
 
 /** ListObjects in both versions: they differ in how a page goes on. */
@@ -115,17 +96,12 @@ export async function listObjects(call: S3Call): Promise<S3Reply> {
   const { query } = call;
   const second = query.has("list-type");
   if (second && query.get("list-type") !== "2") throw s3Error("InvalidArgument", "list-type must be 2");
-  const encode = encoder(call);
+  const encode = keyEncoder(call);
   const limit = queryNumber(call, "max-keys", 1000, 0, 1000);
   const prefix = query.get("prefix") ?? "";
   const delimiter = query.get("delimiter") ?? "";
   const token = query.get("continuation-token");
-  if (second && token === "") throw s3Error("InvalidArgument", "the continuation token is empty");
-  const after = second
-    ? token === undefined
-      ? (query.get("start-after") ?? "")
-      : decodeToken(token)
-    : (query.get("marker") ?? "");
+  const after = second ? (!token ? (query.get("start-after") ?? "") : decodeToken(token)) : (query.get("marker") ?? "");
   const page = await listKeys<ObjectDoc>(call.services, "storage_objects", {
     bucket: call.bucket,
     prefix,
@@ -165,48 +141,6 @@ export async function listObjects(call: S3Call): Promise<S3Reply> {
   return xmlReply(xmlDocument("ListBucketResult", { ...common, ...paging }));
 }
 
-/** ListObjectVersions: no bucket has versions, so that every object is the one version of its key, which S3 calls `null`. */
-export async function listVersions(call: S3Call): Promise<S3Reply> {
-  await openBucket(call.services, call.tenant, call.bucket);
-  const { query } = call;
-  const encode = encoder(call);
-  const limit = queryNumber(call, "max-keys", 1000, 0, 1000);
-  const prefix = query.get("prefix") ?? "";
-  const delimiter = query.get("delimiter") ?? "";
-  const after = query.get("key-marker") ?? "";
-  const version = query.get("version-id-marker");
-  if (version && after === "") throw s3Error("InvalidArgument", "A version-id marker cannot be specified without a key marker.");
-  checkVersion(version || undefined);
-  const page = await listKeys<ObjectDoc>(call.services, "storage_objects", {
-    ...{ bucket: call.bucket, prefix, delimiter, after, limit },
-  });
-  const owner = { ID: call.tenant, DisplayName: call.tenant };
-  return xmlReply(
-    xmlDocument("ListVersionsResult", {
-      Name: call.bucket,
-      Prefix: encode(prefix),
-      ...(delimiter === "" ? {} : { Delimiter: encode(delimiter) }),
-      KeyMarker: encode(after),
-      VersionIdMarker: version ?? "",
-      MaxKeys: limit,
-      ...(query.has("encoding-type") ? { EncodingType: "url" } : {}),
-      IsTruncated: page.next !== undefined,
-      ...(page.next === undefined ? {} : { NextKeyMarker: encode(page.next), NextVersionIdMarker: "null" }),
-      Version: page.items.map((o) => ({
-        Key: encode(o.key),
-        VersionId: "null",
-        IsLatest: true,
-        LastModified: iso(o.modified_at),
-        ETag: `"${o.etag}"`,
-        Size: o.size,
-        StorageClass: "STANDARD",
-        Owner: owner,
-      })),
-      CommonPrefixes: page.prefixes.map((p) => ({ Prefix: encode(p) })),
-    }),
-  );
-}
-
 function encodeToken(key: string): string {
   return Buffer.from(`k:${key}`).toString("base64url");
 }
@@ -220,7 +154,7 @@ function decodeToken(token: string): string {
 export async function listUploads(call: S3Call): Promise<S3Reply> {
   await openBucket(call.services, call.tenant, call.bucket);
   const { query } = call;
-  const encode = encoder(call);
+  const encode = keyEncoder(call);
   const limit = queryNumber(call, "max-uploads", 1000, 1, 1000);
   const prefix = query.get("prefix") ?? "";
   const delimiter = query.get("delimiter") ?? "";
@@ -267,9 +201,10 @@ export async function deleteObjects(call: S3Call): Promise<S3Reply> {
   for (const { key, version, conditions } of named) {
     const VersionId = version === undefined ? {} : { VersionId: version };
     try {
-      checkVersion(version);
-      await deleteObject(call.services, call.tenant, call.bucket, key, conditions);
-      deleted.push({ Key: key, ...VersionId });
+      const options = { conditions, version, bypass: bypasses(call) };
+      const done = await deleteObject(call.services, call.tenant, call.bucket, key, options);
+      const marker = done.marker === true && { DeleteMarker: true, DeleteMarkerVersionId: done.version };
+      deleted.push({ Key: key, ...VersionId, ...marker });
     } catch (error) {
       if (isCoded(error, "NoSuchBucket")) throw error;
       const { code, message } = s3Failure(error);

@@ -15,17 +15,22 @@ const s3Codes = {
   InternalError: 500,
   InvalidAccessKeyId: 403,
   InvalidArgument: 400,
+  InvalidBucketState: 409,
   InvalidBucketName: 400,
   InvalidDigest: 400,
+  InvalidEncryptionAlgorithmError: 400,
   InvalidPart: 400,
   InvalidPartNumber: 416,
   InvalidPartOrder: 400,
   InvalidRange: 416,
   InvalidRequest: 400,
+  InvalidRetentionPeriod: 400,
   InvalidStorageClass: 400,
+  InvalidTag: 400,
   InvalidToken: 400,
   InvalidURI: 400,
   KeyTooLongError: 400,
+  "KMS.NotFoundException": 400,
   MalformedTrailerError: 400,
   MalformedXML: 400,
   MetadataTooLarge: 400,
@@ -36,6 +41,7 @@ const s3Codes = {
   NoSuchCORSConfiguration: 404,
   NoSuchKey: 404,
   NoSuchLifecycleConfiguration: 404,
+  NoSuchObjectLockConfiguration: 404,
   NoSuchPublicAccessBlockConfiguration: 404,
   NoSuchTagSet: 404,
   NoSuchUpload: 404,
@@ -88,6 +94,7 @@ const documented: Readonly<Record<string, string>> = {
   NoSuchCORSConfiguration: "The CORS configuration does not exist",
   NoSuchKey: "The specified key does not exist.",
   NoSuchLifecycleConfiguration: "The lifecycle configuration does not exist",
+  NoSuchObjectLockConfiguration: "The specified object does not have a ObjectLock configuration",
   NoSuchPublicAccessBlockConfiguration: "The public access block configuration was not found",
   NoSuchTagSet: "The TagSet does not exist.",
   NoSuchUpload:
@@ -121,6 +128,8 @@ export interface S3Failure {
   readonly detail?: string;
   /** Further elements of the answer. */
   readonly elements?: Readonly<Record<string, string>>;
+  /** Headers of the answer. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly retryAfter?: number;
   readonly ours: boolean;
 }
@@ -130,13 +139,14 @@ export function s3Failure(error: unknown): S3Failure {
   if (isCoded(error) && Object.hasOwn(s3Codes, error.code)) {
     const status = s3Codes[error.code as S3Code];
     const { said, elements } = error.details as { readonly said?: string; readonly elements?: Record<string, string> };
-    const more = elements === undefined ? {} : { elements };
+    const more = { ...(elements && { elements }), ...headersOf(error) };
     return { status, code: error.code, ...wording(error.code, error.message, said), ...more, ours: status === 500 };
   }
   const kind = storageErrorKind(error);
   if (kind?.s3 !== undefined && error instanceof Error)
     return {
       ...kind.s3,
+      ...headersOf(error),
       ...(kind.s3.status === 500
         ? { message: unreadable[kind.name] ?? "the object cannot be read", elements: { Reason: kind.name } }
         : wording(kind.s3.code, error.message)),
@@ -145,6 +155,12 @@ export function s3Failure(error: unknown): S3Failure {
       ...(kind.retryAfter === undefined ? {} : { retryAfter: kind.retryAfter }),
     };
   return { status: 500, code: "InternalError", ...wording("InternalError"), ours: true };
+}
+
+/** Headers that a failure brings: of a delete marker that is met. */
+function headersOf(error: unknown): Pick<S3Failure, "headers"> {
+  const headers = isCoded(error) ? (error.details["headers"] as Record<string, string> | undefined) : undefined;
+  return headers === undefined ? {} : { headers };
 }
 
 /** What a client is told of a failure that a repetition does not end: nothing of the place, but that it lasts. */

@@ -20,9 +20,10 @@ import {
   joinChecksums,
   summed,
 } from "./checksums.ts";
+import { checkPartEncryption, customerKeyOf, encryptionReply } from "./encryption.ts";
 import { s3Error } from "./errors.ts";
 import { conditionsOf, describeObject } from "./object-headers.ts";
-import { copySource, partNumberOf } from "./object-operations.ts";
+import { askedAttributes, copySource, madeReply, partNumberOf, sourceReply } from "./object-operations.ts";
 import { uriEncode } from "./sigv4.ts";
 import { childText, onlyChildren, parseXml, xmlDocument } from "./xml.ts";
 
@@ -38,14 +39,15 @@ export async function beginUpload(call: S3Call): Promise<S3Reply> {
   const { contentType, headers, meta } = describeObject(call.headers);
   const { tenant, bucket, key } = call;
   const checksum = uploadChecksum(call);
+  const { attributes, customerKey } = await askedAttributes(call);
   const upload = await createUpload(call.services, {
     ...{ tenant, bucket, key, content_type: contentType, headers, meta },
     ...(checksum && { checksum }),
+    ...attributes,
   });
   const reply = xmlReply(xmlDocument("InitiateMultipartUploadResult", { Bucket: bucket, Key: key, UploadId: upload }));
-  if (checksum === undefined) return reply;
-  const said = { "x-amz-checksum-algorithm": checksum.algorithm.toUpperCase(), "x-amz-checksum-type": checksum.type };
-  return { ...reply, headers: { ...reply.headers, ...said } };
+  const said = checksum && { "x-amz-checksum-algorithm": checksum.algorithm.toUpperCase(), "x-amz-checksum-type": checksum.type };
+  return { ...reply, headers: { ...reply.headers, ...said, ...encryptionReply(attributes.encryption, customerKey) } };
 }
 
 /** The checksum that an upload is to have. Throws `InvalidRequest` for a type that its algorithm does not have. */
@@ -76,27 +78,34 @@ export async function storePart(call: S3Call): Promise<S3Reply> {
   const number = partNumber(call);
   const { doc: upload } = await openUpload(call.services, target(call));
   checkPartChecksums(upload, call.headers);
+  checkPartEncryption(call.headers, upload.encryption);
   const body = call.body(upload.checksum?.algorithm);
   if (body.length === undefined) throw s3Error("MissingContentLength", "the length of the content is missing");
-  const part = await uploadPart(call.services, target(call), number, body.bytes, body.verified, body.length);
-  return { status: 200, headers: { etag: `"${part.etag}"`, ...body.verified } };
+  const customerKey = customerKeyOf(call.headers);
+  const { bytes, length, verified } = body;
+  const part = await uploadPart(call.services, target(call), number, { bytes, length, checksums: verified, customerKey });
+  return { status: 200, headers: { etag: `"${part.etag}"`, ...verified, ...encryptionReply(upload.encryption, customerKey) } };
 }
 
 export async function copyPart(call: S3Call): Promise<S3Reply> {
   const number = partNumber(call);
-  const { object, range } = await copySource(call);
+  const { object, range, customerKey: sourceKey } = await copySource(call);
   const { start, end } = range ?? { start: 0, end: object.size };
-  const bytes = readObject(call.services, object, start, end, true);
+  const source = readObject(call.services, object, start, end, { counted: true, customerKey: sourceKey });
   const { doc: upload } = await openUpload(call.services, target(call));
-  const sums: Record<string, string> = {};
-  const body = summed(bytes, upload.checksum?.algorithm, sums);
-  const part = await uploadPart(call.services, target(call), number, body, sums, end - start);
-  const { ChecksumType: _, ...checksum } = checksumElements(sums);
-  return xmlReply(
+  const customerKey = customerKeyOf(call.headers);
+  const checksums: Record<string, string> = {};
+  const bytes = summed(source, upload.checksum?.algorithm, checksums);
+  const body = { bytes, checksums, length: end - start, customerKey };
+  const part = await uploadPart(call.services, target(call), number, body);
+  const { ChecksumType: _, ...checksum } = checksumElements(checksums);
+  const reply = xmlReply(
     xmlDocument("CopyPartResult", {
       ...{ LastModified: new Date(part.modified_at).toISOString(), ETag: `"${part.etag}"`, ...checksum },
     }),
   );
+  const more = { ...encryptionReply(upload.encryption, customerKey), ...sourceReply(object) };
+  return { ...reply, headers: { ...reply.headers, ...more } };
 }
 
 export async function partsOfUpload(call: S3Call): Promise<S3Reply> {
@@ -153,12 +162,13 @@ export async function finishUpload(call: S3Call): Promise<S3Reply> {
     throw s3Error("InvalidArgument", "PartNumber must be >= 1", {
       elements: { ArgumentName: "PartNumber", ArgumentValue: String(named.find((n) => n.number < 1)?.number) },
     });
+  const customerKey = customerKeyOf(call.headers);
   const object = await completeUpload(call.services, target(call), {
-    parts: named,
+    ...{ parts: named, customerKey },
     conditions: conditionsOf(call.headers),
     join: (upload, parts) => wholeChecksum(call, upload, parts, named),
   });
-  return xmlReply(
+  const reply = xmlReply(
     xmlDocument("CompleteMultipartUploadResult", {
       Location: `http://${call.host}/${call.bucket}/${call.key.split("/").map(uriEncode).join("/")}`,
       Bucket: call.bucket,
@@ -167,6 +177,8 @@ export async function finishUpload(call: S3Call): Promise<S3Reply> {
       ...checksumElements(object.headers),
     }),
   );
+  const more = { ...encryptionReply(object.encryption, customerKey), ...madeReply(object) };
+  return { ...reply, headers: { ...reply.headers, ...more } };
 }
 
 /**

@@ -1,19 +1,21 @@
 import type { ObjectDoc, PartDoc } from "../documents.ts";
+import { customerKeyFor } from "../objects/customer-key.ts";
 import { headObject } from "../objects/read-object.ts";
 import { type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { checksumElements } from "./checksums.ts";
+import { customerKeyOf } from "./encryption.ts";
 import { s3Error } from "./errors.ts";
-import { checkVersion } from "./versions.ts";
+import { versionReply } from "./object-operations.ts";
 import { type XmlObject, xmlDocument } from "./xml.ts";
 
 const known = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"];
 
 /** GetObjectAttributes: what is asked for of the object, without its bytes. */
 export async function objectAttributes(call: S3Call): Promise<S3Reply> {
-  checkVersion(call.query.get("versionId"));
   const asked = (call.headers["x-amz-object-attributes"] ?? "").split(",").map((name) => name.trim());
   if (asked.some((name) => !known.includes(name))) throw s3Error("InvalidArgument", "Invalid attribute name specified.");
-  const object = await headObject(call.services, call.tenant, call.bucket, call.key);
+  const object = await headObject(call.services, call.tenant, call.bucket, call.key, call.query.get("versionId"));
+  customerKeyFor(object, customerKeyOf(call.headers));
   const checksum = checksumElements(object.headers);
   const all: XmlObject = {
     ETag: object.etag,
@@ -24,7 +26,10 @@ export async function objectAttributes(call: S3Call): Promise<S3Reply> {
   };
   const document = Object.fromEntries(Object.entries(all).filter(([name]) => asked.includes(name)));
   const reply = xmlReply(xmlDocument("GetObjectAttributesResponse", document));
-  return { ...reply, headers: { ...reply.headers, "last-modified": new Date(object.modified_at).toUTCString() } };
+  return {
+    ...reply,
+    headers: { ...reply.headers, "last-modified": new Date(object.modified_at).toUTCString(), ...versionReply(object) },
+  };
 }
 
 /** The parts of a multipart object; S3 lists them one by one only where they have checksums. */

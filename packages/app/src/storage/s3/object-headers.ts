@@ -26,7 +26,7 @@ export function describeObject(headers: Headers): {
     .split(",")
     .map((e) => e.trim())
     .filter((e) => e !== "" && e !== "aws-chunked");
-  if (encoding.length > 0) standard["content-encoding"] = encoding.join(",");
+  if (encoding.length > 0) standard["content-encoding"] = encoding.join(", ");
   else delete standard["content-encoding"];
   const meta: Record<string, string> = {};
   let size = 0;
@@ -43,9 +43,6 @@ function refuseUnbuilt(headers: Headers): void {
   refuseAcl(headers);
   const storageClass = headers["x-amz-storage-class"];
   if (storageClass !== undefined && storageClass !== "STANDARD") throw s3Error("InvalidStorageClass", "only STANDARD is offered");
-  const encryption = headers["x-amz-server-side-encryption"];
-  if (encryption !== undefined && encryption !== "AES256")
-    throw s3Error("NotImplemented", "only AES256 is offered; every object has it");
 }
 
 /** Buckets and objects are their owner's alone. Throws `NotImplemented` when `x-amz-acl` asks for more. */
@@ -72,7 +69,6 @@ export function objectHeaders(object: ObjectDoc, request: Headers): Record<strin
     "last-modified": new Date(object.modified_at).toUTCString(),
     "accept-ranges": "bytes",
     "content-type": object.content_type,
-    "x-amz-server-side-encryption": "AES256",
   };
   for (const [name, value] of Object.entries(object.headers)) {
     if (name.startsWith("x-amz-checksum-") && request["x-amz-checksum-mode"] !== "ENABLED") continue;

@@ -1,11 +1,20 @@
 import type { ObjectDoc, PartDoc } from "../documents.ts";
+import { customerKeyFor } from "../objects/customer-key.ts";
 import { deleteObject } from "../objects/delete-object.ts";
 import { partLimits } from "../objects/multipart.ts";
-import { putObject } from "../objects/put-object.ts";
+import { putObject, type VersionAttributes } from "../objects/put-object.ts";
 import { headObject, readObject } from "../objects/read-object.ts";
 import type { S3Call, S3Reply } from "./call.ts";
 import { xmlReply } from "./call.ts";
 import { checksumAlgorithm, checksumElements, checksumType, isChecksumHeader, summed } from "./checksums.ts";
+import {
+  askedEncryption,
+  customerKeyOf,
+  encryptionHeaders,
+  encryptionReply,
+  refuseEncryptionNames,
+  sourceCustomerHeaders,
+} from "./encryption.ts";
 import { s3Error } from "./errors.ts";
 import {
   conditionsOf,
@@ -16,16 +25,24 @@ import {
   privateAcl,
   rangeHolds,
 } from "./object-headers.ts";
+import { askedLock, bypasses, lockReply } from "./object-lock.ts";
 import { type ByteRange, parseRange } from "./range.ts";
-import { checkVersion } from "./versions.ts";
+import { taggingCount, tagsOfHeader } from "./tagging.ts";
 import { xmlDocument } from "./xml.ts";
 
 export async function getObject(call: S3Call): Promise<S3Reply> {
   const asked = call.query.get("partNumber");
   if (asked !== undefined) partNumberOf(asked);
-  checkVersion(call.query.get("versionId"));
-  const object = await headObject(call.services, call.tenant, call.bucket, call.key);
-  const headers = objectHeaders(object, call.headers);
+  const object = await headObject(call.services, call.tenant, call.bucket, call.key, call.query.get("versionId"));
+  refuseEncryptionNames(call.headers);
+  const customerKey = customerKeyFor(object, customerKeyOf(call.headers));
+  const headers: Record<string, string> = {
+    ...objectHeaders(object, call.headers),
+    ...encryptionReply(object.encryption, customerKey),
+    ...versionReply(object),
+    ...taggingCount(object),
+    ...lockReply(object),
+  };
   const judged = judgeRead(object, conditionsOf(call.headers));
   if (judged === "failed") throw s3Error("PreconditionFailed", "the object is not the one asked for");
   if (judged === "not_modified") return { status: 304, headers };
@@ -59,7 +76,7 @@ export async function getObject(call: S3Call): Promise<S3Reply> {
   const length = end - start;
   if (call.method === "HEAD") return { status, headers: { ...headers, "content-length": String(length) } };
   // The first chunk is read before the status goes out, so that its failures are answered as such.
-  const bytes = readObject(call.services, object, start, end);
+  const bytes = readObject(call.services, object, start, end, { customerKey });
   const first = await bytes.next();
   return { status, headers, body: { length, bytes: chain(first, bytes) } };
 }
@@ -111,8 +128,21 @@ function chain(
   return chained;
 }
 
+/** Tags, lock and encryption that the headers of a new version ask for. */
+export async function askedAttributes(
+  call: S3Call,
+): Promise<{ readonly attributes: VersionAttributes; readonly customerKey: Uint8Array | undefined }> {
+  const { encryption, customerKey } = await askedEncryption(call);
+  const tags = tagsOfHeader(call.headers["x-amz-tagging"]);
+  return {
+    attributes: { ...askedLock(call), ...(tags && tags.length > 0 && { tags }), ...(encryption && { encryption }) },
+    customerKey,
+  };
+}
+
 export async function storeObject(call: S3Call): Promise<S3Reply> {
   const described = describeObject(call.headers);
+  const asked = await askedAttributes(call);
   const body = call.body();
   if (body.length === undefined) throw s3Error("MissingContentLength", "the length of the content is missing");
   // Checksums become part of the object, but a trailer's value is known only at the end: the record is filled then.
@@ -131,42 +161,45 @@ export async function storeObject(call: S3Call): Promise<S3Reply> {
     headers,
     meta: described.meta,
     conditions: conditionsOf(call.headers),
+    ...asked,
   });
-  const checked = Object.keys(body.verified).length > 0;
+  const checksum = Object.values(body.verified)[0];
   return {
     status: 200,
     headers: {
-      etag: `"${object.etag}"`,
-      "x-amz-server-side-encryption": "AES256",
-      ...body.verified,
-      ...(checked && { "x-amz-checksum-type": "FULL_OBJECT" }),
+      ...{ etag: `"${object.etag}"`, ...body.verified },
+      ...(checksum !== undefined && { "x-amz-checksum-type": checksumType(checksum) }),
+      ...encryptionReply(object.encryption, asked.customerKey),
+      ...madeReply(object),
     },
   };
 }
 
 export async function removeObject(call: S3Call): Promise<S3Reply> {
-  checkVersion(call.query.get("versionId"));
   const conditions = deleteConditions({
     etag: call.headers["if-match"],
     size: call.headers["x-amz-if-match-size"],
     modified: call.headers["x-amz-if-match-last-modified-time"],
   });
-  await deleteObject(call.services, call.tenant, call.bucket, call.key, conditions);
-  return { status: 204 };
+  const options = { conditions, version: call.query.get("versionId"), bypass: bypasses(call) };
+  const { version, marker } = await deleteObject(call.services, call.tenant, call.bucket, call.key, options);
+  const headers = { ...versionReply({ version_id: version }), ...(marker === true && { "x-amz-delete-marker": "true" }) };
+  return { status: 204, headers };
 }
 
 /** Nobody but the tenant reaches its objects. */
 export async function objectAcl(call: S3Call): Promise<S3Reply> {
-  checkVersion(call.query.get("versionId"));
-  await headObject(call.services, call.tenant, call.bucket, call.key);
-  return xmlReply(privateAcl(call.tenant));
+  const { version_id } = await headObject(call.services, call.tenant, call.bucket, call.key, call.query.get("versionId"));
+  const reply = xmlReply(privateAcl(call.tenant));
+  return { ...reply, headers: { ...reply.headers, ...versionReply({ version_id }) } };
 }
 
 /** The source of a copy, opened for the caller's tenant and judged by its conditions. */
-export async function copySource(call: S3Call): Promise<{ readonly object: ObjectDoc; readonly range: ByteRange | undefined }> {
+export async function copySource(
+  call: S3Call,
+): Promise<{ readonly object: ObjectDoc; readonly range: ByteRange | undefined; readonly customerKey: Uint8Array | undefined }> {
   const raw = call.headers["x-amz-copy-source"] ?? "";
   const [path = "", version] = raw.split("?versionId=");
-  checkVersion(version);
   let decoded: string;
   try {
     decoded = decodeURIComponent(path.replaceAll("+", "%20"));
@@ -175,10 +208,26 @@ export async function copySource(call: S3Call): Promise<{ readonly object: Objec
   }
   const [, bucket, key] = /^\/?([^/]+)\/(.+)$/s.exec(decoded) ?? [];
   if (bucket === undefined || key === undefined) throw s3Error("InvalidArgument", "x-amz-copy-source must be <bucket>/<key>");
-  const object = await headObject(call.services, call.tenant, bucket, key);
+  const object = await headObject(call.services, call.tenant, bucket, key, version);
   if (judgeRead(object, conditionsOf(call.headers, "x-amz-copy-source-")) !== "proceed")
     throw s3Error("PreconditionFailed", "the source is not the one asked for");
-  return { object, range: copyRange(call.headers["x-amz-copy-source-range"], object.size) };
+  const customerKey = customerKeyFor(object, customerKeyOf(call.headers, sourceCustomerHeaders));
+  return { object, range: copyRange(call.headers["x-amz-copy-source-range"], object.size), customerKey };
+}
+
+/** What a reply says of the version that was copied. */
+export function sourceReply({ version_id }: ObjectDoc): Readonly<Record<string, string>> {
+  return version_id === undefined ? {} : { "x-amz-copy-source-version-id": version_id };
+}
+
+/** What a reply says of the version that was made; one called `null` has no name of its own. */
+export function madeReply({ version_id }: ObjectDoc): Readonly<Record<string, string>> {
+  return version_id === "null" || version_id === undefined ? {} : versionReply({ version_id });
+}
+
+/** What a reply says of the version that it is about, where the bucket has versions. */
+export function versionReply({ version_id }: { readonly version_id?: string | undefined }): Readonly<Record<string, string>> {
+  return version_id === undefined ? {} : { "x-amz-version-id": version_id };
 }
 
 /** The range of a copied part: unlike a range that is read it must lie within the source. Throws `InvalidArgument`. */
@@ -198,11 +247,14 @@ function copyRange(text: string | undefined, size: number): ByteRange | undefine
 }
 
 export async function copyObject(call: S3Call): Promise<S3Reply> {
-  const { object: source } = await copySource(call);
-  const directive = call.headers["x-amz-metadata-directive"] ?? "COPY";
-  if (directive !== "COPY" && directive !== "REPLACE")
-    throw s3Error("InvalidArgument", "x-amz-metadata-directive must be COPY or REPLACE", { said: "Unknown metadata directive." });
-  if (directive === "COPY" && source.bucket === call.bucket && source.key === call.key)
+  const { object: source, customerKey: sourceKey } = await copySource(call);
+  const directive = directiveOf(call, "x-amz-metadata-directive");
+  const tagDirective = directiveOf(call, "x-amz-tagging-directive");
+  const asked = await askedAttributes(call);
+  const same = source.bucket === call.bucket && source.key === call.key;
+  const version = (call.headers["x-amz-copy-source"] ?? "").includes("?versionId=");
+  const changed = version || encryptionHeaders.some((name) => call.headers[name] !== undefined);
+  if (directive === "COPY" && same && !changed)
     throw s3Error(
       "InvalidRequest",
       "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
@@ -217,22 +269,39 @@ export async function copyObject(call: S3Call): Promise<S3Reply> {
     ...(directive === "COPY" ? plain : described.headers),
     ...(algorithm === undefined && Object.fromEntries(kept)),
   };
+  const { tags: replaced, ...attributes } = asked.attributes;
+  const tags = tagDirective === "COPY" ? source.tags : replaced;
   const object = await putObject(call.services, {
     tenant: call.tenant,
     bucket: call.bucket,
     key: call.key,
     // Equal content is one chunk: the bytes are read to be sealed for this use, not stored again.
-    body: summed(readObject(call.services, source, 0, source.size, true), algorithm, headers),
+    body: summed(
+      readObject(call.services, source, 0, source.size, { counted: true, customerKey: sourceKey }),
+      algorithm,
+      headers,
+    ),
     length: source.size,
     contentType: directive === "COPY" ? source.content_type : described.contentType,
     headers,
     meta: directive === "COPY" ? source.meta : described.meta,
     conditions: conditionsOf(call.headers),
+    attributes: { ...attributes, ...(tags && { tags }) },
+    customerKey: asked.customerKey,
   });
-  return xmlReply(
+  const reply = xmlReply(
     xmlDocument("CopyObjectResult", {
       ...{ LastModified: new Date(object.modified_at).toISOString(), ETag: `"${object.etag}"` },
       ...checksumElements(object.headers),
     }),
   );
+  const more = { ...encryptionReply(object.encryption, asked.customerKey), ...madeReply(object), ...sourceReply(source) };
+  return { ...reply, headers: { ...reply.headers, ...more } };
+}
+
+function directiveOf({ headers }: S3Call, name: string): "COPY" | "REPLACE" {
+  const directive = headers[name] ?? "COPY";
+  if (directive !== "COPY" && directive !== "REPLACE")
+    throw s3Error("InvalidArgument", `${name} must be COPY or REPLACE`, { said: "Unknown metadata directive." });
+  return directive;
 }

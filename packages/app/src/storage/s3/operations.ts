@@ -1,23 +1,46 @@
 import {
   absentConfiguration,
   bucketAcl,
-  bucketEncryption,
   bucketLocation,
-  bucketVersioning,
   deleteObjects,
   headBucket,
   listAllBuckets,
   listObjects,
   listUploads,
-  listVersions,
   putBucket,
   removeBucket,
 } from "./bucket-operations.ts";
 import type { S3Call, S3Reply } from "./call.ts";
 import { checksums } from "./checksums.ts";
+import {
+  customerHeaders,
+  encryptionHeaders,
+  getBucketEncryption,
+  putBucketEncryption,
+  removeBucketEncryption,
+  sourceCustomerHeaders,
+} from "./encryption.ts";
 import { beginUpload, copyPart, finishUpload, giveUpUpload, partsOfUpload, storePart } from "./multipart-operations.ts";
 import { objectAttributes } from "./object-attributes.ts";
+import {
+  getLegalHold,
+  getLockConfiguration,
+  getRetention,
+  lockHeaders,
+  putLegalHold,
+  putLockConfiguration,
+  putRetention,
+} from "./object-lock.ts";
 import { copyObject, getObject, objectAcl, removeObject, storeObject } from "./object-operations.ts";
+import {
+  getBucketTagging,
+  getObjectTagging,
+  putBucketTagging,
+  putObjectTagging,
+  removeBucketTagging,
+  removeObjectTagging,
+} from "./tagging.ts";
+import { getVersioning, listVersions, putVersioning } from "./versioning.ts";
 
 /** An operation, and the closed list of what a request for it may say. */
 export interface Operation {
@@ -58,15 +81,28 @@ const body = [
   ...["x-amz-decoded-content-length", "x-amz-trailer", "x-amz-sdk-checksum-algorithm"],
   ...Object.keys(checksums).map((algorithm) => `x-amz-checksum-${algorithm}`),
 ];
-const described = ["x-amz-acl", "x-amz-storage-class", "x-amz-server-side-encryption", "x-amz-meta-*"];
+const described = [
+  ...["x-amz-acl", "x-amz-storage-class", "x-amz-meta-*", "x-amz-tagging"],
+  ...encryptionHeaders,
+  ...lockHeaders,
+];
 const conditions = ["if-match", "if-none-match"];
-/** Leave to delete what is retained; nothing can be, so that it changes nothing. */
+/** Leave to end a `GOVERNANCE` retention before its time. */
 const bypass = ["x-amz-bypass-governance-retention"];
-const reads = [...conditions, "if-modified-since", "if-unmodified-since", "if-range", "range", "x-amz-checksum-mode"];
+const reads = [
+  ...conditions,
+  "if-modified-since",
+  "if-unmodified-since",
+  "if-range",
+  "range",
+  "x-amz-checksum-mode",
+  ...encryptionHeaders,
+];
 const responses = ["content-type", "content-language", "expires", "cache-control", "content-disposition", "content-encoding"].map(
   (name) => `response-${name}`,
 );
 const source = [
+  ...sourceCustomerHeaders,
   "x-amz-source-expected-bucket-owner",
   ...[...conditions, "if-modified-since", "if-unmodified-since"].map((name) => `x-amz-copy-source-${name}`),
 ];
@@ -77,6 +113,26 @@ const unset = (name: string, asks: string, code: Parameters<typeof absentConfigu
   ...{ name, on: "bucket", method: "GET", asks: [asks] },
   run: absentConfiguration(code),
 });
+
+/** What is set for a bucket: read, written whole, removed. */
+function configuration(
+  name: string,
+  asks: string,
+  { get, put, remove }: Readonly<Partial<Record<"get" | "put" | "remove", Operation["run"]>>>,
+): readonly Operation[] {
+  const common = { on: "bucket", asks: [asks] } as const;
+  return [
+    ...(get === undefined ? [] : [{ ...common, name: `GetBucket${name}`, method: "GET", run: get } as const]),
+    ...(put === undefined ? [] : [{ ...common, name: `PutBucket${name}`, method: "PUT", headers: body, run: put } as const]),
+    ...(remove === undefined ? [] : [{ ...common, name: `DeleteBucket${name}`, method: "DELETE", run: remove } as const]),
+  ];
+}
+
+/** What is told of a version, besides its bytes. */
+function ofVersion(name: string, asks: string, method: "GET" | "PUT" | "DELETE", run: Operation["run"]): Operation {
+  const headers = method === "PUT" ? [...body, ...(asks === "retention" ? bypass : [])] : [];
+  return { name, on: "object", method, asks: [asks], query: ["versionId"], headers, run };
+}
 
 /** Everything that the gateway does. What a request says beyond its operation's lists is `NotImplemented`, before anything is done. */
 export const operations: readonly Operation[] = [
@@ -93,16 +149,27 @@ export const operations: readonly Operation[] = [
   { name: "HeadBucket", on: "bucket", method: "HEAD", run: headBucket },
   { name: "DeleteBucket", on: "bucket", method: "DELETE", run: removeBucket },
   { name: "GetBucketLocation", on: "bucket", method: "GET", asks: ["location"], run: bucketLocation },
-  { name: "GetBucketVersioning", on: "bucket", method: "GET", asks: ["versioning"], run: bucketVersioning },
-  { name: "GetBucketEncryption", on: "bucket", method: "GET", asks: ["encryption"], run: bucketEncryption },
   { name: "GetBucketAcl", on: "bucket", method: "GET", asks: ["acl"], run: bucketAcl },
+  ...configuration("Versioning", "versioning", { get: getVersioning, put: putVersioning }),
+  ...configuration("Encryption", "encryption", {
+    get: getBucketEncryption,
+    put: putBucketEncryption,
+    remove: removeBucketEncryption,
+  }),
+  ...configuration("Tagging", "tagging", { get: getBucketTagging, put: putBucketTagging, remove: removeBucketTagging }),
+  {
+    ...{ name: "GetObjectLockConfiguration", on: "bucket", method: "GET", asks: ["object-lock"] },
+    run: getLockConfiguration,
+  },
+  {
+    ...{ name: "PutObjectLockConfiguration", on: "bucket", method: "PUT", asks: ["object-lock"], headers: body },
+    run: putLockConfiguration,
+  },
   unset("GetBucketPolicy", "policy", "NoSuchBucketPolicy"),
   unset("GetBucketCors", "cors", "NoSuchCORSConfiguration"),
   unset("GetBucketLifecycleConfiguration", "lifecycle", "NoSuchLifecycleConfiguration"),
-  unset("GetBucketTagging", "tagging", "NoSuchTagSet"),
   unset("GetBucketWebsite", "website", "NoSuchWebsiteConfiguration"),
   unset("GetBucketReplication", "replication", "ReplicationConfigurationNotFoundError"),
-  unset("GetObjectLockConfiguration", "object-lock", "ObjectLockConfigurationNotFoundError"),
   unset("GetPublicAccessBlock", "publicAccessBlock", "NoSuchPublicAccessBlockConfiguration"),
   {
     ...{ name: "ListObjects", on: "bucket", method: "GET" },
@@ -137,10 +204,17 @@ export const operations: readonly Operation[] = [
   },
   {
     ...{ name: "GetObjectAttributes", on: "object", method: "GET", asks: ["attributes"], query: ["versionId"] },
-    headers: ["x-amz-object-attributes", "x-amz-max-parts", "x-amz-part-number-marker"],
+    headers: ["x-amz-object-attributes", "x-amz-max-parts", "x-amz-part-number-marker", ...customerHeaders],
     run: objectAttributes,
   },
   { name: "GetObjectAcl", on: "object", method: "GET", asks: ["acl"], query: ["versionId"], run: objectAcl },
+  ofVersion("GetObjectTagging", "tagging", "GET", getObjectTagging),
+  ofVersion("PutObjectTagging", "tagging", "PUT", putObjectTagging),
+  ofVersion("DeleteObjectTagging", "tagging", "DELETE", removeObjectTagging),
+  ofVersion("GetObjectRetention", "retention", "GET", getRetention),
+  ofVersion("PutObjectRetention", "retention", "PUT", putRetention),
+  ofVersion("GetObjectLegalHold", "legal-hold", "GET", getLegalHold),
+  ofVersion("PutObjectLegalHold", "legal-hold", "PUT", putLegalHold),
   {
     ...{ name: "PutObject", on: "object", method: "PUT" },
     headers: [...body, ...described, ...conditions],
@@ -148,7 +222,14 @@ export const operations: readonly Operation[] = [
   },
   {
     ...{ name: "CopyObject", on: "object", method: "PUT", asks: ["x-amz-copy-source"] },
-    headers: [...described, ...conditions, ...source, "x-amz-metadata-directive", "x-amz-checksum-algorithm"],
+    headers: [
+      ...described,
+      ...conditions,
+      ...source,
+      "x-amz-metadata-directive",
+      "x-amz-tagging-directive",
+      "x-amz-checksum-algorithm",
+    ],
     run: copyObject,
   },
   {
@@ -163,12 +244,12 @@ export const operations: readonly Operation[] = [
   },
   {
     ...{ name: "UploadPart", on: "object", method: "PUT", asks: ["uploadId", "partNumber"] },
-    headers: body,
+    headers: [...body, ...encryptionHeaders],
     run: storePart,
   },
   {
     ...{ name: "UploadPartCopy", on: "object", method: "PUT", asks: ["uploadId", "partNumber", "x-amz-copy-source"] },
-    headers: [...source, "x-amz-copy-source-range"],
+    headers: [...source, ...customerHeaders, "x-amz-copy-source-range"],
     run: copyPart,
   },
   {
@@ -178,7 +259,7 @@ export const operations: readonly Operation[] = [
   },
   {
     ...{ name: "CompleteMultipartUpload", on: "object", method: "POST", asks: ["uploadId"] },
-    headers: [...body, ...conditions, "x-amz-checksum-type", "x-amz-mp-object-size"],
+    headers: [...body, ...conditions, ...customerHeaders, "x-amz-checksum-type", "x-amz-mp-object-size"],
     run: finishUpload,
   },
   { name: "AbortMultipartUpload", on: "object", method: "DELETE", asks: ["uploadId"], run: giveUpUpload },

@@ -66,6 +66,8 @@ export async function serveS3(options: S3GatewayOptions): Promise<S3Gateway> {
   server.on("request", (request, response) => serve(request, response, false));
   // The client waits for a word before it sends its body: it gets it once the request is known to be signed.
   server.on("checkContinue", (request, response) => serve(request, response, true));
+  // Another expectation is nobody's here to meet or to miss.
+  server.on("checkExpectation", (request, response) => serve(request, response, false));
   watchConnections(server, context, options.connections);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -279,6 +281,7 @@ function sendFailure(
   }
   for (const name of response.getHeaderNames()) if (name !== "x-amz-request-id" && name !== "server") response.removeHeader(name);
   response.statusCode = failed.status;
+  for (const [name, value] of Object.entries(failed.headers ?? {})) response.setHeader(name, value);
   if (failed.retryAfter !== undefined) response.setHeader("retry-after", failed.retryAfter);
   if (failed.status === 416 && isCoded(error)) response.setHeader("content-range", `bytes */${String(error.details["size"])}`);
   if (facts.unread) response.setHeader("connection", "close");

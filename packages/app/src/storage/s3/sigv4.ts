@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { s3Error } from "./errors.ts";
 import { signatureClaim } from "./signature-claim.ts";
@@ -56,7 +57,12 @@ export async function verifySignature(
     request.method,
     canonicalPath(path),
     canonicalQuery(query.filter(([name]) => name !== "X-Amz-Signature")),
-    ...claim.signedHeaders.map((name) => `${name}:${(request.headers[name] ?? "").trim().replace(/ +/g, " ")}`),
+    ...claim.signedHeaders.map(
+      (name) =>
+        `${name}:${signedText(request.headers[name] ?? "")
+          .trim()
+          .replace(/ +/g, " ")}`,
+    ),
     "",
     claim.signedHeaders.join(";"),
     claim.payloadHash,
@@ -75,6 +81,12 @@ export async function verifySignature(
     signature: claim.signature,
     payloadHash: claim.payloadHash,
   };
+}
+
+/** A header as it was signed: clients sign and send UTF-8, whose bytes Node reads as characters of Latin-1. */
+function signedText(value: string): string {
+  const bytes = Buffer.from(value, "latin1");
+  return isUtf8(bytes) ? bytes.toString("utf8") : value;
 }
 
 /** The host and every x-amz header must be under the signature: an unsigned one could be anybody's. */

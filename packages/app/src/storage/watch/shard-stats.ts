@@ -86,21 +86,20 @@ export function createShardStats(context: StorageContext): ShardStats {
       const counted = new Map<string, { deltas: number; bytes: number; objects: number }>();
       for (const shard of state.shards)
         counted.set(shard.id, { deltas: figures.get(shard.id)?.deltas ?? saved?.[shard.id] ?? 0, bytes: 0, objects: 0 });
-      let cursor: string | undefined;
-      do {
-        const page = await context.store.list("storage_objects", "by_key", [], {
-          limit: 500,
-          ...(cursor === undefined ? {} : { cursor }),
-        });
-        for (const { doc } of page.items) {
-          const object = doc as ObjectDoc;
-          const f = counted.get(shardAt(state.shards, shardPoint(object.bucket, object.key)).id);
-          if (f === undefined) continue;
-          f.bytes += object.size;
-          f.objects += 1;
-        }
-        cursor = page.cursor;
-      } while (cursor !== undefined);
+      for (const coll of ["storage_objects", "storage_versions"]) {
+        let cursor: string | undefined;
+        do {
+          const page = await context.store.list(coll, "by_key", [], { limit: 500, ...(cursor === undefined ? {} : { cursor }) });
+          for (const { doc } of page.items) {
+            const object = doc as ObjectDoc;
+            const f = counted.get(shardAt(state.shards, shardPoint(object.bucket, object.key)).id);
+            if (f === undefined || object.delete_marker === true) continue;
+            f.bytes += object.size;
+            f.objects += 1;
+          }
+          cursor = page.cursor;
+        } while (cursor !== undefined);
+      }
       figures.clear();
       for (const [shard, f] of counted) figures.set(shard, f);
     },

@@ -1,0 +1,264 @@
+import type { Check, Del, Put, Stored } from "@seneschal/core/ports";
+import { checkDeletable, checkRetentionChange, type Retention, storageError } from "@seneschal/core/storage";
+import { commit } from "../context.ts";
+import type { BucketDoc, ObjectDoc } from "../documents.ts";
+import { indexedKey } from "../schema.ts";
+import { objectError, openBucket } from "./buckets.ts";
+import { checkKey, objectId } from "./object-id.ts";
+import { type ObjectServices, writableShard } from "./services.ts";
+import { trashPuts } from "./trash.ts";
+
+/** A version of a key by name. `version` absent: the current one. */
+export interface VersionTarget {
+  readonly tenant: string;
+  readonly bucket: string;
+  readonly key: string;
+  readonly version?: string | undefined;
+}
+
+/** A version and the record that it is. */
+interface Located {
+  readonly coll: "storage_objects" | "storage_versions";
+  readonly id: string;
+  readonly version: number;
+  readonly doc: ObjectDoc;
+}
+
+/** What clients call a version by: `null` for one of a bucket that had no versions. */
+export function versionIdOf({ version_id }: Pick<ObjectDoc, "version_id">): string {
+  return version_id ?? "null";
+}
+
+/** Greater for later versions of one key. */
+export function ordinalOf({ ordinal, modified_at }: Pick<ObjectDoc, "ordinal" | "modified_at">): number {
+  return ordinal ?? modified_at;
+}
+
+/** The record of a version that is not current. */
+export function versionDocId(object: string, version: string): string {
+  return `${object}.${version}`;
+}
+
+/** The ordinal that a version id begins with; `undefined` for `null`, and for what is no version id. */
+export function ordinalOfId(version: string): number | undefined {
+  return /^[0-9a-f]{32}$/.test(version) ? Number.parseInt(version.slice(0, 12), 16) : undefined;
+}
+
+/** The id of a new version. It carries its ordinal, so that a listing goes on behind a version that is gone meanwhile. */
+function newVersionId({ context }: ObjectServices, ordinal: number): string {
+  return ordinal.toString(16).padStart(12, "0") + Buffer.from(context.random(10)).toString("hex");
+}
+
+/** The record of a version, of whatever kind; `undefined` when there is none. */
+export async function findVersion(
+  { context: { store } }: ObjectServices,
+  { bucket, key, version }: Pick<VersionTarget, "bucket" | "key" | "version">,
+): Promise<Located | undefined> {
+  const id = objectId(bucket, key);
+  // One that moves between the two places meanwhile is met when it is looked for again.
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const current = await store.get("storage_objects", id);
+    if (current !== undefined && (version === undefined || versionIdOf(current.doc as ObjectDoc) === version))
+      return { coll: "storage_objects", id, version: current.version, doc: current.doc as ObjectDoc };
+    if (version === undefined) return undefined;
+    const earlier = await store.get("storage_versions", versionDocId(id, version));
+    if (earlier !== undefined)
+      return { coll: "storage_versions", id: earlier.id, version: earlier.version, doc: earlier.doc as ObjectDoc };
+  }
+  return undefined;
+}
+
+/** What a commit does besides. */
+export interface Succession {
+  readonly doc: ObjectDoc;
+  readonly puts: readonly Put[];
+  readonly dels: readonly Del[];
+  /** How the shard's figures change. */
+  readonly bytes: number;
+  readonly objects: number;
+}
+
+/**
+ * Makes `made` the current version of its key after `current`, as the bucket's versioning has it: what was current becomes a version
+ * of the past, or is replaced where it has the same name, `null`. Throws `ObjectLocked` when that may not go.
+ */
+export async function succeed(
+  services: ObjectServices,
+  bucket: BucketDoc,
+  current: Stored | undefined,
+  made: ObjectDoc,
+): Promise<Succession> {
+  const { store, clock } = services.context;
+  const before = current?.doc as ObjectDoc | undefined;
+  const id = objectId(made.bucket, made.key);
+  const own = (doc: ObjectDoc): Put => ({ coll: "storage_objects", id, doc, ifVersion: current?.version ?? 0 });
+  const ordinal = before === undefined ? clock.now() : Math.max(clock.now(), ordinalOf(before) + 1);
+  const named =
+    bucket.versioning === undefined
+      ? {}
+      : { ordinal, version_id: bucket.versioning === "Enabled" ? newVersionId(services, ordinal) : "null" };
+  const doc: ObjectDoc = { ...made, ...named };
+  const puts: Put[] = [own(doc)];
+  const dels: Del[] = [];
+  const gone: ObjectDoc[] = [];
+  const kept = before !== undefined && versionIdOf(before) !== versionIdOf(doc);
+  if (kept) {
+    const past = { ...before, superseded_at: clock.now() };
+    puts.push({ coll: "storage_versions", id: versionDocId(id, versionIdOf(before)), doc: past, ifVersion: 0 });
+  } else if (before !== undefined) gone.push(before);
+  if (kept && versionIdOf(doc) === "null") {
+    const replaced = await store.get("storage_versions", versionDocId(id, "null"));
+    if (replaced !== undefined) {
+      dels.push({ coll: "storage_versions", id: replaced.id, ifVersion: replaced.version });
+      gone.push(replaced.doc as ObjectDoc);
+    }
+  }
+  for (const version of gone) checkDeletable(version, clock.now(), false);
+  puts.push(...gone.flatMap((version) => trashPuts(services, version)));
+  const counted = [doc, ...gone.map((version) => ({ ...version, minus: true }))];
+  return { doc, puts, dels, ...figures(counted) };
+}
+
+/** Bytes and number of versions that hold something; those with `minus` go. */
+function figures(versions: readonly (ObjectDoc & { readonly minus?: boolean })[]): { bytes: number; objects: number } {
+  const sign = ({ minus }: { readonly minus?: boolean }) => (minus === true ? -1 : 1);
+  return {
+    bytes: versions.reduce((sum, v) => sum + sign(v) * v.size, 0),
+    objects: versions.reduce((sum, v) => sum + (v.delete_marker === true ? 0 : sign(v)), 0),
+  };
+}
+
+/** Makes a delete marker the current version of a key; returns it. */
+export async function putDeleteMarker(
+  services: ObjectServices,
+  bucket: { readonly bucket: BucketDoc; readonly version: number },
+  current: Stored | undefined,
+  key: string,
+): Promise<Succession & { readonly checks: readonly Check[] }> {
+  const marker: ObjectDoc = {
+    ...{ bucket: bucket.bucket.name, key, tenant: bucket.bucket.tenant, size: 0, etag: "", content_type: "" },
+    ...{ headers: {}, meta: {}, modified_at: services.context.clock.now(), delete_marker: true, body: { kind: "none" } },
+  };
+  const next = await succeed(services, bucket.bucket, current, marker);
+  return { ...next, checks: [{ coll: "storage_buckets", id: bucket.bucket.name, version: bucket.version }] };
+}
+
+/** What ends a version for good: its record goes, and the latest one of the past becomes current in its place. */
+export async function removeVersion(
+  services: ObjectServices,
+  found: Located,
+): Promise<Pick<Succession, "puts" | "dels" | "bytes" | "objects">> {
+  const { doc, coll, id, version } = found;
+  const trash = trashPuts(services, doc);
+  const counted = figures([{ ...doc, minus: true }]);
+  const latest = coll === "storage_objects" ? await latestOfPast(services, doc) : undefined;
+  if (latest === undefined) return { puts: trash, dels: [{ coll, id, ifVersion: version }], ...counted };
+  const { superseded_at: _, ...current } = latest.doc as ObjectDoc;
+  return {
+    puts: [...trash, { coll, id, doc: current, ifVersion: version }],
+    dels: [{ coll: "storage_versions", id: latest.id, ifVersion: latest.version }],
+    ...counted,
+  };
+}
+
+async function latestOfPast({ context }: ObjectServices, { bucket, key }: ObjectDoc): Promise<Stored | undefined> {
+  for await (const found of pastVersions(context.store, bucket, key)) return found;
+  return undefined;
+}
+
+/** Versions of a key that are not current, the latest first. */
+export async function* pastVersions(
+  store: ObjectServices["context"]["store"],
+  bucket: string,
+  key: string,
+): AsyncGenerator<Stored> {
+  let cursor: string | undefined;
+  do {
+    const page = await store.list("storage_versions", "by_key", [bucket, indexedKey(key)], {
+      limit: 100,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    // Longer keys share what the index has of them.
+    yield* page.items.filter(({ doc }) => doc["key"] === key);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}
+
+/**
+ * Changes what is told of a version, never its bytes: tags, retention, legal hold. Returns it as it is then. Throws `NotFound`,
+ * `NoSuchVersion`, `MethodNotAllowed` for a delete marker, and what `change` throws.
+ */
+export async function describeVersion(
+  services: ObjectServices,
+  target: VersionTarget,
+  change: (doc: ObjectDoc, bucket: BucketDoc) => ObjectDoc,
+  event?: { readonly action: string },
+): Promise<ObjectDoc> {
+  const { bucket, key, tenant } = target;
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const { bucket: owner } = await openBucket(services, tenant, bucket);
+    const shard = await writableShard(services, bucket, key);
+    const found = await openVersion(services, target);
+    const doc = change(found.doc, owner);
+    const audit = event && [{ stream: "storage", event: { ...event, tenant, bucket, key, version: versionIdOf(doc) } }];
+    const put = { coll: found.coll, id: found.id, doc, ifVersion: found.version };
+    if (!(await commit(services.context.store, { puts: [put], ...(audit && { audit }) })).ok) continue;
+    services.shards.changed(shard.id, 0, 0);
+    return doc;
+  }
+  throw storageError("ShardUnavailable", "too many writers of one key, try again");
+}
+
+/** A version that holds an object. Throws as {@link describeVersion} does. */
+export async function openVersion(services: ObjectServices, target: VersionTarget): Promise<Located> {
+  checkKey(target.key);
+  const found = await findVersion(services, target);
+  if (found === undefined) {
+    if (target.version === undefined) throw storageError("NotFound", "the object does not exist", { bucket: target.bucket });
+    throw objectError("NoSuchVersion", "the object has no such version", { elements: { VersionId: target.version } });
+  }
+  if (found.doc.delete_marker !== true) return found;
+  const details = {
+    headers: {
+      "x-amz-delete-marker": "true",
+      "x-amz-version-id": versionIdOf(found.doc),
+      ...(target.version !== undefined && {
+        allow: "DELETE",
+        "last-modified": new Date(found.doc.modified_at).toUTCString(),
+      }),
+    },
+  };
+  if (target.version === undefined) throw storageError("NotFound", "the object is deleted", details);
+  throw objectError("MethodNotAllowed", "the version is a delete marker", details);
+}
+
+/** Keeps a version until a time, longer than it is kept already unless that may be bypassed; `undefined` ends it. */
+export function retain(
+  services: ObjectServices,
+  target: VersionTarget,
+  retention: Retention | undefined,
+  bypass: boolean,
+): Promise<ObjectDoc> {
+  const change = (doc: ObjectDoc, bucket: BucketDoc): ObjectDoc => {
+    needLock(bucket);
+    checkRetentionChange(doc.retention, retention, services.context.clock.now(), bypass);
+    const { retention: _, ...rest } = doc;
+    return { ...rest, ...(retention && { retention: { ...retention } }) } as ObjectDoc;
+  };
+  return describeVersion(services, target, change, { action: bypass ? "object.retention.bypass" : "object.retention" });
+}
+
+/** Puts a version under a legal hold, or takes it off. */
+export function holdLegally(services: ObjectServices, target: VersionTarget, on: boolean): Promise<ObjectDoc> {
+  const change = (doc: ObjectDoc, bucket: BucketDoc): ObjectDoc => {
+    needLock(bucket);
+    return { ...doc, legal_hold: on };
+  };
+  return describeVersion(services, target, change, { action: on ? "object.legal_hold.on" : "object.legal_hold.off" });
+}
+
+/** Throws `InvalidRequest` for a bucket that has no object lock. */
+export function needLock(bucket: BucketDoc): void {
+  if (bucket.object_lock === undefined)
+    throw objectError("InvalidRequest", "Bucket is missing Object Lock Configuration", { bucket: bucket.name });
+}

@@ -1,0 +1,112 @@
+import type { BucketDoc, ObjectDoc, Tags } from "../documents.ts";
+import { changeBucket, openBucket } from "../objects/buckets.ts";
+import { headObject } from "../objects/read-object.ts";
+import { describeVersion, versionIdOf } from "../objects/versions.ts";
+import { readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
+import { s3Error } from "./errors.ts";
+import { childText, onlyChildren, parseXml, type XmlElement, xmlDocument } from "./xml.ts";
+
+const objectLimit = 10;
+const bucketLimit = 50;
+
+/** Tags as `x-amz-tagging` has them: a query string. Throws `InvalidTag`. */
+export function tagsOfHeader(text: string | undefined): Tags | undefined {
+  if (text === undefined) return undefined;
+  const pairs = text.split("&").filter((pair) => pair !== "");
+  const decode = (part: string) => {
+    try {
+      return decodeURIComponent(part.replaceAll("+", " "));
+    } catch {
+      throw invalidTag("the tags are not encoded as a query is");
+    }
+  };
+  return checked(
+    pairs.map((pair) => {
+      const at = pair.indexOf("=");
+      return { key: decode(at < 0 ? pair : pair.slice(0, at)), value: at < 0 ? "" : decode(pair.slice(at + 1)) };
+    }),
+    objectLimit,
+  );
+}
+
+/** Tags as a `Tagging` document has them. Throws `MalformedXML`, `InvalidTag`. */
+function tagsOfXml(root: XmlElement, limit = objectLimit): Tags {
+  onlyChildren(root, ["TagSet"]);
+  const [set, ...more] = root.children;
+  if (root.name !== "Tagging" || set === undefined || more.length > 0)
+    throw s3Error("MalformedXML", "expected Tagging with a TagSet");
+  onlyChildren(set, ["Tag"]);
+  return checked(
+    set.children.map((tag) => {
+      onlyChildren(tag, ["Key", "Value"]);
+      const [key, value] = [childText(tag, "Key"), childText(tag, "Value")];
+      if (key === undefined || value === undefined) throw s3Error("MalformedXML", "a Tag has a Key and a Value");
+      return { key, value };
+    }),
+    limit,
+  );
+}
+
+function invalidTag(text: string) {
+  return s3Error("InvalidTag", text);
+}
+
+function checked(tags: readonly { readonly key: string; readonly value: string }[], limit: number): Tags {
+  if (tags.length > limit)
+    throw invalidTag(limit === objectLimit ? "Object tags cannot be greater than 10" : `at most ${limit} tags are kept`);
+  if (new Set(tags.map(({ key }) => key)).size < tags.length) throw invalidTag("Cannot provide multiple Tags with the same key");
+  for (const { key, value } of tags) {
+    if (key.length === 0 || key.length > 128) throw invalidTag("The TagKey you have provided is invalid");
+    if (value.length > 256) throw invalidTag("The TagValue you have provided is invalid");
+    if (key.startsWith("aws:")) throw invalidTag("System tags cannot be added/updated by requester");
+  }
+  return [...tags].sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+function tagging(tags: Tags): string {
+  return xmlDocument("Tagging", { TagSet: { Tag: tags.map(({ key, value }) => ({ Key: key, Value: value })) } });
+}
+
+/** How many tags a version has, for its replies. */
+export function taggingCount({ tags = [] }: ObjectDoc): Readonly<Record<string, string>> {
+  return tags.length === 0 ? {} : { "x-amz-tagging-count": String(tags.length) };
+}
+
+const versionOf = (doc: ObjectDoc) => (doc.version_id === undefined ? {} : { "x-amz-version-id": versionIdOf(doc) });
+
+export async function getObjectTagging(call: S3Call): Promise<S3Reply> {
+  const object = await headObject(call.services, call.tenant, call.bucket, call.key, call.query.get("versionId"));
+  const reply = xmlReply(tagging(object.tags ?? []));
+  return { ...reply, headers: { ...reply.headers, ...versionOf(object) } };
+}
+
+export async function putObjectTagging(call: S3Call): Promise<S3Reply> {
+  const tags = tagsOfXml(parseXml(await readText(call, call.body(), 64 * 1024)));
+  return { status: 200, headers: versionOf(await setTags(call, tags)) };
+}
+
+export async function removeObjectTagging(call: S3Call): Promise<S3Reply> {
+  return { status: 204, headers: versionOf(await setTags(call, [])) };
+}
+
+function setTags({ services, tenant, bucket, key, query }: S3Call, tags: Tags): Promise<ObjectDoc> {
+  const target = { tenant, bucket, key, version: query.get("versionId") };
+  return describeVersion(services, target, ({ tags: _, ...doc }) => ({ ...doc, ...(tags.length > 0 && { tags }) }) as ObjectDoc);
+}
+
+export async function getBucketTagging(call: S3Call): Promise<S3Reply> {
+  const { bucket } = await openBucket(call.services, call.tenant, call.bucket);
+  if (bucket.tags === undefined) throw s3Error("NoSuchTagSet", "the bucket has no tags");
+  return xmlReply(tagging(bucket.tags));
+}
+
+export async function putBucketTagging(call: S3Call): Promise<S3Reply> {
+  const tags = tagsOfXml(parseXml(await readText(call, call.body(), 64 * 1024)), bucketLimit);
+  await changeBucket(call.services, call.tenant, call.bucket, "tagging", (bucket) => ({ ...bucket, tags }));
+  return { status: 204 };
+}
+
+export async function removeBucketTagging(call: S3Call): Promise<S3Reply> {
+  await changeBucket(call.services, call.tenant, call.bucket, "tagging", ({ tags: _, ...bucket }) => bucket as BucketDoc);
+  return { status: 204 };
+}

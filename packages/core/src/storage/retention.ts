@@ -1,0 +1,59 @@
+import { storageError } from "./errors.ts";
+
+/** How firmly a version is kept: `GOVERNANCE` yields to who may bypass it and says so, `COMPLIANCE` to nobody. */
+export const retentionModes = ["GOVERNANCE", "COMPLIANCE"] as const;
+export type RetentionMode = (typeof retentionModes)[number];
+
+/** Until when a version may not be deleted, milliseconds. */
+export interface Retention {
+  readonly mode: RetentionMode;
+  readonly until: number;
+}
+
+/** What new versions of a bucket are kept for. */
+export interface DefaultRetention {
+  readonly mode: RetentionMode;
+  readonly unit: "days" | "years";
+  readonly count: number;
+}
+
+/** What of a version decides whether it may go. */
+export interface Held {
+  readonly retention?: Retention;
+  readonly legal_hold?: boolean;
+}
+
+const dayMs = 86_400_000;
+
+/** The retention of a version that is made now. */
+export function defaultRetention({ mode, unit, count }: DefaultRetention, now: number): Retention {
+  return { mode, until: now + count * (unit === "days" ? 1 : 365) * dayMs };
+}
+
+/**
+ * Throws `ObjectLocked` while a version may not be deleted: a legal hold and `COMPLIANCE` hold against everybody, `GOVERNANCE`
+ * against who does not bypass it.
+ */
+export function checkDeletable({ retention, legal_hold }: Held, now: number, bypass: boolean): void {
+  if (legal_hold === true) throw storageError("ObjectLocked", "the version is under a legal hold");
+  if (retention === undefined || retention.until <= now || (retention.mode === "GOVERNANCE" && bypass)) return;
+  throw storageError("ObjectLocked", `the version is kept until ${new Date(retention.until).toISOString()} (${retention.mode})`);
+}
+
+/**
+ * Throws `ObjectLocked` when a retention is to become another one than the same for longer: `COMPLIANCE` only grows, `GOVERNANCE`
+ * is changed otherwise, or ended, by bypass alone.
+ */
+export function checkRetentionChange(
+  before: Retention | undefined,
+  after: Retention | undefined,
+  now: number,
+  bypass: boolean,
+): void {
+  if (before === undefined || before.until <= now || (before.mode === "GOVERNANCE" && bypass)) return;
+  if (after !== undefined && after.mode === before.mode && after.until >= before.until) return;
+  throw storageError(
+    "ObjectLocked",
+    `the version is kept until ${new Date(before.until).toISOString()} (${before.mode}), which cannot be taken back`,
+  );
+}
