@@ -181,8 +181,8 @@ describe("Signature Version 4", () => {
   test("what is not built is refused by name, not ignored", async () => {
     for (const headers of [
       { "x-amz-acl": "public-read" },
-      { "x-amz-tagging": "a=b" },
-      { "x-amz-server-side-encryption-customer-algorithm": "AES256" },
+      { "x-amz-website-redirect-location": "/" },
+      { "x-amz-server-side-encryption-context": "e30=" },
     ])
       expect(await refusal({ method: "PUT", path: "/sig/x", body: Buffer.from("x"), headers })).toEqual([501, "NotImplemented"]);
     expect(await refusal({ path: "/sig", query: { metrics: "" } })).toEqual([501, "NotImplemented"]);
