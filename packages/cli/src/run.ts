@@ -49,7 +49,8 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
     if (error instanceof CommanderError && error.exitCode === 0) return exitCode.ok;
     code = codeOf(error);
     const told = tell(error);
-    if (json) host.out(JSON.stringify({ error: told }));
+    // What serves writes JSON lines from its start on, also if there is none.
+    if (json || (argv[0] === "serve" && !(error instanceof CommanderError))) host.out(JSON.stringify({ error: told }));
     // Commander has said what is wrong with a command line, with the help that fits.
     else if (!(error instanceof CommanderError)) host.err(`seneschal: ${told.message}`);
   }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -19,5 +19,27 @@ describe("seneschal serve", () => {
     expect([code, host.errors]).toEqual([0, []]);
     const lines = host.lines.flatMap((text) => text.split("\n")).map((line): unknown => JSON.parse(line));
     expect(lines).toEqual([{ services: [{ name: "scheduler", url: expect.stringMatching(/^http:/) }] }]);
+  });
+
+  it("says as JSON, too, why it did not start, and ends with the code of that", async () => {
+    const host = scriptedHost({ cwd, interrupted: Promise.resolve() });
+    // Port 1 is nobody's.
+    const etcd = { kind: "etcd", endpoints: ["http://127.0.0.1:1"], etcd_try_timeout: "50ms", etcd_total_timeout: "100ms" };
+    await writeFile(
+      join(cwd, "etcd.json"),
+      JSON.stringify({
+        data_dir: `${cwd}/none`,
+        log: { level: "silent" },
+        services: ["scheduler"],
+        scheduler: { storage: etcd },
+      }),
+    );
+    const code = await run(["serve", "--config", join(cwd, "etcd.json")], host);
+    expect([code, host.errors]).toEqual([3, []]);
+    expect(host.lines.map((line): unknown => JSON.parse(line))).toEqual([
+      { error: { code: "no_quorum", message: expect.any(String), details: {} } },
+    ]);
+    expect(await run(["serve", "--config", join(cwd, "none.yaml")], host)).toBe(2);
+    expect(JSON.parse(host.lines.at(-1) ?? "")).toMatchObject({ error: { code: expect.any(String) } });
   });
 });

@@ -35,6 +35,8 @@ const HEARTBEAT_FLUSH_MS = 10_000;
 const NOTIFY_MS = 5000;
 const ARCHIVE_MS = 60_000;
 const SPACE_MS = 15_000;
+/** A third of what a lease runs. */
+const NAME_MS = 1500;
 
 /** The cycle, heartbeats, notifications, accounting, the local runner and the RPC server, as far as they are configured. */
 export function background(options: BackgroundOptions): Background {
@@ -125,6 +127,8 @@ export function background(options: BackgroundOptions): Background {
         await quotas.propose({ kind: "system.update", id: newId(), by: "system", why: "configuration", budgetPeriodDays: days });
       await steps.step("log space", () => services.space.look());
       again("log space", SPACE_MS, () => services.space.look());
+      await steps.step("instance name", () => services.name.keep());
+      again("instance name", NAME_MS, () => services.name.keep());
       await startRunner();
       await startAccounting();
       startWebhook();

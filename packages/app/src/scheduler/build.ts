@@ -37,12 +37,14 @@ import { openOutputs } from "./runner/outputs.ts";
 import type { SchedulerServices } from "./services.ts";
 import { type SchedulerConfig, schedulerSettings } from "./settings.ts";
 import { forwarding } from "./storage/forward.ts";
+import { instanceName } from "./storage/instance-name.ts";
 import { openLogSpace, WARN_AT } from "./storage/log-space.ts";
-import { openLease, openLog } from "./storage/open-log.ts";
+import { type Lease, openLease, openLog, openNameLease } from "./storage/open-log.ts";
 
 /** What a test or an embedding process may put in place of the configured parts. */
 export interface SchedulerParts {
   readonly openLog?: () => Promise<ReplicatedLog>;
+  readonly openNameLease?: () => Promise<Lease>;
   readonly repeat?: Repeat;
 }
 
@@ -95,8 +97,18 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
       : await forwarding({ replicated: local, lease, self, token, timeoutMs });
   const quotas = quotasOn(cluster ?? local);
 
+  const processId = newId();
+  const name = instanceName({
+    lease: await (
+      parts.openNameLease ?? (() => openNameLease(config.storage, { id: processId, address: address ?? "" }, nodeId))
+    )(),
+    process: processId,
+    instance: nodeId,
+    now: () => platform.clock.now(),
+    log: platform.log,
+  });
   const space = openLogSpace(log, platform.log);
-  const counts = schedulerMetrics({ metrics, state: () => quotas.state(), space, log });
+  const counts = schedulerMetrics({ metrics, state: () => quotas.state(), space, log, name });
   const feed = openFeed(quotas);
   const heartbeats = openHeartbeats(quotas);
   const outputs = config.runner.enabled ? openOutputs(() => clock.now()) : undefined;
@@ -128,6 +140,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
     planOptions,
     heartbeats,
     feed,
+    name,
     outputs,
     backups: backups === undefined ? undefined : openBackups(backups),
     signer,
@@ -186,6 +199,13 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
           if (space.fraction() >= WARN_AT) throw new Error("the log's storage fills up");
         },
       },
+      {
+        name: "instance_id",
+        required: false,
+        check: async () => {
+          if (name.shared()) throw new Error("another process on this log has the same instance_id");
+        },
+      },
     ],
     start: () => work.start(),
     listeners: () => work.listeners(),
@@ -194,6 +214,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
       feed.close();
       await (cluster ?? local).close();
       await lease?.close?.();
+      await name.close();
       await log.close();
     },
   };

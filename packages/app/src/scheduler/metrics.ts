@@ -3,6 +3,7 @@ import type { Metrics } from "@seneschal/adapters/metrics";
 import type { QuotaState } from "@seneschal/quota";
 import { Counter, Gauge, Histogram } from "prom-client";
 import type { CycleReport } from "./cycle/cycle.ts";
+import type { InstanceName } from "./storage/instance-name.ts";
 import type { LogSpace } from "./storage/log-space.ts";
 
 /** What the scheduler counts beside HTTP. Labels are bounded: no tenant, no user, no allocation. */
@@ -17,9 +18,10 @@ export interface SchedulerMetricsOptions {
   readonly state: () => QuotaState;
   readonly space: LogSpace;
   readonly log: Pick<GuardedLog, "available">;
+  readonly name: Pick<InstanceName, "shared">;
 }
 
-export function schedulerMetrics({ metrics, state, space, log }: SchedulerMetricsOptions): SchedulerMetrics {
+export function schedulerMetrics({ metrics, state, space, log, name }: SchedulerMetricsOptions): SchedulerMetrics {
   const registers = [metrics.registry];
   const seconds = new Histogram({
     name: "scheduler_cycle_seconds",
@@ -63,10 +65,18 @@ export function schedulerMetrics({ metrics, state, space, log }: SchedulerMetric
   });
   new Gauge({
     name: "scheduler_log_available",
-    help: "1 while the log answers with a quorum",
+    help: "Whether the log answers with a quorum: 1 or 0",
     registers,
     collect() {
       this.set(log.available() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "scheduler_instance_id_shared",
+    help: "Whether another process on the log goes by the same instance_id: 1 or 0",
+    registers,
+    collect() {
+      this.set(name.shared() ? 1 : 0);
     },
   });
   new Gauge({

@@ -11,6 +11,7 @@ import type { Heartbeats } from "./cycle/heartbeats.ts";
 import type { Feed } from "./events/feed.ts";
 import type { Quotas } from "./quotas.ts";
 import type { SchedulerConfig } from "./settings.ts";
+import type { InstanceName } from "./storage/instance-name.ts";
 import type { LogSpace } from "./storage/log-space.ts";
 
 /** Lines that running work wrote. */
@@ -51,6 +52,7 @@ export interface SchedulerServices {
   readonly planOptions: PlanOptions;
   readonly heartbeats: Heartbeats;
   readonly feed: Feed;
+  readonly name: InstanceName;
   readonly outputs: Outputs | undefined;
   readonly backups: Backups | undefined;
   readonly signer: AuditSigner;

@@ -70,12 +70,15 @@ describe.each(servers)("on %s, a log", (_, serve) => {
     expect((await s.call(undefined, "GET", "/health")).status).toBe(503);
     expect((await s.call(undefined, "GET", "/healthz")).status).toBe(200);
     const ready = await s.call(undefined, "GET", "/ready");
-    expect([ready.status, ready.body]).toEqual([503, { ready: false, components: { log: "unhealthy", log_space: "healthy" } }]);
-    expect((await s.call(undefined, "GET", "/metrics")).body).toContain("scheduler_log_available 0");
+    expect([ready.status, ready.body]).toEqual([
+      503,
+      { ready: false, components: { log: "unhealthy", log_space: "healthy", instance_id: "healthy" } },
+    ]);
+    expect((await s.call(undefined, "GET", "/metrics")).body).toContain("\nscheduler_log_available 0\n");
     fault = undefined;
     expect((await s.ok("root", "GET", "/api/v1/raft/status")).available).toBe(true);
     expect((await s.call(undefined, "GET", "/ready")).body.ready).toBe(true);
-    expect((await s.call(undefined, "GET", "/metrics")).body).toContain("scheduler_log_available 1");
+    expect((await s.call(undefined, "GET", "/metrics")).body).toContain("\nscheduler_log_available 1\n");
     expect(await s.ok("ada", "GET", `/api/v1/allocations/${running}`)).toMatchObject({ state: "running" });
     await s.submit("ada");
   });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openLevelLog } from "@seneschal/adapters/level";
-import type { Candidate, SequencerLease } from "@seneschal/adapters/log";
+import { type Candidate, type SequencerLease, sha256 } from "@seneschal/adapters/log";
 import { createMemoryLog } from "@seneschal/adapters/memory";
 import { CodedError } from "@seneschal/core";
 import type { ReplicatedLog } from "@seneschal/core/ports";
@@ -31,16 +31,26 @@ export async function openLog(storage: Storage): Promise<ReplicatedLog> {
   }
 }
 
+/** A lease that can be closed. */
+export type Lease = SequencerLease & { close?(): unknown };
+
 /** The lease that elects whom the others forward to; only a log of several processes has one. */
-export async function openLease(
-  storage: Storage,
-  self: Candidate,
-): Promise<(SequencerLease & { close?(): unknown }) | undefined> {
+export function openLease(storage: Storage, self: Candidate): Promise<Lease | undefined> {
+  return leaseOf(storage, self, storage.prefix, "scheduler");
+}
+
+/** The lease of a process's name: one for each name, whoever goes by it. */
+export function openNameLease(storage: Storage, self: Candidate, instance: string): Promise<Lease | undefined> {
+  const name = sha256(instance).slice(0, 16);
+  return leaseOf(storage, self, `${storage.prefix}/instances/${name}`, `scheduler instance ${name}`);
+}
+
+async function leaseOf(storage: Storage, self: Candidate, prefix: string, name: string): Promise<Lease | undefined> {
   switch (storage.kind) {
     case "etcd":
-      return (await etcd()).openEtcdLease({ ...etcdOptions(storage), prefix: storage.prefix, self });
+      return (await etcd()).openEtcdLease({ ...etcdOptions(storage), prefix, self });
     case "postgres":
-      return (await postgres()).openPostgresLease({ url: needed(storage.url, "url"), name: "scheduler", self });
+      return (await postgres()).openPostgresLease({ url: needed(storage.url, "url"), name, self });
     default:
       return undefined;
   }
