@@ -1,10 +1,11 @@
 /**
  * `npm run fuzz [-- --only NAME --seconds N --seed N]`: mutates each target's corpus, keeping what runs blocks of our packages that nothing ran
  * before, until the time is over. An input that breaks a law, throws what is no code of ours or takes more than two seconds of the processor is written to
- * `fuzz/findings/NAME/` and ends the run of its target; put it into `fuzz/corpus/NAME/` with the mend.
+ * `fuzz/findings/NAME/` and ends the run of its target; put it into `fuzz/corpus/NAME/` with the mend. An input that ends the process itself is what
+ * `fuzz/findings/NAME/under-way` holds then.
  */
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { corpusOf, targetNamed, targetNames } from "./corpus.ts";
 import { Coverage } from "./coverage.ts";
@@ -25,9 +26,14 @@ const SLOW_MS = 2_000;
 /** Inputs between two looks at the counters: reading them costs more than most inputs. */
 const BATCH = 32;
 
-function keep(name: string, bytes: Uint8Array, why: string): void {
+function findingsOf(name: string): URL {
   const dir = new URL(`findings/${name}/`, import.meta.url);
   mkdirSync(dir, { recursive: true });
+  return dir;
+}
+
+function keep(name: string, bytes: Uint8Array, why: string): void {
+  const dir = findingsOf(name);
   const file = new URL(createHash("sha256").update(bytes).digest("hex").slice(0, 16), dir);
   writeFileSync(file, bytes);
   console.log(`${name}: ${why}\n  ${file.pathname}`);
@@ -40,7 +46,9 @@ async function fuzz(name: string): Promise<boolean> {
   const begun = seeds.length;
   const below = numbersFrom(seed);
   /** Undefined where all is well. */
+  const underWay = new URL("under-way", findingsOf(name));
   const tried = async (bytes: Uint8Array): Promise<string | undefined> => {
+    writeFileSync(underWay, bytes);
     const started = process.cpuUsage();
     try {
       await target.run(bytes);
@@ -86,5 +94,6 @@ async function fuzz(name: string): Promise<boolean> {
 for (const name of names) {
   const close = await (await targetNamed(name)).open?.();
   if (!(await fuzz(name))) process.exitCode = 1;
+  rmSync(new URL("under-way", findingsOf(name)));
   close?.();
 }

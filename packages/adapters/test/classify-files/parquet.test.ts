@@ -6,6 +6,8 @@ import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, test } from "vitest";
 import { classifyFile, classifyParquet, type RandomAccess } from "../../src/classify-files/index.ts";
 import { checkDeltaStrings, checkRuns } from "../../src/classify-files/parquet/check-page.ts";
+import { checkThrift } from "../../src/classify-files/parquet/check-thrift.ts";
+import { pageStart } from "../../src/classify-files/parquet/decode-page.ts";
 import { readParquet } from "../../src/classify-files/parquet/read-parquet.ts";
 
 const compressors = {
@@ -164,6 +166,22 @@ describe("hostile Parquet", () => {
         expect(["read", "file_invalid"]).toContain(await outcome(bytes));
       }),
     );
+  });
+
+  test("a footer or a page whose lists claim more than there are bytes, or nest without end, is refused before memory is taken", async () => {
+    const varint = (n: number): number[] => (n < 128 ? [n] : [(n & 127) | 128, ...varint(Math.floor(n / 128))]);
+    /** A struct whose first field is a list of lists of lists. */
+    const nested = (claimed: number, depth: number): Uint8Array =>
+      Uint8Array.from([0x19, ...Array.from({ length: depth }, () => [0xf9, ...varint(claimed)]).flat()]);
+    const withFooter = (footer: Uint8Array): Uint8Array =>
+      Buffer.concat([Buffer.from("PAR1"), footer, new Uint8Array(Uint32Array.of(footer.length).buffer), Buffer.from("PAR1")]);
+    for (const claimed of [1, 40, 30_000_000, 400_000_000, 2 ** 40])
+      for (const depth of [1, 100, 10_000]) {
+        const struct = nested(claimed, depth);
+        expect(await outcome(withFooter(struct))).toBe("file_invalid");
+        expect(() => pageStart(struct)).toThrow();
+        expect(() => checkThrift(struct)).toThrow(RangeError);
+      }
   });
 
   test("a run of two thousand million values in six bytes is refused before it is unpacked", () => {

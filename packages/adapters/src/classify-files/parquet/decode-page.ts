@@ -5,6 +5,7 @@ import { readDataPage, readDataPageV2 } from "hyparquet/src/datapage.js";
 import { readPlain } from "hyparquet/src/plain.js";
 import { getMaxDefinitionLevel, getMaxRepetitionLevel } from "hyparquet/src/schema.js";
 import { checkDeltaStrings, checkRuns, MAX_PAGE_BYTES, MAX_PAGE_VALUES, PageTooLarge } from "./check-page.ts";
+import { checkThrift } from "./check-thrift.ts";
 import { decompress } from "./decompress.ts";
 
 /** What decoding a column's pages takes. */
@@ -23,6 +24,7 @@ export interface PageStart {
 
 /** Reads the header at the start of `bytes`. Throws {@link PageTooLarge} for sizes that no honest page has. */
 export function pageStart(bytes: Uint8Array): PageStart {
+  checkThrift(bytes);
   const reader = { view: viewOf(bytes), offset: 0 };
   const header = parquetHeader(reader);
   const data = header.data_page_header ?? header.data_page_header_v2 ?? header.dictionary_page_header;

@@ -2,6 +2,7 @@ import { CodedError } from "@seneschal/core";
 import { type DecodedArray, type FileMetaData, parquetMetadata, parquetSchema, type SchemaTree } from "hyparquet";
 import { getTreePath } from "hyparquet/src/schema.js";
 import { PageTooLarge } from "./check-page.ts";
+import { checkThrift } from "./check-thrift.ts";
 import { type ColumnShape, dictionaryOf, type PageStart, pageStart, valuesOf } from "./decode-page.ts";
 import { PageCursor, type RandomAccess } from "./page-cursor.ts";
 
@@ -96,6 +97,7 @@ async function metadataOf(file: RandomAccess): Promise<FileMetaData> {
   if (length > MAX_FOOTER || length > file.byteLength - 12) throw invalid("the footer is larger than it may be");
   const footer = await file.read(file.byteLength - length - 8, file.byteLength);
   try {
+    checkThrift(footer.subarray(0, length));
     return parquetMetadata(Uint8Array.from(footer), { geoparquet: false });
   } catch (cause) {
     throw invalid("the footer cannot be read", cause);
