@@ -2,7 +2,6 @@ import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
-import { gatewaySuites } from "./tools/gateway-suites.ts";
 import { sourceOptions } from "./tools/source-options.ts";
 
 const packages = readdirSync(new URL("packages", import.meta.url));
@@ -33,19 +32,6 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       })),
-      {
-        // The gateway over HTTP once more, on the other server.
-        extends: true as const,
-        test: {
-          name: "app-fastify",
-          root: "packages/app",
-          include: gatewaySuites(),
-          env: { TEST_SERVER: "fastify" },
-          setupFiles: [new URL("tools/fast-check-seed.ts", import.meta.url).pathname],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
       {
         extends: true as const,
         test: { name: "tools", root: "tools", include: ["test/**/*.test.ts"], testTimeout: 120_000 },

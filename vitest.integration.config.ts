@@ -11,7 +11,7 @@ const conditions = ["@seneschal/source", ...defaultServerConditions.filter((c) =
 const setupFiles = [new URL("tools/fast-check-seed.ts", import.meta.url).pathname];
 const installed = postgresBinaries() !== undefined;
 if (!installed)
-  process.stderr.write("PostgreSQL is not installed (apt-get install postgresql): the gateway is not tested on it\n");
+  process.stderr.write("PostgreSQL is not installed (apt-get install postgresql): the gateway is tested on memory\n");
 
 /** The suites against real peers: what is installed is used, what is missing is named. One file at a time: they start servers. */
 export default defineConfig({
@@ -34,14 +34,14 @@ export default defineConfig({
         },
       })),
       {
-        // The gateway's suites over HTTP once more, on PostgreSQL.
+        // The gateway's suites over HTTP once more, on the other server and on PostgreSQL.
         extends: true as const,
         test: {
-          name: "app-postgres",
+          name: installed ? "app-postgres" : "app-fastify",
           root: "packages/app",
-          include: installed ? gatewaySuites() : [],
+          include: gatewaySuites(),
           env: { TEST_SERVER: "fastify" },
-          globalSetup: [new URL("tools/postgres-for-tests.ts", import.meta.url).pathname],
+          globalSetup: installed ? [new URL("tools/postgres-for-tests.ts", import.meta.url).pathname] : [],
           setupFiles,
           testTimeout: 120_000,
           hookTimeout: 120_000,
