@@ -139,7 +139,9 @@ function decodeState<State, Command, Result>(machine: Machine<State, Command, Re
   try {
     return machine.decode(body);
   } catch (error) {
-    throw new CodedError<LogErrorCode>("snapshot_invalid", "the machine cannot read its part of the snapshot", {}, error);
+    // What the machine says of it by name is the whole message: a version that it does not know, first of all.
+    const why = error instanceof CodedError ? `: ${error.message}` : "";
+    throw new CodedError<LogErrorCode>("snapshot_invalid", `the machine cannot read its part of the snapshot${why}`, {}, error);
   }
 }
 
@@ -152,7 +154,8 @@ function applyKnown<State, Command, Result>(
   try {
     return machine.apply(state, command as Command, entry.at);
   } catch (error) {
-    throw stop("log_version", `a command of entry ${entry.seq} cannot be applied by this version`, entry, error);
+    const kind = typeof command["kind"] === "string" ? ` (${command["kind"]})` : "";
+    throw stop("log_version", `a command${kind} of entry ${entry.seq} cannot be applied by this version`, entry, error);
   }
 }
 

@@ -12,6 +12,7 @@ export interface SnapshotHeader {
   readonly bodyHash: string;
 }
 
+/** The word and the version of the header. A body has its machine's own. */
 const magic = "snapshot 2";
 
 const chunkBytes = 1 << 20;
@@ -26,14 +27,17 @@ export function encodeSnapshot({ head, at, hash, bodyHash }: SnapshotHeader, bod
   return joinBytes([headerLine([magic, head.seq, head.batchId, at, hash, bodyHash]), body]);
 }
 
-/** Reads a snapshot. Throws CodedError `snapshot_invalid`. */
+/** Reads a snapshot. Throws CodedError `snapshot_invalid`, or `log_version` with the name of a version that is not this one. */
 export function decodeSnapshot(bytes: Uint8Array): { readonly header: SnapshotHeader; readonly body: Uint8Array } {
   try {
     const { header, body } = splitHeader(bytes);
     const [found, seq, batchId, at, hash, bodyHash] = header as [string, number, string, number, string, string];
+    if (typeof found === "string" && /^snapshot [0-9]+$/.test(found) && found !== magic)
+      throw new CodedError<LogErrorCode>("log_version", `the log has a ${found}, this code knows ${magic}`);
     if (found !== magic || !Number.isSafeInteger(seq)) throw new TypeError("another format");
     return { header: { head: { seq, batchId }, at, hash, bodyHash }, body };
   } catch (error) {
+    if (error instanceof CodedError) throw error;
     throw new CodedError<LogErrorCode>("snapshot_invalid", "the snapshot has no readable header", {}, error);
   }
 }

@@ -47,7 +47,7 @@ export function makeTenant(
   };
   work.draft.tenants = work.draft.tenants.set(id, tenant);
   carryGuarantee(work.draft, tenant, 0);
-  audit(work, command, "tenant", id, { new: settingsOf(tenant) }, "tenant.create");
+  audit(work, command, "tenant", id, { new: auditedSettings(tenant) }, "tenant.create");
   record(work, "tenant.created", id, { tenant: id, version: 1, by: command.by });
   return { ok: true, result: { tenant: id, version: 1 } };
 }
@@ -108,7 +108,7 @@ export function deleteTenant(work: Work, command: DeleteTenant): Handled {
   const before = draft.allocations.size;
   draft.allocations = without(draft.allocations, (_, allocation) => allocation.tenant === id);
   const allocations = before - draft.allocations.size;
-  audit(work, command, "tenant", id, { old: settingsOf(tenant), version: tenant.version, allocations, gpuHours, nodeHours });
+  audit(work, command, "tenant", id, { old: auditedSettings(tenant), version: tenant.version, allocations, gpuHours, nodeHours });
   record(work, "tenant.deleted", id, { tenant: id, version: tenant.version, by: command.by, why: command.why ?? null });
   return { ok: true, result: { tenant: id, version: tenant.version } };
 }
@@ -175,6 +175,17 @@ export function staleVersion(type: string, id: string, expected: number | undefi
 function settingsOf(tenant: TenantSettings): TenantSettings & JsonObject {
   const keys = Object.keys(DEFAULT_SETTINGS) as (keyof TenantSettings)[];
   return Object.fromEntries(keys.map((key) => [key, tenant[key]])) as unknown as TenantSettings & JsonObject;
+}
+
+/** Settings that came after release 0.1: see {@link auditedSettings}. */
+const LATER: readonly (keyof TenantSettings)[] = ["preemption", "preemptionExemptHours"];
+
+/**
+ * The settings as the audit chain tells them. What came after release 0.1 is left out where it is not set: an entry of its log, replayed,
+ * must have the hash that it had.
+ */
+function auditedSettings(tenant: TenantSettings): JsonObject {
+  return Object.fromEntries(Object.entries(settingsOf(tenant)).filter(([key, v]) => v !== null || !LATER.includes(key as never)));
 }
 
 /** Maps inside the state have sorted keys, so that equal states encode equally. */
