@@ -4,7 +4,9 @@ import { describe, expect, test } from "vitest";
 import { boundedPattern, candidates, DEFAULT_RECOGNISERS, LEXICON, recognise } from "../../src/governance/index.ts";
 
 /** Patterns with a look-behind or so long that the checker only fuzzes them; their growth is counted below instead. */
-const patterns = DEFAULT_RECOGNISERS.flatMap((r) => r.patterns.map((p) => [`${r.entity} ${p.name}`, p.regex as RegExp] as const));
+const patterns = DEFAULT_RECOGNISERS.flatMap((r) =>
+  r.patterns.flatMap((p) => (p.regex instanceof RegExp ? [[`${r.entity} ${p.name}`, p.regex] as const] : [])),
+);
 
 describe("no pattern can be made to backtrack", () => {
   test.each(patterns)("%s has bounded quantifiers only", (_, regex) => {
@@ -59,7 +61,7 @@ describe("work grows with the text, not faster", () => {
   });
 
   test("a megabyte of any of them is searched to the end", () => {
-    for (const unit of ["1", "a@", "1:", "4111-", "A1"])
+    for (const unit of ["1", "a@", "1:", "4111-", "A1", "leukmi", "Anna Smith has asthma. ", "He is ill and ", "Anna "])
       expect(Array.isArray(recognise(unit.repeat(1_000_000 / unit.length), DEFAULT_RECOGNISERS))).toBe(true);
   }, 60_000);
 });

@@ -200,7 +200,7 @@ function textEvidence(text: string, context: JsonObject, policy: TierPolicy, rec
         tags,
         kind: finding.validator === "passed" ? "checksum" : finding.contextWord === undefined ? "pattern" : "context",
         reason: `${entity} at ${finding.start}-${finding.end} (${finding.pattern}${check}${near})`,
-        finding,
+        finding: entity === finding.entity ? finding : Object.assign({}, finding, { entity }),
       };
     },
   );

@@ -32,6 +32,8 @@ const OF_PEOPLE: readonly LexiconTerm[] = [
 const MOVES = /^(?:export|download|dump|extract|unload)$/;
 const LEFT_OUT =
   /\b(?:without|excluding|except|no|minus|omit|omitting|drop|dropping)(?: (?:the|any|all|their|its|his|her|our))?(?:(?: \w{1,30}){1,2} (?:and|or)(?: (?:the|any|all|their|its|his|her|our))?)?$/;
+/** Questions about the world: of no records, nobody's and no system of one's own. */
+const ASKS_ABOUT = /^(?:what|which|who) (?!.*\b(?:our|we|us|stored|database|system|server|field|column)\b)/;
 const OWN = /\b(?:my|your|our|a|an|this|that|his|her|new|me|i|which)(?: [a-z]+)?$/;
 
 /**
@@ -46,6 +48,8 @@ export function requestOf(text: string): DataRequest | undefined {
   const aggregate = AGGREGATE.test(joined);
   const phrase = words.length <= 6 && words.length > 0 && !/[.!?]/.test(text.trim().slice(0, -1));
   if (operation === undefined && !aggregate && !phrase) return undefined;
+  // `The average salary rose last year.` tells a figure and asks for none.
+  if (operation === undefined && !phrase && words.length > 7 && /\.\s*$/.test(text) && !text.includes("?")) return undefined;
   const masked = MASKED.test(joined);
   const objects: { term: LexiconTerm; masked: boolean }[] = [];
   for (const term of [...possibleTerms(joined), ...(isAboutPeople(joined) ? OF_PEOPLE : [])]) {
@@ -72,6 +76,8 @@ export function requestOf(text: string): DataRequest | undefined {
   // A bare phrase counts only when it names data of people or business in the plural or with its owner.
   if (operation === undefined && !aggregate && (!business || objects.length === 0)) return undefined;
   if (objects.length === 0 && !business) return undefined;
+  // `What are the symptoms of diabetes?` wants to know, not to see data.
+  if (!business && !aggregate && ASKS_ABOUT.test(joined) && !BULK.test(joined)) return undefined;
   if (objects.length > 0 && !business && !aggregate && !BULK.test(joined) && !plural(text) && operation !== "EXPORT")
     return undefined;
   return {

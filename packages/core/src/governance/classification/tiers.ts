@@ -70,7 +70,7 @@ add(
   ["QUASI_IDENTIFIER"],
   "DATE_TIME UK_POSTCODE DE_PLZ ZIP_CODE AGE GENDER CITY NATIONALITY MARITAL_STATUS JOB_TITLE",
 );
-add("INTERNAL", [], "URL BUSINESS_OBJECT");
+add("INTERNAL", [], "URL BUSINESS_OBJECT LOCATION ORGANIZATION");
 
 /** The defaults: personal identifiers are PROPRIETARY; credentials, cards and special categories RESTRICTED. */
 export const DEFAULT_TIER_POLICY: TierPolicy = {

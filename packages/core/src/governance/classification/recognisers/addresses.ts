@@ -1,6 +1,6 @@
 import type { Recogniser } from "../recogniser.ts";
 
-const word = "\\p{Lu}[\\p{L}'’-]{1,30}";
+const word = "\\p{Lu}[\\p{L}\\p{M}'’-]{1,30}";
 
 const context = ["address", "adresse", "anschrift", "dirección", "indirizzo", "live", "lives", "wohn", "habite"];
 
@@ -15,35 +15,88 @@ function street(words: RegExp, name: string, regex: RegExp): Recogniser {
   };
 }
 
-/** Streets with a house number, by the words for streets of English, German, French, Spanish and Italian. */
+/** Streets with a house number, by the words for streets of English, German, Dutch, French, Spanish, Italian and Portuguese. */
 export const addresses: readonly Recogniser[] = [
   street(
-    /street|avenue|road|lane|drive|boulevard|court|terrace|crescent|highway|parkway|\b(?:st|ave|rd|ln|dr|blvd)\b/i,
+    /street|avenue|road|lane|drive|boulevard|court|terrace|crescent|highway|parkway|square|way|close|place|gardens|grove|row|hill|mews|walk|circle|trail|\b(?:st|ave|rd|ln|dr|blvd|ct|sq|pl|hwy|pkwy|ter)\b/i,
     "number, name, street",
     new RegExp(
-      `(?<![\\p{L}\\d.,/-])\\d{1,5}[A-Za-z]? (?:(?:N|S|E|W|North|South|East|West)\\.? )?(?:${word} ){1,3}(?:Street|Avenue|Road|Lane|Drive|Boulevard|Court|Terrace|Crescent|Highway|Parkway|(?:St|Ave|Rd|Ln|Dr|Blvd)(?=[.,;]|$|\\n))(?![\\p{L}\\d])`,
+      `(?<![\\p{L}\\d.,/-])\\d{1,5}[A-Za-z]? (?:(?:[NSEW]|[NS][EW]|North|South|East|West)\\.? )?(?:(?:St\\. )?${word} ){1,3}(?:Street|Avenue|Road|Lane|Drive|Boulevard|Court|Terrace|Crescent|Highway|Parkway|Square|Way|Close|Place|Gardens|Grove|Row|Hill|Mews|Walk|Circle|Trail|(?:St|Ave|Rd|Ln|Dr|Blvd|Ct|Sq|Pl|Hwy|Pkwy|Ter)\\b)(?![\\p{L}\\d])(?:,? (?:Apt|Apartment|Unit|Suite|Ste|Flat|#)\\.? ?\\d{1,5}[A-Za-z]?)?`,
       "gu",
     ),
   ),
   street(
-    /stra(?:ß|ss)e|str\.|gasse|allee/i,
+    /stra(?:ß|ss)e|str\.|gasse|allee|weg|platz|ufer|damm|straat|laan|plein|gracht|kade|singel|dijk/i,
     "street and number",
-    /(?<![\p{L}\d])\p{Lu}[\p{L}-]{1,30}(?:straße|strasse|str\.|gasse|allee) \d{1,4}[a-z]?(?![\p{L}\d])/gu,
+    /(?<![\p{L}\d])\p{Lu}[\p{L}\p{M}-]{1,30}(?:straße|strasse|str\.|gasse|allee|weg|platz|ufer|damm|straat|laan|plein|gracht|kade|singel|dijk) \d{1,4} ?[a-z]?(?![\p{L}\d])/gu,
   ),
   street(
-    /rue|avenue|boulevard|place|chemin|impasse/i,
+    /\b(?:am|an der|auf (?:dem|der)|im|in der|zum|zur|unter den|laan|weg|straat|plein) /i,
+    "place and number",
+    /(?<![\p{L}\d])(?:(?:Am|An de[rmn]|Auf de[rm]|Im|In de[rn]|Zum|Zur|Unter den) \p{Lu}[\p{L}\p{M}-]{3,30}|(?:Laan|Weg|Straat|Plein) van (?:de |den |het )?\p{Lu}[\p{L}\p{M}-]{2,30}) \d{1,3}[a-z]?(?![\p{L}\d:%-]|\.\d)/gu,
+  ),
+  street(
+    /rue|avenue|boulevard|place|chemin|impasse|allée|allee|quai|cours|route|square/i,
     "number, street, name",
     new RegExp(
-      `(?<![\\p{L}\\d.,/-])\\d{1,4}(?: ?(?:bis|ter))?,? (?:rue|avenue|boulevard|place|chemin|impasse) (?:(?:de|du|des|la|le|les|l['’]|d['’]) ?){0,2}${word}`,
+      `(?<![\\p{L}\\d.,/-])\\d{1,4}(?: ?(?:bis|ter))?,? (?:rue|avenue|boulevard|place|chemin|impasse|all[ée]{1,2}|quai|cours|route|square) (?:(?:de|du|des|la|le|les|l['’]|d['’]) ?){0,2}${word}(?: ${word}){0,2}`,
       "gu",
     ),
   ),
   street(
-    /calle|avenida|via|piazza/i,
+    /calle|avenida|via|viale|piazza|paseo|plaza|camino|carrera|ronda|c\/|corso|largo|vicolo|strada|rua|praça|praca|travessa|alameda|estrada/i,
     "street, name, number",
     new RegExp(
-      `(?<![\\p{L}\\d])(?:[Cc]alle|[Aa]venida|[Vv]ia|[Pp]iazza|[Vv]iale) (?:(?:de|del|della|dei|la|las|los) ){0,2}${word}(?: ${word}){0,2},? (?:n[.º°] ?)?\\d{1,4}(?![\\p{L}\\d])`,
+      `(?<![\\p{L}\\d])(?:[Cc]alle|C\\/|[Aa]venida|[Vv]ia|[Pp]iazza|[Vv]iale|[Pp]aseo|[Pp]laza|[Cc]amino|[Cc]arrera|[Rr]onda|[Cc]orso|[Ll]argo|[Vv]icolo|[Ss]trada|[Rr]ua|[Pp]raça|[Tt]ravessa|[Aa]lameda|[Ee]strada) (?:(?:de|del|della|dei|da|do|das|dos|di|la|las|los) ){0,2}${word}(?: ${word}){0,2},? (?:n[.º°] ?)?\\d{1,4}(?![\\p{L}\\d])`,
       "gu",
     ),
   ),
 ];
+
+/** Positions in degrees: as decimals with three places or more, or with the quarter of the sky. */
+export const positions: Recogniser = {
+  entity: "GEO_LOCATION",
+  patterns: [
+    {
+      name: "decimal degrees",
+      regex: /(?<![\d.,-])-?(?:[0-8]?\d|90)\.\d{3,10}, ?-?(?:1[0-7]\d|0?\d?\d|180)\.\d{3,10}(?![\d.]\d|\d)/g,
+      // The place of a tower is no secret, where somebody is may be one: only beside words that say so.
+      score: 0.25,
+    },
+    {
+      name: "degrees and quarter",
+      regex:
+        /(?<![\d.])\d{1,2}(?:\.\d{1,10})? ?°(?: ?\d{1,2}(?:\.\d{1,6})? ?['′’](?: ?\d{1,2}(?:\.\d{1,6})? ?["″”])?)? ?[NS],? ?\d{1,3}(?:\.\d{1,10})? ?°(?: ?\d{1,2}(?:\.\d{1,6})? ?['′’](?: ?\d{1,2}(?:\.\d{1,6})? ?["″”])?)? ?[EWO](?![\p{L}\d])/gu,
+      score: 0.7,
+    },
+  ],
+  context: [
+    "latitude",
+    "longitude",
+    "coordinate",
+    "gps",
+    "geolocation",
+    "i'm at",
+    "i’m at",
+    "i am at",
+    "my ",
+    "live",
+    "home",
+    "house",
+    "door",
+    "gate",
+    "meet",
+    "pick",
+    "last seen",
+    "wohn",
+    "haus",
+    "standort",
+    "koordinaten",
+    "coordonnées",
+    "habite",
+    "coordenadas",
+    "vivo",
+    "casa",
+  ],
+  prior: 0.6,
+};

@@ -67,7 +67,14 @@ export const credentials: readonly Recogniser[] = [
       {
         name: "named value",
         regex:
-          /(?<![A-Za-z])(?:api[_-]?key|apikey|access[_-]?key|secret[_-]?key|client[_-]?secret|auth[_-]?token|access[_-]?token|bearer)["']?(?: is)? ?[:= ] ?["']?(?=[A-Za-z0-9_/+.-]{0,64}\d)[A-Za-z0-9_/+.-]{16,256}={0,2}/gi,
+          /(?<![A-Za-z])(?:api[_-]?key|apikey|access[_-]?key|secret[_-]?key|client[_-]?secret|auth[_-]?token|access[_-]?token|bearer)["'’”]?(?: is)? ?[:= ] ?["'‘’“]?(?=[A-Za-z0-9_/+.-]{0,64}\d)[A-Za-z0-9_/+.-]{16,256}={0,2}/gi,
+        score: 0.75,
+      },
+      {
+        // As programs are given it: `export CI_TOKEN=...`, `STRIPE_SECRET: ...`.
+        name: "variable of an environment",
+        regex:
+          /(?<![A-Za-z])(?:[A-Z][A-Z0-9]{0,20}_){1,4}(?:TOKEN|SECRET|KEY|CREDENTIALS?)["'’]? ?[:=] ?["'‘’]?(?=[A-Za-z0-9_/+.-]{0,64}\d)[A-Za-z0-9_/+.-]{16,256}={0,2}/g,
         score: 0.75,
       },
     ],

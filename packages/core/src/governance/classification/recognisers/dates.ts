@@ -16,10 +16,19 @@ export const BIRTH_WORDS: readonly string[] = [
   "dob",
   "geboren",
   "geburt",
+  "geb.",
   "née",
+  "né le",
+  "naissance",
   "nacid",
+  "nacimiento",
   "nato il",
   "nata il",
+  "nascita",
+  "nascid",
+  "nascimento",
+  "geboorte",
+  "b.",
 ];
 
 /** Dates and times. Shapes that a version number or a fraction could have are weak. */

@@ -1,5 +1,6 @@
+import { prose } from "../prose/index.ts";
 import type { Recogniser } from "../recogniser.ts";
-import { addresses } from "./addresses.ts";
+import { addresses, positions } from "./addresses.ts";
 import { asia } from "./asia.ts";
 import { commonwealth } from "./commonwealth.ts";
 import { credentials } from "./credentials.ts";
@@ -10,7 +11,6 @@ import { germany } from "./germany.ts";
 import { international } from "./international.ts";
 import { ip } from "./ip.ts";
 import { passports } from "./passports.ts";
-import { person } from "./person.ts";
 import { phones } from "./phones.ts";
 import { quasi } from "./quasi.ts";
 import { uk } from "./uk.ts";
@@ -23,8 +23,9 @@ export const DEFAULT_RECOGNISERS: readonly Recogniser[] = [
   ...ip,
   ...dates,
   ...quasi,
-  ...person,
+  ...prose,
   ...addresses,
+  positions,
   ...phones,
   ...us,
   ...uk,

@@ -1,0 +1,69 @@
+import type { Matcher, Recogniser } from "../recogniser.ts";
+import { type ProseSpan, personsIn, placesIn } from "./persons.ts";
+import { subjectsIn } from "./subjects.ts";
+import { wordsIn } from "./words.ts";
+
+/** The last text that was read: every recogniser below looks at the same text in turn. */
+let last: { readonly text: string; readonly spans: ReadonlyMap<string, readonly ProseSpan[]> } = { text: "", spans: new Map() };
+const NOTHING: readonly ProseSpan[] = [];
+
+function read(text: string): ReadonlyMap<string, readonly ProseSpan[]> {
+  if (text === last.text) return last.spans;
+  const spans = new Map<string, ProseSpan[]>();
+  if (/\p{L}{2}/u.test(text)) {
+    const words = wordsIn(text);
+    const persons = personsIn(text, words);
+    for (const span of [...persons, ...placesIn(text, words), ...subjectsIn(text, words, persons)]) {
+      const same = spans.get(span.entity);
+      if (same === undefined) spans.set(span.entity, [span]);
+      else same.push(span);
+    }
+  }
+  last = { text, spans };
+  return spans;
+}
+
+/** What the reading of the prose found of one entity, in the manner of a regular expression. */
+function matcher(entity: string): Matcher {
+  let next = 0;
+  return {
+    get lastIndex() {
+      return next;
+    },
+    set lastIndex(value) {
+      next = value;
+    },
+    exec(text) {
+      for (const { start, end } of read(text).get(entity) ?? NOTHING) {
+        if (start < next) continue;
+        next = end;
+        return { 0: text.slice(start, end), index: start };
+      }
+      next = 0;
+      return null;
+    },
+  };
+}
+
+const reads = (entity: string, name: string, score: number, prior: number): Recogniser => ({
+  entity,
+  patterns: [{ name, regex: matcher(entity), score }],
+  context: [],
+  prior,
+});
+
+/** Names of people, places and companies, and categories of personal data, found in sentences by words and what stands around them. */
+export const prose: readonly Recogniser[] = [
+  reads("PERSON", "name in a sentence", 0.6, 0.4),
+  reads("LOCATION", "city or country", 0.5, 0.2),
+  reads("ORGANIZATION", "form of law or institution", 0.5, 0.3),
+  reads("HEALTH_DATA", "illness or drug of a person", 0.6, 0.1),
+  reads("SALARY", "pay of a person", 0.6, 0.1),
+  reads("RELIGION", "faith of a person", 0.6, 0.1),
+  reads("UNION_MEMBERSHIP", "union and a person", 0.6, 0.1),
+  reads("SEXUAL_ORIENTATION", "orientation of a person", 0.6, 0.1),
+  reads("POLITICAL_OPINION", "party and a person", 0.6, 0.1),
+  reads("BIOMETRIC_DATA", "biometrics of a person", 0.6, 0.1),
+  reads("GENETIC_DATA", "genetics of a person", 0.6, 0.1),
+  reads("ETHNICITY", "descent of a person", 0.6, 0.1),
+];

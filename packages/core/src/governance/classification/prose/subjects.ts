@@ -1,0 +1,286 @@
+import { languageOf, type ProseLanguage } from "./language.ts";
+import type { ProseSpan } from "./persons.ts";
+import { plainOf, unelided, type Word } from "./words.ts";
+
+const setOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+const anyOf = (text: string): RegExp => new RegExp(`^(?:${text.trim().replace(/\s+/g, "|")})$`);
+
+/** The commonest words, which are of no category: most words of a text are among them. */
+const SAYS_NOTHING = setOf(
+  "the and for that this with you your have has had are was were not but from they she her his him our will can could would should what when where which who how all any there their been about into over then than them some out just now very more please need want like also new last next one two send get der die das und ist von mit den dem nicht ein eine einen fur auf les des est une dans pour avec sur qui los las del una con por que para gli che per non sono della het een van voor dat niet",
+);
+/** Who a sentence may be about, by language: pronouns and possessives of one person. */
+const PRONOUNS: Readonly<Record<ProseLanguage, ReadonlySet<string>>> = {
+  en: setOf("i i'm i've i'd im ive my me mine myself he he's she she's his her him hers himself herself"),
+  de: setOf("ich mein meine meinen meinem meiner mir mich er sein seine seinem seinen seiner ihr ihre ihrem ihren ihrer ihm sie"),
+  fr: setOf("je j'ai moi mon ma mes il elle lui sa ses m'a m'ont j'etais"),
+  es: setOf("yo mi mis me tengo soy estoy el ella su sus le padezco sufro tomo"),
+  it: setOf("io mio mia miei mie mi ho sono soffro lui lei suo sua suoi sue gli prendo"),
+  pt: setOf("eu meu minha meus minhas me tenho sou estou ele ela seu sua lhe sofro tomo"),
+  nl: setOf("ik mijn mij me hij zij haar hem zijn heb ben"),
+};
+/** Words for one person. */
+const SOMEBODY = setOf(
+  `patient pt client employee colleague coworker boss manager wife husband partner mother mum mom father dad son daughter brother sister child baby uncle aunt cousin grandmother grandfather friend neighbour neighbor roommate girlfriend boyfriend fiance woman man tenant applicant candidate claimant member nurse driver
+  patientin mitarbeiter mitarbeiterin kollege kollegin chef chefin frau mann mutter vater sohn tochter bruder schwester kind freund freundin nachbar nachbarin bewerber bewerberin kundin kunde herr
+  patiente salarie salariee collegue femme mari mere pere fils fille frere soeur enfant ami amie voisin voisine candidat candidate madame monsieur
+  paciente empleado empleada companero companera esposa esposo marido madre padre hijo hija hermano hermana amigo amiga vecino vecina senor senora
+  paziente dipendente collega moglie marito madre padre figlio figlia fratello sorella amico amica signora signor
+  utente colega esposa esposo mae pai filho filha irmao irma amigo amiga senhora senhor
+  medewerker medewerkster vrouw man moeder vader zoon dochter broer zus kind vriend vriendin buurman mevrouw meneer
+  mr mrs ms dr mme`,
+);
+
+/** What makes a statement one about everybody: no person is meant. */
+const GENERAL =
+  /\b(?:what (?:is|are|causes)|which|how (?:does|do) |who (?:is|was)|difference between|symptoms? of|affects?|guidelines?|stud(?:y|ies)|trials?|research|awareness|(?:people|patients|adults|children|women|men|those|employees|workers) (?:with|who|have|suffering)|risk of|prevention|screening|vaccin\w+ against|recommend\w*|worldwide|population|per cent of|statistics|regardless|poem|essay|novel|history of the|leitlinie|studie|symptome|betrifft|empfiehlt|vorsorge|was ist|was hilft|unterschied|weltweit|erwachsene[nr]?|symptomes?|touche un|recommandee?|difference|qu'est-ce|etude|adultes?|afecta a|guias?|sintomas?|que es|recomiendan|adultos?|estudio|colpisce|linee guida|che cos|sintomi|differenza|adulti|studio|afeta|sintomas|o que e|estudo|treft|richtlijn\w*|symptomen|wat is|verschil|volwassenen|onderzoek)\b/;
+
+/** How a category is known to be meant in a sentence. */
+interface Subject {
+  readonly entity: string;
+  readonly rule: string;
+  /** Words that speak of it, without accents. */
+  readonly word: (plain: string) => boolean;
+  /** Words that must stand in the sentence too, where the word alone may mean something else. */
+  readonly with?: RegExp;
+  /** Words beside which nobody need be named. */
+  readonly claims?: RegExp;
+  /** Sentences that mean something else. */
+  readonly unless?: RegExp;
+}
+
+// --- Health: chapters of ICD-10, stems of the International Nonproprietary Names (WHO) for drugs.
+
+/** Organs and tissues of medicine's Greek and Latin; with a suffix of disease they name one in all these languages. */
+const ROOTS =
+  "arthr|oste|bronch|pneum|hepat|gastr|enter|col|cyst|mening|pancreat|nephr|neur|tendin|sinus|conjunctiv|appendic|encephal|ot|rhin|phleb|thromb|vascul|myel|my|spondyl|derm|dermat|tonsill|laryng|pharyng|prostat|vagin|end|peri|card|cardi|endocardi|pericardi|myocardi|divertikul|diverticul|thyr|thyroid|lymph|blephar|fibr|cirrh|scler|skler|stenos|thrombo|tubercul|psych|neuro|endometri|psori|cystic fibr|alveol|kyph|scoli|lord|nekr|necr|mukoviszid";
+const DISEASE = new RegExp(
+  `^(?:\\w{0,8})?(?:${ROOTS})o?(?:itis|itides|ite|iti|itide|ites|itida|osis|oses|ose|osi|osen|iasis|iase|iasi)$|(?:aemia|emia|amie|emie|aemie)$|(?:carcin|sarc|lymph|melan|glauc|blast|aden|fibr|my|gli|mesotheli|neur)om(?:a|as|e|i|en|es|ata)?$|alg(?:ia|ie|ien|ias)$|(?:cardiomy|neur|nephr|retin|encephal|arthr|my|angi)opat(?:hy|hie|ia)$|pleg(?:ia|ie)$|phren(?:ia|ie|ic)$|^(?:mast|hyster|append|vas|tonsill|colect|lump|thyroid)ectom(?:y|ie|ia)$`,
+);
+const DISEASE_NOT = setOf(
+  "academia bohemia premia biochemie nostalgia nostalgie chemie akademie academie limosine diploma aroma genoma bohemie boheme alchemie polemie",
+);
+const ILL = anyOf(
+  `diabet\\w* zuckerkrank asthm\\w* astma asma cancers? tumou?rs? tumeurs? tumores? krebs \\w{3,}krebs cancer cancere cancro kanker \\w{3,}kanker metasta\\w+ depress(?:ion|ions|ionen|ed|ive|iv|ione|ao) depresion depressie hypertens\\w+ hipertens\\w+ ipertens\\w+ bluthochdruck hochdruck bloeddruk
+  epileps\\w+ epilep\\w+ migraines? migran\\w* emicrania migrane enxaqueca hiv vih aids sida copd adhd adhs tdah autis\\w+ parkinson(?:'s)? alzheimer(?:'s)? dementia demenz demencia demenza dementie sclerosis sklerose sclerose esclerosis esclerose sclerosi schizophren\\w+ esquizofren\\w+ schizofren\\w+ bipolar bipolaire anorexi\\w+ bulimi\\w+ alcoholi[cs]\\w* alkoholiker\\w* addict(?:ed|ion) drogensuchtig alkoholabhangig lupus crohn(?:'s)? colitis psoriasis psoriase eczema ekzem eksem leuk\\w*mi\\w* leucem\\w+ leucemie stroke schlaganfall ictus infarct\\w* infarkt herzinfarkt infarctus infarto beroerte angina arrhythmi\\w+ fibrillation
+  pregnan(?:t|cy|cies) schwanger schwangerschaft enceinte grossesse embarazad[ao] embarazo incinta gravidanza gravida gravidez zwanger zwangerschap miscarri\\w+ fehlgeburt abortion ivf chemo\\w* chimio\\w* quimio\\w* dialys\\w+ dialisis biops\\w+ transplant\\w* hospitali[sz]ed krankgeschrieben krankschreibung burnout burn-out insomni\\w* ptsd suicid\\w+ selbstmord\\w* overdose\\w* seizures? concussion hernia ulcers? gout gicht gotta rheuma\\w* reuma\\w* arthros\\w+ artros\\w+ arthrit\\w+ artrit\\w+ bronchit\\w+ bronquit\\w+ hepatit\\w+ pneumoni\\w+ neumonia polmonite pneumonie lungenentzundung longontsteking tuberculos\\w+ tuberkulose syphilis chlamydia herpes gonorrh\\w+ coeliac celiac thyroid obes(?:e|ity) covid(?:-19)? influenza fracture[ds]? wheelchair rollstuhl schwerbehindert\\w* behindert behinderung handicape\\w* disability incontinen\\w+ infertil\\w+ menopaus\\w+ endometriosis endometriose tumor malaria anemi\\w+ anaemi\\w+ anamie allerg(?:ic|y|ies|ie|ia|isch) unfruchtbar antidepress\\w+ psychosis psychose anxiety angststorung magersucht`,
+);
+const DRUG =
+  /^(?:[a-z]{3,}(?:sartan|statine?|azepam|oxetine?|prazole?|prazolo|cillin[ae]?|mycin[ae]?|gliptine?|formine?|afil|conazole?|cyclin[ae]?|dronate|floxacine?|gliflozin[ae]?|lukast|parin[ae]?|setron|triptan|vudine?|tinib|zumab|limumab|ximab|mumab|vir|thiazide?|olol|dipine?|dipino|pidem|idone?|zapine?|tiapine?|trexate?|trexat|trexaat|trexato|traline?|alopram|profene?|profeno|thyroxine?|farine?|farin)|[a-z]{2,}(?:pril|prilo)|insulin[ae]?|ritalin|prozac|xanax|valium|lithium|aspirin[ae]?|paracetamolo?|morphine?|morphium|methadone?|cortisone?|prednison(?:e|a|on)?|prednisolone?)$/;
+const DRUG_NOT = setOf("april reservoir avoir savoir devoir pouvoir elixir souvenir contro patrol control protocol petrol");
+const MEDICAL =
+  /\b(?:diagnos\w+|(?:doctor|gp|physician|oncologist) (?:says|said|thinks|confirmed)|dx|rx|hx|prescri\w+|present(?:s|ed) with|complain(?:s|ed|ing) of|admitted (?:with|for)|treated (?:with|for)|suffer(?:s|ed|ing)? (?:from|with)|started on|hospital\w*|test(?:ed)? positive|came back positive|pt|b\.?i\.?d|t\.?i\.?d|leidet (?:\w+ ){0,4}an|diagnostiz\w+|erkrank\w+|verschrieb\w+|in behandlung|souffre|atteinte? d|traitement|prescrit\w*|padece|sufre|diagnosticar\w*|diagnosticad\w+|recetad\w+|soffre|affett[oa] d|prescritt\w+|assume|sofre|receitad\w+|lijdt aan|vastgesteld|voorgeschreven|behandeld)\b/;
+
+// --- The others: GDPR Article 9, and pay.
+
+const SUBJECTS: readonly Subject[] = [
+  {
+    entity: "HEALTH_DATA",
+    rule: "illness",
+    word: (plain) => ILL.test(plain) || (plain.length > 5 && DISEASE.test(plain) && !DISEASE_NOT.has(plain)),
+    claims: MEDICAL,
+  },
+  { entity: "HEALTH_DATA", rule: "drug", word: (plain) => DRUG.test(plain) && !DRUG_NOT.has(plain), claims: MEDICAL },
+  {
+    entity: "HEALTH_DATA",
+    rule: "course of treatment",
+    word: (plain) =>
+      /^(?:hospitali[sz]ed|hospital|surgery|operated|operiert|opere|sick|ill|krank|malade|enfermo|enferma|malata|malato|doente|ziek|psychiatrist|psychiater|psychiatre|therapist|rehab|results?|failure|disorder)$/.test(
+        plain,
+      ),
+    with: /\b(?:in hospital|had surgery|off sick|out sick|sick leave|kidney failure|heart failure|liver failure|organ failure|(?:eating|panic|anxiety|personality) disorder|seeing a (?:therapist|psychiatrist)|ist krank|krankenhaus|en arret maladie|baja medica|in malattia|ziekteverlof)\b/,
+  },
+  {
+    entity: "RELIGION",
+    rule: "faith",
+    word: (plain) =>
+      /^(?:muslims?|moslems?|moslim|jewish|jew|catholic|protestant|christian|buddhist|hindu|sikh|mormon|atheist|baptist|lutheran|methodist|evangelical|orthodox|jehovah's|mosque|synagogue|katholisch\w*|evangelisch\w*|judisch\w*|muslimisch\w*|konfessionslos|kirchensteuer|moschee|catholique|protestante?|musulman[ea]?|juif|juive|chretien(?:ne)?|bouddhiste|mosquee|catolic[oa]|musulman|judi[oa]|evangelic[oa]|cristian[oa]|cattolic[oa]|ebre[oa]|ebraica|musulman[oa]|buddista|muculman[oa]|judeu|judia|crista|cristao|katholiek|joods|gereformeerd|ebraic[oa]|islamic[oa]|islam|baptised|baptized|kosher|ramadan|sabbath|shabbat)$/.test(
+        plain,
+      ),
+    unless: /\b(?:christian (?:\p{Lu}|\w+ wrote)|regardless|festivals?|art|architecture|museum|recipes?)\b/u,
+  },
+  {
+    entity: "UNION_MEMBERSHIP",
+    rule: "union",
+    word: (plain) =>
+      /^(?:unions?|unioni[sz]ed|steward|gewerkschaft\w*|gewerkschafter(?:in)?|ver\.di|verdi|syndicats?|syndique[es]?|syndicale?|cgt|cfdt|sindicat[oi]|sindicalista|a?filiad[oa]|sindacat[oi]|sindacalista|cgil|cisl|sindicalizad[oa]|vakbond\w*|fnv|cnv)$/.test(
+        plain,
+      ),
+    with: /\b(?:(?:trade|labou?r|joined (?:the|a)|member (?:of|in) (?:the|a|our)|(?:in|of|leads|organises|organizes) (?:the|our|a)) (?:\w+ )?unions?|union (?:member|rep|representative|official|dues|activist|organi[sz]er)|unioni[sz]ed|shop steward|gewerkschaft\w*|ver\.?di|syndi\w+|cgt|cfdt|sindica\w+|sindaca\w+|cgil|cisl|vakbond\w*|fnv|cnv)\b/,
+    unless:
+      /\b(?:european|soviet|credit|customs|student|western|monetary|postal) union\b|\b(?:negotiat\w+|demands?|talks with|calls? for|fordert|verhandelt|appellent|convocan|negozia\w*|onderhandel\w*)\b/,
+  },
+  {
+    entity: "SEXUAL_ORIENTATION",
+    rule: "orientation",
+    word: (plain) =>
+      /^(?:gay|lesbian|bisexual|homosexual|queer|transgender|transsexual|asexual|pansexual|non-binary|schwul|lesbisch|bisexuell|homosexuell|transgeschlechtlich|homosexuel(?:le)?|lesbienne|bisexuel(?:le)?|lesbiana|omosessuale|lesbica|bisessuale|lesbica|homoseksueel|biseksueel|came|same-sex|gender-affirming)$/.test(
+        plain,
+      ),
+    with: /\b(?:gay|lesb\w+|bis\w+|homos\w+|omos\w+|queer|trans\w+|asexual|pansexual|non-binary|schwul|came out (?:as|to)|same-sex|gender-affirming)\b/,
+    unless: /\b(?:rights|pride parade|movement|history|regardless|flag)\b/,
+  },
+  {
+    entity: "POLITICAL_OPINION",
+    rule: "party",
+    word: (plain) =>
+      /^(?:party|parties|votes?|voted|voting|campaign\w*|canvass\w*|republican|democrat|tory|tories|conservatives?|socialist|communist|marxist|greens|wahlt|wahle|partei\w*|cdu|csu|spd|afd|fdp|linke|linken|grunen|parti|militant[ea]?|socialiste|communiste|partido|vota|voto|militante|psoe|partito|comunista|socialista|partij|stemt|stem|pvda|vvd|pvv|d66|groenlinks|leftist|right-wing|left-wing)$/.test(
+        plain,
+      ),
+    with: /\b(?:(?:labour|republican|democratic|conservative|green|socialist|communist|liberal|reform|national|people's|christian democratic|libertarian|workers'?) party|party member|member of the \w+ party|vot(?:e|es|ed|ing) (?:for )?(?:the )?(?:greens?|labour|tor(?:y|ies)|conservatives?|republicans?|democrats?|socialists?|liberals?|reform|snp|afd|cdu|spd|trump|biden|left|right)|(?:is|am|was|a) (?:a )?(?:\w+ )?(?:republican|democrat|tory|communist|marxist|socialist|leftist)|(?:wahlt|wahle|mitglied|partei\w*)\b.{0,40}\b(?:cdu|csu|spd|afd|fdp|linken?|grunen|partei)|(?:parti|partido|partito|partij) \w+|vota (?:a |per |no |pelo )?\w+|stemt (?:op )?\w+|militante? (?:de|du|del|di|do))\b/,
+    unless: /\b(?:birthday|third|christmas|dinner|programme|program|finance|congress|history)\b/,
+  },
+  {
+    entity: "BIOMETRIC_DATA",
+    rule: "biometrics",
+    word: (plain) =>
+      /^(?:fingerprints?|biometric\w*|iris|retina|face|facial|voiceprint|faceprint|palm|fingerabdruck\w*|empreintes?|huellas?|impront[ae]|digitais|vingerafdruk\w*)$/.test(
+        plain,
+      ),
+    with: /\b(?:fingerprints?|biometric\w*|(?:iris|retinal?|face|facial|palm|hand) (?:scans?|templates?|prints?|recognition|image|geometry)|voiceprint|faceprint|fingerabdruck\w*|empreintes? digitales?|huellas? (?:dactilar|digital)\w*|impront[ae] digital[ei]|impressoes digitais|vingerafdruk\w*)\b/,
+    unless: /\b(?:ssh|key fingerprint|certificate|sha-?\d*|sensor|browser|unlock|hash)\b/,
+  },
+  {
+    entity: "GENETIC_DATA",
+    rule: "genetics",
+    word: (plain) =>
+      /^(?:brca1|brca2|brca|genome|genetic|gene|mutation|carrier|dna|genetische[rn]?|gentest|genetique|genetic[oa]|adn|mutacion|mutazione|mutacao|erbkrank\w*)$/.test(
+        plain,
+      ),
+    with: /\b(?:brca|(?:carries|has|carrier of|inherited|tested (?:positive )?for|carry) (?:\w+ ){0,4}(?:mutation|gene|genome|brca)|(?:dna|genetic) (?:test|profile|sequence|result|screening)|her genome|his genome|my genome|gentest|test genetique|test genetico|prueba genetica)/,
+  },
+  {
+    entity: "ETHNICITY",
+    rule: "descent",
+    word: (plain) =>
+      /^(?:descent|origin|heritage|ethnicity|ethnically|ancestry|herkunft|abstammung|origine|ascendencia|origen|origini|ascendenza|afkomst|hispanic|latino|latina)$/.test(
+        plain,
+      ),
+    with: /\b(?:of (?:\w+ ){1,2}(?:descent|origin|heritage|ancestry)|(?:ethnicity|ethnically|hispanic|latin[oa])|\w+(?:er|scher) (?:herkunft|abstammung)|d'origine \w+|de (?:origen|ascendencia) \w+|di origini? \w+|de ascendencia \w+|van \w+ afkomst)\b/,
+  },
+];
+
+const AMOUNT =
+  /(?:[$£€¥]|\b(?:usd|eur|gbp|chf|r\$|dollars?|euros?|pounds?)) ?\d[\d., {2}]{1,12}\d(?: ?[km])?|\d[\d., {2}]{0,12}\d ?(?:[$£€]|k\b|euros?\b|eur\b|usd\b|gbp\b|chf\b|dollars?\b|pounds?\b|(?:thousand|mille|mil|tausend)\b)|\d ?k\b/i;
+const PAY =
+  /^(?:salar(?:y|ies)|wages?|paid|pay|earns?|earned|earning|makes?|made|bonus|compensation|remuneration|income|paycheck|gehalt\w*|lohn|verdient|verdiene|brutto|bruttogehalt|jahresgehalt|monatsgehalt|salaires?|touche|gagne|gagnait|remuneration|salarios?|sueldo|cobra|cobro|gana|gano|nomina|stipendio|guadagna|guadagno|retribuzione|ordenado|ganha|ganho|vencimento|salaris|loon|verdien)$/;
+const WEAK_PAY = /^(?:paid|pay|makes?|made|income|touche|gana|bonus|loon|gagne)$/;
+const PAID_BY_TIME =
+  /\b(?:a|per|an?) (?:year|annum|month|week|hour)|\/(?:yr|year|mo|month|hr|hour)|annual|yearly|monthly|base pay|im (?:jahr|monat)|jahrlich|par (?:an|mois)|al (?:ano|mes)|all'anno|al mese|por (?:ano|mes)|per (?:jaar|maand)|brutto|last year|next year|salary|raise\b/;
+const NOT_PAY =
+  /\b(?:average|median|minimum|bands?|range|typical|durchschnitt\w*|moyen\w*|medio|media|gemiddeld\w*|invoice|order|budget|revenue|company makes|sales)\b/;
+
+const PAYS = "pay";
+const NOTHING: readonly (Subject | typeof PAYS)[] = [];
+/** What words were found to mean: texts say the same few thousand words again and again. Begun anew when full. */
+let meanings = new Map<string, readonly (Subject | typeof PAYS)[]>();
+const MEANINGS = 8192;
+
+function meantBy(written: string): readonly (Subject | typeof PAYS)[] {
+  const known = meanings.get(written);
+  if (known !== undefined) return known;
+  const plain = unelided(written);
+  const meant: (Subject | typeof PAYS)[] = SUBJECTS.filter((subject) => subject.word(plain));
+  if (PAY.test(plain)) meant.push(PAYS);
+  if (meanings.size >= MEANINGS) meanings = new Map();
+  const kept = meant.length === 0 ? NOTHING : meant;
+  meanings.set(written, kept);
+  return kept;
+}
+
+/**
+ * Categories of personal data that sentences speak of: a word of its family, and somebody whom the sentence is about. `persons` are the names found.
+ */
+export function subjectsIn(text: string, words: readonly Word[], persons: readonly ProseSpan[]): ProseSpan[] {
+  const found: ProseSpan[] = [];
+  const hits: { readonly subject: Subject | typeof PAYS; readonly word: Word; readonly at: number }[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] as Word;
+    if (word.plain.length < 3 || word.plain.length > LONGEST_WORD || word.code || SAYS_NOTHING.has(word.plain)) continue;
+    for (const subject of meantBy(word.plain)) hits.push({ subject, word, at });
+  }
+  if (hits.length === 0) return found;
+  const language = languageOf(words);
+  const own = PRONOUNS[language];
+  const names = persons.map(({ start }) => start);
+  const seen = new Map<number, Sentence>();
+  for (const { subject, word, at } of hits) {
+    let sentence = seen.get(word.sentence);
+    if (sentence === undefined) {
+      sentence = sentenceAt(text, words, at, own, names);
+      seen.set(word.sentence, sentence);
+    }
+    const { plain, somebody, general } = sentence;
+    if (subject === PAYS) {
+      const paid =
+        AMOUNT.test(plain) &&
+        somebody &&
+        !NOT_PAY.test(plain) &&
+        (!WEAK_PAY.test(unelided(word.plain)) || PAID_BY_TIME.test(plain));
+      if (paid) found.push({ entity: "SALARY", rule: "pay and amount", start: word.start, end: word.end });
+      continue;
+    }
+    const claimed = subject.claims?.test(plain) === true;
+    if (general && !(claimed && somebody)) continue;
+    if (subject.unless?.test(plain) === true || subject.with?.test(plain) === false) continue;
+    if (!somebody && !claimed) continue;
+    found.push({ entity: subject.entity, rule: subject.rule, start: word.start, end: word.end });
+  }
+  return found;
+}
+
+interface Sentence {
+  /** Lower case, without accents. */
+  readonly plain: string;
+  /** It is about one person. */
+  readonly somebody: boolean;
+  /** It is about everybody. */
+  readonly general: boolean;
+}
+
+/** Words looked at on either side, and letters of a word: texts are not always sentences. */
+const LONGEST = 120;
+const LONGEST_WORD = 40;
+
+/** Index of the first number of an ascending list that is no less than `least`. */
+function firstFrom(ascending: readonly number[], least: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ascending[middle] ?? 0) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The sentence of a word. A sentence that names nobody is about whom the one before it is about. */
+function sentenceAt(
+  text: string,
+  words: readonly Word[],
+  at: number,
+  own: ReadonlySet<string>,
+  names: readonly number[],
+): Sentence {
+  const number = words[at]?.sentence ?? 0;
+  let from = at;
+  while (from > 0 && at - from < LONGEST && words[from - 1]?.sentence === number) from--;
+  let to = at;
+  while (to + 1 < words.length && to - at < LONGEST && words[to + 1]?.sentence === number) to++;
+  const start = words[from]?.start ?? 0;
+  const end = words[to + 1]?.start ?? text.length;
+  const plain = plainOf(text.slice(Math.max(0, start - 1), end)).replace(/\s+/g, " ");
+  const about = (first: number, last: number): boolean => {
+    for (let i = first; i <= last; i++) {
+      const word = words[i];
+      if (word !== undefined && (own.has(word.plain) || SOMEBODY.has(word.plain))) return true;
+    }
+    const [a, b] = [words[first]?.start ?? 0, words[last]?.end ?? 0];
+    return (names[firstFrom(names, a)] ?? b) < b;
+  };
+  let before = from - 1;
+  const previous = words[before]?.sentence;
+  while (before > 0 && from - before < LONGEST && words[before - 1]?.sentence === previous) before--;
+  const somebody = about(from, to) || (from > 0 && about(before, from - 1) && !GENERAL.test(plain));
+  return { plain, somebody, general: GENERAL.test(plain) };
+}
