@@ -1,15 +1,18 @@
 import { CodedError } from "@seneschal/core";
 import type { QuotaErrorCode } from "../errors.ts";
-import type { Job, Workload } from "./workload.ts";
+import type { Job, LeftOut, Workload } from "./workload.ts";
 
 /**
  * Reads the Standard Workload Format of the Parallel Workloads Archive (version 2.2: 18 numbers per job, `;` begins a
  * comment, -1 is unknown). Groups become tenants `g<n>`, users `u<n>`; processors become nodes by the header's
- * `MaxProcs` over `MaxNodes`. Jobs that never ran or asked for nothing are left out. Throws `invalid_trace`.
+ * `MaxProcs` over `MaxNodes`. Jobs that never ran or asked for nothing are left out, each by its name (`leftOut`); none is made to fit.
+ * Throws `invalid_trace`.
  */
 export function parseSwf(text: string): Workload {
   const header = new Map<string, number>();
   const jobs: Job[] = [];
+  const leftOut: LeftOut[] = [];
+  const ids = new Set<string>();
   for (const [index, raw] of text.split("\n").entries()) {
     const line = raw.trim();
     if (line.startsWith(";")) {
@@ -23,9 +26,23 @@ export function parseSwf(text: string): Workload {
       throw new CodedError<QuotaErrorCode>("invalid_trace", `line ${index + 1}: expected 18 numbers`, { line: index + 1 });
     const [id, submit, , run, allocated, , , wanted, walltime, , , user, group] = numbers as readonly number[] as SwfRow;
     const procs = wanted > 0 ? wanted : allocated;
-    if (run < 0 || procs <= 0 || submit < 0) continue;
+    const name = `j${String(id).padStart(8, "0")}`;
+    const why = ids.has(name)
+      ? "an earlier line has its number"
+      : submit < 0
+        ? "no time of submission"
+        : procs <= 0
+          ? "no number of processors"
+          : run < 0
+            ? "never ran"
+            : undefined;
+    ids.add(name);
+    if (why !== undefined) {
+      leftOut.push({ id: name, why });
+      continue;
+    }
     jobs.push({
-      id: `j${String(id).padStart(8, "0")}`,
+      id: name,
       submit,
       runtime: run,
       walltime: Math.max(run, walltime, 1),
@@ -41,9 +58,8 @@ export function parseSwf(text: string): Workload {
   return {
     nodes,
     quotas: [],
-    jobs: jobs
-      .map((job) => ({ ...job, nodes: Math.min(nodes, Math.ceil(job.nodes / perNode)) }))
-      .sort((a, b) => a.submit - b.submit),
+    jobs: jobs.map((job) => ({ ...job, nodes: Math.ceil(job.nodes / perNode) })).sort((a, b) => a.submit - b.submit),
+    leftOut,
   };
 }
 

@@ -8,8 +8,8 @@ import type { Job, QuotaChange, Workload } from "./workload.ts";
  *
  * ```text
  * cluster nodes=64
- * tenant name=physics max_nodes=32 share=0.5 gpu_hours_budget=100
- * submit at=0 id=a tenant=physics user=ada nodes=4 runtime=3600 priority=5
+ * tenant name=physics max_nodes=32 fair_share_target=0.5 gpu_hours_budget=100
+ * submit at=0 id=a tenant=physics user=ada nodes=4 runtime=3600 priority=5 checkpoint=auto requeue=always
  * complete at=1800 id=a            # ends earlier than its runtime says
  * tenant at=600 name=physics max_nodes=8
  * ```
@@ -44,6 +44,8 @@ export function parseTrace(text: string): Workload {
           user: fields.text("user", "user"),
           nodes: fields.whole("nodes", 1),
           priority: fields.whole("priority", 5),
+          ...(fields.has("checkpoint") ? { checkpoint: fields.oneOf("checkpoint", ["auto", "manual", "none"]) } : {}),
+          ...(fields.has("requeue") ? { requeue: fields.oneOf("requeue", ["never", "on_node_failure", "always"]) } : {}),
         });
         break;
       }
@@ -71,6 +73,8 @@ const SETTINGS: Readonly<Record<string, keyof TenantSettings>> = {
   max_concurrent_allocations: "maxConcurrentAllocations",
   gpu_hours_budget: "gpuHoursBudget",
   node_hours_budget: "nodeHoursBudget",
+  fair_share_target: "fairShareTarget",
+  burst_allowance: "burstAllowance",
   share: "fairShareTarget",
   burst: "burstAllowance",
 };
@@ -121,6 +125,13 @@ class Fields {
     const value = this.number(key, fallback);
     if (!Number.isSafeInteger(value)) throw this.wrong(`${key} must be a whole number`);
     return value;
+  }
+
+  oneOf<W extends string>(key: string, words: readonly W[]): W {
+    const word = this.text(key);
+    const found = words.find((known) => known === word);
+    if (found === undefined) throw this.wrong(`${key} must be ${words.join(", ")}`);
+    return found;
   }
 
   /** Every field must have been read. */

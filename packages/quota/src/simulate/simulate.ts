@@ -4,7 +4,7 @@ import { type PlanOptions, plan } from "../plan/plan.ts";
 import type { AllocationRequest } from "../state/allocation.ts";
 import { holdingOf } from "../state/holdings.ts";
 import { emptyState, type QuotaState } from "../state/state.ts";
-import type { Job, Workload } from "./workload.ts";
+import type { Job, LeftOut, Workload } from "./workload.ts";
 
 export interface SimulationOptions {
   /** Seconds between scheduling cycles; default 60. */
@@ -12,6 +12,9 @@ export interface SimulationOptions {
   /** Seconds after which users submit again what a quota refused, once the tenant has capacity again; default 60. */
   readonly resubmit?: number;
   readonly plan?: PlanOptions;
+  /** Of jobs whose trace does not say; `none` and `never`, as the server takes it. */
+  readonly checkpoint?: AllocationRequest["checkpoint"];
+  readonly requeue?: AllocationRequest["requeuePolicy"];
 }
 
 /** The cluster at one moment. Shares are fractions of all nodes. */
@@ -32,6 +35,11 @@ export interface JobOutcome {
   readonly end: number | null;
   /** Times that a quota refused it. */
   readonly refusals: number;
+  /** Times that it had to give way, and the seconds of its work that were lost by that. */
+  readonly preemptions: number;
+  readonly lost: number;
+  /** Why it did not finish; null when it did. */
+  readonly unfinished: string | null;
 }
 
 export interface Simulation {
@@ -39,11 +47,15 @@ export interface Simulation {
   readonly jobs: readonly JobOutcome[];
   /** Allocations that had to give way. */
   readonly preemptions: number;
+  /** Jobs of the trace that never came into the simulation, and why. */
+  readonly leftOut: readonly LeftOut[];
 }
 
 /**
  * Runs a workload through the very functions that the service runs, in simulated time: submissions are judged by `apply`,
- * started by `plan`, ended after their runtime. Deterministic. What gives way keeps what it has done and resumes.
+ * started by `plan`, ended after their runtime. Deterministic. A tenant that the trace does not limit has no limit. What gives way
+ * keeps what it has done if it writes checkpoints, begins anew if it is only requeued, and else has ended. Nothing is dropped without a
+ * word: every job of the trace is in `jobs`, with why it did not finish, or in `leftOut`.
  *
  * @example
  * ```ts
@@ -53,14 +65,20 @@ export interface Simulation {
  */
 export function simulate(workload: Workload, options: SimulationOptions = {}): Simulation {
   const { cycle = 60, resubmit = 60 } = options;
-  const world = new World(workload);
+  const jobs: Job[] = [];
+  const leftOut: LeftOut[] = [...(workload.leftOut ?? [])];
+  for (const job of workload.jobs)
+    if (job.nodes <= workload.nodes)
+      jobs.push({ checkpoint: options.checkpoint ?? "none", requeue: options.requeue ?? "never", ...job });
+    else leftOut.push({ id: job.id, why: `asks for ${job.nodes} nodes of a cluster of ${workload.nodes}` });
+  const world = new World({ ...workload, jobs });
   const agenda = new Agenda();
   for (const change of workload.quotas)
     agenda.add(change.at, 0, () => {
       world.setQuota(change.tenant, change.settings);
       retryLater(change.tenant);
     });
-  for (const job of workload.jobs) agenda.add(job.submit, 2, () => submit(job));
+  for (const job of jobs) agenda.add(job.submit, 2, () => submit(job));
   const samples: Sample[] = [];
   let lastCycle = Number.NEGATIVE_INFINITY;
   let cycleDue = false;
@@ -119,7 +137,7 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
 
   while (agenda.step((at) => world.setTime(at)));
   samples.push(world.sample(agenda.now));
-  return { samples, jobs: world.outcomes(), preemptions: world.preemptions };
+  return { samples, jobs: world.outcomes(), preemptions: world.preemptions, leftOut };
 }
 
 /** Refusals in a row after which the users of a tenant stop trying until more ends. */
@@ -181,6 +199,10 @@ interface Running {
   start: number | null;
   end: number | null;
   refusals: number;
+  /** What the last refusal said. */
+  refusal: string;
+  preemptions: number;
+  lost: number;
   /** Seconds of work left, and since when it runs. */
   left: number;
   since: number;
@@ -204,7 +226,7 @@ class World {
       this.#send({
         kind: "tenant.create",
         tenant,
-        settings: { maxNodes: nodes, fairShareTarget: 1 / tenants.size, ...limits.get(tenant) },
+        settings: { maxNodes: Number.MAX_SAFE_INTEGER, fairShareTarget: 1 / tenants.size, ...limits.get(tenant) },
       });
     for (let i = 0; i < nodes; i++)
       this.#send({
@@ -224,7 +246,10 @@ class World {
         },
       });
     for (const job of jobs)
-      this.#jobs.set(job.id, { job, start: null, end: null, refusals: 0, left: job.runtime, since: 0, attempt: 0 });
+      this.#jobs.set(job.id, {
+        ...{ job, start: null, end: null, refusals: 0, refusal: "", preemptions: 0, lost: 0 },
+        ...{ left: job.runtime, since: 0, attempt: 0 },
+      });
   }
 
   setTime(at: number): void {
@@ -240,7 +265,10 @@ class World {
     const outcome = this.#try({ kind: "allocation.submit", allocation: job.id, request: requestOf(job) });
     if (outcome.ok) return "taken";
     const known = this.#jobs.get(job.id);
-    if (known !== undefined) known.refusals++;
+    if (known !== undefined) {
+      known.refusals++;
+      known.refusal = outcome.message;
+    }
     return outcome.details["retriable"] === true ? "later" : "never";
   }
 
@@ -277,10 +305,14 @@ class World {
     if (!this.#try(proposal as never).ok) return false;
     for (const { allocation } of proposal.victims) {
       const job = this.#of(allocation);
-      job.left = Math.max(0, job.left - (this.#at - job.since));
+      const done = Math.min(job.left, this.#at - job.since);
       job.attempt++;
+      job.preemptions++;
       this.preemptions++;
-      this.#send({ kind: "allocation.move", allocation, to: "suspended" });
+      if (this.state.allocations.get(allocation)?.state === "checkpointing") {
+        job.left -= done;
+        this.#send({ kind: "allocation.move", allocation, to: "suspended" });
+      } else job.lost += done;
     }
     return true;
   }
@@ -299,9 +331,17 @@ class World {
   }
 
   outcomes(): readonly JobOutcome[] {
-    return [...this.#jobs.values()].map(({ job: { id, tenant, submit }, start, end, refusals }) => ({
-      ...{ id, tenant, submit, start, end, refusals },
+    return [...this.#jobs.values()].map(({ job: { id, tenant, submit }, start, end, refusals, refusal, preemptions, lost }) => ({
+      ...{ id, tenant, submit, start, end, refusals, preemptions, lost },
+      unfinished: end === null ? (this.#why(id) ?? refusal) : null,
     }));
+  }
+
+  /** Why work that came in did not end; undefined where it never came in. */
+  #why(id: string): string | undefined {
+    const allocation = this.state.allocations.get(id);
+    if (allocation === undefined) return undefined;
+    return allocation.statusReason ?? allocation.state;
   }
 
   #of(id: string): Running {
@@ -333,12 +373,12 @@ function requestOf(job: Job): AllocationRequest {
     minNodes: job.nodes,
     walltimeHours: Math.max(job.walltime, 1) / 3600,
     lifecycle: "bounded",
-    requeuePolicy: "always",
+    requeuePolicy: job.requeue ?? "never",
     maxRequeue: 100,
     image: null,
     sensitive: false,
     priorityClass: job.priority,
-    checkpoint: "auto",
+    checkpoint: job.checkpoint ?? "none",
     gpuType: null,
     gpusPerNode: null,
     datasets: [],

@@ -8,6 +8,13 @@ export interface Figures {
   readonly refusals: number;
   readonly meanWait: number;
   readonly p95Wait: number;
+  /** Mean of (wait + runtime) / runtime, a runtime of less than 10 s counted as 10 s (Feitelson, "Metrics for parallel job scheduling", 2001). */
+  readonly boundedSlowdown: number;
+  /** From the first submission to the last end. */
+  readonly makespan: number;
+  readonly preemptions: number;
+  /** Seconds of work that preemption threw away. */
+  readonly lost: number;
   /** Time-weighted mean share of the nodes. */
   readonly share: number;
 }
@@ -22,8 +29,12 @@ export function summarise({ jobs, samples }: Simulation): readonly Figures[] {
       jobs: mine.length,
       finished: mine.filter(({ end }) => end !== null).length,
       refusals: mine.reduce((sum, { refusals }) => sum + refusals, 0),
-      meanWait: waits.length === 0 ? 0 : waits.reduce((a, b) => a + b, 0) / waits.length,
+      meanWait: average(waits),
       p95Wait: waits[Math.min(waits.length - 1, Math.floor(waits.length * 0.95))] ?? 0,
+      boundedSlowdown: average(mine.flatMap(slowdown)),
+      makespan: makespanOf(mine),
+      preemptions: mine.reduce((sum, job) => sum + job.preemptions, 0),
+      lost: mine.reduce((sum, job) => sum + job.lost, 0),
       share: mean(samples, share),
     };
   };
@@ -37,6 +48,28 @@ export function summarise({ jobs, samples }: Simulation): readonly Figures[] {
     ),
     figures("all", jobs, (i) => samples[i]?.utilisation ?? 0),
   ];
+}
+
+/** Below this a runtime says more about rounding than about waiting. */
+const SHORT = 10;
+
+function slowdown({ submit, start, end }: Simulation["jobs"][number]): readonly number[] {
+  if (start === null || end === null) return [];
+  return [Math.max(1, (end - submit) / Math.max(end - start, SHORT))];
+}
+
+function makespanOf(jobs: Simulation["jobs"]): number {
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  for (const { submit, end } of jobs) {
+    first = Math.min(first, submit);
+    last = Math.max(last, end ?? last);
+  }
+  return Math.max(0, last - first) || 0;
+}
+
+function average(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((a, b) => a + b, 0) / values.length;
 }
 
 /** Mean over time of a value that holds from one sample to the next. */

@@ -23,6 +23,44 @@ test("a trace runs by the quotas: what is over a limit is refused and submitted 
   // its user comes back a minute after the limit was raised
   expect(job["b"]).toMatchObject({ start: 1060, end: 1120, refusals: 1 });
   expect(job["never"]).toMatchObject({ start: null, end: null, refusals: 1 });
+  expect(job["never"]?.unfinished).toMatch(/would exceed max_nodes quota/);
+});
+
+test("where the trace sets no quota none refuses anything", () => {
+  const trace = "cluster nodes=2\nsubmit at=0 id=a tenant=t nodes=2 runtime=60\nsubmit at=1 id=b tenant=t nodes=2 runtime=60";
+  expect(simulate(parseTrace(trace), { cycle: 10 }).jobs).toMatchObject([{ refusals: 0 }, { refusals: 0, end: 120 }]);
+});
+
+/** A job of ten minutes that another of 100 s needs to give way, which gets its node a cycle later. */
+describe("what gives way", () => {
+  const trace = (more: string) =>
+    parseTrace(`cluster nodes=1
+submit at=0 id=low tenant=t runtime=600 priority=1 ${more}
+submit at=100 id=high tenant=t runtime=100 priority=9`);
+  const low = (more: string, preemption: "off" | "requeue" | "cancel") =>
+    simulate(trace(more), { cycle: 10, plan: { preemption } }).jobs[0];
+
+  test("resumes from its checkpoint, begins anew if it is only requeued, and else has ended: as the server does", () => {
+    expect(low("checkpoint=auto", "requeue")).toMatchObject({ end: 710, preemptions: 1, lost: 0 });
+    expect(low("requeue=always", "requeue")).toMatchObject({ end: 810, preemptions: 1, lost: 100 });
+    expect(low("", "requeue")).toMatchObject({ end: 600, preemptions: 0 });
+    expect(low("", "cancel")).toMatchObject({ end: null, preemptions: 1, lost: 100 });
+    expect(low("", "cancel")?.unfinished).toMatch(/^preempted for allocation high/);
+    expect(low("checkpoint=auto", "off")).toMatchObject({ end: 600, preemptions: 0 });
+  });
+
+  test("is by default what the server takes it for: without checkpoint, never requeued", () => {
+    const given = simulate(trace(""), { cycle: 10, checkpoint: "auto", plan: { preemption: "requeue" } });
+    expect(given.jobs[0]).toMatchObject({ preemptions: 1 });
+    expect(simulate(trace(""), { cycle: 10 }).preemptions).toBe(0);
+  });
+});
+
+test("the figures tell slowdown and makespan as their definitions do", () => {
+  const trace = "cluster nodes=1\nsubmit at=0 id=a tenant=t runtime=100\nsubmit at=0 id=b tenant=t runtime=5";
+  const figures = summarise(simulate(parseTrace(trace), { cycle: 10 })).find(({ tenant }) => tenant === "all");
+  // a: 100/100; b waits 100 of 5 s, counted as 10: 105/10
+  expect(figures).toMatchObject({ boundedSlowdown: (1 + 10.5) / 2, makespan: 105 });
 });
 
 test.each([
@@ -32,6 +70,8 @@ test.each([
   ["cluster nodes=1\nsubmit at=0 id=a tenant=t runtime=1 colour=red", "line 2: colour is not"],
   ["cluster nodes=1\ntenant name=t share=2", "line 2: fairShareTarget"],
   ["cluster nodes=1\nstop", "line 2: unknown verb"],
+  ["cluster nodes=1\nsubmit at=0 id=a tenant=t runtime=1 checkpoint=maybe", "line 2: checkpoint must be"],
+  ["cluster nodes=1\ntenant name=t fair_share_target=2", "line 2: fairShareTarget"],
   ["cluster nodes=1\ncomplete at=1 id=z", "line 2: completes a job"],
 ])("a trace that is wrong is refused with its line: %j", (text, message) => {
   expect(() => parseTrace(text)).toThrow(
@@ -48,14 +88,34 @@ describe("the Standard Workload Format", () => {
 3 20 -1 -1 -1 -1 -1 4 10 -1 5 4 8 -1 1 -1 -1 -1
 `;
 
-  test("groups are tenants, processors become nodes, what never ran is left out", () => {
-    const { nodes, jobs } = parseSwf(SWF);
+  test("groups are tenants, processors become nodes, what never ran is left out by its name", () => {
+    const { nodes, jobs, leftOut } = parseSwf(SWF);
     expect(nodes).toBe(8);
+    expect(leftOut).toEqual([{ id: "j00000003", why: "never ran" }]);
     expect(jobs).toMatchObject([
       { id: "j00000001", submit: 0, runtime: 100, walltime: 200, tenant: "g7", user: "u3", nodes: 2 },
       { id: "j00000002", submit: 10, runtime: 50, walltime: 50, tenant: "g7", user: "u4", nodes: 3 },
     ]);
     expect(simulate(parseSwf(SWF), { cycle: 10 }).jobs.map(({ end }) => end)).toEqual([100, 60]);
+  });
+
+  test("every line becomes a job or is named, with why; what is larger than the cluster is not made to fit", () => {
+    const rest = "1 3 7 -1 1 -1 -1 -1";
+    const text = `${SWF}3 30 -1 5 1 -1 -1 1 9 -1 ${rest}
+4 40 -1 5 -1 -1 -1 -1 9 -1 ${rest}
+5 -1 -1 5 1 -1 -1 1 9 -1 ${rest}
+6 60 -1 5 32 -1 -1 32 9 -1 ${rest}
+`;
+    const simulation = simulate(parseSwf(text), { cycle: 10 });
+    expect(simulation.leftOut).toEqual([
+      { id: "j00000003", why: "never ran" },
+      { id: "j00000003", why: "an earlier line has its number" },
+      { id: "j00000004", why: "no number of processors" },
+      { id: "j00000005", why: "no time of submission" },
+      { id: "j00000006", why: "asks for 16 nodes of a cluster of 8" },
+    ]);
+    expect(simulation.jobs).toMatchObject([{ refusals: 0 }, { refusals: 0 }]);
+    expect(plotText(simulation)).toContain("left out of the trace: 1 (asks for 16 nodes of a cluster of 8): j00000006");
   });
 
   test("a line that is not 18 numbers is refused", () => {
@@ -90,10 +150,13 @@ test("every job that can fit ends, no sooner than it can; nodes are never used t
       const result = simulate(given, { cycle: 10 });
       for (const { id, submit, start, end } of result.jobs) {
         const job = given.jobs.find((j) => j.id === id)!;
-        if (job.nodes > given.nodes) expect([start, end]).toEqual([null, null]);
-        else expect(end! - start!).toBeGreaterThanOrEqual(job.runtime);
+        expect(end! - start!).toBeGreaterThanOrEqual(job.runtime);
         if (start !== null) expect(start).toBeGreaterThanOrEqual(submit);
       }
+      // every job is there once, or named as left out
+      const named = [...result.jobs, ...result.leftOut].map(({ id }) => id).sort();
+      expect(named).toEqual(given.jobs.map(({ id }) => id).sort());
+      for (const { id } of result.leftOut) expect(given.jobs.find((j) => j.id === id)!.nodes).toBeGreaterThan(given.nodes);
       for (const { utilisation } of result.samples) expect(utilisation).toBeLessThanOrEqual(1);
       expect(result.samples.at(-1)).toMatchObject({ utilisation: 0, waiting: 0 });
       expect(simulate(given, { cycle: 10 })).toEqual(result);
