@@ -6,3 +6,4 @@ export { type DevCredentialsFile, type DevIdentity, prepareDev } from "./compose
 export { type ProcessConfig, processSettings, type ServiceName, serviceNames } from "./compose/process-settings.ts";
 export { type RunningDev, startDev } from "./compose/start-dev.ts";
 export { type RunningProcess, startProcess } from "./compose/start-process.ts";
+export { watchFiles } from "./compose/watch-files.ts";

@@ -12,6 +12,8 @@ export interface Host {
   askSecret(question: string): Promise<string>;
   /** Resolves when the process is told to end. */
   readonly interrupted: Promise<void>;
+  /** Calls back each time the process is told to take its files in anew. */
+  onHangup(callback: () => void): void;
   /** Shows progress in place; does nothing where standard error is no terminal. */
   progress(text: string): void;
 }

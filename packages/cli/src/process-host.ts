@@ -16,6 +16,7 @@ export function processHost(): Host {
       process.once("SIGINT", () => resolve());
       process.once("SIGTERM", () => resolve());
     }),
+    onHangup: (callback) => void process.on("SIGHUP", callback),
     progress(line) {
       if (process.stderr.isTTY) process.stderr.write(`\r${line}\u001b[K`);
     },

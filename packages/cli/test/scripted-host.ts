@@ -8,6 +8,8 @@ export interface ScriptedHost extends Host {
   readonly shown: string[];
   /** The last line of output as JSON. */
   json(): Record<string, unknown>;
+  /** What SIGHUP does to a process. */
+  hangup(): void;
 }
 
 export function scriptedHost(options: {
@@ -21,6 +23,7 @@ export function scriptedHost(options: {
   const lines: string[] = [];
   const errors: string[] = [];
   const shown: string[] = [];
+  const hangups: (() => void)[] = [];
   const secrets = [...(options.secrets ?? [])];
   return {
     lines,
@@ -33,6 +36,10 @@ export function scriptedHost(options: {
     stdin: async () => options.stdin ?? "",
     askSecret: async () => secrets.shift() ?? "",
     interrupted: options.interrupted ?? new Promise(() => {}),
+    onHangup: (callback) => void hangups.push(callback),
+    hangup: () => {
+      for (const callback of hangups) callback();
+    },
     progress: (line) => void shown.push(line),
     json: () => JSON.parse(lines.at(-1) ?? "") as Record<string, unknown>,
   };

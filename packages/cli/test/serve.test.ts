@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { run } from "../src/run.ts";
 import { scriptedHost } from "./scripted-host.ts";
 
@@ -41,5 +41,36 @@ describe("seneschal serve", () => {
     ]);
     expect(await run(["serve", "--config", join(cwd, "none.yaml")], host)).toBe(2);
     expect(JSON.parse(host.lines.at(-1) ?? "")).toMatchObject({ error: { code: expect.any(String) } });
+  });
+
+  it.each(["a hangup", "a change of its file"])("takes its settings in anew at %s, and serves on", async (cause) => {
+    const config = (limit: number): string => `
+services: [scheduler]
+data_dir: ${cwd}/reloaded
+reload_interval: ${cause === "a hangup" ? "0s" : "5ms"}
+log: { level: silent }
+scheduler:
+  server: { port: 0 }
+  rate_limit: { anonymous: { limit: ${limit} } }
+`;
+    await writeFile(join(cwd, "seneschal.yaml"), config(1000));
+    let end = (): void => {};
+    const host = scriptedHost({ cwd, interrupted: new Promise((resolve) => (end = resolve)) });
+    const served = run(["serve", "-c", "seneschal.yaml"], host);
+    try {
+      await vi.waitUntil(() => host.lines.length > 0, { timeout: 30_000 });
+      const { url } = (host.json()["services"] as { url: string }[])[0] ?? { url: "" };
+      const ask = async (): Promise<number> => (await fetch(`${url}/api/v1/auth/discovery`)).status;
+      expect(await ask()).toBe(200);
+      await writeFile(join(cwd, "seneschal.yaml"), "services: [no-such-service]");
+      host.hangup();
+      expect(await ask()).toBe(200);
+      await writeFile(join(cwd, "seneschal.yaml"), config(1));
+      if (cause === "a hangup") host.hangup();
+      await vi.waitUntil(async () => (await ask()) === 429, { timeout: 30_000 });
+    } finally {
+      end();
+      expect(await served).toBe(0);
+    }
   });
 });

@@ -62,9 +62,18 @@ export function dispatcher(list: readonly Endpoint[], hooks: Hooks): Dispatch {
       ...(peer && { peer }),
       ...(onClose && { onClose }),
     };
-    const response = await endpoint.handle(wire);
+    const response = withReturn(await endpoint.handle(wire));
     return method === "HEAD" ? headOnly(response) : response;
   };
+}
+
+/** Seconds after which it is worth asking again, where nobody knows better. */
+const RETURN_SECONDS = "5";
+
+/** Whoever is told that something is not there for now is told when to return. */
+function withReturn(response: WireResponse): WireResponse {
+  if (response.status !== 503 || response.headers["retry-after"] !== undefined) return response;
+  return { ...response, headers: { ...response.headers, "retry-after": RETURN_SECONDS } };
 }
 
 const UNMATCHED: Route = {

@@ -1,2 +1,2 @@
-export { type Logger, openLogger } from "./open-logger.ts";
+export { type Logger, openLogger, setLogLevel } from "./open-logger.ts";
 export { redact } from "./redact.ts";

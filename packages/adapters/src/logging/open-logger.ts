@@ -1,4 +1,4 @@
-import { type DestinationStream, pino } from "pino";
+import { type DestinationStream, type Logger as Pino, pino } from "pino";
 import { redact } from "./redact.ts";
 
 /** Structured logging. Fields are snake_case; an error goes under `error`. */
@@ -30,5 +30,21 @@ export function openLogger({ level = "info", destination }: LoggerOptions = {}):
     serializers: {},
     messageKey: "message",
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  const root = destination === undefined ? pino(options) : pino(options, destination);
+  const all: Pino[] = [root];
+  const child = root.child.bind(root);
+  root.child = ((...given: Parameters<typeof child>) => {
+    const one = child(...given);
+    all.push(one as unknown as Pino);
+    return one;
+  }) as typeof root.child;
+  families.set(root, all);
+  return root;
+}
+
+const families = new WeakMap<Logger, readonly Pino[]>();
+
+/** From now on a log that {@link openLogger} opened, and its children, write from this level up. */
+export function setLogLevel(log: Logger, level: NonNullable<LoggerOptions["level"]>): void {
+  for (const one of families.get(log) ?? []) one.level = level;
 }

@@ -14,6 +14,8 @@ export interface Metrics {
   backgroundFailure(step: string): void;
   /** Whether the last run of a step of background work failed. */
   backgroundFailing(step: string, failing: boolean): void;
+  /** When certificates end, by the setting that names their file; seconds since the epoch. What was shown before is forgotten. */
+  certificateEnds(ends: Readonly<Record<string, number>>): void;
   /** Prometheus text. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -60,11 +62,21 @@ export function openMetrics({ prefix, version }: { readonly prefix: string; read
     labelNames: ["step"],
     registers,
   });
+  const ends = new Gauge({
+    name: `${prefix}_certificate_expiry_timestamp_seconds`,
+    help: "When the first certificate of a file ends, by the setting that names the file",
+    labelNames: ["setting"],
+    registers,
+  });
   return {
     registry,
     prefix,
     backgroundFailure: (step) => failures.inc({ step }),
     backgroundFailing: (step, now) => failing.set({ step }, now ? 1 : 0),
+    certificateEnds(all) {
+      ends.reset();
+      for (const [setting, seconds] of Object.entries(all)) ends.set({ setting }, seconds);
+    },
     request(method, route, status, seconds) {
       requests.inc({ method, route, status: String(status) });
       durations.observe({ method, route }, seconds);

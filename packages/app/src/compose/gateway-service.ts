@@ -2,11 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
+import type { Revocations } from "@seneschal/adapters/tls";
 import { vaultCollections } from "@seneschal/adapters/vault";
-import { gatewayContract } from "@seneschal/contract/gateway";
+import { gatewayContract, gatewayErrors } from "@seneschal/contract/gateway";
+import { CodedError } from "@seneschal/core";
 import { parseCertificates } from "@seneschal/crypto/x509";
 import { type Gateway, gatewaySchema, openGateway } from "../gateway/index.ts";
-import { type BuiltService, defineService, type Platform, tokenVerifiers } from "../platform/index.ts";
+import { type AuthSettings, type BuiltService, defineService, type Platform, tokenVerifiers } from "../platform/index.ts";
 import { openDatabase } from "./open-database.ts";
 import { openVault } from "./open-vault.ts";
 import { preparedInstance } from "./prepare-data.ts";
@@ -19,6 +21,7 @@ export function gatewayService(dataDir: string) {
     name: "gateway",
     contract: gatewayContract,
     settings: gatewayServiceSettings,
+    errors: gatewayErrors,
     build: (config, platform): Promise<BuiltService> => buildGateway(config, platform, dataDir),
   });
 }
@@ -30,19 +33,27 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
   const { clock, random, log, metrics, version, background, health } = platform;
   const schema = { ...gatewaySchema, collections: { ...gatewaySchema.collections, ...vaultCollections } };
   const store = await openDatabase(database, schema, join(dataDir, "gateway"));
+  let policy: ReturnType<typeof embeddedPolicyEngine> | undefined;
+  let lists: Revocations | undefined;
   try {
     const vault = await openVault(vaultConfig, join(dataDir, "unseal.key"), { store, crypto: nodeCrypto, clock, random });
     const { threads, policy_deadline: deadline } = own.workers;
-    const policy = embeddedPolicyEngine({ threads, deadline });
+    policy = embeddedPolicyEngine({ threads, deadline });
+    const engine = policy;
     const tokens = await tokenVerifiers(own.auth, () => clock.now());
     const prepared = await preparedInstance(dataDir);
-    const revocations = await revocationLists(own.auth, platform);
+    let trusted = await trustOf(own.auth);
+    lists = await revocationLists(own.auth, platform);
+    const revocations = lists && {
+      isRevoked: (identity: Parameters<Revocations["isRevoked"]>[0]) => lists?.isRevoked(identity) ?? false,
+      requireInForce: () => lists?.requireInForce(),
+    };
     const gateway = await openGateway({
       ...{
         store,
         vault,
         crypto: nodeCrypto,
-        policy,
+        policy: engine,
         clock,
         random,
         config: own,
@@ -54,22 +65,47 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
         tokens,
       },
       ...(revocations === undefined ? {} : { revocations }),
+      async prepareRevocations({ auth }) {
+        const { crl_url } = auth.mtls;
+        if ((crl_url === undefined) !== (lists === undefined))
+          throw new CodedError("config_invalid", "auth.mtls.crl_url is not set or removed while the gateway runs");
+        const trust = await trustOf(auth);
+        // The lists in force stay the floor for those that come: an older one is refused.
+        if (trust === trusted) {
+          await lists?.refresh();
+          return () => undefined;
+        }
+        const next = await revocationLists(auth, platform);
+        return () => {
+          lists?.close();
+          lists = next;
+          trusted = trust;
+        };
+      },
       ...(prepared === undefined ? {} : { preparedInstance: prepared }),
       ownNames: await certifiedNames(own.server.tls_cert),
     });
     return {
       ...gateway,
       async stop() {
-        revocations?.close();
+        lists?.close();
         await gateway.stop?.();
-        await policy.close();
+        await engine.close();
         await store.close();
       },
     };
   } catch (error) {
+    lists?.close();
+    await policy?.close();
     await store.close();
     throw error;
   }
+}
+
+/** Where lists come from, and whose they may be. */
+async function trustOf({ mtls }: AuthSettings): Promise<string> {
+  const { crl_url, trusted_ca } = mtls;
+  return crl_url === undefined || trusted_ca === undefined ? "" : `${crl_url}\n${await readFile(trusted_ca, "utf8")}`;
 }
 
 /** The names in the certificate of the gateway's own port. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { authSettings, logSettings, telemetrySettings } from "../platform/index.ts";
+import { authSettings, duration, logSettings, telemetrySettings } from "../platform/index.ts";
 import { schedulerSettings } from "../scheduler/settings.ts";
 import { gatewayServiceSettings, governanceServiceSettings, storageServiceSettings } from "./service-settings.ts";
 
@@ -19,6 +19,10 @@ export const processSettings = z.strictObject({
   data_dir: z.string().min(1).default("./data"),
   /** The framework that binds the contracts; both answer alike. */
   http: z.enum(["fastify", "express"]).default("fastify"),
+  /** How long a start waits for a database or a vault that does not answer, listening but not ready; `0s`: not at all. */
+  start_timeout: duration("5m"),
+  /** How often the files that the configuration names are looked at, to take in those that changed; `0s`: on SIGHUP only. */
+  reload_interval: duration("30s"),
   log: logSettings,
   telemetry: telemetrySettings,
   auth: authSettings,

@@ -1,10 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Logger } from "@seneschal/adapters/logging";
+import { type Logger, setLogLevel } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openTelemetry } from "@seneschal/adapters/telemetry";
 import type { Serve, ServeOptions, TlsOptions } from "@seneschal/contract";
-import { type AuthSettings, type RunningService, type StartOptions, startService } from "../platform/index.ts";
+import { CodedError } from "@seneschal/core";
+import { type AuthSettings, type RunningService, type ServiceDefinition, startService } from "../platform/index.ts";
+import { certificateFiles } from "./certificate-files.ts";
 import { openRates } from "./open-rates.ts";
 import { preparedInstance } from "./prepare-data.ts";
 import type { ProcessConfig, ServiceName } from "./process-settings.ts";
@@ -12,6 +14,11 @@ import type { ProcessConfig, ServiceName } from "./process-settings.ts";
 /** A process with its services. */
 export interface RunningProcess {
   readonly services: readonly RunningService[];
+  /**
+   * Puts what can change while it runs in force: certificates, trusted CAs, revocation lists, limits, authorisation policies, the level of
+   * the log. All of it or nothing: throws when something cannot be used. Settings that need a start anew stay as they were.
+   */
+  reload(config: ProcessConfig): Promise<void>;
   /** Stops the services in reverse order. Idempotent. */
   stop(): Promise<void>;
 }
@@ -20,70 +27,122 @@ export interface ProcessOptions {
   readonly serve: Serve;
   readonly log: Logger;
   readonly version: string;
+  /** Ends a start that waits. */
+  readonly signal?: AbortSignal;
 }
 
 /** Starts the configured services, each on its own port; when one fails, those that run already are stopped again. */
-export async function startProcess(config: ProcessConfig, { serve, log, version }: ProcessOptions): Promise<RunningProcess> {
-  const running: RunningService[] = [];
+export async function startProcess(config: ProcessConfig, options: ProcessOptions): Promise<RunningProcess> {
+  const { serve, log, version, signal } = options;
   const { endpoint, headers, sample_ratio: sampleRatio } = config.telemetry;
   const onProblem = (problem: string): void => log.warn({ problem }, "traces are not sent");
   const telemetry =
     endpoint === undefined ? undefined : await openTelemetry({ endpoint, headers, sampleRatio, version, onProblem });
+  const failed = new AbortController();
+  const signals = signal === undefined ? failed.signal : AbortSignal.any([failed.signal, signal]);
+  const prepared = await preparedInstance(config.data_dir);
+
+  const start = async (name: ServiceName): Promise<RunningService> => {
+    const { definition, config: own, server, database, trustedCa } = await parts[name](named(config, name, prepared));
+    return startService(definition, own, {
+      ...{ serve, clock: systemClock, random: systemRandom, log, version },
+      listen: await listenOptions(server, config.auth, trustedCa),
+      rates: () => openRates(database, systemRandom),
+      trustedProxies: server.trusted_proxies,
+      wait: { atMost: config.start_timeout, signal: signals },
+    });
+  };
+  // Together: one that waits for its database keeps no other from its work.
+  const started = await Promise.allSettled(
+    config.services.map((name) =>
+      start(name).catch((error: unknown) => {
+        failed.abort();
+        throw error;
+      }),
+    ),
+  );
+  const running = started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const stop = async (): Promise<void> => {
     for (const service of running.splice(0).reverse()) await service.stop();
     await telemetry?.close();
   };
-  try {
-    const common = { serve, clock: systemClock, random: systemRandom, log, version };
-    const prepared = await preparedInstance(config.data_dir);
-    for (const name of config.services) {
-      running.push(
-        await starters[name](named(config, name, prepared), async (server, database, trustedCa) => ({
-          ...common,
-          listen: await listenOptions(server, config.auth, trustedCa),
-          rates: await openRates(database, systemRandom),
-          trustedProxies: server.trusted_proxies,
-        })),
-      );
-    }
-  } catch (error) {
+  const reasons = started.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
+  if (reasons.length > 0) {
     await stop();
-    throw error;
+    throw reasons.find((reason) => (reason as { readonly name?: unknown }).name !== "AbortError") ?? reasons[0];
   }
-  return { services: [...running], stop };
+  /** Says when certificates end: in the metrics, and in the log of those that end soon. */
+  const watchEnds = async (current: ProcessConfig): Promise<void> => {
+    for (const [index, name] of config.services.entries()) {
+      const files = await certificateFiles(current, name);
+      running[index]?.metrics.certificateEnds(
+        Object.fromEntries(files.map(({ setting, notAfter }) => [setting, notAfter / 1000])),
+      );
+      for (const { setting, path, notAfter } of files) {
+        if (notAfter - systemClock.now() > SOON) continue;
+        log.warn(
+          { service: name, setting, path, expires: new Date(notAfter).toISOString() },
+          "a certificate ends soon, or has ended",
+        );
+      }
+    }
+  };
+  await watchEnds(config);
+  return {
+    services: [...running],
+    async reload(next) {
+      if (next.services.join() !== config.services.join())
+        throw new CodedError("config_invalid", "services are not begun or ended while the process runs");
+      const apply: (() => void)[] = [];
+      for (const [index, name] of config.services.entries()) {
+        const { config: own, server, trustedCa } = await parts[name](named(next, name, prepared));
+        const change = await running[index]?.prepareReload(own, await listenOptions(server, next.auth, trustedCa));
+        if (change !== undefined) apply.push(change);
+      }
+      for (const change of apply) change();
+      setLogLevel(log, next.log.level);
+      await watchEnds(next);
+    },
+    stop,
+  };
 }
 
-/** How a service is started, by where it listens, where it keeps its records, and a CA of its own for client certificates. */
-type Options = (
-  server: ServerSettings,
-  database: Parameters<typeof openRates>[0],
-  trustedCa?: string | undefined,
-) => Promise<StartOptions>;
-type Starter = (config: ProcessConfig, options: Options) => Promise<RunningService>;
+const SOON = 30 * 86_400_000;
+
+/** What a service is started with. */
+interface Parts {
+  // biome-ignore lint/suspicious/noExplicitAny: each definition is given the configuration that stands beside it
+  readonly definition: ServiceDefinition<any>;
+  readonly config: object;
+  readonly server: ServerSettings;
+  readonly database: Parameters<typeof openRates>[0];
+  /** A CA of its own for client certificates. */
+  readonly trustedCa?: string | undefined;
+}
 
 /** A service is loaded when it is started: one that is not configured costs nothing. */
-const starters: Readonly<Record<ServiceName, Starter>> = {
-  gateway: async ({ gateway, auth, data_dir }, options) => {
+const parts: Readonly<Record<ServiceName, (config: ProcessConfig) => Promise<Parts>>> = {
+  gateway: async ({ gateway, auth, data_dir }) => {
     const { gatewayService } = await import("./gateway-service.ts");
-    return startService(gatewayService(data_dir), { ...gateway, auth }, await options(gateway.server, gateway.database));
+    return { definition: gatewayService(data_dir), config: { ...gateway, auth }, ...gateway };
   },
-  governance: async ({ governance, log, data_dir }, options) => {
+  governance: async ({ governance, log, data_dir }) => {
     const { governanceService } = await import("../governance/service.ts");
-    const config = { ...governance, log };
-    return startService(governanceService(data_dir), config, await options(governance.server, governance.database));
+    return { definition: governanceService(data_dir), config: { ...governance, log }, ...governance };
   },
-  scheduler: async ({ scheduler, auth, log, scheduling, data_dir }, options) => {
+  scheduler: async ({ scheduler, auth, log, scheduling, data_dir }) => {
     const { schedulerService } = await import("../scheduler/build.ts");
-    const storage = { ...scheduler.storage, path: scheduler.storage.path ?? join(data_dir, "scheduler") };
-    const config = { ...scheduler, storage, auth, log, scheduling };
-    return startService(schedulerService(), config, await options(scheduler.server, storage));
+    const database = { ...scheduler.storage, path: scheduler.storage.path ?? join(data_dir, "scheduler") };
+    const config = { ...scheduler, storage: database, auth, log, scheduling };
+    return { definition: schedulerService(), config, server: scheduler.server, database };
   },
-  storage: async ({ storage, data_dir }, options) => {
+  storage: async ({ storage, data_dir }) => {
     const { storageService } = await import("./storage-service.ts");
     const { dataPathSettings } = await import("../storage/grpc/open-data-path.ts");
     // Admins of the cluster have certificates of the cluster's CA.
     const { ca } = dataPathSettings(storage.grpc, process.env);
-    return startService(storageService(data_dir), storage, await options(storage.server, storage.database, ca));
+    const { server, database } = storage;
+    return { definition: storageService(data_dir), config: storage, server, database, trustedCa: ca };
   },
 };
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { vaultCollections } from "@seneschal/adapters/vault";
-import { storageContract } from "@seneschal/contract/storage";
+import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
 import type { Vault } from "@seneschal/core/ports";
 import { type BuiltService, defineService, type Platform } from "../platform/index.ts";
 import { openClusterLog, openStorage, storageSchema } from "../storage/index.ts";
@@ -15,6 +15,8 @@ export function storageService(dataDir: string) {
     name: "storage",
     contract: storageContract,
     settings: storageServiceSettings,
+    errors: storageHttpErrors,
+    livePath: "/health",
     build: (config, platform) => build(config, platform, dataDir),
   });
 }

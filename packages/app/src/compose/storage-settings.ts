@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { duration, secret } from "../platform/index.ts";
+import { duration, file, secret } from "../platform/index.ts";
 
 /** Where a service keeps its documents. */
 export const databaseSettings = z
@@ -26,34 +26,34 @@ export const vaultSettings = z
     /** `embedded`: in the service's own database, sealed; `http`: HashiCorp Vault or OpenBao. */
     kind: z.enum(["embedded", "http"]).default("embedded"),
     /** File with the 32-byte unseal key in base64; default `unseal.key` below `data_dir`. `seneschal init` makes it. */
-    key_file: z.string().optional(),
+    key_file: file("unseal key").optional(),
     /** In place of a key file. */
     passphrase: secret().optional(),
     address: z.url().optional(),
     token: secret().optional(),
     /** The secret id is read from the file at every login, so that it can be replaced. */
     approle: z
-      .strictObject({ role_id: z.string().min(1), secret_id_file: z.string(), mount: z.string().min(1).default("approle") })
+      .strictObject({ role_id: z.string().min(1), secret_id_file: file("text"), mount: z.string().min(1).default("approle") })
       .optional(),
     kubernetes: z
       .strictObject({
         role: z.string().min(1),
         /** The service account's token; read at every login. */
-        jwt_file: z.string().default("/var/run/secrets/kubernetes.io/serviceaccount/token"),
+        jwt_file: file("text").default("/var/run/secrets/kubernetes.io/serviceaccount/token"),
         mount: z.string().min(1).default("kubernetes"),
       })
       .optional(),
     /** Login by client certificate; `name` picks the role. */
     cert: z
       .strictObject({
-        cert_file: z.string(),
-        key_file: z.string(),
+        cert_file: file("certificate"),
+        key_file: file("private key"),
         name: z.string().min(1).optional(),
         mount: z.string().min(1).default("cert"),
       })
       .optional(),
     namespace: z.string().optional(),
-    ca_file: z.string().optional(),
+    ca_file: file("authorities").optional(),
     transit_mount: z.string().default("transit"),
     timeout: duration("5s"),
   })

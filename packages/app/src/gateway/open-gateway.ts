@@ -82,6 +82,8 @@ export interface GatewayOptions {
   readonly ownNames?: readonly string[];
   /** Revocation lists from elsewhere (`auth.mtls.crl_url`), beside the gateway's own records. Throws when it cannot know. */
   readonly revocations?: Pick<Revocations, "isRevoked" | "requireInForce">;
+  /** Fetches the lists anew by a configuration; what comes back puts them in force. */
+  readonly prepareRevocations?: (config: GatewayConfig) => Promise<() => void>;
   /** Verifiers of bearer tokens, in order of preference. */
   readonly tokens?: readonly (TokenVerifier & {
     readonly method: "jwt" | "oidc";
@@ -223,6 +225,18 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       if (finding !== undefined) throw new AuditTampered(finding);
     },
   });
+  const limitsOf = ({ rate_limit }: GatewayConfig): RateLimits => ({
+    ...rate_limit,
+    ofType: { partner: rate_limit.partner },
+    onRefused: (principal) => {
+      noteRate(services, principal).catch((error: unknown) => log.error({ error }, "a refusal of a partner was not noted"));
+    },
+    guarded: {
+      routes: ["bootstrapAdmin", "enrollmentSetup", "enrollAdmin", "verifyMfa", "submitRecoveryShare"],
+      rate: rate_limit.guarded,
+    },
+    exempt: ["health", "ready", "live", "metrics"],
+  });
   const rotation = rotationScheduler(services);
   const [deliverMessages, deliverDispatches] = [messageLanes(), dispatchLanes()];
   const deliverAll = async (at: number): Promise<void> => {
@@ -238,17 +252,17 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   return {
     services,
     hooks,
-    limits: {
-      ...config.rate_limit,
-      ofType: { partner: config.rate_limit.partner },
-      onRefused: (principal) => {
-        noteRate(services, principal).catch((error: unknown) => log.error({ error }, "a refusal of a partner was not noted"));
-      },
-      guarded: {
-        routes: ["bootstrapAdmin", "enrollmentSetup", "enrollAdmin", "verifyMfa", "submitRecoveryShare"],
-        rate: config.rate_limit.guarded,
-      },
-      exempt: ["health", "ready", "live", "metrics"],
+    limits: limitsOf(config),
+    async reload(next: GatewayConfig) {
+      const authorisation = await services.authorisation.prepare(next.authorization_policy);
+      const lists = await options.prepareRevocations?.(next);
+      return {
+        limits: limitsOf(next),
+        apply() {
+          authorisation();
+          lists?.();
+        },
+      };
     },
     checks,
     clientAnchors: async () => [

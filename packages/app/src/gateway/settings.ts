@@ -1,6 +1,7 @@
 import { isOrganizationId } from "@seneschal/core/keys";
 import { z } from "zod";
 import { duration } from "../platform/config/duration.ts";
+import { file } from "../platform/config/file.ts";
 import { authSettings, rateSettings, serverSettings } from "../platform/config/schema.ts";
 import { isAnchor } from "./organizations/is-anchor.ts";
 import { hostName } from "./pki/subject-names.ts";
@@ -61,7 +62,7 @@ export const gatewaySettings = z.strictObject({
           issuer: z.string().min(1),
           audience: z.string().min(1).default("seneschal"),
           /** File: PEM public key or certificate, or a JWK set. */
-          public_key: z.string(),
+          public_key: file("public key"),
           namespaces: z.record(z.string(), z.string().refine(isOrganizationId, "expected an organisation id")),
         })
         .optional(),

@@ -23,6 +23,7 @@ import {
   type Health,
   measureWorkers,
   openAuthorisation,
+  type RateLimits,
   storeIdempotency,
   workersCheck,
 } from "../platform/index.ts";
@@ -129,9 +130,9 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
       badParams: "validation_failed",
       idempotency,
     },
-    limits: {
-      ...config.rate_limit,
-      exempt: ["health", "healthV1", "ready", "readyV1", "metrics", "lineageAsset", ...Object.keys(docsContract)],
+    limits: limitsOf(config),
+    async reload(next: GovernanceConfig) {
+      return { limits: limitsOf(next), apply: await authorisation.prepare(next.authorization_policy) };
     },
     endpoints: (hooks) => [
       ...endpoints(governanceContract, handlers, services, hooks),
@@ -162,6 +163,11 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
       await classifier.close();
     },
   };
+}
+
+function limitsOf({ rate_limit }: GovernanceConfig): RateLimits {
+  const exempt = ["health", "healthV1", "ready", "readyV1", "metrics", "lineageAsset", ...Object.keys(docsContract)];
+  return { ...rate_limit, exempt };
 }
 
 function tierPolicyOf({ classification, destinations }: GovernanceConfig): TierPolicy {

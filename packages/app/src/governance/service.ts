@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
-import { governanceContract } from "@seneschal/contract/governance";
+import { governanceContract, governanceErrors } from "@seneschal/contract/governance";
 import { openDatabase } from "../compose/open-database.ts";
 import { type GovernanceServiceConfig, governanceServiceSettings } from "../compose/service-settings.ts";
 import { type BuiltService, DEFAULT_INSTANCE, defineService, type Platform } from "../platform/index.ts";
@@ -17,6 +17,8 @@ export function governanceService(dataDir: string) {
     name: "governance",
     contract: governanceContract,
     settings: governanceServiceSettings,
+    errors: governanceErrors,
+    livePath: "/health",
     build: (config, platform) => build(config, platform, dataDir),
   });
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { duration, logSettings, rateSettings, serverSettings } from "../platform/index.ts";
+import { duration, file, logSettings, rateSettings, serverSettings } from "../platform/index.ts";
 
 /** The settings of the data-governance service. */
 export const governanceSettings = z.strictObject({
@@ -68,7 +68,7 @@ export const governanceSettings = z.strictObject({
     .strictObject({ masked: z.enum(["stop", "lower"]).default("lower"), indirect: z.boolean().default(true) })
     .prefault({}),
   /** Rego files that replace the shipped policy; their decision is `data.governance.decision`. */
-  policy_files: z.array(z.string().min(1)).default([]),
+  policy_files: z.array(file("policy")).default([]),
   /** Rego source in place of `policies/authz/governance.rego`. */
   authorization_policy: z.string().min(1).optional(),
   /** A signed checkpoint of the audit log is written after so long. */

@@ -11,6 +11,7 @@ export {
 export { type Background, type BackgroundWatch, openBackground } from "./background.ts";
 export { describeConfig } from "./config/describe-config.ts";
 export { duration, parseDuration } from "./config/duration.ts";
+export { type FileContent, file, type NamedFile, namedFiles } from "./config/file.ts";
 export { type ConfigSources, envName, loadConfig } from "./config/load-config.ts";
 export {
   type AuthSettings,
@@ -36,10 +37,12 @@ export {
   type BuiltService,
   defineService,
   type Platform,
+  type Reloaded,
   type RunningService,
   type ServiceDefinition,
   type ServiceHooks,
   type StartOptions,
   startService,
 } from "./service.ts";
+export type { Waiting } from "./wait-for-needs.ts";
 export { measureWorkers, workersCheck } from "./workers.ts";

@@ -15,6 +15,7 @@ import {
   defineService,
   openAuthorisation,
   type Platform,
+  type RateLimits,
   tokenVerifiers,
 } from "../platform/index.ts";
 import { openAuditArchive } from "./audit/open-audit-archive.ts";
@@ -61,8 +62,14 @@ export function schedulerService(parts: SchedulerParts = {}) {
     name: "scheduler",
     contract: schedulerContract,
     settings: schedulerSettings,
+    errors: schedulerErrors,
+    livePath: "/healthz",
     build: (config, platform) => build(config, platform, parts),
   });
+}
+
+function limitsOf({ rate_limit }: SchedulerConfig): RateLimits {
+  return { ...rate_limit, exempt: ["healthz", "health", "ready", "metrics", "forwardProposals"] };
 }
 
 const handlers = { ...tenantHandlers, ...allocationHandlers, ...nodeHandlers, ...systemHandlers };
@@ -73,9 +80,12 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
   const planOptions = planOptionsOf(config);
   const verifiers = await tokenVerifiers(config.auth, () => clock.now());
   guardOpenDoors(config, platform);
-  const authorise = authoriser(
-    await openAuthorisation({ engine: embeddedPolicyEngine(), service: "scheduler", source: config.authorization_policy }),
-  );
+  const authorisation = await openAuthorisation({
+    engine: embeddedPolicyEngine(),
+    service: "scheduler",
+    source: config.authorization_policy,
+  });
+  const authorise = authoriser(authorisation);
   const { path, backups } = config.storage;
   const signer = await openAuditSigner(path === undefined ? undefined : join(path, "audit-key.pem"));
   const newId = (): string => randomUUID();
@@ -178,7 +188,10 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
       authorise,
       badParams: "validation_failed",
     },
-    limits: { ...config.rate_limit, exempt: ["healthz", "health", "ready", "metrics", "forwardProposals"] },
+    limits: limitsOf(config),
+    async reload(next: SchedulerConfig) {
+      return { limits: limitsOf(next), apply: await authorisation.prepare(next.authorization_policy) };
+    },
     endpoints: (hooks) => {
       rateLimit = hooks.rateLimit;
       return endpoints(schedulerContract, handlers, services, hooks);

@@ -1,5 +1,6 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createSecureContext } from "node:tls";
 import { openDirectoryDevice } from "@seneschal/adapters/devices";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
@@ -7,9 +8,10 @@ import { readSmartFile } from "@seneschal/adapters/smart";
 import type { PortableKeys } from "@seneschal/adapters/vault";
 import { endpoints } from "@seneschal/contract";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
+import { CodedError } from "@seneschal/core";
 import type { DocumentStore, ReplicatedLog, Vault } from "@seneschal/core/ports";
 import type { Durability } from "@seneschal/core/storage";
-import { type BuiltService, openAuthorisation, type Platform } from "../platform/index.ts";
+import { type BuiltService, openAuthorisation, type Platform, type RateLimits } from "../platform/index.ts";
 import { createAdminAuth } from "./admin/admin-auth.ts";
 import { operationHandlers } from "./admin/operation-handlers.ts";
 import type { AdminServices } from "./admin/services.ts";
@@ -120,7 +122,17 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   const auth = createAdminAuth(node.context, { tokens: config.admin.tokens, authorisation, peers });
   const credentials = createCredentials(node.context, parts.vault);
   const tls = config.server.tls_cert !== undefined;
-  const admin: AdminServices = { node, auth, credentials, assets: await openDashboardAssets(), tls, simulation };
+  const admin: AdminServices = {
+    node,
+    health: platform.health,
+    auth,
+    credentials,
+    assets: await openDashboardAssets(),
+    tls,
+    simulation,
+  };
+  const ends = platform.metrics.registry.getSingleMetric(`${platform.metrics.prefix}_certificate_expiry_timestamp_seconds`);
+  if (ends !== undefined) node.metrics.registry.registerMetric(ends);
   let gateway: S3Gateway | undefined;
   let ports: NodePorts | undefined;
   return {
@@ -133,10 +145,20 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
       authenticate: (wire) => auth.authenticate(wire),
       authorise: (input) => auth.authorise(input),
     },
-    limits: {
-      ...config.rate_limit,
-      guarded: { routes: ["openSession"], rate: { limit: 10, window: 60_000 } },
-      exempt: ["health", "metrics"],
+    limits: limitsOf(config),
+    async reload(next: StorageConfig) {
+      const allowed = await authorisation.prepare(next.authorization_policy);
+      const secured = await readS3Tls(next.s3);
+      if ((secured === undefined) !== (config.s3.tls_cert === undefined))
+        throw new CodedError("config_invalid", "storage.s3: TLS is not turned on or off while it runs");
+      if (secured !== undefined) createSecureContext(secured);
+      return {
+        limits: limitsOf(next),
+        apply() {
+          allowed();
+          if (secured !== undefined) gateway?.setSecureContext(secured);
+        },
+      };
     },
     endpoints: (hooks) =>
       endpoints(storageContract, { ...statusHandlers, ...operationHandlers, ...dashboardHandlers }, admin, hooks),
@@ -179,6 +201,11 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
       await node.stop();
     },
   };
+}
+
+function limitsOf({ rate_limit }: StorageConfig): RateLimits {
+  const guarded = { routes: ["openSession"], rate: { limit: 10, window: 60_000 } };
+  return { ...rate_limit, guarded, exempt: ["health", "ready", "metrics"] };
 }
 
 /** The address with the port that the system gave where port 0 was asked for. */

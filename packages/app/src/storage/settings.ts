@@ -1,6 +1,6 @@
 import { deviceClasses } from "@seneschal/core/storage";
 import { z } from "zod";
-import { duration, etcdSettings, rateSettings, secret, serverSettings } from "../platform/index.ts";
+import { duration, etcdSettings, file, rateSettings, secret, serverSettings } from "../platform/index.ts";
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
 
@@ -19,8 +19,8 @@ export const storageSettings = z.strictObject({
       host: z.string().min(1).default("127.0.0.1"),
       port: z.int().min(0).max(65_535).default(9000),
       /** Paths of PEM files: both or none. */
-      tls_cert: z.string().min(1).optional(),
-      tls_key: z.string().min(1).optional(),
+      tls_cert: file("certificate").optional(),
+      tls_key: file("private key").optional(),
       /** How long a handshake and the head of a request may take. */
       read_timeout: duration("30s"),
       /** How long a body may stand still, on its way in or out. */
@@ -33,10 +33,10 @@ export const storageSettings = z.strictObject({
   grpc: z
     .strictObject({
       address: z.string().min(1).default("127.0.0.1:9100"),
-      ca: z.string().min(1).optional(),
-      cert: z.string().min(1).optional(),
-      key: z.string().min(1).optional(),
-      crl: z.string().min(1).optional(),
+      ca: file("authorities").optional(),
+      cert: file("certificate").optional(),
+      key: file("private key").optional(),
+      crl: file("revocation lists").optional(),
       /** Plaintext without authentication, on loopback only: never for production. */
       insecure: z.boolean().default(false),
       /** How long a body may stand still, on its way in or out. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { AuthoriseInput } from "@seneschal/contract";
 import { CodedError, type JsonObject } from "@seneschal/core";
-import type { PolicyEngine } from "@seneschal/core/ports";
+import type { CompiledPolicy, PolicyEngine } from "@seneschal/core/ports";
 
 /** What an authorisation policy is asked; the input document of `policies/authz/*.rego`. */
 export interface AuthorisationQuestion {
@@ -26,6 +26,8 @@ export type AuthorisationDecision = { readonly allowed: true } | { readonly allo
 /** Decides who may do what, after authentication. `now` in milliseconds. Never throws: what fails is a denial. */
 export interface Authorisation {
   decide(question: AuthorisationQuestion, now: number): Promise<AuthorisationDecision>;
+  /** Compiles another source; what comes back puts it in force. Throws as {@link openAuthorisation}. */
+  prepare(source: string | undefined): Promise<() => void>;
 }
 
 export interface AuthorisationOptions {
@@ -50,18 +52,27 @@ export interface AuthorisationOptions {
  * ```
  */
 export async function openAuthorisation({ engine, service, source, settings }: AuthorisationOptions): Promise<Authorisation> {
-  const name = source === undefined ? `policies/authz/${service}.rego` : "authorization_policy";
-  const text = source ?? (await readFile(new URL(`../../../policies/authz/${service}.rego`, import.meta.url), "utf8"));
-  const result = await engine.compile([{ name, source: text }]);
-  if (!result.ok) throw new CodedError("config_invalid", `${name} does not compile`, { problems: result.problems });
-  const { policy } = result;
-  if (!policy.packages.some((path) => path.join(".") === `${service}.authz`)) {
-    throw new CodedError("config_invalid", `${name}: expected package ${service}.authz`);
-  }
+  const compiled = async (own: string | undefined): Promise<CompiledPolicy> => {
+    const name = own === undefined ? `policies/authz/${service}.rego` : "authorization_policy";
+    const text = own ?? (await readFile(new URL(`../../../policies/authz/${service}.rego`, import.meta.url), "utf8"));
+    const result = await engine.compile([{ name, source: text }]);
+    if (!result.ok) throw new CodedError("config_invalid", `${name} does not compile`, { problems: result.problems });
+    if (!result.policy.packages.some((path) => path.join(".") === `${service}.authz`)) {
+      throw new CodedError("config_invalid", `${name}: expected package ${service}.authz`);
+    }
+    return result.policy;
+  };
+  let policy = await compiled(source);
   const allow = Object.freeze(["data", service, "authz", "allow"]);
   const reason = Object.freeze(["data", service, "authz", "reason"]);
   const data: JsonObject = { settings: settings ?? {} };
   return {
+    async prepare(next) {
+      const fresh = await compiled(next);
+      return () => {
+        policy = fresh;
+      };
+    },
     async decide(question, now) {
       const input = question as unknown as JsonObject;
       const answer = await policy.evaluate(allow, input, { now, data });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isCidr } from "../client-address.ts";
 import { duration } from "./duration.ts";
+import { file } from "./file.ts";
 import { secret } from "./secret.ts";
 
 /** What a service is called that was given no id, by the configuration or with its data. */
@@ -19,8 +20,8 @@ export function serverSettings(port: number) {
       shutdown_timeout: duration("10s"),
       /** Addresses or CIDR ranges of reverse proxies whose `X-Forwarded-For` is believed. */
       trusted_proxies: z.array(z.string().refine(isCidr, "expected an address or a CIDR range")).default([]),
-      tls_cert: z.string().optional(),
-      tls_key: z.string().optional(),
+      tls_cert: file("certificate").optional(),
+      tls_key: file("private key").optional(),
     })
     .refine((server) => (server.tls_cert === undefined) === (server.tls_key === undefined), {
       message: "tls_cert and tls_key belong together",
@@ -37,7 +38,7 @@ export const authSettings = z
         /** A certificate is demanded even where a token is sent. */
         required: z.boolean().default(false),
         /** File with CA certificates that client certificates are verified against, beside the gateway's own root, which it always trusts. */
-        trusted_ca: z.string().optional(),
+        trusted_ca: file("authorities").optional(),
         /** http(s) or file URL of revocation lists. */
         crl_url: z.url().optional(),
         crl_refresh: duration("1h"),
@@ -50,7 +51,7 @@ export const authSettings = z
       .strictObject({
         enabled: z.boolean().default(false),
         /** File: PEM public key or certificate, or a JWK set. */
-        public_key: z.string().optional(),
+        public_key: file("public key").optional(),
         issuer: z.string().optional(),
         audiences: z.array(z.string().min(1)).default([]),
         clock_skew: duration("30s"),

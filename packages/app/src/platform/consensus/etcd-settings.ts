@@ -1,13 +1,16 @@
 import type { EtcdOptions } from "@seneschal/adapters/etcd";
 import { z } from "zod";
 import { duration } from "../config/duration.ts";
+import { file } from "../config/file.ts";
 import { secret } from "../config/secret.ts";
 
 /** How a service reaches etcd: fields of its settings. */
 export const etcdSettings = {
   /** `https://host:2379`, one per member of etcd. */
   endpoints: z.array(z.url()).default([]),
-  etcd_tls: z.strictObject({ ca: z.string(), cert: z.string().optional(), key: z.string().optional() }).optional(),
+  etcd_tls: z
+    .strictObject({ ca: file("authorities"), cert: file("certificate").optional(), key: file("private key").optional() })
+    .optional(),
   etcd_user: z.strictObject({ username: z.string().min(1), password: secret() }).optional(),
   /** How long one member is waited for before the next is asked. */
   etcd_try_timeout: duration("1s"),

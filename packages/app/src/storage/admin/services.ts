@@ -1,4 +1,5 @@
 import type { Assets } from "@seneschal/adapters/assets";
+import type { Health } from "../../platform/index.ts";
 import type { StorageNode } from "../node.ts";
 import type { Credentials } from "../s3/credentials.ts";
 import type { SmartSimulation } from "../watch/simulate-smart.ts";
@@ -7,6 +8,7 @@ import type { AdminAuth } from "./admin-auth.ts";
 /** What the admin handlers work with. */
 export interface AdminServices {
   readonly node: StorageNode;
+  readonly health: () => Promise<Health>;
   readonly auth: AdminAuth;
   readonly credentials: Credentials;
   readonly assets: Assets;

@@ -1,4 +1,4 @@
-import type { Handlers } from "@seneschal/contract";
+import { type Handlers, withHeaders } from "@seneschal/contract";
 import type { StorageContract } from "@seneschal/contract/storage";
 import { storageError } from "@seneschal/core/storage";
 import type { AdminServices } from "./services.ts";
@@ -16,6 +16,7 @@ import {
 
 type StatusRoute =
   | "health"
+  | "ready"
   | "metrics"
   | "getCluster"
   | "listNodes"
@@ -31,6 +32,10 @@ type StatusRoute =
 
 export const statusHandlers: Pick<Handlers<StorageContract, AdminServices>, StatusRoute> = {
   health: () => ({ mediaType: "text/plain; charset=utf-8", body: "ok" }),
+  async ready({ health }) {
+    const { ready } = await health();
+    return withHeaders({}, { status: ready ? ("ready" as const) : ("not_ready" as const) }, ready ? 200 : 503);
+  },
   async metrics({ node }) {
     const { registry } = node.metrics;
     return { mediaType: "text/plain; version=0.0.4; charset=utf-8", body: await registry.metrics() };

@@ -152,7 +152,7 @@ export function s3Failure(error: unknown): S3Failure {
         : wording(kind.s3.code, error.message)),
       // A full budget is seen in the metrics: one line for each client of a rush would be another.
       ours: kind.s3.status >= 500 && kind.name !== "MemoryExhausted",
-      ...(kind.retryAfter === undefined ? {} : { retryAfter: kind.retryAfter }),
+      ...(kind.s3.status === 503 ? { retryAfter: kind.retryAfter ?? 5 } : {}),
     };
   return { status: 500, code: "InternalError", ...wording("InternalError"), ours: true };
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Logger } from "@seneschal/adapters/logging";
 import { isCoded } from "@seneschal/core";
@@ -17,6 +17,8 @@ import { xmlDocument } from "./xml.ts";
 export interface S3Gateway {
   readonly url: string;
   readonly port: number;
+  /** A new certificate for connections from now on. */
+  setSecureContext(tls: { readonly cert: string; readonly key: string }): void;
   close(): Promise<void>;
 }
 
@@ -77,6 +79,9 @@ export async function serveS3(options: S3GatewayOptions): Promise<S3Gateway> {
   return {
     url: `${tls === undefined ? "http" : "https"}://${options.host.includes(":") ? `[${options.host}]` : options.host}:${port}`,
     port,
+    setSecureContext(next) {
+      if (tls !== undefined) (server as TlsServer).setSecureContext({ ...next, minVersion: "TLSv1.2" });
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

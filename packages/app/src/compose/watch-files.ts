@@ -1,0 +1,38 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+
+/**
+ * Calls back when the content of a file changed since the last look: by content, because what replaces certificates renames, links
+ * and touches as it likes. A file that cannot be read counts as one with another content. `files` is asked anew each time.
+ */
+export async function watchFiles(
+  files: () => readonly string[],
+  everyMs: number,
+  changed: () => Promise<void>,
+): Promise<{ close(): void }> {
+  const look = async (): Promise<string> => {
+    const hash = createHash("sha256");
+    for (const path of files()) {
+      const content = await readFile(path).catch(() => undefined);
+      hash.update(`${path}\0${content === undefined ? "-" : createHash("sha256").update(content).digest("hex")}\0`);
+    }
+    return hash.digest("hex");
+  };
+  let known = await look();
+  let busy = false;
+  const timer = setInterval(async () => {
+    if (busy) return;
+    busy = true;
+    try {
+      const now = await look();
+      if (now === known) return;
+      known = now;
+      await changed();
+      // What the change itself named.
+      known = await look();
+    } finally {
+      busy = false;
+    }
+  }, everyMs).unref();
+  return { close: () => clearInterval(timer) };
+}

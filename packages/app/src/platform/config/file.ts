@@ -1,0 +1,59 @@
+import { z } from "zod";
+
+/** What a file that a setting names holds. All but `text` is PEM, or base64 where it says so. */
+export type FileContent =
+  /** A certificate with what stands behind it; the setting beside it names its key. */
+  | "certificate"
+  /** CA certificates. */
+  | "authorities"
+  | "private key"
+  /** PEM key or certificate, or a JWK set. */
+  | "public key"
+  | "revocation lists"
+  /** Rego. */
+  | "policy"
+  /** 32 bytes in base64. */
+  | "unseal key"
+  | "text";
+
+/** A setting that names a file: it is opened by `config check`, and looked at again while the process runs. */
+export function file(holds: FileContent): z.ZodString {
+  return z.string().min(1).meta({ file: holds });
+}
+
+/** One file that a configuration names. */
+export interface NamedFile {
+  /** Dotted path of the setting. */
+  readonly setting: string;
+  readonly path: string;
+  readonly holds: FileContent;
+}
+
+/** The files that a configuration of a schema names, also inside of lists and of settings by name. */
+export function namedFiles(schema: z.core.$ZodType, value: unknown, at: readonly string[] = []): readonly NamedFile[] {
+  if (value === undefined || value === null) return [];
+  const holds = (schema as z.ZodType).meta?.()?.["file"] as FileContent | undefined;
+  if (holds !== undefined && typeof value === "string") return [{ setting: at.join("."), path: value, holds }];
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case "object":
+      return Object.entries(def.shape).flatMap(([key, child]) =>
+        namedFiles(child, (value as Record<string, unknown>)[key], [...at, key]),
+      );
+    case "optional":
+    case "nullable":
+    case "default":
+    case "prefault":
+    case "readonly":
+    case "nonoptional":
+      return namedFiles(def.innerType, value, at);
+    case "pipe":
+      return namedFiles(def.in, value, at);
+    case "array":
+      return (value as readonly unknown[]).flatMap((item, index) => namedFiles(def.element, item, [...at, String(index)]));
+    case "record":
+      return Object.entries(value).flatMap(([key, item]) => namedFiles(def.valueType, item, [...at, key]));
+    default:
+      return [];
+  }
+}
