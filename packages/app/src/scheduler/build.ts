@@ -97,7 +97,12 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
       else platform.log.warn({}, "the log does not answer with a quorum: writes and exact reads are refused until it does");
     },
   });
-  const local = await openReplicated({ log, machine: quotaMachine, clock, sha256, newId, pause: nextTurn });
+  const replicated = openReplicated({ log, machine: quotaMachine, clock, sha256, newId, pause: nextTurn });
+  // A start that fails leaves nothing behind that asks on.
+  const local = await replicated.catch(async (error: unknown) => {
+    await log.close();
+    throw error;
+  });
   const { address, token, timeout: timeoutMs } = config.cluster;
   const self = address === undefined ? undefined : { id: nodeId, address };
   const lease = self === undefined || token === undefined ? undefined : await openLease(config.storage, self);

@@ -212,3 +212,29 @@ test("hours used are pushed at the end of work, kept while the accounting system
   expect(peer.requests.filter(({ url }) => url === "/api/accounting/events/")).toHaveLength(1);
   await s.stop();
 });
+
+test("work that is scaled is pushed with the hours of every size that it had", async () => {
+  const { repeat, turn } = byHand();
+  const s = await startScheduler(serve, { accounting: { url: peer.url, token: "t" } }, { repeat });
+  try {
+    await s.cluster(4);
+    const id = await s.submit("ada", { lifecycle: "reactive", nodes: 3, min_nodes: 1 });
+    const scale = (nodes: number) => s.ok("ada", "POST", `/api/v1/allocations/${id}/scale`, { nodes });
+    await s.cycle();
+    await s.pass(1);
+    await scale(3);
+    await s.cycle();
+    await s.pass(2);
+    await scale(2);
+    await s.pass(4);
+    await s.ok("agent-1", "POST", `/api/v1/allocations/${id}/complete`);
+    await turn();
+    const sent = peer.requests.filter(({ url }) => url.includes("/events/")).flatMap(({ body }) => JSON.parse(body));
+    const hours = sent.filter((event) => event.resource_type === "node_hours").map(({ amount }) => amount);
+    expect(hours).toEqual([1, 2 * 3, 4 * 2]);
+    const { node_hours_used } = await s.ok("chief", "GET", "/api/v1/tenants/physics/usage");
+    expect(node_hours_used).toBe(1 + 6 + 8);
+  } finally {
+    await s.stop();
+  }
+});

@@ -93,7 +93,7 @@ export function plan(state: QuotaState, now: number, options: PlanOptions = {}):
     else proposals.push(found);
   }
   for (const allocation of cycle.running) {
-    const grown = grow(cycle, allocation);
+    const grown = allocation.lifecycle === "reactive" ? grow(cycle, allocation) : undefined;
     if (grown !== undefined) proposals.push(grown);
   }
   return {
@@ -326,8 +326,7 @@ function grow(cycle: Cycle, { id }: Allocation): Proposal | undefined {
   const { pool, spec, reserved } = cycle;
   const allocation = spec.allocations.get(id);
   const tenant = spec.tenants.get(allocation?.tenant ?? "");
-  if (allocation?.state !== "running" || allocation.lifecycle !== "reactive" || tenant === undefined || cycle.gone.has(id))
-    return;
+  if (allocation?.state !== "running" || tenant === undefined || cycle.gone.has(id)) return;
   const wanted = Math.min(allocation.desiredNodes - allocation.assigned.length, pool.free(allocation));
   if (wanted < 1) return;
   const count = largestWithin(cycle, allocation, { from: 1, to: wanted, allocations: 0 });
