@@ -27,7 +27,7 @@ import { openLayout } from "./open-layout.ts";
 import { expungeLevel, inspectLevel, type LevelDb, openLevel, readValues } from "./open-level.ts";
 import { readWindow } from "./read-window.ts";
 import { isSeqIndex, seqPage, seqsIn } from "./seq-index.ts";
-import { entryChanges, parseDocument, readView, writePlan } from "./write-plan.ts";
+import { entryChanges, indexReach, parseDocument, readView, writePlan } from "./write-plan.ts";
 
 /** Options of {@link openLevelStore}. */
 export interface LevelStoreOptions extends StoreSchema {
@@ -135,11 +135,6 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     }
     return value === null ? undefined : storedDocument(collection, id, value);
   };
-  const bounds = (coll: string, index: string, range: { readonly gte: string; readonly lt: string | undefined }) => {
-    const place = layout.index(coll, index);
-    // "0" follows the "/" that ends the place: the end of the index.
-    return { gte: bytes(place + range.gte), lt: bytes(range.lt === undefined ? `${place.slice(0, -1)}0` : place + range.lt) };
-  };
   /** Counts what is there when it is called. */
   const countKeys = async (reach: { readonly gte: Buffer; readonly lt: Buffer }): Promise<number> => {
     const snapshot = db.snapshot();
@@ -176,7 +171,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
           return { items: await readListed(coll, seqs.map(String)), ...rest };
         }
         const { range, limit, offset, reverse, cursorAt } = request;
-        const reach = bounds(coll, index, range);
+        const reach = indexReach(coll, index, range);
         if (Buffer.compare(reach.gte, reach.lt) >= 0) return { items: [] };
         const snapshot = db.snapshot();
         try {
@@ -197,7 +192,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
           const { first, end } = seqsIn(wanted, head.audit);
           return end - first;
         }
-        const reach = bounds(coll, index, wanted);
+        const reach = indexReach(coll, index, wanted);
         if (Buffer.compare(reach.gte, reach.lt) >= 0) return 0;
         if (range?.from !== undefined || range?.to !== undefined) return countKeys(reach);
         const place = layout.index(coll, index);

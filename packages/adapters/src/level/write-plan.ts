@@ -1,4 +1,5 @@
 import {
+  answerText,
   auditKeyId,
   type CommitPlan,
   type CompiledSchema,
@@ -7,7 +8,9 @@ import {
   type IndexedVersion,
   type IndexKeys,
   indexKeysOfText,
+  type KeyRange,
   type PreparedCommit,
+  type PreparedRange,
   readsOf,
   type StoreHead,
   type StoreView,
@@ -64,10 +67,13 @@ export async function readView(
       return [[key, new StoredVersion(version, keys)]];
     }),
   );
+  const answers = new Map<PreparedRange, string>();
+  for (const range of reads.ranges) answers.set(range, await answer(db, range));
   return {
     head,
     document: (coll, id) => documents.get(layout.document(coll, id)),
     owner: (coll, index, key) => found.get(entryPlace(collectionOf(schema, coll), index, key, "")) ?? undefined,
+    answer: (range) => answers.get(range) ?? "",
     streamSeq: (stream) => Number(found.get(layout.stream(stream)) ?? 0),
     applied: (commitId) => window.seqOf(commitId),
   };
@@ -167,6 +173,26 @@ export async function writePlan(
   put(layout.head, JSON.stringify(plan.head));
   await batch.write({ sync: true });
   for (const [key, value] of readable) known.wrote(key, value);
+}
+
+/** What a list or a count answers now. */
+async function answer(db: LevelDb, { coll, index, range, limit, offset, reverse }: PreparedRange): Promise<string> {
+  const reach = indexReach(coll, index, range);
+  if (Buffer.compare(reach.gte, reach.lt) >= 0) return answerText(limit === undefined ? 0 : []);
+  if (limit === undefined) return answerText((await db.keys(reach).all()).length);
+  const ids = (await db.values({ reverse, limit: offset + limit, ...reach }).all()).slice(offset);
+  const values = await readValues(
+    db,
+    ids.map((id) => bytes(layout.document(coll, id))),
+  );
+  return answerText(ids.map((id, at) => ({ id, version: parseDocument(values[at] ?? "0 ").version })));
+}
+
+/** Where the entries of a range of an index are. */
+export function indexReach(coll: string, index: string, { gte, lt }: KeyRange): { readonly gte: Buffer; readonly lt: Buffer } {
+  const place = layout.index(coll, index);
+  // "0" follows the "/" that ends the place: the end of the index.
+  return { gte: bytes(place + gte), lt: bytes(lt === undefined ? `${place.slice(0, -1)}0` : place + lt) };
 }
 
 /** Splits a stored document. */

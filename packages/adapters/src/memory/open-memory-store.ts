@@ -1,6 +1,7 @@
 import { CodedError, type JsonObject } from "@seneschal/core";
 import type { AuditEntry, Change, DocumentStore, Stored, StoreErrorCode } from "@seneschal/core/ports";
 import {
+  answerText,
   auditCollection,
   auditDocument,
   auditKeyId,
@@ -14,6 +15,7 @@ import {
   type IndexKeys,
   keyRange,
   listRequest,
+  type PreparedRange,
   planCommits,
   prepareCommit,
   type StoreHead,
@@ -70,6 +72,18 @@ export function openMemoryStore(schema: StoreSchema): DocumentStore {
     return kept === undefined
       ? undefined
       : { id, version: kept.version, doc: currentDocument(collection, id, JSON.parse(kept.text)) };
+  };
+
+  const answer = ({ coll, index: name, range, limit, offset, reverse }: PreparedRange): string => {
+    if (limit === undefined) return answerText(index(coll, name).count(range));
+    const found: { readonly id: string; readonly version: number }[] = [];
+    let skip = offset;
+    for (const { id } of index(coll, name).entries(range, reverse)) {
+      if (skip > 0) skip -= 1;
+      else if (found.length === limit) break;
+      else found.push({ id, version: documents.get(`${coll}/${id}`)?.version ?? 0 });
+    }
+    return answerText(found);
   };
 
   const write = (plan: CommitPlan): void => {
@@ -136,6 +150,7 @@ export function openMemoryStore(schema: StoreSchema): DocumentStore {
               .next();
             return found.done === true ? undefined : found.value.id;
           },
+          answer,
           streamSeq: (stream) => streams.get(stream) ?? 0,
           applied: (commitId) => window.seqOf(commitId),
         },

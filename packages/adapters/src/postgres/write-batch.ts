@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { CodedError } from "@seneschal/core";
 import type { CommitResult, StoreErrorCode } from "@seneschal/core/ports";
 import {
+  answerText,
   auditCollection,
   auditKeyId,
   type CommitPlan,
@@ -11,6 +12,7 @@ import {
   encodeIndexKey,
   type IndexedVersion,
   type PreparedCommit,
+  type PreparedRange,
   planCommits,
   readsOf,
   type StoreHead,
@@ -147,6 +149,32 @@ async function readView(
     });
   }
 
+  const answers = new Map<PreparedRange, { id: string; version: number }[] | number>();
+  for (const range of reads.ranges) {
+    const { coll, index, limit, offset, reverse } = range;
+    const { gte, lt } = range.range;
+    const bound = (text: string): string => parameters.add(Buffer.from(text, "latin1"), "bytea");
+    const entries = `from ${tableOf(namespace, coll)} where k_${index} >= ${bound(gte)}${
+      lt === undefined ? "" : ` and k_${index} < ${bound(lt)}`
+    }`;
+    if (limit === undefined) {
+      questions.push({
+        sql: `select json_build_array(json_build_array(count(*))) ${entries}`,
+        take: ([count]) => answers.set(range, Number(count)),
+      });
+      continue;
+    }
+    const items: { id: string; version: number }[] = [];
+    answers.set(range, items);
+    const order = `order by k_${index} ${reverse ? "desc" : "asc"}`;
+    const [most, skip] = [parameters.add(limit, "int"), parameters.add(offset, "int")];
+    questions.push({
+      sql: `select json_agg(json_build_array(id, version) ${order})
+        from (select id, version, k_${index} ${entries} ${order} limit ${most} offset ${skip}) e`,
+      take: ([id, version]) => items.push({ id: String(id), version: Number(version) }),
+    });
+  }
+
   const streams = new Map<string, number>();
   if (reads.streams.length > 0) {
     const keys = reads.streams.map((stream) => encodeIndexKey([stream]));
@@ -167,6 +195,7 @@ async function readView(
   return {
     document: (coll, id) => documents.get(`${coll}/${id}`),
     owner: (coll, index, key) => owners.get(`${coll}/${index}/${key}`),
+    answer: (range) => answerText(answers.get(range) ?? []),
     streamSeq: (stream) => streams.get(stream) ?? 0,
     applied: (commitId) => applied.get(commitId),
   };

@@ -73,6 +73,17 @@ export interface Check {
   readonly version: number;
 }
 
+/** A list or a count whose answer must still be the same: nothing joined it, left it or changed in it. Not of the audit log. */
+export interface RangeCheck {
+  readonly coll: string;
+  readonly index: string;
+  readonly prefix: readonly IndexValue[];
+  /** As it was asked; of a count `from` and `to` alone. */
+  readonly options?: Partial<ListOptions>;
+  /** The answer: the items of a list in their order, or the number of a count. */
+  readonly found: readonly Pick<Stored, "id" | "version">[] | number;
+}
+
 /** An audit event to append in the same transaction. The store numbers it. */
 export interface AuditDraft {
   /** Whose log it belongs to, an organisation id for the gateway. */
@@ -94,6 +105,7 @@ export interface Commit {
   readonly puts?: readonly Put[];
   readonly dels?: readonly Del[];
   readonly checks?: readonly Check[];
+  readonly ranges?: readonly RangeCheck[];
   readonly audit?: readonly AuditDraft[];
 }
 
@@ -122,7 +134,13 @@ export type CommitResult =
       readonly versions: Readonly<Record<string, number>>;
       readonly audit: readonly Pick<AuditEntry, "seq" | "streamSeq">[];
     }
-  | { readonly ok: false; readonly failed: readonly FailedCondition[]; readonly unique: readonly UniqueViolation[] };
+  | {
+      readonly ok: false;
+      readonly failed: readonly FailedCondition[];
+      readonly unique: readonly UniqueViolation[];
+      /** Lists and counts that have another answer by now; absent: none. */
+      readonly moved?: readonly Pick<RangeCheck, "coll" | "index">[];
+    };
 
 export interface Change {
   readonly seq: number;

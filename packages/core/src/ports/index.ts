@@ -20,6 +20,7 @@ export type {
   ListOptions,
   Page,
   Put,
+  RangeCheck,
   StoreCapabilities,
   Stored,
   StoreErrorCode,

@@ -16,7 +16,14 @@ export {
   type StoreHead,
   type StoreView,
 } from "./plan-commits.ts";
-export { auditDocument, type PreparedCommit, type PreparedPut, prepareCommit } from "./prepare-commit.ts";
+export {
+  answerText,
+  auditDocument,
+  type PreparedCommit,
+  type PreparedPut,
+  type PreparedRange,
+  prepareCommit,
+} from "./prepare-commit.ts";
 export {
   auditCollection,
   type CompiledCollection,

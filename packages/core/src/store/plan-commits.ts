@@ -1,5 +1,6 @@
 import type { AuditEntry, Change, CommitResult, FailedCondition, UniqueViolation } from "../ports/document-store.ts";
-import type { PreparedCommit } from "./prepare-commit.ts";
+import { entryKey } from "./index-key.ts";
+import type { PreparedCommit, PreparedRange } from "./prepare-commit.ts";
 import { auditIdBytes, auditNumberKeys, type CompiledSchema, type IndexKeys } from "./schema.ts";
 
 /** The newest number of each sequence; each is dense from 1. */
@@ -24,6 +25,8 @@ export interface StoreView {
   readonly document: (coll: string, id: string) => IndexedVersion | undefined;
   /** The id that holds a key of a unique index. */
   readonly owner: (coll: string, index: string, key: string) => string | undefined;
+  /** What a list or a count answers, by {@link answerText}. */
+  readonly answer: (range: PreparedRange) => string;
   /** The newest `streamSeq`, 0 before the first. */
   readonly streamSeq: (stream: string) => number;
   /** The commit sequence of an applied commit id. */
@@ -34,6 +37,7 @@ export interface StoreView {
 export interface PlanReads {
   readonly documents: readonly { readonly coll: string; readonly id: string }[];
   readonly owners: readonly { readonly coll: string; readonly index: string; readonly key: string }[];
+  readonly ranges: readonly PreparedRange[];
   readonly streams: readonly string[];
   readonly commitIds: readonly string[];
 }
@@ -82,6 +86,7 @@ export function readsOf(schema: CompiledSchema, commits: readonly PreparedCommit
   return {
     documents: [...documents.values()],
     owners: [...owners.values()],
+    ranges: commits.flatMap(({ ranges }) => ranges),
     streams: [...streams],
     commitIds: [...new Set(commits.map((commit) => commit.commitId))],
   };
@@ -93,7 +98,8 @@ export function readsOf(schema: CompiledSchema, commits: readonly PreparedCommit
  *
  * A rejected commit leaves no trace and never fails its neighbours. The version of a written document is the sequence
  * of its commit, so that it never repeats. Conditions and unique keys are judged on the state that the whole commit
- * leaves: two documents may swap a unique key in one commit.
+ * leaves: two documents may swap a unique key in one commit. Ranges are judged on the state before it; what an earlier commit of
+ * the batch wrote into one is taken for another answer.
  */
 export function planCommits(schema: CompiledSchema, view: StoreView, commits: readonly PreparedCommit[]): CommitPlan {
   const written = new Map<string, PlannedDocument>();
@@ -125,7 +131,11 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
       const slot = `${coll}/${index}/${key}`;
       return claimed.has(slot) ? claimed.get(slot) : view.owner(coll, index, key);
     });
-    if (failed.length > 0 || unique.length > 0) return { ok: false, failed, unique };
+    const moved = commit.ranges.filter((range) => touches(written.values(), range) || view.answer(range) !== range.found);
+    if (failed.length > 0 || unique.length > 0 || moved.length > 0) {
+      const lists = moved.map(({ coll, index }) => ({ coll, index }));
+      return { ok: false, failed, unique, ...(moved.length === 0 ? {} : { moved: lists }) };
+    }
 
     head.commit += 1;
     const seq = head.commit;
@@ -180,6 +190,19 @@ function failedConditions(
     const actual = current(coll, id)?.version ?? 0;
     return expected === undefined || expected === actual ? [] : [{ coll, id, expected, actual }];
   });
+}
+
+/** Whether one of these documents was in the range, or is now. */
+function touches(written: Iterable<PlannedDocument>, { coll, index, range }: PreparedRange): boolean {
+  for (const { coll: of, id, before, after } of written) {
+    if (of !== coll) continue;
+    for (const key of [before?.keys[index], after?.keys[index]]) {
+      if (key === undefined) continue;
+      const entry = entryKey(key, id);
+      if (entry >= range.gte && (range.lt === undefined || entry < range.lt)) return true;
+    }
+  }
+  return false;
 }
 
 /** Fills `claims` with the unique keys that the commit gives up (`undefined`) and takes (the id). */

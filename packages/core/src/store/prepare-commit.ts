@@ -1,9 +1,10 @@
 import { CodedError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
-import type { Check, Commit, StoreErrorCode } from "../ports/document-store.ts";
+import type { Check, Commit, RangeCheck, StoreErrorCode } from "../ports/document-store.ts";
 import { takesMoreThan } from "./byte-string.ts";
 import { serialiseDocument, stringProblem } from "./check-json.ts";
 import { versionedText, versionMember } from "./document-version.ts";
+import { type KeyRange, listRequest } from "./list-range.ts";
 import {
   auditIdBytes,
   type CompiledCollection,
@@ -33,12 +34,30 @@ interface PreparedAudit {
   readonly keys: IndexKeys;
 }
 
+/** A list, or without a `limit` a count, with the answer that it must have. */
+export interface PreparedRange {
+  readonly coll: string;
+  readonly index: string;
+  readonly range: KeyRange;
+  readonly limit?: number;
+  readonly offset: number;
+  readonly reverse: boolean;
+  /** See {@link answerText}. */
+  readonly found: string;
+}
+
+/** The answer of a list or a count as a text to be compared. */
+export function answerText(found: RangeCheck["found"]): string {
+  return typeof found === "number" ? String(found) : found.map(({ id, version }) => `${version} ${id}\n`).join("");
+}
+
 /** A commit that no longer depends on anything the caller can change. */
 export interface PreparedCommit {
   readonly commitId: string;
   readonly puts: readonly PreparedPut[];
   readonly dels: readonly { readonly coll: string; readonly id: string; readonly ifVersion: number | undefined }[];
   readonly checks: readonly Check[];
+  readonly ranges: readonly PreparedRange[];
   readonly audit: readonly PreparedAudit[];
   /** Characters of all texts; bounds merged batches. */
   readonly size: number;
@@ -76,6 +95,12 @@ export function prepareCommit(schema: CompiledSchema, commit: Commit): PreparedC
     writable(schema, coll, id, version, undefined);
     return { coll, id, version };
   });
+  const ranges = (commit.ranges ?? []).map(({ coll, index, prefix, options, found }): PreparedRange => {
+    if (!schema.collections.has(coll)) throw invalid(`unknown collection "${coll}"`, { coll });
+    const { range, limit, offset, reverse } = listRequest(schema, coll, index, prefix, { limit: 1, ...options });
+    const counts = typeof found === "number";
+    return { coll, index, range, offset, reverse, found: answerText(found), ...(counts ? {} : { limit }) };
+  });
   const audit = (commit.audit ?? []).map(({ stream, event }) => {
     checkId("stream", stream);
     const text = serialiseDocument(event, `audit/${stream}`);
@@ -84,7 +109,7 @@ export function prepareCommit(schema: CompiledSchema, commit: Commit): PreparedC
     return { stream, text, keys };
   });
   const size = [...puts, ...audit].reduce((sum, { text }) => sum + text.length, 0);
-  return { commitId: commit.commitId, puts, dels, checks, audit, size };
+  return { commitId: commit.commitId, puts, dels, checks, ranges, audit, size };
 }
 
 function writable(

@@ -162,6 +162,62 @@ export function documentStoreSuite(runner: SuiteRunner, subject: StoreUnderTest)
     equal(await store.get("things", "a"), undefined);
   });
 
+  law("ranges: a commit stands only while a list and a count answer what they answered", async (store) => {
+    const doc = (rank: number): JsonObject => ({ kind: "k", rank });
+    for (const [id, rank] of [
+      ["a", 1],
+      ["b", 2],
+      ["c", 3],
+    ] as const)
+      await put(store, id, doc(rank), 0);
+    const asked = [
+      { prefix: ["k"], options: { limit: 10 } },
+      { prefix: ["k"], options: { limit: 2, reverse: true } },
+      { prefix: ["k"], options: { limit: 1, offset: 1 } },
+      { prefix: ["k"], options: { limit: 10, from: [2] } },
+      { prefix: ["none"], options: { limit: 10 } },
+    ] as const;
+    const at = { coll: "things", index: "by_kind" };
+    const listed = () =>
+      Promise.all(
+        asked.map(async ({ prefix, options }) => ({
+          ...{ ...at, prefix, options, found: (await store.list(at.coll, at.index, prefix, options)).items },
+        })),
+      );
+    const counted = async (from: number) => ({
+      ...{ ...at, prefix: ["k"], options: { from: [from] } },
+      found: await store.count(at.coll, at.index, ["k"], { from: [from] }),
+    });
+    const writes = (ranges: Commit["ranges"]): Promise<CommitResult> =>
+      commit(store, { puts: [{ coll: "others", id: "x", doc: {} }], ranges: ranges ?? [] });
+    const [before, three, two] = [await listed(), await counted(1), await counted(2)];
+    equal((await writes([...before, three, two])).ok, true);
+    // A change of a member, one more, and one less: each is seen by those whose answer it changes, and by nobody else.
+    await put(store, "a", { ...doc(1), any: 1 });
+    const after = async (ranges: Commit["ranges"]): Promise<boolean[]> =>
+      Promise.all((ranges ?? []).map(async (range) => (await writes([range])).ok));
+    equal(await after([...before, three, two]), [false, true, true, true, true, true, true]);
+    const changed = await listed();
+    await put(store, "d", doc(4), 0);
+    equal(await after([...changed, three, two]), [false, false, true, false, true, false, false]);
+    const [grown, four] = [await listed(), await counted(1)];
+    await commit(store, { dels: [{ coll: "things", id: "a" }] });
+    equal(await after([...grown, four, await counted(2)]), [false, true, false, true, true, false, true]);
+    // Of commits that travel together none builds on an answer that another takes away.
+    const none = { ...at, prefix: ["once"], options: { limit: 1 }, found: [] };
+    const racing = await Promise.all(
+      ["e", "f", "g"].map((id) =>
+        commit(store, { puts: [{ coll: "things", id, doc: { kind: "once", rank: 0 } }], ranges: [none] }),
+      ),
+    );
+    equal(racing.filter(({ ok }) => ok).length, 1);
+    equal(
+      racing.find(({ ok }) => !ok),
+      { ok: false, failed: [], unique: [], moved: [at] },
+    );
+    await refuses(runner, "invalid_query", () => writes([{ ...at, index: "no_such", prefix: [], found: 0 }]));
+  });
+
   law("version: grows with every change of an id and never repeats, also after delete and re-create", async (store) => {
     const seen: number[] = [];
     for (let round = 0; round < 5; round += 1) {

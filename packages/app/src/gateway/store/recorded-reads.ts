@@ -1,10 +1,12 @@
-import type { DocumentStore, Page, Stored } from "@seneschal/core/ports";
+import type { DocumentStore, Page, RangeCheck, Stored } from "@seneschal/core/ports";
 
 /** A view of a store that remembers what was read through it. */
 export interface RecordedReads {
   readonly store: DocumentStore;
   /** Whether everything that was read was true at one moment. Nothing more is remembered afterwards. */
   hold(): Promise<boolean>;
+  /** What was listed and counted, for a commit that is only good while the answers are the same. */
+  ranges(): readonly RangeCheck[];
 }
 
 /** Who reads more often than this is counting over many records while others write, and means to. */
@@ -13,6 +15,7 @@ const MOST = 100;
 interface Recorded {
   readonly again: () => Promise<unknown>;
   readonly seen: string;
+  readonly range: RangeCheck;
 }
 
 /**
@@ -56,12 +59,21 @@ export function recordedReads(store: DocumentStore): RecordedReads {
       async list(coll, index, prefix, options) {
         const page = await store.list(coll, index, prefix, options);
         if (remembers(coll))
-          others.push({ again: async () => versions(await store.list(coll, index, prefix, options)), seen: versions(page) });
+          others.push({
+            again: async () => versions(await store.list(coll, index, prefix, options)),
+            seen: versions(page),
+            range: { coll, index, prefix, options, found: page.items },
+          });
         return page;
       },
       async count(coll, index, prefix, range) {
         const count = await store.count(coll, index, prefix, range);
-        if (remembers(coll)) others.push({ again: () => store.count(coll, index, prefix, range), seen: String(count) });
+        if (remembers(coll))
+          others.push({
+            again: () => store.count(coll, index, prefix, range),
+            seen: String(count),
+            range: { coll, index, prefix, ...(range && { options: range }), found: count },
+          });
         return count;
       },
       auditRead: (after, limit) => store.auditRead(after, limit),
@@ -84,6 +96,7 @@ export function recordedReads(store: DocumentStore): RecordedReads {
       ]);
       return same.every(Boolean);
     },
+    ranges: () => others.map(({ range }) => range),
   };
 }
 

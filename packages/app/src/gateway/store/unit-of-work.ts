@@ -6,8 +6,8 @@ import { documents, listStored, type Reader, reader } from "./reader.ts";
 import { recordedReads } from "./recorded-reads.ts";
 
 /**
- * A transaction in the making: reads are guarded, writes and audit events wait for the one commit at its end. A document that
- * was got once is the same for the whole unit, whatever others commit meanwhile.
+ * A transaction in the making: reads, lists and counts are guarded, writes and audit events wait for the one commit at its end.
+ * A document that was got once is the same for the whole unit, whatever others commit meanwhile.
  */
 export interface Unit extends Reader {
   /** Writes a document that must not exist yet. */
@@ -70,7 +70,7 @@ export async function transact<R>(
       }
       const [violation] = outcome.unique;
       // Of what was there when it was judged: what failed beside it may have changed what the key says.
-      if (violation !== undefined && outcome.failed.length === 0) {
+      if (violation !== undefined && outcome.failed.length === 0 && outcome.moved === undefined) {
         throw refusal("CONFLICT", clashes.get(`${violation.coll}.${violation.index}`) ?? "it exists already");
       }
     }
@@ -87,7 +87,7 @@ interface Pending {
 }
 
 function openUnit(shared: DocumentStore) {
-  const { store, hold } = recordedReads(shared);
+  const { store, hold, ranges } = recordedReads(shared);
   const reads = new Map<string, Promise<Stored | undefined>>();
   const versions = new Map<string, { readonly coll: string; readonly id: string; readonly version: number }>();
   const listed = new Map<string, number>();
@@ -163,6 +163,7 @@ function openUnit(shared: DocumentStore) {
       puts: puts.map(({ doc, ...put }): Put => ({ doc: doc as JsonObject, ...put })),
       dels,
       checks: [...versions.entries()].filter(([key]) => !pending.has(key)).map(([, check]) => check),
+      ranges: ranges(),
       audit,
     };
   };

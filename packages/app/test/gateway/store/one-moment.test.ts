@@ -109,6 +109,32 @@ describe("whoever reads several things while others write", () => {
       ),
     ));
 
+  it("of units that write only while they find nothing, by list, page or count, one writes", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.array(fc.constantFrom("list", "page", "count"), { minLength: 2, maxLength: 4 }),
+        async (scheduler, ways) => {
+          const inner = openMemoryStore({ collections: { halves } });
+          const store = scheduled(inner, scheduler);
+          const found: Readonly<Record<string, (read: Reader) => Promise<number>>> = {
+            list: async (read) => (await read.list(halves, "all", [], { limit: 1 })).length,
+            page: async (read) => (await read.page(halves, "all", [], { limit: 1, offset: 0 })).total,
+            count: (read) => read.count(halves, "all", []),
+          };
+          const take = (way: string, at: number) =>
+            transact(store, commitIds(`u${at}`), async (unit) => {
+              if ((await found[way]?.(unit)) !== 0) return false;
+              unit.insert(halves, `half-${at}`, { value: at, side: "left" });
+              return true;
+            });
+          const won = await scheduler.waitFor(Promise.all(ways.map(take)));
+          expect(won.filter(Boolean)).toHaveLength(1);
+          expect(await inner.count("halves", "all", [])).toBe(1);
+        },
+      ),
+    ));
+
   it("one read alone is not repeated, nor what was read of a store in which nobody wrote", async () => {
     const inner = openMemoryStore({ collections: { halves } });
     await inner.commit({ commitId: "first", puts: writes(0) });
