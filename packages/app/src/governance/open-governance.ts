@@ -37,6 +37,7 @@ import { healthHandlers } from "./handlers/health.ts";
 import { keyHandlers } from "./handlers/keys.ts";
 import { lineageHandlers } from "./handlers/lineage.ts";
 import { resourceHandlers } from "./handlers/resources.ts";
+import { handlersOfOneMoment } from "./of-one-moment.ts";
 import { openClassifier } from "./open-classifier.ts";
 import { answerSealer } from "./seal-answers.ts";
 import type { GovernanceServices } from "./services.ts";
@@ -102,7 +103,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     audit,
     persons,
   };
-  const handlers = {
+  const handlers = handlersOfOneMoment({
     ...decisionHandlers,
     ...approvalHandlers,
     ...lineageHandlers,
@@ -110,7 +111,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     ...auditHandlers,
     ...keyHandlers,
     ...healthHandlers,
-  };
+  });
   const document = openapi(governanceContract, { title: "Seneschal data governance", version, errors: governanceErrors });
   const idempotency = storeIdempotency({
     store: options.store,

@@ -136,7 +136,8 @@ export class Worlds {
           await nextTurn();
         }
         this.#seq = changes.at(-1)?.seq ?? this.#seq;
-        if (changes.length < PAGE) return;
+        // What was read since may be newer than what its neighbours were: at the end nothing had changed.
+        if (changes.length === 0) return;
       }
     });
     this.#turn = turn.catch(() => {

@@ -33,6 +33,7 @@ export { isOver, type Job, type JobState } from "./jobs/job.ts";
 export { type JobContext, type JobRequest, type JobRunner, type Jobs, type JobsOptions, openJobs } from "./jobs/open-jobs.ts";
 export { pooledRandom } from "./pooled-random.ts";
 export { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
+export { type RecordedReads, recordedReads } from "./recorded-reads.ts";
 export {
   type BuiltService,
   defineService,

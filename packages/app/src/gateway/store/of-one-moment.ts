@@ -1,10 +1,10 @@
 import type { Contract, Handlers } from "@seneschal/contract";
 import { refusal } from "@seneschal/core/keys";
 import type { DocumentStore } from "@seneschal/core/ports";
+import { recordedReads } from "../../platform/index.ts";
 import type { Call, GatewayUnit } from "../call.ts";
 import type { GatewayServices } from "../services.ts";
 import { reader } from "./reader.ts";
-import { recordedReads } from "./recorded-reads.ts";
 
 type AnyHandler = (services: GatewayServices, input: unknown) => unknown;
 

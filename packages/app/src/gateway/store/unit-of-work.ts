@@ -1,9 +1,9 @@
 import { isCoded, type JsonObject } from "@seneschal/core";
 import { refusal } from "@seneschal/core/keys";
 import type { AuditDraft, Commit, DocumentStore, IndexValue, ListOptions, Put, Stored } from "@seneschal/core/ports";
+import { recordedReads } from "../../platform/index.ts";
 import type { Collection } from "./collection.ts";
 import { documents, listStored, type Reader, reader } from "./reader.ts";
-import { recordedReads } from "./recorded-reads.ts";
 
 /**
  * A transaction in the making: reads, lists and counts are guarded, writes and audit events wait for the one commit at its end.

@@ -1,10 +1,12 @@
-import type { DocumentStore, Page, RangeCheck, Stored } from "@seneschal/core/ports";
+import type { Check, DocumentStore, Page, RangeCheck, Stored } from "@seneschal/core/ports";
 
 /** A view of a store that remembers what was read through it. */
 export interface RecordedReads {
   readonly store: DocumentStore;
   /** Whether everything that was read was true at one moment. Nothing more is remembered afterwards. */
   hold(): Promise<boolean>;
+  /** What was got, for a commit that is only good while it is the same. */
+  checks(): readonly Check[];
   /** What was listed and counted, for a commit that is only good while the answers are the same. */
   ranges(): readonly RangeCheck[];
 }
@@ -40,7 +42,8 @@ export function recordedReads(store: DocumentStore): RecordedReads {
     const known = gets.get(coll) ?? new Map<string, number>();
     gets.set(coll, known);
     if ((known.get(id) ?? version) !== version) torn = true;
-    known.set(id, version);
+    // The first version stays: it never comes back, so that no commit stands on two.
+    else known.set(id, version);
   };
 
   return {
@@ -96,6 +99,7 @@ export function recordedReads(store: DocumentStore): RecordedReads {
       ]);
       return same.every(Boolean);
     },
+    checks: () => [...gets].flatMap(([coll, known]) => [...known].map(([id, version]) => ({ coll, id, version }))),
     ranges: () => others.map(({ range }) => range),
   };
 }

@@ -1,0 +1,72 @@
+import type { Contract, Handlers } from "@seneschal/contract";
+import type { Commit, CommitResult, DocumentStore } from "@seneschal/core/ports";
+import { recordedReads } from "../platform/index.ts";
+import { conflict } from "./fault.ts";
+import type { GovernanceServices } from "./services.ts";
+
+type AnyHandler = (services: GovernanceServices, input: unknown) => unknown;
+
+const ATTEMPTS = 12;
+
+/**
+ * The same handlers, each on reads of one moment: its first commit stands only while everything that it read is as it was, and
+ * what it answers or throws without one was judged on reads that were true together. Otherwise it runs again: it has
+ * written nothing by then.
+ */
+export function handlersOfOneMoment<C extends Contract>(
+  handlers: Handlers<C, GovernanceServices>,
+): Handlers<C, GovernanceServices> {
+  const wrapped = Object.entries(handlers).map(([id, handler]) => [
+    id,
+    (services: GovernanceServices, input: unknown) =>
+      ofOneMoment(services.store, async (store) => (handler as AnyHandler)({ ...services, store }, input)),
+  ]);
+  return Object.fromEntries(wrapped) as Handlers<C, GovernanceServices>;
+}
+
+/** Runs `work` on reads of one moment; see {@link handlersOfOneMoment}. */
+export async function ofOneMoment<R>(shared: DocumentStore, work: (store: DocumentStore) => Promise<R>): Promise<R> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { store, stands } = guarded(shared);
+    const [outcome] = await Promise.allSettled([work(store)]);
+    if (await stands()) {
+      if (outcome.status === "fulfilled") return outcome.value;
+      throw outcome.reason;
+    }
+    if (attempt === ATTEMPTS) throw conflict();
+  }
+}
+
+function guarded(shared: DocumentStore) {
+  const { store, hold, checks, ranges } = recordedReads(shared);
+  let first: Promise<CommitResult> | undefined;
+  const guards = (commit: Commit): Commit => {
+    const read = checks();
+    const versionOf = (coll: string, id: string) => read.find((check) => check.coll === coll && check.id === id)?.version;
+    const own = [...(commit.puts ?? []), ...(commit.dels ?? []), ...(commit.checks ?? [])];
+    const written = new Set(own.map(({ coll, id }) => `${coll}/${id}`));
+    const asRead = <W extends { readonly coll: string; readonly id: string; readonly ifVersion?: number }>(write: W): W => {
+      const version = write.ifVersion ?? versionOf(write.coll, write.id);
+      return version === undefined ? write : { ...write, ifVersion: version };
+    };
+    return {
+      ...commit,
+      puts: (commit.puts ?? []).map(asRead),
+      dels: (commit.dels ?? []).map(asRead),
+      checks: [...(commit.checks ?? []), ...read.filter(({ coll, id }) => !written.has(`${coll}/${id}`))],
+      ranges: [...(commit.ranges ?? []), ...ranges()],
+    };
+  };
+  return {
+    store: {
+      ...store,
+      commit(commit: Commit): Promise<CommitResult> {
+        if (first !== undefined) return shared.commit(commit);
+        first = shared.commit(guards(commit));
+        return first;
+      },
+    },
+    /** Whether what was judged is to be told. A commit whose outcome is an error is: nobody runs it twice. */
+    stands: async (): Promise<boolean> => (first === undefined ? hold() : first.then(({ ok }) => ok).catch(() => true)),
+  };
+}
