@@ -1,8 +1,8 @@
-/** All services on embedded defaults, as `seneschal dev` runs them, with the pauses of their event loop told to the parent: a message resets what was measured and asks for it. */
-import { monitorEventLoopDelay } from "node:perf_hooks";
+/** All services on embedded defaults, as `seneschal dev` runs them; the parent asks for the longest turn of their event loop since it last asked. */
 import { openLogger } from "@seneschal/adapters/logging";
 import { startDev } from "@seneschal/app";
 import { serve } from "@seneschal/server-fastify";
+import { turnMeter } from "./turn-meter.ts";
 
 const [dataDir = ""] = process.argv.slice(2);
 const unlimited = { limit: 1_000_000_000, window: 60_000 };
@@ -14,20 +14,16 @@ const running = await startDev({
       ...config,
       gateway: { ...config.gateway, rate_limit: { ...config.gateway.rate_limit, ...common, guarded: unlimited } },
       governance: { ...config.governance, rate_limit: common },
+      scheduler: { ...config.scheduler, rate_limit: { ...config.scheduler.rate_limit, ...common } },
     };
   },
 });
-const delay = monitorEventLoopDelay({ resolution: 1 });
-delay.enable();
+const meter = turnMeter();
+const stop = (): void => void running.stop().then(() => process.exit(0));
+process.once("disconnect", stop);
 process.on("message", (message) => {
-  if (message === "stop") {
-    void running.stop().then(() => process.exit(0));
-    return;
-  }
-  // One turn of the loop later: the pause of the last work is not yet recorded in this one.
-  setTimeout(() => {
-    process.send?.({ longest: delay.max / 1e6 });
-    delay.reset();
-  }, 5);
+  if (message === "stop") stop();
+  // A few ticks later: the turn that answered the last request is not over before it is measured.
+  else setTimeout(() => process.send?.({ longest: meter.longest() }), 5);
 });
 process.send?.({ credentials: running.file });

@@ -27,6 +27,10 @@ export const decisionRoutes = {
         operation: z.string().optional(),
         scope: z.string().optional(),
         findings: z.array(finding).optional(),
+        findings_omitted: z
+          .int()
+          .optional()
+          .meta({ description: "Findings beyond the 8,192 that are told; tier and tags are of all" }),
       })
       .meta({ id: "ClassifyResponse" }),
   },

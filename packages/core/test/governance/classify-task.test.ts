@@ -69,3 +69,11 @@ describe("a task classified away from the catalogue", () => {
     expect(sent).toEqual([]);
   });
 });
+
+test("an answer tells a bounded number of findings, and how many it leaves out", () => {
+  const answer = classifyTask({ query: "a@example.org ".repeat(10_000), context: {} });
+  if (!("result" in answer)) throw new Error("not classified");
+  expect([answer.result.findings.length, answer.result.findings_omitted]).toEqual([8192, 10_000 - 8192]);
+  const few = classifyTask({ query: "a@example.org", context: {} });
+  expect("result" in few && "findings_omitted" in few.result).toBe(false);
+});

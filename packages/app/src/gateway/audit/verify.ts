@@ -44,13 +44,16 @@ export async function verifyRecords(
   return found("root_differs", null);
 }
 
+/** So many records are read and hashed at once: requests wait for no more than that. */
+const PAGE = 250;
+
 /** The records of one stream in order, or of the whole log, page by page. */
 export async function* recordsInOrder(store: DocumentStore, stream: string): AsyncGenerator<readonly AuditRecord[]> {
   let cursor: string | undefined;
   const [index, prefix] = stream === wholeLog ? ["seq", []] : ["stream", [stream]];
   do {
     const page = await store.list("audit", index as string, prefix as string[], {
-      limit: 1000,
+      limit: PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     });
     yield page.items.map(({ doc }) => doc as unknown as AuditRecord);

@@ -69,7 +69,13 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
   },
 
   async ingestLineageBatch(services, input) {
-    const accepted: LineageEventDoc[] = [];
+    let accepted = 0;
+    let docs: LineageEventDoc[] = [];
+    let size = 0;
+    const flush = async (): Promise<void> => {
+      if (docs.length > 0) await append(services, input, docs);
+      [docs, size] = [[], 0];
+    };
     const rejected: { index: number; message: string }[] = [];
     const warnings: { index: number; code: string; path: string; message: string }[] = [];
     const take = await taker(services, input);
@@ -77,16 +83,20 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
       await nextTurn();
       try {
         const taken = await take(event);
-        accepted.push(taken.doc);
+        accepted += 1;
+        docs.push(taken.doc);
+        size += JSON.stringify(taken.doc).length;
         const told = taken.warnings.slice(0, MAX_WARNINGS - warnings.length);
         warnings.push(...told.map((warning) => ({ index, ...warning })));
       } catch (error) {
         if (!isCoded(error, "validation_failed")) throw error;
         rejected.push({ index, message: error.message });
       }
+      // Each event stands by itself: a commit of all of them would keep the others waiting.
+      if (size > MAX_COMMIT) await flush();
     }
-    if (accepted.length > 0) await append(services, input, accepted);
-    return { accepted: accepted.length, rejected, warnings };
+    await flush();
+    return { accepted, rejected, warnings };
   },
 
   async blockEdge({ worlds, store }, input) {
@@ -118,6 +128,9 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
 /** Warnings that an answer tells. */
 const MAX_WARNINGS = 1000;
 
+/** Characters of events that are committed at once. */
+const MAX_COMMIT = 256 << 10;
+
 /** Characters of SQL that are read for one request. */
 const MAX_REQUEST_SQL = 1 << 20;
 
@@ -133,14 +146,15 @@ interface Taken {
 async function taker({ worlds, classifier }: GovernanceServices, { principal: { org }, now }: Incoming) {
   const { intake } = await worlds.at(org);
   const arrived_at = new Date(now).toISOString();
-  /** Data sets of each run that are not in the world yet. */
-  const more = new Map<string, number>();
+  /** Data sets of each run that this request brings. */
+  const coming = new Map<string, Set<string>>();
   let left = MAX_REQUEST_SQL;
   return async (raw: object): Promise<Taken> => {
     const event = readLineageEvent(raw, now);
     const run = JSON.stringify([event.job?.namespace, event.job?.name, event.runId]);
-    intake.checkRun(event, more.get(run));
-    more.set(run, (more.get(run) ?? 0) + event.inputs.length + event.outputs.length);
+    const names = coming.get(run) ?? new Set();
+    intake.checkRun(event, names);
+    coming.set(run, names);
     const question = intake.question(event);
     const length = question?.query.length ?? 0;
     const doc = { arrived_at, event: raw as JsonObject };

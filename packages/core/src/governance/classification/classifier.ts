@@ -52,6 +52,8 @@ export interface ClassificationResult {
   readonly operation?: string;
   readonly scope?: DataRequest["scope"];
   readonly findings: readonly ClassifiedFinding[];
+  /** How many findings are not told because there are too many; the tier and the tags are of all. */
+  readonly findings_omitted?: number;
 }
 
 /** Classifies texts under one policy. Holds no state between calls. */

@@ -9,6 +9,9 @@ export interface TableFacts {
   readonly columns?: readonly string[];
 }
 
+/** Findings that an answer tells, the first of a text. */
+const MAX_FINDINGS = 8192;
+
 /** A text to classify away from the catalogue: plain data, so that it can be sent. */
 export interface ClassificationTask {
   readonly query: string;
@@ -54,7 +57,13 @@ export function classifyTask(
   const schemaOf: SchemaOf = (table) => factsOf(table)?.columns;
   const classifier = createClassifier(Object.assign({}, options, { catalogue, schemaOf }));
   const result = classifier.classify(query, context);
-  return unknown.size === 0 ? { result } : { unknown: [...unknown] };
+  return unknown.size === 0 ? { result: told(result) } : { unknown: [...unknown] };
+}
+
+/** An answer is read and written by the thread that serves: it has a bound. */
+function told(result: ClassificationResult): ClassificationResult {
+  const omitted = result.findings.length - MAX_FINDINGS;
+  return omitted > 0 ? { ...result, findings: result.findings.slice(0, MAX_FINDINGS), findings_omitted: omitted } : result;
 }
 
 /** Does tasks in the calling thread, which waits for them. */

@@ -77,15 +77,23 @@ export class LineageIngest {
     return this.#question([...(run?.inputs.values() ?? []), ...event.inputs], outputs, { ...run?.facets, ...event.job?.facets });
   }
 
-  /** Throws `validation_failed` where the run of an event, with `more` data sets that are on their way, has too many. */
-  checkRun(event: LineageEvent, more = 0): void {
+  /**
+   * Notes in `coming` which data sets of an event its run does not have yet; throws `validation_failed` where the run would have too many with those that are
+   * noted already.
+   */
+  checkRun(event: LineageEvent, coming: Set<string>): void {
     const run = this.#runOf(event);
+    const named = (datasets: readonly EventDataset[], known: ReadonlyMap<string, EventDataset> | undefined, side: string) =>
+      datasets.flatMap((dataset) => (known?.has(idOf(dataset)) === true ? [] : [`${side} ${idOf(dataset)}`]));
+    const fresh = new Set([...named(event.inputs, run?.inputs, "from"), ...named(event.outputs, run?.outputs, "to")]);
+    for (const name of coming) fresh.delete(name);
     const known = (run?.inputs.size ?? 0) + (run?.outputs.size ?? 0);
-    if (known + more + event.inputs.length + event.outputs.length > MAX_RUN_DATASETS)
+    if (known + coming.size + fresh.size > MAX_RUN_DATASETS)
       throw governanceError("validation_failed", `inputs: a run has at most ${MAX_RUN_DATASETS} data sets`, {
         field: "inputs",
         limit: MAX_RUN_DATASETS,
       });
+    for (const name of fresh) coming.add(name);
   }
 
   #runOf({ job, runId }: LineageEvent): Run | undefined {
