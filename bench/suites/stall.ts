@@ -12,7 +12,7 @@ import { type Ask, type Seed, seeds } from "../stall-seeds.ts";
 
 const BAR = 50;
 /** A request that is not answered by then is left alone; its turn is counted all the same. */
-const PATIENCE = 10_000;
+const PATIENCE = 60_000;
 /** Of so many tries the shortest counts: what the machine or a collection of garbage made of one does not come back. A first try that is below the bar needs no other. */
 const TRIES = 4;
 

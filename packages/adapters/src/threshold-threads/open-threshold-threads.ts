@@ -63,7 +63,7 @@ export function openThresholdThreads({ random, threads = 2, deadline = 60_000 }:
   return {
     dealCrk: (to, owner) => material({ kind: "deal", to, random: random(PIECE * (to.threshold + 4)) }, owner),
     reshareWithShares: (crk, shares, to, owner) =>
-      material({ kind: "reshare", crk, shares, to, random: random(PIECE * (crk.threshold * to.threshold + 4)) }, owner),
+      material({ kind: "reshare", crk, shares, to, random: random(PIECE * (to.threshold + 4)) }, owner),
     signWithShares: (crk, shares, message, owner) =>
       run({ kind: "sign", crk, shares, message, random: random(PIECE * (2 * crk.threshold + 4)) }, owner),
     inspectShares: (crk, shares, owner) => run({ kind: "inspect", crk, shares }, owner),

@@ -1,7 +1,7 @@
 import type { Random } from "@seneschal/core/ports";
 import { bytesEqual } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
-import { type CrkPublic, type CrkWithShares, crkSet, crkShare, publicHalf } from "./crk.ts";
+import { type CrkPublic, type CrkWithShares, crkFromJson, crkSet, crkShare, crkToJson, publicHalf } from "./crk.ts";
 import { acceptedShares, type SubmittedShare } from "./inspect-shares.ts";
 import {
   basePoint,
@@ -108,8 +108,8 @@ export function receiveReshare(
 }
 
 /**
- * Resharing in one process, for a ceremony in which holders hand their shares over: judges each by index, then deals and
- * receives for everybody. The public key stays, the epoch grows, old shares stop working. Throws `share_invalid`,
+ * Resharing in one process, for a ceremony in which holders hand their shares over: judges each by index, then deals once for
+ * everybody, as there is nobody to distrust. The public key stays and is never assembled, the epoch grows, old shares stop working. Throws `share_invalid`,
  * `threshold_not_met`, `invalid_threshold`.
  *
  * @example
@@ -130,11 +130,23 @@ export function reshareWithShares(
   assertThreshold(to.threshold, to.total);
   const olds = acceptedShares(crkSet(crk), submitted).slice(0, crk.threshold);
   const dealers = olds.map((share) => share.index);
-  const deals = olds.map((share) => dealReshare(crk, share, { dealers, ...to }));
-  const next = resharedPublic(crk, deals, to);
-  const shares = Array.from({ length: to.total }, (_, i) => finish(next, i + 1, receive(seenBy(deals, i + 1), i + 1)));
+  const weighted = olds.map((share) => scalars.mul(lagrange(dealers, share.index), readScalar(share.payload())));
   for (const share of olds) share.erase();
-  return { crk: next, shares };
+  const coefficients = randomScalars(to.threshold - 1, to.random);
+  // The sum of weighted old shares alone would be the key: it is added to what hides it, one by one.
+  const values = Array.from({ length: to.total }, (_, i) =>
+    weighted.reduce((sum, part) => scalars.add(sum, part), evaluate([0n, ...coefficients], i + 1)),
+  );
+  const { setId, publicKey } = crk;
+  const next: CrkPublic = {
+    ...{ setId: Uint8Array.from(setId), epoch: crk.epoch + 1, threshold: to.threshold, total: to.total },
+    publicKey: Uint8Array.from(publicKey),
+    commitments: [Uint8Array.from(publicKey), ...coefficients.map((c) => basePoint(c).toBytes())],
+    verifyingShares: values.map((value) => basePoint(value).toBytes()),
+  };
+  // INVARIANT: the new shares lie on a polynomial whose constant term is the key that others trust.
+  crkFromJson(crkToJson(next));
+  return { crk: next, shares: values.map((value, i) => crkShare(next, i + 1, scalars.toBytes(value))) };
 }
 
 /** What the holder of `index` receives of these deals. */

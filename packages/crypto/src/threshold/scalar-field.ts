@@ -2,6 +2,7 @@ import { mulAddUnsafe } from "@noble/curves/abstract/curve.js";
 import { mapHashToField } from "@noble/curves/abstract/modular.js";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import type { Random } from "@seneschal/core/ports";
+import { hex } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 
 /** Points and scalars of the prime-order group that Ed25519 signs in. Scalars are little endian, 32 bytes. */
@@ -19,6 +20,11 @@ export function readScalar(bytes: Uint8Array): bigint {
   } catch (cause) {
     throw cryptoError("protocol_invalid", "not a scalar", {}, cause);
   }
+}
+
+/** The scalar of a hash: 64 bytes, little endian, modulo the group order (RFC 8032 section 5.1.6). */
+export function wideScalar(bytes: Uint8Array): bigint {
+  return Fn.create(BigInt(`0x${hex(bytes.slice().reverse())}`));
 }
 
 /** A uniform scalar in 1..L-1, from 48 random bytes (bias below 2^-128). */

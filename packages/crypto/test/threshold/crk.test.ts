@@ -8,6 +8,7 @@ import {
   dealCrk,
   importCrk,
   inspectShares,
+  reshareWithShares,
   Share,
   signWithShares,
 } from "@seneschal/crypto/threshold";
@@ -164,4 +165,13 @@ test("a share shows its header and never its secret when it is logged, serialise
   expect(shown).not.toMatch(/payload|97,32,118|secret/);
   share.erase();
   expect(share.payload()).toEqual(new Uint8Array(21));
+});
+
+test("the largest quorum that a key may have signs and is reshared in one process", () => {
+  const random = seeded("largest");
+  const { crk, shares } = dealCrk({ threshold: 255, total: 255, random });
+  expect(verifies(crk, signWithShares(crk, submit(shares), message, random))).toBe(true);
+  const next = reshareWithShares(crk, submit(shares), { threshold: 255, total: 255, random });
+  expect([next.crk.epoch, next.crk.publicKey]).toEqual([2, crk.publicKey]);
+  expect(verifies(crk, signWithShares(next.crk, submit(next.shares), message, random))).toBe(true);
 });
