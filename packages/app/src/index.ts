@@ -1,4 +1,6 @@
 export { type BootstrapOptions, type Bootstrapped, bootstrapInstance } from "./compose/bootstrap-instance.ts";
+export { type CertificateFile, certificateFiles } from "./compose/certificate-files.ts";
+export { type CheckOptions, checkConfig, type Finding } from "./compose/check-config.ts";
 export { createOrganization } from "./compose/create-organization.ts";
 export { gatewayService } from "./compose/gateway-service.ts";
 export { type PreparedData, prepareData } from "./compose/prepare-data.ts";

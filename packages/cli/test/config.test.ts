@@ -10,8 +10,11 @@ const hasBash = spawnSync("bash", ["-c", ":"]).status === 0;
 
 describe("configuration by the command line", () => {
   let cwd: string;
+  let data: Record<string, string>;
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), "seneschal-config-"));
+    await run(["init", "--data", "data"], scriptedHost({ cwd }));
+    data = { SENESCHAL_DATA_DIR: join(cwd, "data") };
   });
   afterAll(() => rm(cwd, { recursive: true, force: true }));
 
@@ -20,7 +23,7 @@ describe("configuration by the command line", () => {
       join(cwd, "c.yaml"),
       "gateway:\n  server: { port: 1111, host: 127.0.0.2 }\n  vault: { passphrase: hunter2 }\nauth:\n  jwt: { clock_skew: 10s }\n",
     );
-    const env = { SENESCHAL_GATEWAY_SERVER_PORT: "2222", SENESCHAL_AUTH_JWT_CLOCK_SKEW: "20s", OTHER: "x" };
+    const env = { ...data, SENESCHAL_GATEWAY_SERVER_PORT: "2222", SENESCHAL_AUTH_JWT_CLOCK_SKEW: "20s", OTHER: "x" };
     const host = scriptedHost({ cwd, env });
     expect(await run(["config", "check", "-c", "c.yaml", "--set", "auth.jwt.clock_skew=30s"], host), host.errors.join()).toBe(0);
     const text = host.lines.join("\n");
@@ -45,13 +48,13 @@ describe("configuration by the command line", () => {
   });
 
   it("a storage node's environment is in force as it will be at the start, and half of its TLS files is refused", async () => {
-    const env = { STORE_NODE_ID: "n7", STORE_DATA_ADDR: "10.0.0.7:9100", STORE_BACKUP_RETENTION_DAYS: "30" };
+    const env = { ...data, STORE_NODE_ID: "n7", STORE_DATA_ADDR: "10.0.0.7:9100", STORE_BACKUP_RETENTION_DAYS: "30" };
     const host = scriptedHost({ cwd, env });
     expect(await run(["config", "check", "--json"], host), host.errors.join()).toBe(0);
     expect(host.json()["settings"]).toMatchObject({
       ...{ "storage.node_id": "n7", "storage.grpc.address": "10.0.0.7:9100", "storage.backup.retention_days": 30 },
     });
-    const half = scriptedHost({ cwd, env: { STORE_CA_PATH: "/ca.pem", STORE_CERT_PATH: "/cert.pem" } });
+    const half = scriptedHost({ cwd, env: { ...data, STORE_CA_PATH: "/ca.pem", STORE_CERT_PATH: "/cert.pem" } });
     expect(await run(["config", "check"], half)).toBe(2);
     expect(half.errors.join()).toContain("STORE_KEY_PATH");
     expect(await run(["config", "check", "--set", "services=gateway"], half)).toBe(0);
@@ -59,7 +62,7 @@ describe("configuration by the command line", () => {
 
   it("init makes the unseal key once, for its owner only", async () => {
     const host = scriptedHost({ cwd });
-    const data = join(cwd, "data");
+    const data = join(cwd, "made");
     expect(await run(["init", "--data", data, "--json"], host)).toBe(0);
     expect(host.json()).toMatchObject({ made: true });
     const key = await readFile(join(data, "unseal.key"), "utf8");

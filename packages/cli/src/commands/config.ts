@@ -1,22 +1,30 @@
-import { processSettings } from "@seneschal/app";
+import { checkConfig, processSettings } from "@seneschal/app";
 import { describeConfig } from "@seneschal/app/platform";
+import { exitCode } from "../exit-code.ts";
 import { readConfig } from "../read-config.ts";
 import type { AddCommand } from "./add-command.ts";
 
-/** `seneschal config check`: what is in force, secrets masked; a mistake ends with its name. */
-export const addConfig: AddCommand = (program, { host, result }) => {
+/** `seneschal config check`: what is in force, secrets masked, and what `serve` would refuse or regret; ends with 1 where it would refuse. */
+export const addConfig: AddCommand = (program, { host, result, exit }) => {
   program
     .command("config")
     .description("the configuration")
     .command("check")
-    .description("print what is in force, secrets masked")
+    .description(
+      "print what is in force, secrets masked; open every file, try who must answer, say what serve would refuse or regret",
+    )
     .option("-c, --config <file>", "YAML or JSON file")
     .option("--set <path=value...>", "a setting by its path")
-    .action(async (options: { config?: string; set?: string[] }) => {
-      const settings = describeConfig(processSettings, await readConfig(host, options));
+    .option("--offline", "try no database, vault or issuer", false)
+    .action(async (options: { config?: string; set?: string[]; offline: boolean }) => {
+      const config = await readConfig(host, options);
+      const settings = describeConfig(processSettings, config);
+      const findings = await checkConfig(config, { now: Date.now(), reach: !options.offline });
       const lines = Object.entries(settings).map(
         ([path, value]) => `${path}: ${value === null ? "(unset)" : JSON.stringify(value)}`,
       );
-      result({ settings }, lines.join("\n"));
+      const told = findings.map(({ severity, setting, message, advice }) => `${severity}: ${setting}: ${message} (${advice})`);
+      result({ settings, findings }, [...lines, "", ...(told.length === 0 ? ["nothing is wrong with it"] : told)].join("\n"));
+      if (findings.some(({ severity }) => severity === "error")) exit(exitCode.no);
     });
 };

@@ -7,6 +7,7 @@ import { addClassify } from "./classify.ts";
 import { addCompletion } from "./completion.ts";
 import { addConfig } from "./config.ts";
 import { addDev } from "./dev.ts";
+import { addDoctor } from "./doctor.ts";
 import { addEnroll } from "./enroll.ts";
 import { addInit } from "./init.ts";
 import { addOrg } from "./org.ts";
@@ -23,6 +24,7 @@ export const commands: readonly AddCommand[] = [
   addServe,
   addDev,
   addConfig,
+  addDoctor,
   addOrg,
   addEnroll,
   addCeremony,

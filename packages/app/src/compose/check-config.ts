@@ -1,0 +1,280 @@
+import { X509Certificate } from "node:crypto";
+import { access, constants, readFile, stat } from "node:fs/promises";
+import { connect } from "node:net";
+import { dirname, join, resolve } from "node:path";
+import { createSecureContext } from "node:tls";
+import { staticKeys } from "@seneschal/adapters/jwt";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
+import { type NamedFile, namedFiles, openAuthorisation } from "../platform/index.ts";
+import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
+
+/** Something that `serve` would refuse (`error`) or that its operator would regret (`warning`). */
+export interface Finding {
+  readonly severity: "error" | "warning";
+  /** Dotted path of the setting. */
+  readonly setting: string;
+  readonly message: string;
+  /** What to do. */
+  readonly advice: string;
+}
+
+/** What the check may ask of the world. */
+export interface CheckOptions {
+  /** Milliseconds. */
+  readonly now: number;
+  /** Whether databases, vaults and issuers are tried; default true. */
+  readonly reach?: boolean;
+}
+
+const DAY = 86_400_000;
+const SOON = 30 * DAY;
+const REACH_MS = 3000;
+
+/** Looks at everything that a configuration names: files, certificates and their keys, policies, and who must answer. */
+export async function checkConfig(config: ProcessConfig, { now, reach = true }: CheckOptions): Promise<readonly Finding[]> {
+  const used = namedFiles(processSettings, config).filter(({ setting }) => isUsed(config, setting));
+  const findings = await Promise.all([
+    ...used.map((file) => checkFile(file, now)),
+    ...used.filter(({ holds }) => holds === "certificate").map((file) => checkPair(file, used)),
+    checkPlaces(config),
+    checkPolicies(config),
+    ...(reach ? partiesOf(config).map(checkReach) : []),
+  ]);
+  return [...findings.flat(), ...exposures(config)];
+}
+
+/** Settings of services that are not started, and of ways to log in that are off, are read by nobody. */
+function isUsed({ services, auth }: ProcessConfig, setting: string): boolean {
+  const [top = "", part = ""] = setting.split(".");
+  if (top === "auth") return auth[part as "mtls" | "jwt" | "oidc"].enabled;
+  return services.includes(top as ServiceName);
+}
+
+const error = (setting: string, message: string, advice: string): Finding => ({ severity: "error", setting, message, advice });
+const warning = (setting: string, message: string, advice: string): Finding => ({
+  severity: "warning",
+  setting,
+  message,
+  advice,
+});
+
+async function checkFile({ setting, path, holds }: NamedFile, now: number): Promise<readonly Finding[]> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (cause) {
+    const made = setting.endsWith("tls_cert") || setting.endsWith("tls_key") ? "; seneschal bootstrap makes one" : "";
+    return [error(setting, `${path} cannot be read: ${codeOf(cause)}`, `put the file there, readable by this user${made}`)];
+  }
+  switch (holds) {
+    case "certificate":
+    case "authorities":
+      return checkCertificates(setting, path, text, holds === "authorities", now);
+    case "private key": {
+      const open = ((await stat(path)).mode & 0o077) !== 0;
+      const found = open ? [warning(setting, `${path} can be read by others`, `chmod 600 ${path}`)] : [];
+      return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)
+        ? found
+        : [...found, error(setting, `${path} holds no private key in PEM`, "name the key that belongs to the certificate")];
+    }
+    case "public key":
+      try {
+        staticKeys(text);
+        return [];
+      } catch {
+        return [error(setting, `${path} holds no public key`, "a PEM key or certificate, or a JWK set")];
+      }
+    case "unseal key":
+      return Buffer.from(text.trim(), "base64").length === 32
+        ? []
+        : [
+            error(
+              setting,
+              `${path} does not hold 32 bytes in base64`,
+              "take the one that init made, from where it was copied to",
+            ),
+          ];
+    case "revocation lists":
+      return /-----BEGIN X509 CRL-----/.test(text) ? [] : [error(setting, `${path} holds no revocation list`, "PEM is expected")];
+    default:
+      return text.trim() === "" ? [error(setting, `${path} is empty`, "put there what the setting asks for")] : [];
+  }
+}
+
+function checkCertificates(setting: string, path: string, text: string, authorities: boolean, now: number): readonly Finding[] {
+  const texts = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (texts.length === 0) return [error(setting, `${path} holds no certificate in PEM`, "name a file of PEM certificates")];
+  return texts.flatMap((pem): Finding[] => {
+    let certificate: X509Certificate;
+    try {
+      certificate = new X509Certificate(pem);
+    } catch {
+      return [error(setting, `${path} holds a certificate that cannot be read`, "export it again")];
+    }
+    const { subject, ca, validFrom, validTo } = certificate;
+    const who = `${path}: ${subject.replaceAll("\n", ", ")}`;
+    const until = new Date(validTo).toISOString();
+    if (Date.parse(validTo) < now) return [error(setting, `${who} ended at ${until}`, "replace it: nobody accepts it")];
+    if (Date.parse(validFrom) > now)
+      return [error(setting, `${who} is not valid yet`, "check the clock of this machine and the certificate")];
+    if (authorities && !ca) return [error(setting, `${who} is no CA`, "name the CA that issues certificates, not one of them")];
+    if (Date.parse(validTo) - now < SOON)
+      return [warning(setting, `${who} ends at ${until}`, "replace it in time: it is taken in without a restart")];
+    return [];
+  });
+}
+
+/** The setting of the key beside a certificate. */
+const keyOf: Readonly<Record<string, string>> = { tls_cert: "tls_key", cert: "key", cert_file: "key_file" };
+
+async function checkPair({ setting, path }: NamedFile, all: readonly NamedFile[]): Promise<readonly Finding[]> {
+  const [last = "", ...above] = setting.split(".").reverse();
+  const beside = [...above.reverse(), keyOf[last] ?? ""].join(".");
+  const key = all.find((file) => file.setting === beside);
+  if (key === undefined) return [];
+  const [cert, privateKey] = await Promise.all([path, key.path].map((file) => readFile(file, "utf8").catch(() => undefined)));
+  if (cert === undefined || privateKey === undefined) return [];
+  try {
+    createSecureContext({ cert, key: privateKey });
+    return [];
+  } catch {
+    return [error(beside, `${key.path} is not the key of ${path}`, "name the two that belong together")];
+  }
+}
+
+/** Directories that are written to, and the key that opens the embedded vault. */
+async function checkPlaces(config: ProcessConfig): Promise<readonly Finding[]> {
+  const found: Finding[] = [];
+  const dir = resolve(config.data_dir);
+  if (!(await isWritable(dir))) found.push(error("data_dir", `${dir} cannot be written`, "give it to the user that serves"));
+  for (const name of ["gateway", "storage"] as const) {
+    const { vault } = config[name];
+    if (
+      !config.services.includes(name) ||
+      vault.kind !== "embedded" ||
+      vault.key_file !== undefined ||
+      vault.passphrase !== undefined
+    )
+      continue;
+    const path = join(dir, "unseal.key");
+    found.push(
+      ...(await checkFile({ setting: `${name}.vault.key_file`, path, holds: "unseal key" }, 0)).map((finding) => ({
+        ...finding,
+        advice: `seneschal init --data ${config.data_dir} makes it; for data that exists take its own from where it was copied to`,
+      })),
+    );
+  }
+  return found;
+}
+
+/** Whether a directory can be written, or made where it is to be. */
+async function isWritable(path: string): Promise<boolean> {
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      await access(at, constants.W_OK);
+      return true;
+    } catch (cause) {
+      if (codeOf(cause) !== "ENOENT" || at === dirname(at)) return false;
+    }
+  }
+}
+
+/** Policies compile here as they would at the start. */
+async function checkPolicies(config: ProcessConfig): Promise<readonly Finding[]> {
+  const engine = embeddedPolicyEngine();
+  const found: Finding[] = [];
+  try {
+    for (const service of config.services) {
+      const source = config[service].authorization_policy;
+      if (source === undefined) continue;
+      await openAuthorisation({ engine, service, source }).catch((cause: Error) =>
+        found.push(error(`${service}.authorization_policy`, cause.message, "seneschal policy check names the place")),
+      );
+    }
+    const sources = [];
+    for (const name of config.services.includes("governance") ? config.governance.policy_files : []) {
+      const source = await readFile(name, "utf8").catch(() => undefined);
+      if (source !== undefined) sources.push({ name, source });
+    }
+    const result = sources.length === 0 ? undefined : await engine.compile(sources);
+    for (const problem of result === undefined || result.ok ? [] : result.problems)
+      found.push(
+        error("governance.policy_files", `${problem.file}:${problem.row}: ${problem.message}`, "seneschal policy check FILE"),
+      );
+  } finally {
+    await engine.close();
+  }
+  return found;
+}
+
+/** Somebody who must answer. */
+interface Party {
+  readonly setting: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Databases, vaults, members of etcd and issuers of a configuration. */
+function partiesOf(config: ProcessConfig): readonly Party[] {
+  const urls: [string, string | undefined][] = [
+    ["auth.oidc.issuer_url", config.auth.oidc.enabled ? config.auth.oidc.issuer_url : undefined],
+  ];
+  for (const service of config.services) {
+    const own = service === "scheduler" ? config.scheduler.storage : config[service].database;
+    if (own.kind === "postgres") urls.push([`${service}.${service === "scheduler" ? "storage" : "database"}.url`, own.url]);
+  }
+  for (const service of ["gateway", "storage"] as const)
+    if (config.services.includes(service) && config[service].vault.kind === "http")
+      urls.push([`${service}.vault.address`, config[service].vault.address]);
+  if (config.services.includes("scheduler") && config.scheduler.storage.kind === "etcd")
+    urls.push(...config.scheduler.storage.endpoints.map((url): [string, string] => ["scheduler.storage.endpoints", url]));
+  if (config.services.includes("storage") && config.storage.cluster.kind === "etcd")
+    urls.push(...config.storage.cluster.endpoints.map((url): [string, string] => ["storage.cluster.endpoints", url]));
+  const usual: Readonly<Record<string, number>> = { "https:": 443, "http:": 80, "postgres:": 5432, "postgresql:": 5432 };
+  return urls.flatMap(([setting, url]) => {
+    if (url === undefined || !URL.canParse(url)) return [];
+    const { protocol, hostname, port } = new URL(url);
+    // A Unix socket of PostgreSQL is named among the parameters.
+    return hostname === ""
+      ? []
+      : [{ setting, host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || usual[protocol] || 0) }];
+  });
+}
+
+function checkReach({ setting, host, port }: Party): Promise<readonly Finding[]> {
+  return new Promise((done) => {
+    const socket = connect({ host, port, timeout: REACH_MS });
+    const end = (problem: string | undefined) => () => {
+      socket.destroy();
+      const advice = "start it, or mend its address or the network; serve waits for it up to start_timeout";
+      done(problem === undefined ? [] : [error(setting, `${host}:${port} ${problem}`, advice)]);
+    };
+    socket.once("connect", end(undefined));
+    socket.once("timeout", end("does not answer"));
+    socket.once("error", (cause: NodeJS.ErrnoException) => end(`cannot be reached: ${cause.code ?? "error"}`)());
+  });
+}
+
+/** What listens further than it should, or asks for what nobody can show. */
+function exposures({ services, auth, ...config }: ProcessConfig): readonly Finding[] {
+  return services.flatMap((service): Finding[] => {
+    const { host, tls_cert } = config[service].server;
+    if (tls_cert !== undefined) return [];
+    const local = host === "localhost" || host === "::1" || host.startsWith("127.");
+    const open = warning(
+      `${service}.server.host`,
+      `${host} is reached from elsewhere, without TLS`,
+      `set ${service}.server.tls_cert and .tls_key`,
+    );
+    const unasked = warning(
+      "auth.mtls.enabled",
+      "client certificates are asked for on TLS ports only",
+      "set gateway.server.tls_cert and .tls_key",
+    );
+    return [...(local ? [] : [open]), ...(service === "gateway" && auth.mtls.enabled ? [unasked] : [])];
+  });
+}
+
+function codeOf(cause: unknown): string {
+  return String((cause as { readonly code?: unknown }).code ?? cause);
+}

@@ -1,0 +1,158 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemRandom } from "@seneschal/adapters/system";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { checkConfig } from "../../src/compose/check-config.ts";
+import { prepareData } from "../../src/compose/prepare-data.ts";
+import { processSettings } from "../../src/compose/process-settings.ts";
+import { describeConfig, namedFiles } from "../../src/platform/index.ts";
+import { testCa } from "../platform/test-pki.ts";
+
+let dir = "";
+const file = async (name: string, text: string): Promise<string> => {
+  await writeFile(join(dir, name), text, { mode: 0o600 });
+  return join(dir, name);
+};
+const check = (settings: object) =>
+  checkConfig(processSettings.parse({ services: ["gateway"], data_dir: dir, ...settings }), { now: Date.now() });
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "seneschal-check-"));
+  await prepareData(dir, systemRandom);
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const DAY = 86_400_000;
+
+/** The settings and files of a gateway that would start and serve. */
+async function sound() {
+  const ca = await testCa("Corporate");
+  const { cert, key } = await ca.issue("CN=localhost", { usage: "server", to: 365 * DAY });
+  return {
+    ca,
+    trusted_ca: await file("ca.pem", ca.pem),
+    tls_cert: await file("cert.pem", cert),
+    tls_key: await file("key.pem", key),
+  };
+}
+
+describe("a check of the configuration", () => {
+  it("of a sound one finds nothing", async () => {
+    const { trusted_ca, tls_cert, tls_key } = await sound();
+    const auth = { mtls: { enabled: true, trusted_ca } };
+    expect(await check({ auth, gateway: { server: { host: "0.0.0.0", tls_cert, tls_key } } })).toEqual([]);
+  });
+
+  it("names every file that is missing, expired, of another pair, of another kind or open to others, and says what to do", async () => {
+    const { ca, trusted_ca, tls_cert, tls_key } = await sound();
+    const expired = await ca.issue("CN=localhost", { usage: "server", from: -9 * DAY, to: -DAY });
+    const soon = await ca.issue("CN=localhost", { usage: "server", to: 3 * DAY });
+    const server = (more: object) => ({ gateway: { server: { tls_cert, tls_key, ...more } } });
+    const cases: [object, string, string, RegExp][] = [
+      [
+        { auth: { mtls: { enabled: true, trusted_ca: join(dir, "none.pem") } }, ...server({}) },
+        "error",
+        "auth.mtls.trusted_ca",
+        /ENOENT/,
+      ],
+      [{ auth: { mtls: { enabled: true, trusted_ca: tls_cert } }, ...server({}) }, "error", "auth.mtls.trusted_ca", /is no CA/],
+      [
+        server({ tls_cert: await file("old.pem", expired.cert), tls_key: await file("old-key.pem", expired.key) }),
+        "error",
+        "gateway.server.tls_cert",
+        /ended at/,
+      ],
+      [
+        server({ tls_cert: await file("soon.pem", soon.cert), tls_key: await file("soon-key.pem", soon.key) }),
+        "warning",
+        "gateway.server.tls_cert",
+        /ends at/,
+      ],
+      [server({ tls_key: join(dir, "soon-key.pem") }), "error", "gateway.server.tls_key", /is not the key of/],
+      [server({ tls_cert: tls_key }), "error", "gateway.server.tls_cert", /holds no certificate/],
+      [server({ tls_key: trusted_ca }), "error", "gateway.server.tls_key", /no private key/],
+      [
+        { auth: { jwt: { enabled: true, issuer: "i", audiences: ["a"], public_key: await file("k.pem", "nothing") } } },
+        "error",
+        "auth.jwt.public_key",
+        /no public key/,
+      ],
+      [{ gateway: { vault: { key_file: await file("short", "AAAA") } } }, "error", "gateway.vault.key_file", /32 bytes/],
+      [{ gateway: { server: { host: "0.0.0.0" } } }, "warning", "gateway.server.host", /without TLS/],
+      [{ auth: { mtls: { enabled: true } } }, "warning", "auth.mtls.enabled", /TLS ports/],
+      [{ gateway: { authorization_policy: "package" } }, "error", "gateway.authorization_policy", /does not compile/],
+      [
+        { services: ["governance"], governance: { policy_files: [await file("p.rego", "package x\nallow := ")] } },
+        "error",
+        "governance.policy_files",
+        /p\.rego/,
+      ],
+    ];
+    for (const [settings, severity, setting, message] of cases) {
+      const found = await check(settings);
+      expect(found, JSON.stringify(settings)).toContainEqual({
+        severity,
+        setting,
+        message: expect.stringMatching(message),
+        advice: expect.stringMatching(/\w/),
+      });
+    }
+    await chmod(tls_key, 0o644);
+    expect(await check(server({}))).toMatchObject([{ severity: "warning", setting: "gateway.server.tls_key" }]);
+    await rm(join(dir, "unseal.key"));
+    expect(await check({})).toMatchObject([
+      { severity: "error", setting: "gateway.vault.key_file", advice: expect.stringContaining("seneschal init") },
+    ]);
+  });
+
+  it("tries databases, vaults, logs and issuers, each by its setting, and only those of services that start", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as { port: number };
+    const there = `127.0.0.1:${port}`;
+    const parties = (at: string) => ({
+      auth: { oidc: { enabled: true, issuer_url: `https://${at}`, client_id: "c" } },
+      gateway: {
+        database: { kind: "postgres", url: `postgres://u:secret@${at}/d` },
+        vault: { kind: "http", address: `http://${at}`, token: "t" },
+      },
+      scheduler: { storage: { kind: "etcd", endpoints: [`http://${at}`] } },
+    });
+    const services = ["gateway", "scheduler"];
+    expect(await check({ services, ...parties(there) })).toEqual([]);
+    await new Promise((resolve) => server.close(resolve));
+    const found = await check({ services, ...parties(there) });
+    expect(found.map(({ setting }) => setting).sort()).toEqual([
+      "auth.oidc.issuer_url",
+      "gateway.database.url",
+      "gateway.vault.address",
+      "scheduler.storage.endpoints",
+    ]);
+    expect(JSON.stringify(found)).not.toContain("secret");
+    expect((await check({ services: ["gateway"], ...parties(there) })).map(({ setting }) => setting)).not.toContain(
+      "scheduler.storage.endpoints",
+    );
+  });
+});
+
+describe("every setting that names a file", () => {
+  it("is known as one: by its name", () => {
+    const names = Object.keys(describeConfig(processSettings, processSettings.parse({})));
+    const suspicious = names.filter((name) =>
+      /(_file|_files|tls_cert|tls_key|trusted_ca|\.ca|\.cert|\.key|\.crl|public_key)$/.test(name),
+    );
+    const set = (name: string, value: unknown): object =>
+      name
+        .split(".")
+        .reverse()
+        .reduce<unknown>((inner, key) => ({ [key]: inner }), value) as object;
+    const unknown = suspicious.filter(
+      (name) => namedFiles(processSettings, set(name, name.endsWith("files") ? ["/x"] : "/x")).length !== 1,
+    );
+    expect(suspicious.length).toBeGreaterThan(15);
+    // A way to log in of its own: its members are files.
+    expect(unknown).toEqual(["gateway.vault.cert", "storage.vault.cert"].filter((name) => unknown.includes(name)));
+  });
+});

@@ -1,0 +1,227 @@
+import { access, statfs } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { certificateFiles, checkConfig, type ProcessConfig } from "@seneschal/app";
+import { type Client, client } from "@seneschal/contract";
+import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
+import { isCoded } from "@seneschal/core";
+import { exitCode } from "../exit-code.ts";
+import { type ConnectionOptions, connectTo, withConnection } from "../gateway-connection.ts";
+import type { Host } from "../host.ts";
+import { readConfig } from "../read-config.ts";
+import { version } from "../version.ts";
+import type { AddCommand } from "./add-command.ts";
+
+/** One thing that was looked at. `unknown`: what it would take to know stands in `advice`. */
+interface Diagnosis {
+  readonly check: string;
+  readonly state: "ok" | "warning" | "error" | "unknown";
+  readonly message: string;
+  readonly advice?: string;
+}
+
+/** `seneschal doctor`: an installation looked over, each thing with what to do; ends with 1 when something is wrong. */
+export const addDoctor: AddCommand = (program, { host, result, exit }) => {
+  withConnection(
+    program
+      .command("doctor")
+      .description(
+        "look at configuration, certificates, clock, disk, versions and, with --url, at the running gateway; as an admin also at log and partners",
+      )
+      .option("-c, --config <file>", "YAML or JSON file")
+      .option("--set <path=value...>", "a setting by its path"),
+  ).action(async (options: ConnectionOptions & { config?: string; set?: string[] }) => {
+    const config = await readConfig(host, options);
+    const now = Date.now();
+    const findings = [
+      ...(await configuration(config, now)),
+      ...(await certificates(config, now)),
+      ...(await disks(config)),
+      node(process.versions.node),
+      ...(await running(host, options)),
+    ];
+    const width = Math.max(...findings.map(({ check }) => check.length));
+    const told = findings.map(
+      ({ check, state, message, advice }) =>
+        `${state.padEnd(7)}  ${check.padEnd(width)}  ${message}${advice === undefined ? "" : `\n${" ".repeat(width + 11)}-> ${advice}`}`,
+    );
+    result({ findings }, told.join("\n"));
+    if (findings.some(({ state }) => state === "error")) exit(exitCode.no);
+  });
+};
+
+async function configuration(config: ProcessConfig, now: number): Promise<readonly Diagnosis[]> {
+  const found = await checkConfig(config, { now });
+  if (found.length === 0) return [{ check: "configuration", state: "ok", message: "every file opens, everybody answers" }];
+  return found.map(({ severity, setting, message, advice }) => ({
+    ...{ check: "configuration", state: severity, message: `${setting}: ${message}`, advice },
+  }));
+}
+
+async function certificates(config: ProcessConfig, now: number): Promise<readonly Diagnosis[]> {
+  const files = (await Promise.all(config.services.map((service) => certificateFiles(config, service)))).flat();
+  const once = new Map(files.map((file) => [file.setting, file]));
+  return [...once.values()]
+    .filter(({ notAfter }) => notAfter >= now)
+    .map(({ setting, notAfter }) => ({
+      ...{ check: "certificates", state: "ok" as const },
+      message: `${setting}: ${Math.floor((notAfter - now) / 86_400_000)} days, until ${new Date(notAfter).toISOString()}`,
+    }));
+}
+
+const [TIGHT, FULL] = [0.1, 0.05];
+
+async function disks(config: ProcessConfig): Promise<readonly Diagnosis[]> {
+  const places = new Set([
+    config.data_dir,
+    ...(config.gateway.backup.location === undefined ? [] : [config.gateway.backup.location]),
+  ]);
+  return Promise.all(
+    [...places].map(async (place): Promise<Diagnosis> => {
+      const at = await existing(resolve(place));
+      const { bavail, blocks, bsize } = await statfs(at);
+      const free = blocks === 0 ? 1 : bavail / blocks;
+      const message = `${place}: ${Math.round(free * 100)} % free (${Math.floor((bavail * bsize) / 2 ** 20)} MiB)`;
+      if (free > TIGHT) return { check: "disk", state: "ok", message };
+      return {
+        check: "disk",
+        state: free > FULL ? "warning" : "error",
+        message,
+        advice: "make room: a full disk stops every write",
+      };
+    }),
+  );
+}
+
+async function existing(path: string): Promise<string> {
+  const there = await access(path).then(
+    () => true,
+    () => false,
+  );
+  return there || path === dirname(path) ? path : existing(dirname(path));
+}
+
+/** Oldest release of Node that is still mended by its makers. */
+const SUPPORTED = 22;
+
+function node(running: string): Diagnosis {
+  const message = `Node ${running}, seneschal ${version}`;
+  if (Number.parseInt(running, 10) >= SUPPORTED) return { check: "versions", state: "ok", message };
+  return {
+    check: "versions",
+    state: "warning",
+    message,
+    advice: `Node ${running.split(".")[0]} has left support: install ${SUPPORTED} or newer`,
+  };
+}
+
+type Gateway = Client<GatewayContract>;
+
+/** What a running gateway says of itself and, to an admin, of its log and its partners. */
+async function running(host: Host, options: ConnectionOptions): Promise<readonly Diagnosis[]> {
+  if (options.url === undefined && options.as === undefined)
+    return [
+      {
+        check: "gateway",
+        state: "unknown",
+        message: "not asked",
+        advice: "name it with --url, and an admin with --cert and --key",
+      },
+    ];
+  let date: number | undefined;
+  try {
+    return await connectTo(host, "gateway", options, async (reached) => {
+      const fetch: typeof reached.fetch = async (url, init) => {
+        const answer = await reached.fetch(url, init);
+        date ??= Date.parse(answer.headers.get("date") ?? "");
+        return answer;
+      };
+      const gateway = client(gatewayContract, { ...reached, fetch });
+      const known = options.cert !== undefined || options.token !== undefined || options.as !== undefined;
+      const said = await health(gateway);
+      return [...said, clock(date), ...(known ? [await log(gateway), ...(await partners(gateway))] : [])];
+    });
+  } catch (error) {
+    return [{ check: "gateway", state: "error", message: textOf(error), advice: "start it, or mend --url and --ca" }];
+  }
+}
+
+async function health(gateway: Gateway): Promise<readonly Diagnosis[]> {
+  // A degraded service answers 503 with the same body, which the client takes for a failure.
+  const answer = await gateway.health().catch((error: unknown) => {
+    if (isCoded(error) && error.details["status"] === 503) return undefined;
+    throw error;
+  });
+  if (answer === undefined)
+    return [
+      {
+        check: "gateway",
+        state: "error",
+        message: "degraded, or not ready yet",
+        advice: "GET /health names the component; the log says why",
+      },
+    ];
+  const same = answer.version === version;
+  const versions: Diagnosis = same
+    ? { check: "versions", state: "ok", message: `the gateway is ${answer.version}, as this command` }
+    : {
+        check: "versions",
+        state: "warning",
+        message: `the gateway is ${answer.version}, this command ${version}`,
+        advice: "use the command of the release that runs",
+      };
+  const components = Object.entries(answer.components).map(([name, { status }]): Diagnosis => {
+    if (status === "healthy") return { check: "gateway", state: "ok", message: name };
+    return { check: "gateway", state: "error", message: `${name} is ${status}`, advice: "the log of the gateway says why" };
+  });
+  return [{ check: "gateway", state: "ok", message: `instance ${answer.instance_id}` }, ...components, versions];
+}
+
+const SKEW_MS = 5000;
+
+function clock(theirs: number | undefined): Diagnosis {
+  if (theirs === undefined || Number.isNaN(theirs))
+    return { check: "clock", state: "unknown", message: "nobody to compare with" };
+  const off = Math.abs(Date.now() - theirs);
+  const message = `${Math.round(off / 1000)} s from the gateway's`;
+  if (off <= SKEW_MS) return { check: "clock", state: "ok", message };
+  return {
+    check: "clock",
+    state: "error",
+    message,
+    advice: "run a time service on both: tokens and certificates are judged by the clock",
+  };
+}
+
+async function log(gateway: Gateway): Promise<Diagnosis> {
+  try {
+    const { valid } = await gateway.verifyAudit({ body: {} });
+    if (valid) return { check: "log", state: "ok", message: "the audit log is whole" };
+    return {
+      check: "log",
+      state: "error",
+      message: "THE AUDIT LOG IS NOT WHOLE",
+      advice: "keep a copy of the store, then find who wrote to it: docs/security.md",
+    };
+  } catch (error) {
+    return { check: "log", state: "unknown", message: textOf(error), advice: "ask as an admin who may verify it" };
+  }
+}
+
+async function partners(gateway: Gateway): Promise<readonly Diagnosis[]> {
+  try {
+    const { results } = await gateway.federationHealth();
+    const all = Object.entries(results);
+    if (all.length === 0) return [{ check: "partners", state: "ok", message: "none" }];
+    return all.map(([name, { healthy, status }]): Diagnosis => {
+      if (healthy) return { check: "partners", state: "ok", message: name };
+      const advice = "what is for it waits; seneschal gateway get-federation says more";
+      return { check: "partners", state: "warning", message: `${name} is ${status}`, advice };
+    });
+  } catch (error) {
+    return [{ check: "partners", state: "unknown", message: textOf(error), advice: "ask as an admin of an organisation" }];
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
