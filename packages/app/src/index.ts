@@ -2,10 +2,10 @@ export { type BootstrapOptions, type Bootstrapped, bootstrapInstance } from "./c
 export { type CertificateFile, certificateFiles } from "./compose/certificate-files.ts";
 export { type CheckOptions, checkConfig, type Finding } from "./compose/check-config.ts";
 export { createOrganization } from "./compose/create-organization.ts";
-export { gatewayService } from "./compose/gateway-service.ts";
 export { type PreparedData, prepareData } from "./compose/prepare-data.ts";
 export { type DevCredentialsFile, type DevIdentity, prepareDev } from "./compose/prepare-dev.ts";
 export { type ProcessConfig, processSettings, type ServiceName, serviceNames } from "./compose/process-settings.ts";
 export { type RunningDev, startDev } from "./compose/start-dev.ts";
 export { type RunningProcess, startProcess } from "./compose/start-process.ts";
 export { watchFiles } from "./compose/watch-files.ts";
+export { type BuildOptions, buildService, type Service, type ServiceDefinition } from "./platform/index.ts";

@@ -17,7 +17,7 @@ export type Fetch = (
 ) => Promise<FetchResponse>;
 
 export interface ClientOptions {
-  /** Scheme, host and port; without a slash at the end. */
+  /** Scheme, host, port and the path below which the service is mounted; without a slash at the end. */
   readonly baseUrl: string;
   readonly fetch: Fetch;
   /** For every request, for example `authorization`. */

@@ -1,3 +1,4 @@
+import { below, isBasePath, rebased } from "./base-path.ts";
 import { bind, type Endpoint } from "./endpoints.ts";
 import { situation } from "./error-table.ts";
 import type { Hooks } from "./hooks.ts";
@@ -7,11 +8,16 @@ import { parseTarget, type Target } from "./target.ts";
 import type { Incoming, WireRequest, WireResponse } from "./wire.ts";
 
 /** Answers one request. Never throws; every answer, also to nonsense, has the service's shape and a request id. */
-export type Dispatch = (incoming: Incoming) => Promise<WireResponse>;
+export interface Dispatch {
+  (incoming: Incoming): Promise<WireResponse>;
+  /** Whether the path of a request target is one of the service's, whatever the method; asking leaves no trace. */
+  serves(target: string, basePath?: string): boolean;
+}
 
 /**
  * Finds the endpoint of a request and lets it answer; decides unknown paths (404), wrong methods (405 with `Allow`), `OPTIONS` (204
- * with `Allow`) and targets that cannot be read (400), through the same hooks. `HEAD` is `GET` without its body.
+ * with `Allow`) and targets that cannot be read (400), through the same hooks. `HEAD` is `GET` without its body. Below a base path
+ * the service's paths and the paths in its replies' headers begin with that.
  * Throws `TypeError` when two endpoints share a method and path.
  *
  * @example
@@ -30,15 +36,29 @@ export function dispatcher(list: readonly Endpoint[], hooks: Hooks): Dispatch {
   const match = router(list.map((endpoint) => ({ method: endpoint.route.method, path: endpoint.route.path, value: endpoint })));
   const plain = (id: string, answer: () => Payload) => bind({ id, route: UNMATCHED }, answer, undefined, hooks);
 
-  return async (incoming) => {
-    const { method, target, broken, headers, body, remoteAddress, peer, onClose } = incoming;
+  const serves = (target: string, basePath = ""): boolean => {
+    try {
+      const path = isBasePath(basePath) ? below(parseTarget(target).path, basePath) : undefined;
+      return path !== undefined && match("", path).kind !== "none";
+    } catch {
+      return false;
+    }
+  };
+
+  const dispatch = async (incoming: Incoming): Promise<WireResponse> => {
+    const { method, target, broken, headers, body, remoteAddress, peer, secure = false, onClose } = incoming;
+    let basePath = "";
     let endpoint: Endpoint;
     let place: Target = { path: "", query: {} };
     let params: WireRequest["params"] = {};
     try {
       if (broken !== undefined) throw situation("invalid_request", broken);
-      place = parseTarget(target);
-      const found = match(method, place.path);
+      if (!isBasePath(incoming.basePath ?? "")) throw situation("invalid_request", "the base path of the service is malformed");
+      basePath = incoming.basePath ?? "";
+      const asked = parseTarget(target);
+      const path = below(asked.path, basePath);
+      place = { path: path ?? asked.path, query: asked.query };
+      const found: ReturnType<typeof match> = path === undefined ? { kind: "none" } : match(method, path);
       if (found.kind === "found") {
         endpoint = found.value;
         params = found.params;
@@ -54,17 +74,21 @@ export function dispatcher(list: readonly Endpoint[], hooks: Hooks): Dispatch {
     const wire: WireRequest = {
       method,
       path: place.path,
+      basePath,
       query: place.query,
       params,
       headers,
       body,
       remoteAddress,
+      secure,
       ...(peer && { peer }),
       ...(onClose && { onClose }),
     };
-    const response = withReturn(await endpoint.handle(wire));
+    const answer = withReturn(await endpoint.handle(wire));
+    const response = basePath === "" ? answer : rebased(answer, basePath);
     return method === "HEAD" ? headOnly(response) : response;
   };
+  return Object.assign(dispatch, { serves });
 }
 
 /** Seconds after which it is worth asking again, where nobody knows better. */

@@ -60,6 +60,7 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
     let code: string | undefined;
     let response: WireResponse;
     try {
+      hooks.available?.();
       const now = hooks.now();
       principal = await admit(wire, extra, now, requestId, (found) => {
         principal = found;
@@ -120,8 +121,16 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
     }
     const { raw } = decoded.value;
 
-    const { headers, remoteAddress, peer, onClose } = wire;
-    const request = { headers, remoteAddress, rawBody: raw, ...(peer && { peer }), ...(onClose && { onClose }) };
+    const { headers, remoteAddress, basePath, peer, secure = false, onClose } = wire;
+    const request = {
+      headers,
+      remoteAddress,
+      basePath,
+      secure,
+      rawBody: raw,
+      ...(peer && { peer }),
+      ...(onClose && { onClose }),
+    };
     // The mapped type of Handlers ties each handler to its route; here the route is any.
     const input = { params, query, body, principal, now, requestId, request } as unknown as HandlerInput<Route>;
     const work = async (): Promise<WireResponse> => watched(reply(route, await handler(services, input)), requestId);

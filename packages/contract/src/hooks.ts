@@ -48,6 +48,8 @@ export type Observe = (wire: WireRequest, ref: RouteRef, requestId: string) => (
 /** What a service puts around all of its routes. */
 export interface Hooks {
   readonly errors: ErrorTable;
+  /** Asked before anything else; throws `service_unavailable` while the service answers nobody. */
+  readonly available?: () => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly requestId: () => string;

@@ -1,3 +1,4 @@
+export { basePathOf } from "./base-path.ts";
 export { bodyBounds } from "./body-bounds.ts";
 export { type CallInput, type Client, type ClientOptions, client, type Fetch, type RawReply } from "./client.ts";
 export { contract } from "./contract.ts";
@@ -28,5 +29,5 @@ export {
   withHeaders,
 } from "./route.ts";
 export { secret, secretFields } from "./secret.ts";
-export type { RunningServer, Serve, ServeOptions, TlsOptions } from "./serve.ts";
+export type { MountOptions, RunningServer, Serve, ServeOptions, TlsOptions } from "./serve.ts";
 export type { BodyReader, Incoming, PeerCertificate, WireRequest, WireResponse } from "./wire.ts";

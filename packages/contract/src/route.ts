@@ -101,10 +101,14 @@ export interface HandlerInput<R extends Route> {
 /** Facts about the connection and the raw request. */
 export interface RequestFacts {
   readonly remoteAddress: string;
+  /** What stands in front of the service's paths in links to it: "" unless it is mounted below a path of another application. */
+  readonly basePath: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Empty on a route that takes no body. */
   readonly rawBody: Uint8Array;
   readonly peer?: PeerCertificate;
+  /** The caller's connection is encrypted, as far as the server knows. */
+  readonly secure: boolean;
   /** Calls back once when the caller is gone, for replies that stream without an end. */
   readonly onClose?: (callback: () => void) => void;
 }

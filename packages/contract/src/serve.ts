@@ -41,5 +41,11 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** How a service stands in an application that has routes of its own. */
+export interface MountOptions {
+  /** A path that is not the service's: answered with its 404 (default), or left to what comes after it in the application. */
+  readonly unmatched?: "answer" | "next";
+}
+
 /** What every server package exports as `serve`. */
 export type Serve = (dispatch: Dispatch, options: ServeOptions) => Promise<RunningServer>;

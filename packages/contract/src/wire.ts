@@ -17,6 +17,8 @@ export interface Incoming {
   readonly method: string;
   /** The request target as received: path and query, or the absolute form. */
   readonly target: string;
+  /** The path below which the service is mounted, `/keys`: the target begins with it, the service's own paths do not. Default "". */
+  readonly basePath?: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Bytes, or a reader: then nothing is read before the caller is authenticated and authorised. */
@@ -25,14 +27,17 @@ export interface Incoming {
   /** Why these bytes are no request; it is refused with this text, whatever else was read of it. */
   readonly broken?: string;
   readonly peer?: PeerCertificate;
+  /** The caller's connection is encrypted, as far as the server knows. */
+  readonly secure?: boolean;
   /** Calls back once when the connection closes before the reply is complete. */
   readonly onClose?: (callback: () => void) => void;
 }
 
 /** A request that found its route: path parameters and query are percent-decoded, not yet checked. */
 export interface WireRequest extends Omit<Incoming, "target" | "broken"> {
-  /** Path as received, without the query. */
+  /** Path as received below the base path, without the query. */
   readonly path: string;
+  readonly basePath: string;
   readonly params: Readonly<Record<string, string>>;
   /** A repeated key is an array. */
   readonly query: Readonly<Record<string, string | readonly string[]>>;

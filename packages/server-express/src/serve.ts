@@ -1,16 +1,25 @@
-import type { Dispatch, RunningServer, ServeOptions } from "@seneschal/contract";
+import type { Dispatch, MountOptions, RunningServer, ServeOptions } from "@seneschal/contract";
 import { answer, listener } from "@seneschal/server-node";
 import express, { type RequestHandler } from "express";
 
 /**
- * The whole service as one Express middleware, for an application that mounts it beside its own routes. It reads the bytes of bodies
- * itself: a body parser before it must keep them in `request.rawBody` (`express.json({ verify })`); else requests with a body are
- * answered 500 and logged.
+ * The whole service as one Express middleware, at the root or below a path: every path of the service, and every path that it names in a
+ * reply, begins with the path that it is mounted at. With `unmatched: "next"` what is not the service's goes to the routes behind it.
+ * It reads the bytes of bodies itself: a body parser before it must keep them in `request.rawBody` (`express.json({ verify })`); else
+ * requests with a body are answered 500 and logged.
+ *
+ * @example
+ * ```ts
+ * app.use("/keys", middleware(service.dispatch));
+ * ```
  */
-export function middleware(dispatch: Dispatch): RequestHandler {
-  return (request, response) => {
-    request.url = request.originalUrl;
-    void answer(dispatch, request, response);
+export function middleware(dispatch: Dispatch, { unmatched = "answer" }: MountOptions = {}): RequestHandler {
+  return (request, response, next) => {
+    const { baseUrl: basePath, url } = request;
+    // Express takes the path of the mount away, of the absolute form as well.
+    const target = basePath === "" ? url : url.replace(/^(?:https?:\/\/[^/?#]*)?/i, (origin) => origin + basePath);
+    if (unmatched === "next" && !dispatch.serves(target, basePath)) next();
+    else void answer(dispatch, request, response, { target, basePath, secure: request.secure });
   };
 }
 

@@ -1,28 +1,49 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { TLSSocket } from "node:tls";
 import { type BodyReader, type Dispatch, type Incoming, situation, type WireResponse } from "@seneschal/contract";
 import { peerOf } from "./peer.ts";
 
 /** Answers one request of a Node server through the dispatcher. Never rejects; a connection that breaks is let go. */
-export async function answer(dispatch: Dispatch, request: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function answer(
+  dispatch: Dispatch,
+  request: IncomingMessage,
+  response: ServerResponse,
+  place: Place,
+): Promise<void> {
   try {
-    await write(await dispatch(incoming(request, response)), response);
+    await write(await dispatch(incoming(request, response, place)), response);
   } catch {
     // Either the caller is gone or the reply broke off in the middle: the caller must not take it for a whole one.
     response.destroy();
   }
 }
 
-function incoming(request: IncomingMessage, response: ServerResponse): Incoming {
+/** Where a request goes: its whole target, and what of it the application keeps for itself. */
+export interface Place extends Required<Pick<Incoming, "target" | "basePath">> {
+  /** Default: that the connection to this server is encrypted. */
+  readonly secure?: boolean;
+}
+
+/** The place of a request to a service whose paths begin at the root, or below a fixed path. */
+export function placeOf({ url }: IncomingMessage, basePath = ""): Place {
+  return { target: url ?? "", basePath };
+}
+
+/** A request of a Node server as the dispatcher takes it. */
+export function incoming(request: IncomingMessage, response: ServerResponse, place: Place): Incoming {
+  const { target, basePath, secure = request.socket instanceof TLSSocket } = place;
   const peer = peerOf(request.socket);
   return {
     method: request.method ?? "GET",
     // RFC 9112 section 3.2: HTTP/1.1 without a Host, or anything with two, is a bad request; an empty target is refused as one.
-    target: hasOneHost(request) ? (request.url ?? "") : "",
+    target: hasOneHost(request) ? target : "",
+    basePath,
     headers: headersOf(request),
     body: bodyReader(request),
     remoteAddress: request.socket.remoteAddress ?? "",
+    secure,
     ...(peer === undefined ? {} : { peer }),
     onClose: (callback) => {
       response.once("close", () => {
@@ -106,7 +127,25 @@ function bodyReader(request: IncomingMessage): BodyReader {
     });
 }
 
-async function write({ status, headers, body }: WireResponse, response: ServerResponse): Promise<void> {
+/**
+ * The headers of a reply on a response that the application may have put some on already: its cookies stay beside the service's, and so
+ * does what it varies by; of any other header the service's word counts.
+ */
+export function beside(
+  headers: WireResponse["headers"],
+  present: (name: string) => number | string | readonly string[] | undefined,
+): Readonly<Record<string, string | string[]>> {
+  const cookies = headers["set-cookie"] === undefined ? undefined : present("set-cookie");
+  const vary = headers["vary"] === undefined ? undefined : present("vary");
+  if (cookies === undefined && vary === undefined) return headers;
+  const merged: Record<string, string | string[]> = { ...headers };
+  if (cookies !== undefined) merged["set-cookie"] = [cookies, headers["set-cookie"] ?? ""].flat().map(String);
+  if (vary !== undefined) merged["vary"] = [vary, headers["vary"]].flat().join(", ");
+  return merged;
+}
+
+async function write({ status, headers: own, body }: WireResponse, response: ServerResponse): Promise<void> {
+  const headers = beside(own, (name) => response.getHeader(name));
   if (body instanceof Uint8Array) {
     const sized = status === 204 || status === 304 || "content-length" in headers;
     response.writeHead(status, sized ? headers : Object.assign({ "content-length": body.length }, headers));

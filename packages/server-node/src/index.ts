@@ -1,2 +1,3 @@
-export { answer } from "./answer.ts";
+export { answer, beside, incoming, type Place } from "./answer.ts";
+export { handler, type NodeHandler, serve } from "./handler.ts";
 export { type Listener, listener } from "./listen.ts";

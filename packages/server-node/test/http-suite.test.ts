@@ -1,16 +1,18 @@
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
-import type { Dispatch } from "@seneschal/contract";
+import type { Dispatch, Incoming, WireResponse } from "@seneschal/contract";
 import { httpSuite } from "@seneschal/contract/testing";
 import { describe, expect, test } from "vitest";
-import { answer, listener } from "../src/index.ts";
+import { handler, listener, serve } from "../src/index.ts";
+
+const answering = (answer: (incoming: Incoming) => Promise<WireResponse>): Dispatch =>
+  Object.assign(answer, { serves: () => true });
 
 describe("node:http alone answers the shared case table", () => {
   httpSuite({
     test: (name, body) => test(name, body),
     equal: (actual, expected, message) => expect(actual, message).toEqual(expected),
-    serve: (dispatch, options) =>
-      listener((request, response) => void answer(dispatch, request, response), dispatch, { port: 0, ...options }).listen(),
+    serve: (dispatch, options) => serve(dispatch, { port: 0, ...options }),
     exchange(port, bytes) {
       const socket = connect(port, "127.0.0.1");
       socket.write(bytes);
@@ -20,8 +22,8 @@ describe("node:http alone answers the shared case table", () => {
 });
 
 test("bytes that are no request are refused with what the parser made of them", async () => {
-  const dispatch: Dispatch = async ({ broken }) => ({ status: 400, headers: {}, body: Buffer.from(broken ?? "") });
-  const server = await listener((request, response) => void answer(dispatch, request, response), dispatch, { port: 0 }).listen();
+  const dispatch = answering(async ({ broken }) => ({ status: 400, headers: {}, body: Buffer.from(broken ?? "") }));
+  const server = await listener(handler(dispatch), dispatch, { port: 0 }).listen();
   const socket = connect(server.port, "127.0.0.1");
   socket.write("GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n");
   expect((await buffer(socket)).toString()).toMatch(/\r\n\r\nthis is not HTTP \(HPE_INVALID_CONTENT_LENGTH\)$/);
@@ -30,8 +32,8 @@ test("bytes that are no request are refused with what the parser made of them", 
 
 test("an address that sends too much that is no request is told so, in status line and body alike", async () => {
   const headers = { "content-type": "application/json", "retry-after": "7" };
-  const dispatch: Dispatch = async () => ({ status: 429, headers, body: Buffer.from('{"error":{"code":"RATE_LIMITED"}}') });
-  const server = await listener((request, response) => void answer(dispatch, request, response), dispatch, { port: 0 }).listen();
+  const dispatch = answering(async () => ({ status: 429, headers, body: Buffer.from('{"error":{"code":"RATE_LIMITED"}}') }));
+  const server = await listener(handler(dispatch), dispatch, { port: 0 }).listen();
   const socket = connect(server.port, "127.0.0.1");
   socket.write("not HTTP at all\r\n\r\n");
   const text = (await buffer(socket)).toString();

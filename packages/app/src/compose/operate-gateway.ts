@@ -3,7 +3,7 @@ import { openMetrics } from "@seneschal/adapters/metrics";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { GatewayServices } from "../gateway/index.ts";
 import { openBackground } from "../platform/index.ts";
-import { buildGateway } from "./gateway-service.ts";
+import { buildGateway } from "../gateway/service.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 
 /**

@@ -5,10 +5,10 @@ import { openMetrics } from "@seneschal/adapters/metrics";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { AdminRole } from "@seneschal/core/keys";
 import { devCredentials, devIssuer, serverCertificate } from "../gateway/index.ts";
+import { buildGateway } from "../gateway/service.ts";
 import { hashKey } from "../governance/api-keys.ts";
 import { openBackground } from "../platform/index.ts";
 import { devStorageCertificates } from "./dev-storage-certificates.ts";
-import { buildGateway } from "./gateway-service.ts";
 import { prepareData } from "./prepare-data.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
 

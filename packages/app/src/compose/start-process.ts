@@ -123,7 +123,7 @@ interface Parts {
 /** A service is loaded when it is started: one that is not configured costs nothing. */
 const parts: Readonly<Record<ServiceName, (config: ProcessConfig) => Promise<Parts>>> = {
   gateway: async ({ gateway, auth, data_dir }) => {
-    const { gatewayService } = await import("./gateway-service.ts");
+    const { gatewayService } = await import("../gateway/service.ts");
     return { definition: gatewayService(data_dir), config: { ...gateway, auth }, ...gateway };
   },
   governance: async ({ governance, log, data_dir }) => {
@@ -137,7 +137,7 @@ const parts: Readonly<Record<ServiceName, (config: ProcessConfig) => Promise<Par
     return { definition: schedulerService(), config, server: scheduler.server, database };
   },
   storage: async ({ storage, data_dir }) => {
-    const { storageService } = await import("./storage-service.ts");
+    const { storageService } = await import("../storage/service.ts");
     const { dataPathSettings } = await import("../storage/grpc/open-data-path.ts");
     // Admins of the cluster have certificates of the cluster's CA.
     const { ca } = dataPathSettings(storage.grpc, process.env);

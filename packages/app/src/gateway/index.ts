@@ -18,6 +18,7 @@ export { type Gateway, type GatewayOptions, openGateway, servedRoutes } from "./
 export { ensureOrganization } from "./organizations/ensure.ts";
 export { isAnchor } from "./organizations/is-anchor.ts";
 export { gatewaySchema } from "./schema.ts";
+export { gatewayService } from "./service.ts";
 export type { GatewayServices } from "./services.ts";
 export { type GatewayConfig, type GatewaySettings, gatewaySettings } from "./settings.ts";
 export { makeWorkspace, type NewWorkspace } from "./workspaces/create.ts";

@@ -10,7 +10,7 @@ import { openGovernance } from "./open-governance.ts";
 import { governanceSchema } from "./schema.ts";
 
 /**
- * The data-governance service with its parts below `dataDir`. Start it with `startService(governanceService(dir), config, { serve, ... })`.
+ * The data-governance service with its parts below `dataDir`, for `buildService` or `startService`.
  */
 export function governanceService(dataDir: string) {
   return defineService({

@@ -35,11 +35,14 @@ export { pooledRandom } from "./pooled-random.ts";
 export { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
 export { type RecordedReads, recordedReads } from "./recorded-reads.ts";
 export {
+  type BuildOptions,
   type BuiltService,
+  buildService,
   defineService,
   type Platform,
   type Reloaded,
   type RunningService,
+  type Service,
   type ServiceDefinition,
   type ServiceHooks,
   type StartOptions,

@@ -1,8 +1,8 @@
 import { createSecureContext } from "node:tls";
-import type { Logger } from "@seneschal/adapters/logging";
+import { type Logger, openLogger } from "@seneschal/adapters/logging";
 import { openMemoryRates } from "@seneschal/adapters/memory";
 import { type Metrics, openMetrics } from "@seneschal/adapters/metrics";
-import { nextTurn } from "@seneschal/adapters/system";
+import { nextTurn, systemClock, systemRandom } from "@seneschal/adapters/system";
 import { inServerSpan, inSpan } from "@seneschal/adapters/telemetry";
 import {
   type Contract,
@@ -11,10 +11,12 @@ import {
   type Endpoint,
   type ErrorTable,
   type Hooks,
+  type Incoming,
   type RunningServer,
   type Serve,
   type ServeOptions,
   type TlsOptions,
+  type WireResponse,
 } from "@seneschal/contract";
 import { CodedError } from "@seneschal/core";
 import type { Clock, Random, RateCounter } from "@seneschal/core/ports";
@@ -23,6 +25,7 @@ import { type Background, openBackground } from "./background.ts";
 import { clientAddress } from "./client-address.ts";
 import { checkHealth, type Health, type HealthCheck, withBackground } from "./health.ts";
 import { observeRequests } from "./observe-requests.ts";
+import { phases } from "./phases.ts";
 import { pooledRandom } from "./pooled-random.ts";
 import { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
 import { notYet, untilThere, type Waiting } from "./wait-for-needs.ts";
@@ -43,7 +46,7 @@ export interface Platform {
 }
 
 /** What a service provides around its routes; the platform adds time, request ids, rate limits, metrics and logs. */
-export type ServiceHooks = Omit<Hooks, "now" | "requestId" | "pause" | "rateLimit" | "observe" | "onError">;
+export type ServiceHooks = Omit<Hooks, "available" | "now" | "requestId" | "pause" | "rateLimit" | "observe" | "onError">;
 
 /** A service put together, not yet listening. */
 export interface BuiltService {
@@ -89,145 +92,228 @@ export function defineService<Schema extends z.ZodObject>(definition: ServiceDef
   return definition;
 }
 
-/** A service that listens. */
-export interface RunningService {
+/** A service with everything around it, in the hands of whoever serves it. */
+export interface Service {
   readonly name: string;
-  readonly url: string;
-  readonly port: number;
-  /** Where it listens beside `url`: by name (`grpc`, `s3`, `data`, `peers`), a URL or `host:port`. */
-  readonly listeners: Readonly<Record<string, string>>;
-  readonly server: RunningServer;
+  /** Answers requests, once started: for `middleware`, `plugin`, `handler`, `fetchHandler` or `serve` of a server package. */
+  readonly dispatch: Dispatch;
   readonly metrics: Metrics;
   health(): Promise<Health>;
+  /** Begins background work and the listeners that the service has beside HTTP. Until then every request is answered 503. */
+  start(): Promise<void>;
+  /** Where it listens beside HTTP, once started: by name (`grpc`, `s3`, `data`, `peers`), a URL or `host:port`. */
+  listeners(): Readonly<Record<string, string>>;
+  /** PEM of CAs of its own, whose client certificates the port that it is served on has to accept beside those that are configured. */
+  clientAnchors(): Promise<readonly string[]>;
   /**
-   * Prepares what a configuration and the files that it names say now: certificates, trusted CAs, limits, policies. What comes back puts
-   * it in force, for connections and requests from then on; no connection is dropped. Throws when something of it cannot be used.
+   * Prepares what a configuration and the files that it names say now: limits, policies, lists. What comes back puts it in force, for
+   * requests from then on. Throws when something of it cannot be used.
    */
-  prepareReload(config: object, listen: Parameters<Serve>[1]): Promise<() => void>;
-  /** Stops listening, lets requests finish, then closes what the service holds. Idempotent. */
+  prepareReload(config: object): Promise<() => void>;
+  /** Takes no more requests, lets those in flight finish, then closes what the service holds. Idempotent. */
   stop(): Promise<void>;
 }
 
-export interface StartOptions {
-  readonly serve: Serve;
-  readonly listen: Parameters<Serve>[1];
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly version: string;
+/** What a service is given. Everything has a safe default; what is left out is left out by name, `"off"`. */
+export interface BuildOptions {
+  /** Default: JSON lines on standard output. */
+  readonly log?: Logger;
+  /** Default: the machine's. */
+  readonly clock?: Clock;
+  /** Default: the machine's. */
+  readonly random?: Random;
+  /** What the service says of itself. */
+  readonly version?: string;
   /** Counts requests against the service's limits; default: in this process alone. Closed with the service. */
-  readonly rates?: RateCounter | (() => Promise<RateCounter>);
-  /** How long a database or vault that does not answer is waited for; default: not at all. */
-  readonly wait?: Waiting;
+  readonly rates?: RateCounter;
+  /** "off": the limits in the service's settings do not hold, somebody else counts. */
+  readonly rateLimits?: "off";
+  /** "off": requests are in no metric and no log, somebody else observes them. What fails is logged all the same. */
+  readonly observation?: "off";
   /** Ranges of the reverse proxies that are believed about where a request comes from; default none. */
   readonly trustedProxies?: readonly string[];
+  /** Milliseconds that `stop` waits for requests in flight; default 10,000. */
+  readonly grace?: number;
+  /** The server that it is served by, once there is one: connections of a certificate that is revoked are dropped there. */
+  readonly server?: () => RunningServer | undefined;
 }
 
 /**
- * Builds a service and lets it listen. When anything fails on the way, what was opened is closed again and the error goes to the
- * caller.
+ * Builds a service with all that belongs around it: authentication, authorisation, rate limits, refusal of cross-site changes, audit,
+ * metrics, logs, health, background work. When anything fails on the way, what was opened is closed again.
+ *
+ * @example
+ * ```ts
+ * const definition = governanceService("./data");
+ * const service = await buildService(definition, definition.settings.parse({}));
+ * app.use("/governance", middleware(service.dispatch));
+ * await service.start();
+ * ```
  */
-export async function startService<Schema extends z.ZodObject>(
+export async function buildService<Schema extends z.ZodObject>(
   definition: ServiceDefinition<Schema>,
   config: z.output<Schema>,
-  options: StartOptions,
-): Promise<RunningService> {
-  const { serve, listen, clock, random, log: root, version, wait, trustedProxies = [] } = options;
+  options: BuildOptions = {},
+): Promise<Service> {
+  const { clock = systemClock, random = systemRandom, version = "embedded", trustedProxies = [] } = options;
+  const { rates = openMemoryRates(random), server = () => undefined } = options;
   const { name } = definition;
-  const log = root.child({ service: name });
-  let metrics = openMetrics({ prefix: name, version });
+  const log = (options.log ?? openLogger()).child({ service: name });
+  const metrics = openMetrics({ prefix: name, version });
+  const background = openBackground(log, metrics);
   let checks: readonly HealthCheck[] = [];
-  let server: RunningServer | undefined;
-  let background = openBackground(log, metrics);
-  let limit: Hooks["rateLimit"] = "off";
-  let replaceLimits = (_: RateLimits): void => {};
   const health = async (): Promise<Health> => {
     const components = await checkHealth(checks, (component, error) => log.warn({ component, error }, "component is unhealthy"));
     return withBackground(components, background.failing());
   };
 
   let built: BuiltService | undefined;
-  let rates: RateCounter | undefined;
-  const addressOf = clientAddress(trustedProxies);
-  let dispatch: Dispatch = notYet(definition.errors, definition.livePath ?? "/live");
-  const listening = (tls: ServeOptions): Promise<RunningServer> =>
-    serve(
-      (incoming) =>
-        inServerSpan(incoming.method, incoming.headers, { "seneschal.service": name }, () =>
-          dispatch({ ...incoming, remoteAddress: addressOf(incoming.remoteAddress, incoming.headers["x-forwarded-for"]) }),
-        ),
-      tls,
-    );
   try {
-    const build = async (): Promise<BuiltService> => {
-      rates ??= typeof options.rates === "function" ? await options.rates() : (options.rates ?? openMemoryRates(random));
-      // What an attempt that failed has registered is not registered twice.
-      metrics = openMetrics({ prefix: name, version });
-      background = openBackground(log, metrics);
-      return definition.build(config, { clock, random, log, metrics, version, background, health, server: () => server });
-    };
-    built = await untilThere(build, wait, log, async () => {
-      server ??= await listening(listen);
-    });
-    const counter = rates ?? openMemoryRates(random);
+    built = await definition.build(config, { clock, random, log, metrics, version, background, health, server });
     checks = built.checks ?? [];
+    const now = (): number => clock.now();
+    const limits = options.rateLimits ?? built.limits;
+    let limit: Hooks["rateLimit"] = limits === "off" ? "off" : rateLimiter(name, limits, rates, now);
     const { authorise } = built.hooks;
     const ids = pooledRandom(random);
-    limit = built.limits === "off" ? "off" : rateLimiter(name, built.limits, counter, () => clock.now());
-    replaceLimits = (limits) => {
-      limit = rateLimiter(name, limits, counter, () => clock.now());
-    };
+    const phase = phases(name, options.grace);
     const hooks: Hooks = {
       ...built.hooks,
       ...(authorise && { authorise: (input) => inSpan("policy authorise", {}, () => authorise(input)) }),
-      now: () => clock.now(),
+      available: phase.check,
+      now,
       requestId: () => Buffer.from(ids(16)).toString("hex"),
       pause: nextTurn,
       rateLimit: limit === "off" ? "off" : (wire, ref, principal) => (limit === "off" ? undefined : limit(wire, ref, principal)),
-      observe: observeRequests(metrics, log),
+      observe: options.observation ?? observeRequests(metrics, log),
       onError: (error, { id }, requestId) => log.error({ error, route: id, request_id: requestId }, "request failed"),
     };
-    dispatch = dispatcher(built.endpoints(hooks), hooks);
-    const complete = await withAnchors(listen, built);
+    const inner = dispatcher(built.endpoints(hooks), hooks);
+    const addressOf = clientAddress(trustedProxies);
+    const dispatch = (incoming: Incoming): Promise<WireResponse> =>
+      phase.during(
+        inServerSpan(incoming.method, incoming.headers, { "seneschal.service": name }, () =>
+          inner({ ...incoming, remoteAddress: addressOf(incoming.remoteAddress, incoming.headers["x-forwarded-for"]) }),
+        ),
+      );
+    const whole = built;
+    return {
+      name,
+      dispatch: Object.assign(dispatch, { serves: inner.serves }),
+      metrics,
+      health,
+      start: () => phase.start(async () => whole.start?.()),
+      listeners: () => whole.listeners?.() ?? {},
+      clientAnchors: async () => (await whole.clientAnchors?.()) ?? [],
+      async prepareReload(next) {
+        const { limits: nextLimits, apply } = (await whole.reload?.(next)) ?? {};
+        return () => {
+          if (nextLimits !== undefined && limit !== "off") limit = rateLimiter(name, nextLimits, rates, now);
+          apply?.();
+        };
+      },
+      stop: () =>
+        phase.stop(async () => {
+          await whole.stop?.();
+          await rates.close();
+        }),
+    };
+  } catch (error) {
+    await built?.stop?.();
+    await rates.close();
+    throw error;
+  }
+}
+
+/** A service that listens. */
+export interface RunningService extends Pick<Service, "name" | "metrics" | "health" | "stop"> {
+  readonly url: string;
+  readonly port: number;
+  /** Where it listens beside `url`: by name (`grpc`, `s3`, `data`, `peers`), a URL or `host:port`. */
+  readonly listeners: Readonly<Record<string, string>>;
+  readonly server: RunningServer;
+  /**
+   * Prepares what a configuration and the files that it names say now: certificates, trusted CAs, limits, policies. What comes back puts
+   * it in force, for connections and requests from then on; no connection is dropped. Throws when something of it cannot be used.
+   */
+  prepareReload(config: object, listen: Parameters<Serve>[1]): Promise<() => void>;
+}
+
+export interface StartOptions extends Omit<BuildOptions, "grace" | "server" | "rates"> {
+  readonly serve: Serve;
+  readonly listen: Parameters<Serve>[1];
+  readonly log: Logger;
+  readonly version: string;
+  /** Counts requests against the service's limits, opened for each attempt; default: in this process alone. Closed with the service. */
+  readonly rates?: () => Promise<RateCounter>;
+  /** How long a database or vault that does not answer is waited for; default: not at all. */
+  readonly wait?: Waiting;
+}
+
+/**
+ * Builds a service as {@link buildService} does and lets it listen. When anything fails on the way, what was opened is closed again
+ * and the error goes to the caller.
+ */
+export async function startService<Schema extends z.ZodObject>(
+  definition: ServiceDefinition<Schema>,
+  config: z.output<Schema>,
+  options: StartOptions,
+): Promise<RunningService> {
+  const { serve, listen, version, wait, rates, ...given } = options;
+  const { name } = definition;
+  const log = options.log.child({ service: name });
+  let server: RunningServer | undefined;
+  let service: Service | undefined;
+  let dispatch = notYet(definition.errors, definition.livePath ?? "/live");
+  const listening = (to: ServeOptions): Promise<RunningServer> => {
+    const whatIsThere = (incoming: Incoming): Promise<WireResponse> => dispatch(incoming);
+    return serve(Object.assign(whatIsThere, { serves: () => true }), to);
+  };
+  const build = async (): Promise<Service> =>
+    buildService(definition, config, {
+      ...{ ...given, version, grace: 0, server: () => server },
+      ...(rates === undefined ? {} : { rates: await rates() }),
+    });
+  try {
+    service = await untilThere(build, wait, log, async () => {
+      server ??= await listening(listen);
+    });
+    dispatch = service.dispatch;
+    const complete = await withAnchors(listen, service);
     if (server === undefined) server = await listening(complete);
     else if (complete.tls !== undefined) server.setSecureContext(complete.tls);
-    await built.start?.();
+    await service.start();
   } catch (error) {
     await server?.close();
-    await built?.stop?.();
-    await rates?.close();
+    await service?.stop();
     throw error;
   }
   const running = server;
-  const whole = built;
-  const measured = metrics;
-  const { stop: stopBuilt } = built;
+  const whole = service;
   log.info({ url: running.url, version }, "listening");
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await running.close();
-    await stopBuilt?.();
-    await rates?.close();
+    await whole.stop();
     log.info({}, "stopped");
   };
   return {
     name,
     url: running.url,
     port: running.port,
-    listeners: built.listeners?.() ?? {},
+    listeners: whole.listeners(),
     server: running,
-    metrics: measured,
-    health,
+    metrics: whole.metrics,
+    health: () => whole.health(),
     async prepareReload(next, nextListen) {
-      const reloaded = (await whole.reload?.(next)) ?? {};
+      const apply = await whole.prepareReload(next);
       const { tls } = await withAnchors(nextListen, whole);
       if ((tls === undefined) !== (listen.tls === undefined))
         throw new CodedError("config_invalid", `${name}: TLS is not turned on or off while it runs`);
       if (tls !== undefined) requireUsable(tls);
       return () => {
         if (tls !== undefined) running.setSecureContext(tls);
-        if (reloaded.limits !== undefined) replaceLimits(reloaded.limits);
-        reloaded.apply?.();
+        apply();
       };
     },
     stop() {
@@ -238,10 +324,10 @@ export async function startService<Schema extends z.ZodObject>(
 }
 
 /** A service that is a CA itself trusts its own root, whatever else it is told to trust. */
-async function withAnchors<L extends StartOptions["listen"]>(listen: L, { clientAnchors }: BuiltService): Promise<L> {
+async function withAnchors<L extends StartOptions["listen"]>(listen: L, service: Service): Promise<L> {
   const { tls } = listen;
-  if (tls?.requestCert !== true || clientAnchors === undefined) return listen;
-  return { ...listen, tls: { ...tls, ca: [...(tls.ca ?? []), ...(await clientAnchors())] } };
+  if (tls?.requestCert !== true) return listen;
+  return { ...listen, tls: { ...tls, ca: [...(tls.ca ?? []), ...(await service.clientAnchors())] } };
 }
 
 /** Throws `config_invalid` for a certificate that TLS would not take, such as one of another key. */

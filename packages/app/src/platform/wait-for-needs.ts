@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "@seneschal/adapters/logging";
-import type { Dispatch, ErrorTable } from "@seneschal/contract";
+import type { Dispatch, ErrorTable, Incoming, WireResponse } from "@seneschal/contract";
 
 /** For how long a start waits for what it needs. */
 export interface Waiting {
@@ -60,8 +60,9 @@ export function notYet(errors: ErrorTable | undefined, livePath: string): Dispat
     body: new Uint8Array(Buffer.from(JSON.stringify(value))),
   });
   const refusal = { error: { code, message: "the service waits for what it needs", details: {} } };
-  return async ({ target }) => {
+  const answer = async ({ target }: Incoming): Promise<WireResponse> => {
     const [path] = target.split("?");
     return path === livePath ? json(200, { status: "alive" }) : json(503, refusal, { "retry-after": "5" });
   };
+  return Object.assign(answer, { serves: () => true });
 }

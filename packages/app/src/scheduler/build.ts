@@ -50,7 +50,7 @@ export interface SchedulerParts {
 }
 
 /**
- * The scheduler service. Start it with `startService(schedulerService(), config, { serve, ... })`.
+ * The scheduler service, for `buildService` or `startService`.
  *
  * @example
  * ```ts

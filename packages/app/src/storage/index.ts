@@ -5,4 +5,5 @@ export { openStorage, type Storage, type StorageParts } from "./open-storage.ts"
 export { createCredentials } from "./s3/credentials.ts";
 export { serveS3 } from "./s3/serve-s3.ts";
 export { storageSchema } from "./schema.ts";
+export { storageService } from "./service.ts";
 export { type StorageConfig, storageSettings } from "./settings.ts";

@@ -8,8 +8,8 @@ import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { serve } from "@seneschal/server-fastify";
 import { afterEach, expect, test } from "vitest";
 import { storageServiceSettings } from "../../src/compose/service-settings.ts";
-import { storageService } from "../../src/compose/storage-service.ts";
 import { startService } from "../../src/platform/index.ts";
+import { storageService } from "../../src/storage/service.ts";
 import { pattern } from "../storage/rig.ts";
 
 const token = "token-of-the-operator";

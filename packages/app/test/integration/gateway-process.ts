@@ -12,8 +12,8 @@ import { dispatcher, type Hooks } from "@seneschal/contract";
 import { unwatched } from "@seneschal/contract/testing";
 import { serve as expressServe } from "@seneschal/server-express";
 import { serve as fastifyServe } from "@seneschal/server-fastify";
-import { buildGateway, gatewayService } from "../../src/compose/gateway-service.ts";
 import { devCredentials, devIssuer, serverCertificate } from "../../src/gateway/index.ts";
+import { buildGateway, gatewayService } from "../../src/gateway/service.ts";
 import { strictBackground } from "../platform/strict-background.ts";
 import type { GatewayStart } from "./gateway-instance.ts";
 

@@ -3,8 +3,8 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { serve } from "@seneschal/server-fastify";
 import { storageServiceSettings } from "../../src/compose/service-settings.ts";
-import { storageService } from "../../src/compose/storage-service.ts";
 import { startService } from "../../src/platform/index.ts";
+import { storageService } from "../../src/storage/service.ts";
 
 const [, , directory = "", json = "{}"] = process.argv;
 const config = storageServiceSettings.parse(JSON.parse(json));

@@ -177,7 +177,8 @@ describe.each<[string, Serve]>([
     ["speaks HTTP without TLS", (socket) => void socket.write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")],
   ])("a connection that %s instead of a handshake is closed without a word", async (_what, begin) => {
     let asked = 0;
-    const dispatch = async () => ({ status: 400, headers: {}, body: new Uint8Array(++asked) });
+    const answer = async () => ({ status: 400, headers: {}, body: new Uint8Array(++asked) });
+    const dispatch = Object.assign(answer, { serves: () => true });
     const tls = { cert: server.cert, key: server.key, ca: [ca.pem], requestCert: true };
     const listening = await serve(dispatch, { port: 0, tls, requestTimeout: 100 });
     const socket = connect(listening.port, "127.0.0.1");

@@ -54,9 +54,10 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
     return { ...rest, impacted: downstream, total: downstream.length, by_tier: byTier };
   },
 
-  async viewLineage({ worlds, tiers }, { principal, params, query }) {
+  async viewLineage({ worlds, tiers }, { principal, params, query, request }) {
     const world = await worlds.at(principal?.org ?? NOBODY);
-    return lineagePage(lineageOf(world, params.resource_id, query.direction, query.depth, 1000), tiers.tiers);
+    const lineage = lineageOf(world, params.resource_id, query.direction, query.depth, 1000);
+    return lineagePage(lineage, tiers.tiers, request.basePath);
   },
 
   lineageAsset: (_, { params, request }) => lineageAsset(params.file, request.headers["accept-encoding"]),

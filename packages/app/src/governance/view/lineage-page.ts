@@ -26,9 +26,13 @@ function assets(): Promise<Assets> {
 }
 
 /** A page with an interactive graph of the given lineage; `tiers`, lowest first, choose the colours. The data stand in the page as JSON that is not run; nothing comes from elsewhere. */
-export async function lineagePage(lineage: { readonly resource_id: string }, tiers: readonly string[]): Promise<Payload> {
+export async function lineagePage(
+  lineage: { readonly resource_id: string },
+  tiers: readonly string[],
+  basePath: string,
+): Promise<Payload> {
   const files = await assets();
-  const link = (name: string) => `/lineage-assets/${files.hashedName(name)}`;
+  const link = (name: string) => `${basePath}/lineage-assets/${files.hashedName(name)}`;
   const data = JSON.stringify({ ...lineage, scale: tiers }).replace(
     /[<>&\u2028\u2029]/g,
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -29,7 +29,7 @@ export async function forwarding(options: ForwardOptions): Promise<Quota & { hol
     lease,
     self,
     async forward(to, commands) {
-      const response = await fetch(new URL(FORWARD_PATH, to.address), {
+      const response = await fetch(to.address.replace(/\/+$/, "") + FORWARD_PATH, {
         method: "POST",
         headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
         body: JSON.stringify({ commands }),

@@ -1,4 +1,4 @@
-import { type Handlers, type Payload, situation, withHeaders } from "@seneschal/contract";
+import { type Handlers, type Payload, type RequestFacts, situation, withHeaders } from "@seneschal/contract";
 import type { StorageContract } from "@seneschal/contract/storage";
 import { type BrowserSession, sessionCookie } from "../admin/admin-auth.ts";
 import type { AdminServices } from "../admin/services.ts";
@@ -34,11 +34,12 @@ function who({ principal, csrf }: BrowserSession) {
   return { id: principal.id, roles: [...principal.roles], csrf_token: csrf };
 }
 
-function cookie(services: AdminServices, value: string, maxAge: number): string {
-  return `${sessionCookie}=${value}; Path=/ui; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${services.tls ? "; Secure" : ""}`;
+function cookie(services: AdminServices, { secure }: RequestFacts, value: string, maxAge: number): string {
+  return `${sessionCookie}=${value}; Path=/ui; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${secure || services.tls ? "; Secure" : ""}`;
 }
 
-const shell = ({ assets }: AdminServices) => page(dashboardPage((name) => assets.hashedName(name)));
+const shell = ({ assets }: AdminServices, { request }: { readonly request: RequestFacts }) =>
+  page(dashboardPage((name) => `${request.basePath}/ui/assets/${assets.hashedName(name)}`));
 
 export const dashboardHandlers: Pick<Handlers<StorageContract, AdminServices>, DashboardRoute> = {
   dashboard: shell,
@@ -60,9 +61,9 @@ export const dashboardHandlers: Pick<Handlers<StorageContract, AdminServices>, D
   devicesFragment: async ({ node }) => page(deviceTables(poolViews(node), await deviceViews(node))),
   shardsFragment: ({ node }) => page(shardTable(shardViews(node))),
   jobsFragment: async ({ node }) => page(jobTable(await node.jobs.list({ limit: 50 }))),
-  openSession(services, { body }) {
+  openSession(services, { body, request }) {
     const session = services.auth.signIn(body.token);
-    return withHeaders({ "set-cookie": cookie(services, session.cookie, 43_200) }, who(session));
+    return withHeaders({ "set-cookie": cookie(services, request, session.cookie, 43_200) }, who(session));
   },
   getSession({ auth }, { request, principal }) {
     const session = auth.session(request.headers);
@@ -71,6 +72,6 @@ export const dashboardHandlers: Pick<Handlers<StorageContract, AdminServices>, D
   },
   closeSession(services, { request }) {
     services.auth.signOut(request.headers);
-    return withHeaders({ "set-cookie": cookie(services, "", 0) }, { status: "ok" as const });
+    return withHeaders({ "set-cookie": cookie(services, request, "", 0) }, { status: "ok" as const });
   },
 };

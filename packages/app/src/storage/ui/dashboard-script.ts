@@ -1,12 +1,14 @@
 /** The dashboard's behaviour, as the browser gets it: polling, tabs, charts, filters, sign-in, operations. No framework. */
 export const dashboardScript = `"use strict";
 const pollMs = 5000, staleMs = 15000;
+// What stands in front of the node's own paths: this script is /ui/assets/NAME of it.
+const base = new URL(document.currentScript.src).pathname.replace(/\\/ui\\/assets\\/[^/]*$/, "");
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 let lastGood = 0, csrf = null, charts = {};
 
 async function ask(path, options = {}) {
-  const reply = await fetch(path, { credentials: "same-origin", ...options });
+  const reply = await fetch(base + path, { credentials: "same-origin", ...options });
   if (!reply.ok) {
     const body = await reply.json().catch(() => ({}));
     const error = new Error((body.error && body.error.message) || "the node answered " + reply.status);

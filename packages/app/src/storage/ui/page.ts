@@ -11,7 +11,7 @@ const tabs = [
   ["operations", "Operations"],
 ] as const;
 
-/** The dashboard's shell; everything in it arrives by polling. `asset` names a served file. */
+/** The dashboard's shell; everything in it arrives by polling. `asset` gives the path of a served file. */
 export function dashboardPage(asset: (name: string) => string): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -19,11 +19,11 @@ export function dashboardPage(asset: (name: string) => string): Html {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Storage cluster</title>
-<link rel="icon" href="/ui/assets/${asset("icon.svg")}">
-<link rel="stylesheet" href="/ui/assets/${asset("uplot.css")}">
-<link rel="stylesheet" href="/ui/assets/${asset("dashboard.css")}">
-<script src="/ui/assets/${asset("uplot.js")}" defer></script>
-<script src="/ui/assets/${asset("dashboard.js")}" defer></script>
+<link rel="icon" href="${asset("icon.svg")}">
+<link rel="stylesheet" href="${asset("uplot.css")}">
+<link rel="stylesheet" href="${asset("dashboard.css")}">
+<script src="${asset("uplot.js")}" defer></script>
+<script src="${asset("dashboard.js")}" defer></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>

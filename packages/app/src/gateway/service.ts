@@ -7,15 +7,16 @@ import { vaultCollections } from "@seneschal/adapters/vault";
 import { gatewayContract, gatewayErrors } from "@seneschal/contract/gateway";
 import { CodedError } from "@seneschal/core";
 import { parseCertificates } from "@seneschal/crypto/x509";
-import { type Gateway, gatewaySchema, openGateway } from "../gateway/index.ts";
+import { openDatabase } from "../compose/open-database.ts";
+import { openVault } from "../compose/open-vault.ts";
+import { preparedInstance } from "../compose/prepare-data.ts";
+import { revocationLists } from "../compose/revocation-lists.ts";
+import { type GatewayServiceConfig, gatewayServiceSettings } from "../compose/service-settings.ts";
 import { type AuthSettings, type BuiltService, defineService, type Platform, tokenVerifiers } from "../platform/index.ts";
-import { openDatabase } from "./open-database.ts";
-import { openVault } from "./open-vault.ts";
-import { preparedInstance } from "./prepare-data.ts";
-import { revocationLists } from "./revocation-lists.ts";
-import { type GatewayServiceConfig, gatewayServiceSettings } from "./service-settings.ts";
+import { type Gateway, openGateway } from "./open-gateway.ts";
+import { gatewaySchema } from "./schema.ts";
 
-/** The gateway service with its parts below `dataDir`. */
+/** The gateway service with its parts below `dataDir`, for `buildService` or `startService`. */
 export function gatewayService(dataDir: string) {
   return defineService({
     name: "gateway",

@@ -3,13 +3,15 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { vaultCollections } from "@seneschal/adapters/vault";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
 import type { Vault } from "@seneschal/core/ports";
+import { openDatabase } from "../compose/open-database.ts";
+import { openVault } from "../compose/open-vault.ts";
+import { type StorageServiceConfig, storageServiceSettings } from "../compose/service-settings.ts";
 import { type BuiltService, defineService, type Platform } from "../platform/index.ts";
-import { openClusterLog, openStorage, storageSchema } from "../storage/index.ts";
-import { openDatabase } from "./open-database.ts";
-import { openVault } from "./open-vault.ts";
-import { type StorageServiceConfig, storageServiceSettings } from "./service-settings.ts";
+import { openClusterLog } from "./cluster/open-cluster-log.ts";
+import { openStorage } from "./open-storage.ts";
+import { storageSchema } from "./schema.ts";
 
-/** The storage service with its metadata, devices and vault below `dataDir`. */
+/** The storage service with its metadata, devices and vault below `dataDir`, for `buildService` or `startService`. */
 export function storageService(dataDir: string) {
   return defineService({
     name: "storage",

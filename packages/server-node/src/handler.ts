@@ -1,0 +1,32 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { basePathOf, type Dispatch, type MountOptions, type RunningServer, type ServeOptions } from "@seneschal/contract";
+import { answer, placeOf } from "./answer.ts";
+import { listener } from "./listen.ts";
+
+/** A request handler of `node:http` and `node:https`, and of what takes their handlers; `next` is for what is not the service's. */
+export type NodeHandler = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
+
+/**
+ * The whole service as a handler for a Node server. Below `basePath` every path of the service, and every path that it names in a
+ * reply, begins with that. With `unmatched: "next"` what is not the service's goes to `next`.
+ *
+ * @example
+ * ```ts
+ * const keys = handler(service.dispatch, { basePath: "/keys", unmatched: "next" });
+ * createServer((request, response) => keys(request, response, () => own(request, response)));
+ * ```
+ */
+export function handler(dispatch: Dispatch, options: MountOptions & { readonly basePath?: string } = {}): NodeHandler {
+  const { unmatched = "answer" } = options;
+  const basePath = basePathOf(options.basePath ?? "");
+  return (request, response, next) => {
+    const place = placeOf(request, basePath);
+    if (unmatched === "next" && next !== undefined && !dispatch.serves(place.target, basePath)) next();
+    else void answer(dispatch, request, response, place);
+  };
+}
+
+/** Serves a dispatcher on `node:http` or `node:https` alone. */
+export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<RunningServer> {
+  return listener(handler(dispatch), dispatch, options).listen();
+}
