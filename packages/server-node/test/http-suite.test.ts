@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Dispatch, Incoming, WireResponse } from "@seneschal/contract";
-import { httpSuite } from "@seneschal/contract/testing";
+import { httpSuite, sampleService } from "@seneschal/contract/testing";
 import { describe, expect, test } from "vitest";
 import { handler, listener, serve } from "../src/index.ts";
 
@@ -39,5 +39,38 @@ test("an address that sends too much that is no request is told so, in status li
   const text = (await buffer(socket)).toString();
   expect(text).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n/);
   expect(text).toContain("retry-after: 7");
+  await server.close();
+});
+
+describe("below a path node:http answers the shared case table", () => {
+  httpSuite({
+    test: (name, body) => test(name, body),
+    equal: (actual, expected, message) => expect(actual, message).toEqual(expected),
+    basePath: "/services/keys",
+    serve: (dispatch, options) =>
+      listener(handler(dispatch, { basePath: "/services/keys/" }), dispatch, { port: 0, ...options }).listen(),
+    exchange(port, bytes) {
+      const socket = connect(port, "127.0.0.1");
+      socket.write(bytes);
+      return buffer(socket);
+    },
+  });
+});
+
+test("what is not the service's goes to whoever comes next, where it is told so", async () => {
+  const dispatch = sampleService();
+  const keys = handler(dispatch, { basePath: "/keys", unmatched: "next" });
+  const server = await listener(
+    (request, response) => keys(request, response, () => response.writeHead(418).end(request.url)),
+    dispatch,
+    { port: 0 },
+  ).listen();
+  const ask = async (path: string, method = "GET") => {
+    const reply = await fetch(server.url + path, { method });
+    return `${reply.status} ${reply.status === 418 ? await reply.text() : ""}`;
+  };
+  for (const path of ["/", "/own", "/keysmith", "/keys", "/keys/own", "/widgets/health"]) expect(await ask(path)).toBe(`418 ${path}`);
+  expect(await ask("/keys/widgets/health")).toBe("200 ");
+  expect(await ask("/keys/widgets/health", "DELETE")).toBe("405 ");
   await server.close();
 });

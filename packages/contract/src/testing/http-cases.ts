@@ -19,7 +19,7 @@ export interface HttpCase {
   readonly reply?: unknown;
   /** Paths of `details.issues`. */
   readonly issues?: readonly string[];
-  /** Response headers; `undefined`: must be absent. */
+  /** Response headers; `undefined`: must be absent, `{base}`: the base path of the service. */
   readonly replyHeaders?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -425,6 +425,17 @@ export const httpCases: readonly HttpCase[] = [
   },
   { name: "a stream", target: "/stream", status: 200, reply: "ABC", replyHeaders: { "content-length": undefined } },
   { name: "no entity tag unless the route has one", target: "/widgets/health", status: 200, replyHeaders: { etag: undefined } },
+  {
+    name: "a path in a header is of the service, another address is not",
+    target: "/links",
+    status: 200,
+    replyHeaders: {
+      location: "{base}/widgets/w1",
+      "content-location": "//elsewhere.test/widgets",
+      link: '<{base}/echo/next?list=a>; rel="next", <https://elsewhere.test/x>; rel="help"',
+      "set-cookie": "session=1; Path={base}/widgets; HttpOnly",
+    },
+  },
   { name: "an entity tag", target: "/versioned", status: 200, reply: { version: 7 }, replyHeaders: { etag: '"v7"' } },
   {
     name: "If-None-Match with the tag",
@@ -525,8 +536,8 @@ export const httpCases: readonly HttpCase[] = [
   { name: "HTTP/1.0 is answered", raw: "GET /widgets/health HTTP/1.0\r\n\r\n", status: 200, reply: { ok: true } },
 ];
 
-/** The bytes of a case's request; the server is asked to close behind it. */
-export function requestBytes(one: HttpCase): Uint8Array {
+/** The bytes of a case's request to a service below a base path; the server is asked to close behind it. */
+export function requestBytes(one: HttpCase, basePath = ""): Uint8Array {
   if (one.raw !== undefined) return utf8Encode(one.raw);
   const body = typeof one.body === "string" ? utf8Encode(one.body) : (one.body ?? new Uint8Array());
   const headers = {
@@ -538,7 +549,8 @@ export function requestBytes(one: HttpCase): Uint8Array {
   const head = Object.entries(headers)
     .map(([name, value]) => (value === undefined ? "" : `${name}: ${value}\r\n`))
     .join("");
-  const start = utf8Encode(`${one.method ?? "GET"} ${one.target ?? "/"} HTTP/1.1\r\n${head}\r\n`);
+  const target = (one.target ?? "/").replace(/^(?:https?:\/\/[^/]*)?/, (origin) => origin + basePath);
+  const start = utf8Encode(`${one.method ?? "GET"} ${target} HTTP/1.1\r\n${head}\r\n`);
   const bytes = new Uint8Array(start.length + body.length);
   bytes.set(start);
   bytes.set(body, start.length);

@@ -135,6 +135,15 @@ export const sampleContract = contract({
     status: 200,
     reply: z.strictObject({ version: z.number() }),
   },
+  links: {
+    method: "GET",
+    path: "/links",
+    summary: "Headers that name places",
+    tag: "echo",
+    auth: "public",
+    status: 200,
+    reply: z.strictObject({ base: z.string() }),
+  },
   fail: {
     method: "GET",
     path: "/fail/:how",
@@ -205,6 +214,16 @@ const sampleHandlers: Handlers<typeof sampleContract, undefined> = {
   file: () => ({ filename: 'größe "1".csv', body: "a,b\n" }),
   stream: () => ({ body: pieces() }),
   versioned: () => withHeaders({ ETag: versionTag(7) }, { version: 7 }),
+  links: (_, { request }) =>
+    withHeaders(
+      {
+        location: "/widgets/w1",
+        "content-location": "//elsewhere.test/widgets",
+        link: '</echo/next?list=a>; rel="next", <https://elsewhere.test/x>; rel="help"',
+        "set-cookie": "session=1; Path=/widgets; HttpOnly",
+      },
+      { base: request.basePath },
+    ),
   fail: (_, { params }) => {
     switch (params.how) {
       case "conflict":

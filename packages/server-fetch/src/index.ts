@@ -1,0 +1,1 @@
+export { type FetchHandler, type FetchOptions, fetchHandler } from "./fetch-handler.ts";
