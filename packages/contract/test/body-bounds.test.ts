@@ -19,7 +19,7 @@ const services: readonly (readonly [string, Contract, ErrorTable])[] = [
 ];
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const wire = (text: string) => ({
-  ...{ method: "POST", path: "/", query: {}, params: {}, remoteAddress: "::1" },
+  ...{ method: "POST", path: "/", query: {}, params: {}, basePath: "", remoteAddress: "::1" },
   ...{ headers: { "content-type": "application/json" }, body: utf8(text) },
 });
 /** What the work throws, with what it says about itself. */

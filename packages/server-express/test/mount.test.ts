@@ -108,11 +108,14 @@ describe("in an Express application that has routes of its own", () => {
   test("a mount whose path is made of what a caller sent puts nothing of it into a header", async () => {
     const { ask, close } = await served((app) => app.use("/:tenant/keys", middleware(sampleService())));
     expect((await ask("/acme/keys/links")).headers.get("set-cookie")).toContain("Path=/acme/keys/widgets;");
-    for (const tenant of ["a;Domain=evil.test", "a,b", "<b>", '"']) {
+    for (const tenant of ["a;Domain=evil.test", "a,b"]) {
       const { status, headers } = await ask(`/${tenant}/keys/links`);
       expect(headers.get("set-cookie"), tenant).toBeNull();
       expect(status, tenant).toBeGreaterThanOrEqual(400);
     }
+    // What the caller escapes stays escaped.
+    for (const tenant of ["<b>", '"', "%0d%0aset-cookie:a=b", "%3bDomain=evil.test"])
+      expect((await ask(`/${tenant}/keys/links`)).headers.get("set-cookie") ?? "", tenant).not.toMatch(/[<"\r\n]|;Domain/i);
     close();
   });
 });

@@ -6,11 +6,14 @@ import fastify, { type FastifyInstance } from "fastify";
 import { describe, expect, test } from "vitest";
 import { plugin } from "../src/index.ts";
 
-/** Fastify refuses what has no content type that it can read before the service is asked; the service words the refusal. */
+/** What Fastify refuses itself before the service is asked: content types and escapes that it cannot read. */
 const NOT_OF_A_PLUGIN = new Set([
   "QUERY is a method like any other",
   "no content type is refused",
   "an invalid content type is refused",
+  "a malformed percent escape is refused",
+  "an escape that is not UTF-8 is refused",
+  "a malformed escape in an unknown path is not found",
 ]);
 
 describe.each([
@@ -120,33 +123,36 @@ describe("in a Fastify application that has routes of its own", () => {
     await close();
   });
 
-  test.each(["onRequest", "preHandler"] as const)("what its %s hook refuses stays refused, whatever is asked and however", async (hook) => {
-    const dispatch = sampleService();
-    const reached: string[] = [];
-    const watched = Object.assign((...[wire]: Parameters<typeof dispatch>) => {
-      if (wire.broken === undefined) reached.push(`${wire.method} ${wire.target}`);
-      return dispatch(wire);
-    }, dispatch);
-    const { ask, close } = await served(async (app) => {
-      app.addHook(hook, async () => {
-        throw Object.assign(new Error("not by us"), { statusCode: 403 });
+  test.each(["onRequest", "preHandler"] as const)(
+    "what its %s hook refuses stays refused, whatever is asked and however",
+    async (hook) => {
+      const dispatch = sampleService();
+      const reached: string[] = [];
+      const watched = Object.assign((...[wire]: Parameters<typeof dispatch>) => {
+        if (wire.broken === undefined) reached.push(`${wire.method} ${wire.target}`);
+        return dispatch(wire);
+      }, dispatch);
+      const { ask, close } = await served(async (app) => {
+        app.addHook(hook, async () => {
+          throw Object.assign(new Error("not by us"), { statusCode: 403 });
+        });
+        await app.register(plugin, { prefix: "/keys", dispatch: watched });
       });
-      await app.register(plugin, { prefix: "/keys", dispatch: watched });
-    });
-    for (const options of [
-      {},
-      { method: "PURGE" },
-      { method: "QUERY" },
-      { method: "OPTIONS" },
-      bolt,
-      { ...bolt, headers: { "content-type": "garbage" } },
-      { ...bolt, headers: {}, body: new Uint8Array([1]) },
-    ] as RequestInit[])
-      for (const path of ["/keys", "/keys/widgets", "/keys/widgets/health", "/keys/nowhere"])
-        expect((await ask(path, options)).status, `${options.method} ${path}`).toBeGreaterThanOrEqual(400);
-    expect(reached).toEqual([]);
-    await close();
-  });
+      for (const options of [
+        {},
+        { method: "PURGE" },
+        { method: "QUERY" },
+        { method: "OPTIONS" },
+        bolt,
+        { ...bolt, headers: { "content-type": "garbage" } },
+        { ...bolt, headers: {}, body: new Uint8Array([1]) },
+      ] as RequestInit[])
+        for (const path of ["/keys", "/keys/widgets", "/keys/widgets/health", "/keys/nowhere"])
+          expect((await ask(path, options)).status, `${options.method} ${path}`).toBeGreaterThanOrEqual(400);
+      expect(reached).toEqual([]);
+      await close();
+    },
+  );
 
   test("a content type that cannot be read is refused in the service's words", async () => {
     const { ask, close } = await served(async (app) => {

@@ -74,7 +74,8 @@ function headersOf({ headers }: Request, host: string): Incoming["headers"] {
 
 function bodyReader(request: Request): BodyReader {
   return async (limit) => {
-    if (request.bodyUsed) throw new Error("the application has read the body of this request before the service: hand over a clone");
+    if (request.bodyUsed)
+      throw new Error("the application has read the body of this request before the service: hand over a clone");
     if (request.body === null) return new Uint8Array();
     if (Number(request.headers.get("content-length") ?? 0) > limit) return undefined;
     const reader = request.body.getReader();

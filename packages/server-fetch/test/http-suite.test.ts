@@ -26,8 +26,7 @@ function platform(dispatch: Dispatch, basePath: string) {
     if (body === null) response.end();
     else await pipeline(Readable.fromWeb(body as never), response);
   };
-  return (request: IncomingMessage, response: ServerResponse) =>
-    void answer(request, response).catch(() => response.destroy());
+  return (request: IncomingMessage, response: ServerResponse) => void answer(request, response).catch(() => response.destroy());
 }
 
 /** What a `Request` cannot say: its URL has a host, and no dot segments. */

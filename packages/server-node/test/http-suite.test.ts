@@ -69,7 +69,8 @@ test("what is not the service's goes to whoever comes next, where it is told so"
     const reply = await fetch(server.url + path, { method });
     return `${reply.status} ${reply.status === 418 ? await reply.text() : ""}`;
   };
-  for (const path of ["/", "/own", "/keysmith", "/keys", "/keys/own", "/widgets/health"]) expect(await ask(path)).toBe(`418 ${path}`);
+  for (const path of ["/", "/own", "/keysmith", "/keys", "/keys/own", "/widgets/health"])
+    expect(await ask(path)).toBe(`418 ${path}`);
   expect(await ask("/keys/widgets/health")).toBe("200 ");
   expect(await ask("/keys/widgets/health", "DELETE")).toBe("405 ");
   await server.close();

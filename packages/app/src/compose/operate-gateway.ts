@@ -2,8 +2,8 @@ import type { Logger } from "@seneschal/adapters/logging";
 import { openMetrics } from "@seneschal/adapters/metrics";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { GatewayServices } from "../gateway/index.ts";
-import { openBackground } from "../platform/index.ts";
 import { buildGateway } from "../gateway/service.ts";
+import { openBackground } from "../platform/index.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 
 /**
