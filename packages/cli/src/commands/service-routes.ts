@@ -220,7 +220,7 @@ async function follow(
   host: Host,
 ): Promise<void> {
   const path = route.path.replace(/:([a-z0-9_]+)/g, (_, part: string) => encodeURIComponent(params[part] ?? ""));
-  const pairs = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)]));
+  const pairs = new URLSearchParams(Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]));
   const ended = new AbortController();
   void host.interrupted.then(() => ended.abort());
   const common = typeof shared === "function" ? shared() : shared;
