@@ -52,7 +52,7 @@ if (!existsSync(join(venv, "bin/pytest"))) {
 
 const work = await mkdtemp(join(tmpdir(), "s3-tests-"));
 const tenants = ["alpha", "beta", "gamma", "delta"];
-const s3 = await openS3Rig({ tenants, capacityBytes: 4 * 2 ** 30 });
+const s3 = await openS3Rig({ tenants, capacityBytes: 4 * 2 ** 30, gateway: { signatureV2: true } });
 // Signatures are judged by the time at which they are made.
 const ticking = setInterval(() => s3.rig.clock.set(Date.now()), 100);
 try {

@@ -20,7 +20,7 @@ import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { openAuthorisation } from "@seneschal/app/platform";
-import { createCredentials, openStorageNode, serveS3, storageSchema } from "@seneschal/app/storage";
+import { createCredentials, openBucketPolicies, openStorageNode, serveS3, storageSchema } from "@seneschal/app/storage";
 import { type Bench, type BenchResult, rate } from "../bench.ts";
 import { runClient } from "../run-client.ts";
 import type { S3Load, S3LoadReport } from "../s3-client.ts";
@@ -84,6 +84,7 @@ async function openNode(directory: string) {
     services: node.objects,
     credentials,
     authorisation: await openAuthorisation({ engine: embeddedPolicyEngine(), service: "storage", source: undefined }),
+    policies: await openBucketPolicies(embeddedPolicyEngine()),
     log,
     host: "127.0.0.1",
     port: 0,

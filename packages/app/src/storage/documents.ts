@@ -140,6 +140,9 @@ export interface BucketDoc extends JsonObject {
   readonly tags?: Tags;
   /** What new objects get that name nothing else. */
   readonly encryption?: ObjectEncryption & JsonObject;
+  /** The policy document as it was given. */
+  readonly policy?: string;
+  readonly public_access_block?: Readonly<Record<string, boolean>>;
 }
 
 export type Versioning = "Enabled" | "Suspended";

@@ -24,6 +24,7 @@ import { type NodePorts, openNodePorts, readDataPathTls } from "./grpc/open-data
 import { openRevocationFile } from "./grpc/revocation-file.ts";
 import { openBackups } from "./jobs/open-backups.ts";
 import { openStorageNode, type StorageNode } from "./node.ts";
+import { openBucketPolicies } from "./s3/authorise.ts";
 import { createCredentials } from "./s3/credentials.ts";
 import { type S3Gateway, type S3GatewayOptions, serveS3 } from "./s3/serve-s3.ts";
 import type { StorageConfig } from "./settings.ts";
@@ -105,8 +106,9 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
     memory: { limitBytes: config.memory.budget_bytes, waitMs: config.memory.wait },
     systemDiskLimits: { soft: config.meta_soft_limit_pct, hard: config.meta_hard_limit_pct },
   });
+  const engine = embeddedPolicyEngine();
   const authorisation = await openAuthorisation({
-    engine: embeddedPolicyEngine(),
+    engine,
     service: "storage",
     source: config.authorization_policy,
     settings: { open_status: config.admin.open_status },
@@ -178,6 +180,8 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
         services: node.objects,
         credentials,
         authorisation,
+        policies: await openBucketPolicies(engine),
+        signatureV2: config.s3.signature_v2,
         log,
         host,
         port,

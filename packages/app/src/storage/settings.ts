@@ -25,6 +25,8 @@ export const storageSettings = z.strictObject({
       read_timeout: duration("30s"),
       /** How long a body may stand still, on its way in or out. */
       idle_timeout: duration("60s"),
+      /** Takes signatures of Version 2 too, in header, URL and form: HMAC-SHA1 that covers no payload. */
+      signature_v2: z.boolean().default(false),
       /** Open connections at a time. */
       max_connections: z.int().min(1).max(1_000_000).default(4096),
     })

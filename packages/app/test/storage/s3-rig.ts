@@ -1,6 +1,8 @@
 import { createRequire } from "node:module";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { openLogger } from "@seneschal/adapters/logging";
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
+import { openBucketPolicies } from "../../src/storage/s3/authorise.ts";
 import { type Credentials, createCredentials } from "../../src/storage/s3/credentials.ts";
 import { type S3Gateway, type S3GatewayOptions, serveS3 } from "../../src/storage/s3/serve-s3.ts";
 import { openRig, operator, type Rig, type RigOptions, storageAuthorisation } from "./rig.ts";
@@ -29,6 +31,7 @@ export async function openS3Rig(
     services: rig.node.objects,
     credentials,
     authorisation: await storageAuthorisation(options?.policy),
+    policies: await openBucketPolicies(embeddedPolicyEngine()),
     log: openLogger({ level: "silent" }),
     host: "127.0.0.1",
     port: 0,

@@ -202,6 +202,8 @@ export async function deleteObjects(call: S3Call): Promise<S3Reply> {
     const VersionId = version === undefined ? {} : { VersionId: version };
     try {
       const options = { conditions, version, bypass: bypasses(call) };
+      const action = version === undefined ? "s3:DeleteObject" : "s3:DeleteObjectVersion";
+      await call.reach({ bucket: call.bucket, key, version, actions: [action] });
       const done = await deleteObject(call.services, call.tenant, call.bucket, key, options);
       const marker = done.marker === true && { DeleteMarker: true, DeleteMarkerVersionId: done.version };
       deleted.push({ Key: key, ...VersionId, ...marker });

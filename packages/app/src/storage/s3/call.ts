@@ -3,10 +3,26 @@ import type { ObjectServices } from "../objects/services.ts";
 import { s3Error } from "./errors.ts";
 import type { RequestBody } from "./request-body.ts";
 
+/** What a request wants of a bucket or an object, by the names of S3's actions. */
+export interface Wanted {
+  readonly bucket: string;
+  readonly key: string;
+  readonly version?: string | undefined;
+  readonly actions: readonly string[];
+  /** What a listing would be of, where the request is none. */
+  readonly prefix?: string;
+}
+
+/** Whose a bucket is for this caller. Throws `AccessDenied` for what the caller may not do there. */
+export type Reach = (wanted: Wanted) => Promise<string>;
+
 /** One authenticated request, parsed. `bucket` and `key` are empty where the path has none. */
 export interface S3Call {
   readonly services: ObjectServices;
+  /** Whose bucket it is, where there is one, else the caller's. */
   readonly tenant: string;
+  /** Asks for leave to reach further than the request itself says. */
+  readonly reach: Reach;
   readonly method: string;
   readonly bucket: string;
   readonly key: string;
@@ -15,6 +31,8 @@ export interface S3Call {
   readonly region: string;
   readonly host: string;
   readonly now: number;
+  /** Of an upload by a form. */
+  readonly form?: { readonly fields: ReadonlyMap<string, string> };
   /** The payload. `algorithm`: a checksum to compute although the request does not name it; `null`: its checksums are not of the payload. */
   body(algorithm?: string | null): RequestBody;
 }

@@ -8,6 +8,8 @@ export interface Asked {
   readonly key: string;
   readonly query: readonly (readonly [string, string])[];
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** It is a form. */
+  readonly form?: boolean;
 }
 
 /** The request's query by name, and its headers with those that a presigned URL carries in its query. */
@@ -26,7 +28,7 @@ export function findOperation(asked: Asked): Understood {
   const { method, bucket, key } = asked;
   const { query, headers } = unhoist(asked);
   const on = bucket === "" ? "service" : key === "" ? "bucket" : "object";
-  const possible = operations.filter((o) => o.on === on && o.method === method);
+  const possible = operations.filter((o) => o.on === on && o.method === method && (o.form === true) === (asked.form === true));
   if (possible.length === 0) throw s3Error("MethodNotAllowed", `${method} is not for a ${on}`);
   const says = (name: string) => query.has(name) || headers[name] !== undefined;
   const operation = possible

@@ -27,6 +27,8 @@ import {
 } from "./object-headers.ts";
 import { askedLock, bypasses, lockReply } from "./object-lock.ts";
 import { type ByteRange, parseRange } from "./range.ts";
+import type { RequestBody } from "./request-body.ts";
+import { uriEncode } from "./sigv4.ts";
 import { taggingCount, tagsOfHeader } from "./tagging.ts";
 import { xmlDocument } from "./xml.ts";
 
@@ -141,10 +143,39 @@ export async function askedAttributes(
 }
 
 export async function storeObject(call: S3Call): Promise<S3Reply> {
-  const described = describeObject(call.headers);
-  const asked = await askedAttributes(call);
   const body = call.body();
   if (body.length === undefined) throw s3Error("MissingContentLength", "the length of the content is missing");
+  return (await store(call, body)).reply;
+}
+
+/** Stores the file of a form, and answers as the form asks for. */
+export async function postObject(call: S3Call): Promise<S3Reply> {
+  const { object, reply } = await store(call, call.body());
+  const field = (name: string) => call.form?.fields.get(name);
+  const location = `http://${call.host}/${call.bucket}/${call.key.split("/").map(uriEncode).join("/")}`;
+  const redirect = field("success_action_redirect") ?? field("redirect");
+  if (redirect !== undefined && URL.canParse(redirect)) {
+    const to = new URL(redirect);
+    for (const [name, value] of [
+      ["bucket", call.bucket],
+      ["key", call.key],
+      ["etag", `"${object.etag}"`],
+    ] as const)
+      to.searchParams.append(name, value);
+    return { status: 303, headers: { ...reply.headers, location: to.href } };
+  }
+  const status = field("success_action_status");
+  if (status !== "201") return { status: status === "200" ? 200 : 204, headers: { ...reply.headers, location } };
+  const document = { Location: location, Bucket: call.bucket, Key: call.key, ETag: `"${object.etag}"` };
+  return {
+    ...xmlReply(xmlDocument("PostResponse", document, false), 201),
+    headers: { ...reply.headers, location, "content-type": "application/xml" },
+  };
+}
+
+async function store(call: S3Call, body: RequestBody): Promise<{ readonly object: ObjectDoc; readonly reply: S3Reply }> {
+  const described = describeObject(call.headers);
+  const asked = await askedAttributes(call);
   // Checksums become part of the object, but a trailer's value is known only at the end: the record is filled then.
   const headers: Record<string, string> = { ...described.headers };
   const bytes = (async function* () {
@@ -164,7 +195,7 @@ export async function storeObject(call: S3Call): Promise<S3Reply> {
     ...asked,
   });
   const checksum = Object.values(body.verified)[0];
-  return {
+  const reply = {
     status: 200,
     headers: {
       ...{ etag: `"${object.etag}"`, ...body.verified },
@@ -173,6 +204,7 @@ export async function storeObject(call: S3Call): Promise<S3Reply> {
       ...madeReply(object),
     },
   };
+  return { object, reply };
 }
 
 export async function removeObject(call: S3Call): Promise<S3Reply> {
@@ -208,11 +240,20 @@ export async function copySource(
   }
   const [, bucket, key] = /^\/?([^/]+)\/(.+)$/s.exec(decoded) ?? [];
   if (bucket === undefined || key === undefined) throw s3Error("InvalidArgument", "x-amz-copy-source must be <bucket>/<key>");
-  const object = await headObject(call.services, call.tenant, bucket, key, version);
+  const actions = [version === undefined ? "s3:GetObject" : "s3:GetObjectVersion"];
+  const owner = await call.reach({ bucket, key, version, actions });
+  checkOwner(call.headers, "x-amz-source-expected-bucket-owner", owner);
+  const object = await headObject(call.services, owner, bucket, key, version);
   if (judgeRead(object, conditionsOf(call.headers, "x-amz-copy-source-")) !== "proceed")
     throw s3Error("PreconditionFailed", "the source is not the one asked for");
   const customerKey = customerKeyFor(object, customerKeyOf(call.headers, sourceCustomerHeaders));
   return { object, range: copyRange(call.headers["x-amz-copy-source-range"], object.size), customerKey };
+}
+
+/** A caller may insist on whose bucket it is. Throws `AccessDenied`. */
+export function checkOwner(headers: S3Call["headers"], name: string, owner: string): void {
+  if (headers[name] !== undefined && headers[name] !== owner)
+    throw s3Error("AccessDenied", `the bucket does not belong to the account that ${name} names`, { said: "Access Denied." });
 }
 
 /** What a reply says of the version that was copied. */

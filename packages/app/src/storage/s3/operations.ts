@@ -10,6 +10,15 @@ import {
   putBucket,
   removeBucket,
 } from "./bucket-operations.ts";
+import {
+  getPolicy,
+  getPublicAccessBlock,
+  policyStatus,
+  putPolicy,
+  putPublicAccessBlock,
+  removePolicy,
+  removePublicAccessBlock,
+} from "./bucket-policy.ts";
 import type { S3Call, S3Reply } from "./call.ts";
 import { checksums } from "./checksums.ts";
 import {
@@ -31,7 +40,7 @@ import {
   putLockConfiguration,
   putRetention,
 } from "./object-lock.ts";
-import { copyObject, getObject, objectAcl, removeObject, storeObject } from "./object-operations.ts";
+import { copyObject, getObject, objectAcl, postObject, removeObject, storeObject } from "./object-operations.ts";
 import {
   getBucketTagging,
   getObjectTagging,
@@ -54,6 +63,8 @@ export interface Operation {
   readonly query?: readonly string[];
   /** Header names that it understands besides, of those that {@link significantHeader} holds; `x-amz-meta-*` is a family. */
   readonly headers?: readonly string[];
+  /** Asked for by a form alone. */
+  readonly form?: boolean;
   run(call: S3Call): Promise<S3Reply>;
 }
 
@@ -165,12 +176,15 @@ export const operations: readonly Operation[] = [
     ...{ name: "PutObjectLockConfiguration", on: "bucket", method: "PUT", asks: ["object-lock"], headers: body },
     run: putLockConfiguration,
   },
-  unset("GetBucketPolicy", "policy", "NoSuchBucketPolicy"),
+  ...configuration("Policy", "policy", { get: getPolicy, put: putPolicy, remove: removePolicy }),
+  { name: "GetBucketPolicyStatus", on: "bucket", method: "GET", asks: ["policyStatus"], run: policyStatus },
   unset("GetBucketCors", "cors", "NoSuchCORSConfiguration"),
   unset("GetBucketLifecycleConfiguration", "lifecycle", "NoSuchLifecycleConfiguration"),
   unset("GetBucketWebsite", "website", "NoSuchWebsiteConfiguration"),
   unset("GetBucketReplication", "replication", "ReplicationConfigurationNotFoundError"),
-  unset("GetPublicAccessBlock", "publicAccessBlock", "NoSuchPublicAccessBlockConfiguration"),
+  ...configuration("PublicAccessBlock", "publicAccessBlock", {
+    ...{ get: getPublicAccessBlock, put: putPublicAccessBlock, remove: removePublicAccessBlock },
+  }).map((operation) => ({ ...operation, name: operation.name.replace("Bucket", "") })),
   {
     ...{ name: "ListObjects", on: "bucket", method: "GET" },
     query: [...listing, "marker", "max-keys"],
@@ -219,6 +233,12 @@ export const operations: readonly Operation[] = [
     ...{ name: "PutObject", on: "object", method: "PUT" },
     headers: [...body, ...described, ...conditions],
     run: storeObject,
+  },
+  {
+    // By a form, whose fields are these headers.
+    ...{ name: "PostObject", on: "object", method: "POST", form: true },
+    headers: [...body, ...described],
+    run: postObject,
   },
   {
     ...{ name: "CopyObject", on: "object", method: "PUT", asks: ["x-amz-copy-source"] },

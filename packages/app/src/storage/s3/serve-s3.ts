@@ -6,12 +6,17 @@ import { isCoded } from "@seneschal/core";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { ObjectServices } from "../objects/services.ts";
+import { authenticateS3 } from "./authenticate.ts";
+import { actionsOf, authoriseS3, type BucketPolicies } from "./authorise.ts";
 import { headersOf, type S3Reply } from "./call.ts";
 import type { Credentials } from "./credentials.ts";
 import { type S3Failure, s3Error, s3Failure } from "./errors.ts";
 import { findOperation } from "./find-operation.ts";
+import { checkOwner } from "./object-operations.ts";
+import { isPostForm, openPostForm } from "./post-form.ts";
 import { requestBody } from "./request-body.ts";
-import { splitTarget, verifySignature } from "./sigv4.ts";
+import { withoutSignatureV2 } from "./sigv2.ts";
+import { splitTarget } from "./sigv4.ts";
 import { xmlDocument } from "./xml.ts";
 
 export interface S3Gateway {
@@ -27,6 +32,9 @@ export interface S3GatewayOptions {
   readonly credentials: Credentials;
   /** Decides what callers may do. */
   readonly authorisation: Authorisation;
+  readonly policies: BucketPolicies;
+  /** Takes signatures of Version 2 too, which cover less: off unless clients know no other. */
+  readonly signatureV2?: boolean;
   readonly log: Logger;
   readonly host: string;
   readonly port: number;
@@ -43,7 +51,7 @@ export interface S3GatewayOptions {
 }
 
 /**
- * Serves the S3 protocol (path style) on a port of its own. Every request must be signed; nobody is anonymous. Bodies are
+ * Serves the S3 protocol (path style) on a port of its own. Who does not sign reaches what a bucket's policy opens to everybody. Bodies are
  * streamed both ways; a body that fails its checks becomes no object.
  */
 export async function serveS3(options: S3GatewayOptions): Promise<S3Gateway> {
@@ -116,16 +124,55 @@ async function handle(
   }
   try {
     const now = context.clock.now();
-    const proof = await verifySignature({ method, target, headers }, options.credentials.lookUp, now);
     const { path, query } = splitTarget(target);
-    const [, bucket = "", key = ""] = /^\/([^/]*)(?:\/(.*))?$/s.exec(path) ?? [];
-    const asked = findOperation({ method, bucket, key, query, headers });
+    const [, bucket = "", named = ""] = /^\/([^/]*)(?:\/(.*))?$/s.exec(path) ?? [];
+    const { lookUp } = options.credentials;
+    const signatureV2 = options.signatureV2 === true;
+    const contentType = headers["content-type"] ?? "";
+    const unsigned = headers["authorization"] === undefined && query.length === 0;
+    const form =
+      unsigned && isPostForm(method, named, contentType) && bucket !== ""
+        ? await openPostForm(source(), contentType, { bucket, lookUp, now, signatureV2 })
+        : undefined;
+    const proof = form?.proof ?? (await authenticateS3({ method, target, headers }, lookUp, now, signatureV2));
+    const key = form?.key ?? named;
+    const asked = findOperation({
+      method,
+      bucket,
+      key,
+      query: withoutSignatureV2(query),
+      headers: form?.headers ?? headers,
+      form: form !== undefined,
+    });
     operation = asked.operation.name;
-    checkOwner(asked.headers, proof.tenant);
-    await checkAllowed(options.authorisation, proof.tenant, { method, operation, target: path.slice(1) }, now);
-    const reply = await asked.operation.run({
+    const { remoteAddress = "" } = request.socket;
+    const reach = authoriseS3(options, {
+      ...{
+        caller: proof.tenant,
+        method,
+        operation: asked.operation,
+        bucket,
+        key,
+        query: asked.query,
+        headers: asked.headers,
+        now,
+      },
+      ...{ address: remoteAddress.replace(/^::ffff:/, ""), secure: options.tls !== undefined },
+    });
+    // Each key of a DeleteObjects is asked for by itself.
+    const actions = operation === "DeleteObjects" ? [] : actionsOf(asked.operation, asked.query, asked.headers);
+    const tenant = await reach({ bucket, key, actions, version: asked.query.get("versionId") });
+    checkOwner(asked.headers, "x-amz-expected-bucket-owner", tenant);
+    const hidden = async (error: unknown): Promise<never> => {
+      // Who may not list does not learn what is there.
+      if (isCoded(error, "NotFound") && proof.tenant !== tenant)
+        await reach({ bucket, key: "", actions: ["s3:ListBucket"], prefix: key });
+      throw error;
+    };
+    const run = asked.operation.run({
       services: options.services,
-      tenant: proof.tenant,
+      tenant,
+      reach,
       method,
       bucket,
       key,
@@ -134,8 +181,10 @@ async function handle(
       region: proof.scope.split("/")[1] ?? "",
       host: headers["host"] ?? "",
       now,
-      body: (algorithm) => requestBody(source(), asked.headers, proof, algorithm),
+      body: (algorithm) => requestBody(form?.file ?? source(), asked.headers, proof, algorithm),
+      ...(form && { form }),
     });
+    const reply = await run.catch(hidden);
     status = reply.status;
     if (!(await drain(request, waits && !begun))) response.setHeader("connection", "close");
     await send(response, reply, method, idleTimeoutMs);
@@ -154,32 +203,6 @@ async function handle(
     context.metrics.gatewayRequests.inc({ protocol: "s3", method: operation, status: String(status) });
     context.metrics.gatewayDuration.observe({ protocol: "s3", method: operation }, seconds);
   }
-}
-
-/** Asks the authorisation policy. Throws `AccessDenied`. */
-async function checkAllowed(
-  authorisation: Authorisation,
-  tenant: string,
-  { method, operation, target }: { readonly method: string; readonly operation: string; readonly target: string },
-  now: number,
-): Promise<void> {
-  const decision = await authorisation.decide(
-    {
-      subject: { id: tenant, type: "tenant", org: tenant, roles: ["tenant"], scopes: [], permissions: [] },
-      action: method === "GET" || method === "HEAD" ? "objects:read" : "objects:write",
-      resource: { type: "objects", id: target, org: tenant, workspace: "" },
-      context: { method, path: operation },
-    },
-    now,
-  );
-  if (!decision.allowed) throw s3Error("AccessDenied", decision.reason);
-}
-
-/** A caller may insist on whose bucket it is, and on whose its source is; buckets of others are never open to it. */
-function checkOwner(headers: Readonly<Record<string, string | undefined>>, tenant: string): void {
-  for (const name of ["x-amz-expected-bucket-owner", "x-amz-source-expected-bucket-owner"])
-    if (headers[name] !== undefined && headers[name] !== tenant)
-      throw s3Error("AccessDenied", `the bucket does not belong to the account that ${name} names`, { said: "Access Denied." });
 }
 
 const drainBytes = 8 * 1024 * 1024;

@@ -68,7 +68,7 @@ export async function verifySignature(
     claim.payloadHash,
   ].join("\n");
   const toSign = ["AWS4-HMAC-SHA256", claim.amzDate, scope, sha256(canonical)].join("\n");
-  const key = keyOf(credential, scope);
+  const key = scopedKey(credential, scope);
   const expected = hmac(key, toSign).toString("hex");
   if (!equalText(expected, claim.signature))
     throw s3Error("SignatureDoesNotMatch", "the signature does not fit the request and the secret key");
@@ -145,7 +145,7 @@ function canonicalQuery(query: readonly (readonly [string, string])[]): string {
 const keys = new WeakMap<Credential, { readonly scope: string; readonly key: Buffer }>();
 
 /** The signing key of a credential, kept for as long as the credential is: a scope lasts a day. */
-function keyOf(credential: Credential, scope: string): Buffer {
+export function scopedKey(credential: Credential, scope: string): Buffer {
   const known = keys.get(credential);
   if (known?.scope === scope) return known.key;
   const key = signingKey(credential.secretKey, scope);

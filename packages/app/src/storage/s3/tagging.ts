@@ -30,7 +30,7 @@ export function tagsOfHeader(text: string | undefined): Tags | undefined {
 }
 
 /** Tags as a `Tagging` document has them. Throws `MalformedXML`, `InvalidTag`. */
-function tagsOfXml(root: XmlElement, limit = objectLimit): Tags {
+export function tagsOfXml(root: XmlElement, limit = objectLimit): Tags {
   onlyChildren(root, ["TagSet"]);
   const [set, ...more] = root.children;
   if (root.name !== "Tagging" || set === undefined || more.length > 0)

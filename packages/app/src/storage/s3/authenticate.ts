@@ -1,0 +1,24 @@
+import { s3Error } from "./errors.ts";
+import { isSignedV2, unsignedPayload, verifySignatureV2 } from "./sigv2.ts";
+import { type Credential, type SignedRequest, splitTarget, type Verified, verifySignature } from "./sigv4.ts";
+
+/**
+ * Who asks. A request without any signature is nobody's, whose tenant is empty; one of Version 2 is refused unless it is taken. Throws
+ * what the verification of the signature throws.
+ */
+export async function authenticateS3(
+  request: SignedRequest,
+  lookUp: (accessKey: string) => Promise<Credential | undefined>,
+  now: number,
+  signatureV2: boolean,
+): Promise<Verified> {
+  const { query } = splitTarget(request.target);
+  const { authorization } = request.headers;
+  if (signatureV2 && isSignedV2(request, query)) return verifySignatureV2(request, lookUp, now);
+  const signed = query.some(([name]) =>
+    ["X-Amz-Algorithm", "X-Amz-Signature", "X-Amz-Credential", "AWSAccessKeyId"].includes(name),
+  );
+  if (authorization !== undefined || signed) return verifySignature(request, lookUp, now);
+  if (query.some(([name]) => name === "Signature")) throw s3Error("AccessDenied", "the request is half signed");
+  return { ...unsignedPayload(request.headers), accessKey: "", tenant: "" };
+}

@@ -1,0 +1,210 @@
+import { readFile } from "node:fs/promises";
+import { CodedError, type JsonObject } from "@seneschal/core";
+import type { CompiledPolicy, PolicyEngine } from "@seneschal/core/ports";
+import type { Authorisation } from "../../platform/index.ts";
+import type { BucketDoc } from "../documents.ts";
+import type { ObjectServices } from "../objects/services.ts";
+import { findVersion } from "../objects/versions.ts";
+import { isPublic, readPolicy, type Statement } from "./bucket-policy.ts";
+import type { Reach, Wanted } from "./call.ts";
+import { s3Error } from "./errors.ts";
+import type { Operation } from "./operations.ts";
+import { tagsOfHeader } from "./tagging.ts";
+
+/** Decides what the policies of buckets say. */
+export interface BucketPolicies {
+  decide(question: JsonObject, now: number): Promise<"allow" | "deny" | "none">;
+}
+
+const decision = Object.freeze(["data", "storage", "bucket_policy", "decision"]);
+
+/** Opens `policies/s3/bucket-policy.rego`. A question that cannot be decided is a denial. */
+export async function openBucketPolicies(engine: PolicyEngine): Promise<BucketPolicies> {
+  const name = "policies/s3/bucket-policy.rego";
+  const source = await readFile(new URL(`../../../${name}`, import.meta.url), "utf8");
+  const result = await engine.compile([{ name, source }]);
+  if (!result.ok) throw new CodedError("config_invalid", `${name} does not compile`, { problems: result.problems });
+  const policy: CompiledPolicy = result.policy;
+  return {
+    async decide(question, now) {
+      const answer = await policy.evaluate(decision, question, { now, data: {} });
+      if (answer.kind !== "defined" || (answer.value !== "allow" && answer.value !== "none")) return "deny";
+      return answer.value;
+    },
+  };
+}
+
+/** Who asks for what. */
+export interface Asking {
+  /** The caller's tenant; empty: nobody. */
+  readonly caller: string;
+  readonly method: string;
+  readonly operation: Operation;
+  readonly bucket: string;
+  readonly key: string;
+  readonly query: ReadonlyMap<string, string>;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly address: string;
+  readonly secure: boolean;
+  readonly now: number;
+}
+
+/**
+ * Who may do what: the tenant whose bucket it is, unless a policy of the bucket denies it; others, and nobody in particular, what a policy
+ * of the bucket allows; and of all that what the authorisation policy of the service lets through.
+ */
+export function authoriseS3(
+  {
+    services,
+    policies,
+    authorisation,
+  }: {
+    readonly services: ObjectServices;
+    readonly policies: BucketPolicies;
+    readonly authorisation: Authorisation;
+  },
+  asking: Asking,
+): Reach {
+  const { caller, now } = asking;
+  return async (wanted) => {
+    const { bucket: name, key, actions } = wanted;
+    const found =
+      name === "" || actions.includes("s3:CreateBucket") ? undefined : await services.context.store.get("storage_buckets", name);
+    const bucket = found?.doc as BucketDoc | undefined;
+    // Of a bucket that is not there the operation tells; nobody gets to one.
+    const owner = bucket?.tenant ?? caller;
+    let allowed = caller !== "" && owner === caller;
+    if (bucket?.policy !== undefined) {
+      const statements = readPolicy(bucket.policy);
+      const restricted = bucket.public_access_block?.["RestrictPublicBuckets"] === true && isPublic(statements);
+      let all = true;
+      for (const action of actions) {
+        const resource = `arn:aws:s3:::${name}${key === "" ? "" : `/${key}`}`;
+        const context = await contextOf(services, asking, statements, wanted);
+        const said = await policies.decide({ statements, account: caller, action, resource, context }, now);
+        // The owner can always mend a policy that shuts it out.
+        if (said === "deny" && !(allowed && action.endsWith("BucketPolicy"))) throw denied("a policy of the bucket denies it");
+        all &&= said === "allow";
+      }
+      allowed ||= all && !restricted;
+    }
+    if (!allowed) throw denied(caller === "" ? "nobody may do this without a credential" : "the bucket is another tenant's");
+    const { method, operation } = asking;
+    const answer = await authorisation.decide(
+      {
+        // A policy of the bucket lets others act for its owner.
+        subject: {
+          id: caller === "" ? owner : caller,
+          type: "tenant",
+          org: owner,
+          roles: ["tenant"],
+          scopes: [],
+          permissions: [],
+        },
+        action: method === "GET" || method === "HEAD" ? "objects:read" : "objects:write",
+        resource: { type: "objects", id: key === "" ? name : `${name}/${key}`, org: owner, workspace: "" },
+        context: { method, path: operation.name },
+      },
+      now,
+    );
+    if (!answer.allowed) throw denied(answer.reason);
+    return owner;
+  };
+}
+
+function denied(reason: string) {
+  return s3Error("AccessDenied", reason);
+}
+
+/** What conditions may ask of a request. Tags of what is there are looked up only where a statement asks for them. */
+async function contextOf(
+  services: ObjectServices,
+  { caller, query, headers, address, secure }: Asking,
+  statements: readonly Statement[],
+  { bucket, key, version, prefix }: Wanted,
+): Promise<JsonObject> {
+  const context: Record<string, string> = {
+    "aws:sourceip": address,
+    "aws:securetransport": String(secure),
+    "aws:principalaccount": caller,
+  };
+  const note = (name: string, value: string | undefined) => {
+    if (value !== undefined) context[name] = value;
+  };
+  note("aws:referer", headers["referer"]);
+  note("aws:useragent", headers["user-agent"]);
+  for (const name of ["prefix", "delimiter", "max-keys"]) note(`s3:${name}`, query.get(name));
+  note("s3:prefix", prefix);
+  note("s3:versionid", version ?? query.get("versionId"));
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.startsWith("x-amz-object-lock-")) note(`s3:${name.slice("x-amz-".length)}`, value);
+    else if (name.startsWith("x-amz-")) note(`s3:${name}`, value);
+  }
+  for (const tag of tagsOfHeader(headers["x-amz-tagging"]) ?? []) note(`s3:requestobjecttag/${tag.key}`, tag.value);
+  const asks = statements.some(({ conditions }) => conditions.some((c) => String(c["key"]).startsWith("s3:existingobjecttag/")));
+  if (asks && key !== "")
+    for (const tag of (await findVersion(services, { bucket, key, version }))?.doc.tags ?? [])
+      note(`s3:existingobjecttag/${tag.key}`, tag.value);
+  return context;
+}
+
+/** The actions that a request for an operation is about: each of them must be allowed. */
+export function actionsOf(
+  { name, on }: Operation,
+  query: ReadonlyMap<string, string>,
+  headers: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const named = actions[name] ?? name;
+  const version = query.has("versionId") ? (versioned[named] ?? named) : named;
+  const more: string[] = [];
+  if (on === "object" && headers["x-amz-tagging"] !== undefined) more.push("PutObjectTagging");
+  if (headers["x-amz-object-lock-mode"] !== undefined) more.push("PutObjectRetention");
+  if (headers["x-amz-object-lock-legal-hold"] !== undefined) more.push("PutObjectLegalHold");
+  if (headers["x-amz-bypass-governance-retention"]?.toLowerCase() === "true") more.push("BypassGovernanceRetention");
+  return [...new Set([version, ...more])].map((action) => `s3:${action}`);
+}
+
+/** Operations whose action has another name (Service Authorization Reference, Amazon S3). */
+const actions: Readonly<Record<string, string>> = {
+  ListBuckets: "ListAllMyBuckets",
+  HeadBucket: "ListBucket",
+  ListObjects: "ListBucket",
+  ListObjectsV2: "ListBucket",
+  ListObjectVersions: "ListBucketVersions",
+  ListMultipartUploads: "ListBucketMultipartUploads",
+  GetBucketEncryption: "GetEncryptionConfiguration",
+  PutBucketEncryption: "PutEncryptionConfiguration",
+  DeleteBucketEncryption: "PutEncryptionConfiguration",
+  DeleteBucketTagging: "PutBucketTagging",
+  GetObjectLockConfiguration: "GetBucketObjectLockConfiguration",
+  PutObjectLockConfiguration: "PutBucketObjectLockConfiguration",
+  GetPublicAccessBlock: "GetBucketPublicAccessBlock",
+  PutPublicAccessBlock: "PutBucketPublicAccessBlock",
+  DeletePublicAccessBlock: "PutBucketPublicAccessBlock",
+  GetBucketCors: "GetBucketCORS",
+  PutBucketCors: "PutBucketCORS",
+  DeleteBucketCors: "PutBucketCORS",
+  GetBucketLifecycleConfiguration: "GetLifecycleConfiguration",
+  PutBucketLifecycleConfiguration: "PutLifecycleConfiguration",
+  DeleteBucketLifecycle: "PutLifecycleConfiguration",
+  DeleteBucketOwnershipControls: "PutBucketOwnershipControls",
+  DeleteObjects: "DeleteObject",
+  HeadObject: "GetObject",
+  PostObject: "PutObject",
+  CopyObject: "PutObject",
+  CreateMultipartUpload: "PutObject",
+  UploadPart: "PutObject",
+  UploadPartCopy: "PutObject",
+  CompleteMultipartUpload: "PutObject",
+  ListParts: "ListMultipartUploadParts",
+};
+
+const versioned: Readonly<Record<string, string>> = {
+  GetObject: "GetObjectVersion",
+  GetObjectAcl: "GetObjectVersionAcl",
+  GetObjectTagging: "GetObjectVersionTagging",
+  PutObjectTagging: "PutObjectVersionTagging",
+  DeleteObjectTagging: "DeleteObjectVersionTagging",
+  GetObjectAttributes: "GetObjectVersionAttributes",
+  DeleteObject: "DeleteObjectVersion",
+};
