@@ -9,6 +9,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { expireVersions } from "../packages/app/src/storage/jobs/expire-versions.ts";
 import { operator } from "../packages/app/test/storage/rig.ts";
 import { openS3Rig } from "../packages/app/test/storage/s3-rig.ts";
 
@@ -50,11 +51,17 @@ if (!existsSync(join(venv, "bin/pytest"))) {
   if (made !== 0 || spawnSync(pip[0], pip.slice(1), { stdio: "inherit" }).status !== 0) process.exit(3);
 }
 
+/** What the suite calls a day of a lifecycle, seconds. */
+const day = 2;
 const work = await mkdtemp(join(tmpdir(), "s3-tests-"));
 const tenants = ["alpha", "beta", "gamma", "delta"];
 const s3 = await openS3Rig({ tenants, capacityBytes: 4 * 2 ** 30, gateway: { signatureV2: true } });
 // Signatures are judged by the time at which they are made.
 const ticking = setInterval(() => s3.rig.clock.set(Date.now()), 100);
+let expiring: Promise<unknown> = Promise.resolve();
+const lifecycle = setInterval(() => {
+  expiring = expiring.then(() => expireVersions(s3.rig.node.parts, day * 1000)).catch(() => undefined);
+}, 500);
 try {
   const { port } = s3.gateway;
   const users = await Promise.all(
@@ -70,7 +77,7 @@ try {
       `[DEFAULT]\nhost = 127.0.0.1\nport = ${port}\nis_secure = False\nssl_verify = False\n`,
       "[fixtures]\nbucket prefix = s3-tests-{random}-\niam name prefix = s3-tests-\niam path prefix = /s3-tests/\n",
       // A tenant has one key, which is called as the tenant is.
-      `${section("s3 main", main)}kms_keyid = ${main?.tenant}\nkms_keyid2 = ${main?.tenant}\n`,
+      `${section("s3 main", main)}kms_keyid = ${main?.tenant}\nkms_keyid2 = ${main?.tenant}\nlc_debug_interval = ${day}\n`,
       section("s3 alt", alt),
       `${section("s3 tenant", tenant)}tenant = gamma\n`,
       section("iam", iam),
@@ -107,6 +114,8 @@ try {
       `${name.padEnd(28)}${String(passed).padStart(5)} passed${String(failed).padStart(5)} failed${String(skipped).padStart(5)} skipped`,
     );
 } finally {
+  clearInterval(lifecycle);
+  await expiring;
   clearInterval(ticking);
   await s3.dispose();
   await rm(work, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@seneschal/core";
-import type { DefaultRetention, Retention } from "@seneschal/core/storage";
+import type { DefaultRetention, LifecycleRule, Retention } from "@seneschal/core/storage";
 
 /** One fragment of a chunk: the device and the extent that hold it. */
 export interface FragmentRecord extends JsonObject {
@@ -142,6 +142,7 @@ export interface BucketDoc extends JsonObject {
   readonly encryption?: ObjectEncryption & JsonObject;
   /** The policy document as it was given. */
   readonly policy?: string;
+  readonly lifecycle?: readonly (LifecycleRule & JsonObject)[];
   readonly public_access_block?: Readonly<Record<string, boolean>>;
 }
 

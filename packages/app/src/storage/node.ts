@@ -37,6 +37,7 @@ import { expireBackups, readManifest } from "./jobs/backup-manifest.ts";
 import { countReferences } from "./jobs/chunk-pages.ts";
 import { collectGarbage } from "./jobs/collect-garbage.ts";
 import { runEvacuation } from "./jobs/evacuate.ts";
+import { expireVersions } from "./jobs/expire-versions.ts";
 import type { MaintenanceParts } from "./jobs/parts.ts";
 import { runRebalance } from "./jobs/rebalance.ts";
 import { repairUnderReplicated } from "./jobs/repair-under-replicated.ts";
@@ -128,6 +129,7 @@ export interface StorageNode {
 }
 
 const defaultSampleMs = 10_000;
+const lifecycleMs = 3_600_000;
 /** A restart of a node is shorter; what it holds need not be rebuilt for that. */
 const absentAfterMs = 600_000;
 
@@ -394,6 +396,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
   };
 
   let lastGc = clock.now();
+  let lastLifecycle = clock.now();
   let lastCleanUp = clock.now();
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
@@ -417,7 +420,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     for (const [step, work] of Object.entries(coordination))
       if (leads) await background.step(step, work);
       else background.skip(step);
-    if (!leads) background.skip("expired backups");
+    if (!leads) for (const step of ["expired backups", "expired versions"]) background.skip(step);
     await background.step("counters", () => shards.save());
   };
 
@@ -453,6 +456,19 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
         context.emit("error", "node", `node ${node} stays away: what it holds is rebuilt on the others`, { node });
         await scrubUnlessRunning({ trigger: "under_replication" });
       }
+    },
+    async lifecycle() {
+      const now = clock.now();
+      if (now - lastLifecycle < lifecycleMs) return;
+      const before = lastLifecycle;
+      lastLifecycle = now;
+      // As long as it takes to look at every version; nothing waits for it.
+      void background.step("expired versions", () =>
+        expireVersions(parts).catch((error: unknown) => {
+          lastLifecycle = before;
+          throw error;
+        }),
+      );
     },
     "crypto-shred": () => tenants.finishShreds(),
     repair: () => repairUnderReplicated(parts),

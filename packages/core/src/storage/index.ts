@@ -45,6 +45,15 @@ export {
   storageErrorKind,
   storageErrors,
 } from "./errors.ts";
+export {
+  dueAt,
+  expiresAt,
+  inFilter,
+  type LifecycleFilter,
+  type LifecycleRule,
+  type LifecycleVersion,
+  lifecycleDue,
+} from "./lifecycle.ts";
 export { murmur3 } from "./placement/murmur3.ts";
 export { type Candidate, placeChunk, rankDevices } from "./placement/place.ts";
 export { type Admission, admitWrite, type PoolFill } from "./pool/admission.ts";

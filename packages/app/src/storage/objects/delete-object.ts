@@ -4,7 +4,7 @@ import type { ObjectDoc } from "../documents.ts";
 import { objectError, openBucket } from "./buckets.ts";
 import { checkKey, objectId } from "./object-id.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
-import { findVersion, ordinalOfId, putDeleteMarker, removeVersion, versionIdOf } from "./versions.ts";
+import { findVersion, ordinalOf, ordinalOfId, putDeleteMarker, removeVersion, versionIdOf } from "./versions.ts";
 
 /** What may be demanded of the object that is to go. ETags without quotes; `*` is any. */
 export interface DeleteConditions {
@@ -21,6 +21,8 @@ export interface DeleteOptions {
   readonly version?: string | undefined;
   /** The caller may end a `GOVERNANCE` retention before its time. */
   readonly bypass?: boolean;
+  /** Only when the version that is there is still the one with this ordinal. */
+  readonly ordinal?: number;
 }
 
 /** What a deletion did. */
@@ -43,7 +45,7 @@ export async function deleteObject(
   tenant: string,
   bucket: string,
   key: string,
-  { conditions = {}, version, bypass = false }: DeleteOptions = {},
+  { conditions = {}, version, bypass = false, ordinal }: DeleteOptions = {},
 ): Promise<Deletion> {
   checkKey(key);
   if (version !== undefined && version !== "null" && ordinalOfId(version) === undefined)
@@ -53,6 +55,7 @@ export async function deleteObject(
     const owner = await openBucket(services, tenant, bucket);
     const shard = await writableShard(services, bucket, key);
     const found = await findVersion(services, { bucket, key, version });
+    if (ordinal !== undefined && (found === undefined || ordinalOf(found.doc) !== ordinal)) return { deleted: false };
     const conditional = Object.keys(conditions).length > 0;
     if (found !== undefined && !isMeant(found.doc, conditions))
       throw objectError("PreconditionFailed", "the object is not the one that is to be deleted", { condition: "If-Match" });

@@ -16,6 +16,7 @@ import {
   sourceCustomerHeaders,
 } from "./encryption.ts";
 import { s3Error } from "./errors.ts";
+import { expirationReply } from "./lifecycle.ts";
 import {
   conditionsOf,
   deleteConditions,
@@ -44,6 +45,7 @@ export async function getObject(call: S3Call): Promise<S3Reply> {
     ...versionReply(object),
     ...taggingCount(object),
     ...lockReply(object),
+    ...(await expirationReply(call, object)),
   };
   const judged = judgeRead(object, conditionsOf(call.headers));
   if (judged === "failed") throw s3Error("PreconditionFailed", "the object is not the one asked for");
@@ -202,6 +204,7 @@ async function store(call: S3Call, body: RequestBody): Promise<{ readonly object
       ...(checksum !== undefined && { "x-amz-checksum-type": checksumType(checksum) }),
       ...encryptionReply(object.encryption, asked.customerKey),
       ...madeReply(object),
+      ...(await expirationReply(call, object)),
     },
   };
   return { object, reply };

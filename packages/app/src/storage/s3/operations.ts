@@ -29,6 +29,7 @@ import {
   removeBucketEncryption,
   sourceCustomerHeaders,
 } from "./encryption.ts";
+import { getLifecycle, putLifecycle, removeLifecycle } from "./lifecycle.ts";
 import { beginUpload, copyPart, finishUpload, giveUpUpload, partsOfUpload, storePart } from "./multipart-operations.ts";
 import { objectAttributes } from "./object-attributes.ts";
 import {
@@ -179,7 +180,8 @@ export const operations: readonly Operation[] = [
   ...configuration("Policy", "policy", { get: getPolicy, put: putPolicy, remove: removePolicy }),
   { name: "GetBucketPolicyStatus", on: "bucket", method: "GET", asks: ["policyStatus"], run: policyStatus },
   unset("GetBucketCors", "cors", "NoSuchCORSConfiguration"),
-  unset("GetBucketLifecycleConfiguration", "lifecycle", "NoSuchLifecycleConfiguration"),
+  ...configuration("LifecycleConfiguration", "lifecycle", { get: getLifecycle, put: putLifecycle }),
+  { name: "DeleteBucketLifecycle", on: "bucket", method: "DELETE", asks: ["lifecycle"], run: removeLifecycle },
   unset("GetBucketWebsite", "website", "NoSuchWebsiteConfiguration"),
   unset("GetBucketReplication", "replication", "ReplicationConfigurationNotFoundError"),
   ...configuration("PublicAccessBlock", "publicAccessBlock", {
