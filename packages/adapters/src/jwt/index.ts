@@ -2,6 +2,7 @@ export { type OidcKeys, type OidcOptions, type OidcProvider, oidcKeys } from "./
 export { type ServiceAccount, type ServiceAccountVerifier, serviceAccountVerifier } from "./service-account-verifier.ts";
 export { staticKeys } from "./static-keys.ts";
 export {
+  type ClaimMapping,
   claimedIssuer,
   TOKEN_ALGORITHMS,
   type TokenClaims,

@@ -1,6 +1,7 @@
 import { CodedError } from "@seneschal/core";
-import { createRemoteJWKSet, type JWTVerifyGetKey } from "jose";
-import { allowInsecureRequests, type Configuration, discovery, None } from "openid-client";
+import { createRemoteJWKSet, type JWTVerifyGetKey, customFetch as joseFetch } from "jose";
+import { allowInsecureRequests, type Configuration, type CustomFetch, customFetch, discovery, None } from "openid-client";
+import { mtlsFetch } from "../http/index.ts";
 
 export interface OidcOptions {
   readonly issuerUrl: string;
@@ -9,6 +10,8 @@ export interface OidcOptions {
   readonly jwksRefreshMs: number;
   /** An issuer without TLS; for development. */
   readonly allowHttp: boolean;
+  /** Whom to trust about the provider, PEM, in place of the public authorities. */
+  readonly ca?: string;
 }
 
 /** What the provider says of itself. */
@@ -32,7 +35,8 @@ const RETRY_MS = 5000;
  * The keys of an OpenID provider, found by discovery (OpenID Connect Discovery 1.0) on first use, so that a provider that is down
  * keeps nobody from starting. What cannot be fetched is `service_unavailable`.
  */
-export function oidcKeys({ issuerUrl, clientId, jwksRefreshMs, allowHttp }: OidcOptions, now: () => number): OidcKeys {
+export function oidcKeys({ issuerUrl, clientId, jwksRefreshMs, allowHttp, ca }: OidcOptions, now: () => number): OidcKeys {
+  const own = ca === undefined ? undefined : mtlsFetch({ ca }).fetch;
   let found: Promise<{ readonly provider: OidcProvider; readonly keys: JWTVerifyGetKey }> | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
 
@@ -40,7 +44,10 @@ export function oidcKeys({ issuerUrl, clientId, jwksRefreshMs, allowHttp }: Oidc
     let configuration: Configuration;
     try {
       const execute = allowHttp ? [allowInsecureRequests] : [];
-      configuration = await discovery(new URL(issuerUrl), clientId, undefined, None(), { execute, timeout: 5 });
+      configuration = await discovery(new URL(issuerUrl), clientId, undefined, None(), {
+        ...{ execute, timeout: 5 },
+        ...(own && { [customFetch]: own as CustomFetch }),
+      });
     } catch (error) {
       throw new CodedError("service_unavailable", "the identity provider cannot be reached", { retry_after: 5 }, error);
     }
@@ -52,6 +59,7 @@ export function oidcKeys({ issuerUrl, clientId, jwksRefreshMs, allowHttp }: Oidc
       cooldownDuration: 30_000,
       cacheMaxAge: jwksRefreshMs,
       timeoutDuration: 5000,
+      ...(own && { [joseFetch]: own }),
     });
     const provider = {
       issuer: metadata.issuer,

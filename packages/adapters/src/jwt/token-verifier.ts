@@ -31,10 +31,25 @@ export interface TokenVerifierOptions {
   readonly clockSkewMs: number;
   /** How long after its issue (`iat`, which it must then have) a token is taken, whatever its `exp` says. No limit without. */
   readonly maxAgeMs?: number;
+  /** Where the issuer writes what we need, and in which words; default: `org`, `roles` and `email`, taken as they are. */
+  readonly claims?: ClaimMapping;
   readonly now: () => number;
   /** Verified tokens remembered by hash; default 10,000. */
   readonly cacheSize?: number;
 }
+
+/** How claims of an issuer are read. A claim is a name or, where no claim has that name, a path such as `realm_access.roles`. */
+export interface ClaimMapping {
+  readonly organization: string;
+  readonly roles: string;
+  readonly email: string;
+  /** From the issuer's word for an organisation to ours; when there is any, a word that is not among them is refused. */
+  readonly organizations: Readonly<Record<string, string>>;
+  /** From the issuer's roles or groups to ours; when there is any, others count for nothing. */
+  readonly rolesOf: Readonly<Record<string, string>>;
+}
+
+const AS_THEY_ARE: ClaimMapping = { organization: "org", roles: "roles", email: "email", organizations: {}, rolesOf: {} };
 
 /** Verifies bearer tokens of one issuer. */
 export interface TokenVerifier {
@@ -56,7 +71,7 @@ const REMEMBER_MS = 300_000;
  * have. What it verified is remembered by hash in a bounded, least-recently-used cache until the token expires.
  */
 export function tokenVerifier(options: TokenVerifierOptions): TokenVerifier {
-  const { keys, issuer, audiences, clockSkewMs, maxAgeMs, now, cacheSize = 10_000 } = options;
+  const { keys, issuer, audiences, clockSkewMs, maxAgeMs, claims: mapping = AS_THEY_ARE, now, cacheSize = 10_000 } = options;
   const remembered = new Map<string, { readonly claims: TokenClaims; readonly until: number }>();
 
   async function verifyAfresh(token: string, at: number): Promise<TokenClaims> {
@@ -66,7 +81,7 @@ export function tokenVerifier(options: TokenVerifierOptions): TokenVerifier {
       algorithms: [...TOKEN_ALGORITHMS],
       clockTolerance: clockSkewMs / 1000,
       currentDate: new Date(at),
-      requiredClaims: ["sub", "iss", "aud", "exp", "org"],
+      requiredClaims: ["sub", "iss", "aud", "exp", ...(mapping === AS_THEY_ARE ? ["org"] : [])],
       ...(maxAgeMs === undefined ? {} : { maxTokenAge: maxAgeMs / 1000 }),
     };
     let payload: JWTPayload;
@@ -75,7 +90,7 @@ export function tokenVerifier(options: TokenVerifierOptions): TokenVerifier {
     } catch (error) {
       throw tokenRefusal(error);
     }
-    const claims = claimsOf(payload, at + clockSkewMs);
+    const claims = claimsOf(payload, at + clockSkewMs, mapping);
     if (maxAgeMs === undefined) return claims;
     return { ...claims, expiresAt: Math.min(claims.expiresAt, Number(payload.iat) * 1000 + maxAgeMs) };
   }
@@ -103,8 +118,9 @@ export function tokenVerifier(options: TokenVerifierOptions): TokenVerifier {
 }
 
 /** What jose accepts and we do not: claims of the wrong type, a token from the future. */
-function claimsOf(payload: JWTPayload, latestIssue: number): TokenClaims {
-  const { sub, iss, aud, exp, iat, jti, org, roles, scope, email, email_verified } = payload as Readonly<Record<string, unknown>>;
+function claimsOf(payload: JWTPayload, latestIssue: number, mapping: ClaimMapping): TokenClaims {
+  const { sub, iss, aud, exp, iat, jti, scope, email_verified } = payload as Readonly<Record<string, unknown>>;
+  const [org, roles, email] = [mapping.organization, mapping.roles, mapping.email].map((claim) => claimAt(payload, claim));
   const text = (claim: string, value: unknown): string => {
     if (typeof value !== "string" || value === "") throw invalidToken(`claim ${claim}`);
     return value;
@@ -114,18 +130,35 @@ function claimsOf(payload: JWTPayload, latestIssue: number): TokenClaims {
     throw invalidToken(`claim ${claim}`);
   };
   if (typeof iat === "number" && iat * 1000 > latestIssue) throw invalidToken("claim iat");
-  if (!isOrganizationId(text("org", org))) throw invalidToken("claim org");
+  const organization = translated(mapping.organizations, text(mapping.organization, org));
+  if (organization === undefined || !isOrganizationId(organization)) throw invalidToken(`claim ${mapping.organization}`);
+  const given = roles === undefined ? [] : typeof roles === "string" ? [roles] : list(mapping.roles, roles);
   return {
     subject: text("sub", sub),
     issuer: text("iss", iss),
-    organization: text("org", org),
+    organization,
     audiences: typeof aud === "string" ? [aud] : list("aud", aud),
-    roles: roles === undefined ? [] : typeof roles === "string" ? [roles] : list("roles", roles),
+    roles: given.flatMap((role) => translated(mapping.rolesOf, role) ?? []),
     scopes: scope === undefined ? [] : typeof scope === "string" ? scope.split(" ").filter(Boolean) : list("scope", scope),
     expiresAt: (exp as number) * 1000,
-    ...(email === undefined || email_verified === false ? {} : { email: text("email", email) }),
+    ...(email === undefined || email_verified === false ? {} : { email: text(mapping.email, email) }),
     ...(jti === undefined ? {} : { tokenId: text("jti", jti) }),
   };
+}
+
+function claimAt(payload: JWTPayload, claim: string): unknown {
+  if (Object.hasOwn(payload, claim)) return payload[claim];
+  return claim.split(".").reduce<unknown>((inner, key) => {
+    return typeof inner === "object" && inner !== null && Object.hasOwn(inner, key)
+      ? (inner as Record<string, unknown>)[key]
+      : undefined;
+  }, payload);
+}
+
+/** A word of the issuer in ours: as it is where nothing is mapped, nothing where it is not among what is. */
+function translated(words: Readonly<Record<string, string>>, word: string): string | undefined {
+  if (Object.keys(words).length === 0) return word;
+  return Object.hasOwn(words, word) ? words[word] : undefined;
 }
 
 /** Whom a token claims to be from, unverified: good for choosing a verifier, for nothing else. */

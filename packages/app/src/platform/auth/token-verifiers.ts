@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { oidcKeys, staticKeys, type TokenVerifier, tokenVerifier } from "@seneschal/adapters/jwt";
+import { type ClaimMapping, oidcKeys, staticKeys, type TokenVerifier, tokenVerifier } from "@seneschal/adapters/jwt";
 import type { AuthSettings } from "../config/schema.ts";
 
 /** A verifier of bearer tokens, with the way it stands for and what a token must be scoped for. */
@@ -21,15 +21,40 @@ export async function tokenVerifiers({ jwt, oidc }: AuthSettings, now: () => num
     });
   }
   if (oidc.enabled && oidc.issuer_url !== undefined && oidc.client_id !== undefined) {
+    const ca = oidc.ca_file === undefined ? undefined : await readFile(oidc.ca_file, "utf8");
     const { keys } = oidcKeys(
-      { issuerUrl: oidc.issuer_url, clientId: oidc.client_id, jwksRefreshMs: oidc.jwks_refresh, allowHttp: oidc.allow_http },
+      {
+        ...(ca && { ca }),
+        issuerUrl: oidc.issuer_url,
+        clientId: oidc.client_id,
+        jwksRefreshMs: oidc.jwks_refresh,
+        allowHttp: oidc.allow_http,
+      },
       now,
     );
     verifiers.push({
-      ...tokenVerifier({ keys, issuer: oidc.issuer_url, audiences: [oidc.client_id], clockSkewMs, ...limit(oidc.max_age), now }),
+      ...tokenVerifier({
+        keys,
+        issuer: oidc.issuer_url,
+        audiences: [oidc.client_id],
+        clockSkewMs,
+        ...limit(oidc.max_age),
+        claims: mappingOf(oidc.claims),
+        now,
+      }),
       method: "oidc",
       requiredScopes: oidc.required_scopes,
     });
   }
   return verifiers;
+}
+
+function mappingOf({
+  organization,
+  roles,
+  email,
+  organizations,
+  role_names: rolesOf,
+}: AuthSettings["oidc"]["claims"]): ClaimMapping {
+  return { organization, roles, email, organizations, rolesOf };
 }

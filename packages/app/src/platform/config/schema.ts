@@ -71,6 +71,20 @@ export const authSettings = z
         jwks_refresh: duration("24h"),
         /** As for `jwt`. */
         max_age: duration("0s"),
+        /** CA certificates of the provider, where it has none of the public ones. */
+        ca_file: file("authorities").optional(),
+        /** Where the provider's tokens say what ours would: a claim or a path such as `realm_access.roles`; and its words in ours. */
+        claims: z
+          .strictObject({
+            organization: z.string().min(1).default("org"),
+            roles: z.string().min(1).default("roles"),
+            email: z.string().min(1).default("email"),
+            /** When there is any, an organisation that is not among them is refused. */
+            organizations: z.record(z.string(), z.string().min(1)).default({}),
+            /** When there is any, other roles and groups count for nothing. */
+            role_names: z.record(z.string(), z.string().min(1)).default({}),
+          })
+          .prefault({}),
         /** Accepts an issuer without TLS; for development. */
         allow_http: z.boolean().default(false),
       })
