@@ -127,6 +127,32 @@ describe("commands that need no server", () => {
     expect((await call("classify", "people.csv", "--format", "parquet")).code).toBe(2);
   });
 
+  it("redact hides the values of a file and restore puts them back, and neither writes over a file", async () => {
+    await writeFile(join(cwd, "redaction.key"), "07".repeat(32));
+    const given = '{"note":"write to ada@example.org","n":1}\n\n{"note":"my card is 4111 1111 1111 1111","n":2}\n';
+    await writeFile(join(cwd, "notes.jsonl"), given);
+    const redact = (out: string, ...more: string[]) =>
+      call("redact", "notes.jsonl", "--out", out, "--key", "redaction.key", ...more);
+    const done = await redact("notes.hidden", "--rule", "CREDIT_CARD=encrypt", "CONFIDENTIAL=tokenise");
+    expect([done.code, done.text], done.text).toEqual([
+      0,
+      expect.stringMatching(/2 values redacted\n +CREDIT_CARD +1\n +EMAIL_ADDRESS +1/),
+    ]);
+    const hidden = await readFile(join(cwd, "notes.hidden"), "utf8");
+    expect(hidden).not.toMatch(/ada@|4111/);
+    expect(
+      hidden
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line).n),
+    ).toEqual([1, 2]);
+    expect((await call("restore", "notes.hidden", "--out", "notes.back", "--key", "redaction.key")).code).toBe(0);
+    expect(await readFile(join(cwd, "notes.back"), "utf8")).toBe(given);
+    expect((await redact("notes.back")).code).toBe(2);
+    expect((await redact("other", "--rule", "PERSON=burn")).code).toBe(2);
+    expect((await call("redact", "notes.jsonl", "--out", "third", "--rule", "*=hash")).code).toBe(2);
+  });
+
   it("quota simulate draws a workload as text and as SVG", async () => {
     const { code, text } = await call("quota", "simulate", "load.swf", "--svg", "plot.svg");
     expect(code, text).toBe(0);

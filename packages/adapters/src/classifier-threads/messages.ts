@@ -1,4 +1,10 @@
-import type { ClassificationAnswer, ClassificationTask, SqlQuestion, SqlReading } from "@seneschal/core/governance";
+import type {
+  ClassificationAnswer,
+  ClassificationTask,
+  RedactionTask,
+  SqlQuestion,
+  SqlReading,
+} from "@seneschal/core/governance";
 
 /** Tasks travel as JSON: for small ones that takes half the time of a structured clone. Throws what `JSON.stringify` does. */
 export function writeTask({ query, context, tables }: ClassificationTask): string {
@@ -10,11 +16,18 @@ export function writeQuestion(sql: SqlQuestion): string {
   return JSON.stringify({ sql });
 }
 
+/** A text to redact travels as `{ redact }`. */
+export function writeRedaction(redact: RedactionTask): string {
+  return JSON.stringify({ redact });
+}
+
 /** The task or the question of a message. */
-export function readTask(message: string): ClassificationTask | { readonly sql: SqlQuestion } {
+export function readTask(
+  message: string,
+): ClassificationTask | { readonly sql: SqlQuestion } | { readonly redact: RedactionTask } {
   type Written = Omit<ClassificationTask, "tables"> & { readonly tables?: Iterable<readonly [string, object]> };
-  const said = JSON.parse(message) as Written | { readonly sql: SqlQuestion };
-  if ("sql" in said) return said;
+  const said = JSON.parse(message) as Written | { readonly sql: SqlQuestion } | { readonly redact: RedactionTask };
+  if ("sql" in said || "redact" in said) return said;
   const { query, context, tables } = said;
   return tables === undefined ? { query, context } : { query, context, tables: new Map(tables) };
 }

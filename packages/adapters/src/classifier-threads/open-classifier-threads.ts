@@ -3,6 +3,8 @@ import {
   type ClassificationAnswer,
   type ConfiguredRecogniser,
   governanceError,
+  type Redacted,
+  type Redactor,
   type SqlReader,
   type SqlReading,
   type TaskClassifier,
@@ -11,7 +13,7 @@ import {
 } from "@seneschal/core/governance";
 import type { WorkerPoolState } from "@seneschal/core/ports";
 import { openWorkerPool } from "../worker-pool/index.ts";
-import { readAnswer, writeQuestion, writeTask } from "./messages.ts";
+import { readAnswer, writeQuestion, writeRedaction, writeTask } from "./messages.ts";
 
 /** What the classifiers of all threads have in common: plain data. */
 export interface ClassifierSettings {
@@ -32,7 +34,7 @@ export interface ClassifierThreadsOptions {
 }
 
 /** A classifier whose threads can be looked at. */
-export interface ClassifierThreads extends TaskClassifier, SqlReader {
+export interface ClassifierThreads extends TaskClassifier, SqlReader, Redactor {
   state(): WorkerPoolState;
 }
 
@@ -79,6 +81,15 @@ export function openClassifierThreads(
         if (isCoded(error, "service_unavailable")) throw error;
         throw governanceError("classification_failed", "the SQL could not be read", {}, error);
       }
+    },
+    async redact(task, owner) {
+      const answer = await pool.run(writeRedaction(task), owner).catch((error: unknown) => {
+        if (isCoded(error, "service_unavailable")) throw error;
+        throw governanceError("classification_failed", "the text could not be redacted", {}, error);
+      });
+      const read = JSON.parse(answer) as Redacted | { readonly refused: string };
+      if ("refused" in read) throw governanceError("validation_failed", read.refused);
+      return read;
     },
     state: pool.state,
     close: pool.close,

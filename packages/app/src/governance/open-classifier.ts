@@ -1,10 +1,14 @@
 import { type ClassifierThreads, openClassifierThreads } from "@seneschal/adapters/classifier-threads";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { systemRandom } from "@seneschal/adapters/system";
 import { CodedError } from "@seneschal/core";
 import {
   classifierInThread,
   configuredRecogniser,
   DEFAULT_RECOGNISERS,
+  type Redactor,
   readLineageSql,
+  redactTask,
   type SqlParser,
   type SqlReader,
   type TaskClassifier,
@@ -20,7 +24,7 @@ export function openClassifier(
   { threads, deadline, recognisers }: GovernanceConfig["classification"],
   policy: TierPolicy,
   sql: SqlParser | undefined,
-): TaskClassifier & SqlReader & Partial<Pick<ClassifierThreads, "state">> {
+): TaskClassifier & SqlReader & Redactor & Partial<Pick<ClassifierThreads, "state">> {
   const configured = recognisers.map((recogniser, i) => {
     const built = configuredRecogniser(recogniser);
     if (built === undefined)
@@ -31,10 +35,10 @@ export function openClassifier(
     return built;
   });
   if (threads > 0) return openClassifierThreads({ threads, deadline }, { policy, recognisers, sql: sql !== undefined });
-  const inThread = classifierInThread({
-    policy,
-    recognisers: [...DEFAULT_RECOGNISERS, ...configured],
-    ...(sql === undefined ? {} : { sql }),
-  });
-  return { ...inThread, readSql: async (question) => (sql === undefined ? null : readLineageSql(sql, question)) };
+  const all = [...DEFAULT_RECOGNISERS, ...configured];
+  return {
+    ...classifierInThread({ policy, recognisers: all, ...(sql === undefined ? {} : { sql }) }),
+    readSql: async (question) => (sql === undefined ? null : readLineageSql(sql, question)),
+    redact: async (task) => redactTask(task, { policy, recognisers: all, crypto: nodeCrypto, random: systemRandom }),
+  };
 }

@@ -36,9 +36,11 @@ import { decisionHandlers } from "./handlers/decisions.ts";
 import { healthHandlers } from "./handlers/health.ts";
 import { keyHandlers } from "./handlers/keys.ts";
 import { lineageHandlers } from "./handlers/lineage.ts";
+import { redactionHandlers } from "./handlers/redaction.ts";
 import { resourceHandlers } from "./handlers/resources.ts";
 import { handlersOfOneMoment } from "./of-one-moment.ts";
 import { openClassifier } from "./open-classifier.ts";
+import { redactionKeyOf } from "./redaction-key.ts";
 import { answerSealer } from "./seal-answers.ts";
 import type { GovernanceServices } from "./services.ts";
 import type { GovernanceConfig } from "./settings.ts";
@@ -102,9 +104,11 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     ...{ config, store, worlds, classifier, tiers, policy, policyRevision, clock, random, metrics, version, health },
     audit,
     persons,
+    redactionKey: redactionKeyOf(options.signer.sign),
   };
   const handlers = handlersOfOneMoment({
     ...decisionHandlers,
+    ...redactionHandlers,
     ...approvalHandlers,
     ...lineageHandlers,
     ...resourceHandlers,
@@ -171,7 +175,7 @@ function limitsOf({ rate_limit }: GovernanceConfig): RateLimits {
   return { ...rate_limit, exempt };
 }
 
-function tierPolicyOf({ classification, destinations }: GovernanceConfig): TierPolicy {
+function tierPolicyOf({ classification, destinations, redaction }: GovernanceConfig): TierPolicy {
   const tiers = classification.tiers ?? DEFAULT_TIER_POLICY.tiers;
   const builtIn = Object.entries(DEFAULT_TIER_POLICY.entities).map(
     ([entity, policy]) => [entity, { ...policy, tier: classification.tier_names[policy.tier] ?? policy.tier }] as const,
@@ -184,6 +188,10 @@ function tierPolicyOf({ classification, destinations }: GovernanceConfig): TierP
   for (const [i, { accepts_tier }] of destinations.entries()) {
     if (!tiers.includes(accepts_tier))
       throw new CodedError("config_invalid", `destinations.${i}.accepts_tier: ${accepts_tier} is not one of the tiers`);
+  }
+  for (const [i, { tier }] of redaction.rules.entries()) {
+    if (tier !== undefined && !tiers.includes(tier))
+      throw new CodedError("config_invalid", `redaction.rules.${i}.tier: ${tier} is not one of the tiers`);
   }
   const quasi = classification.tier_names[DEFAULT_TIER_POLICY.quasiTier] ?? DEFAULT_TIER_POLICY.quasiTier;
   const quasiTier = tiers.includes(quasi) ? quasi : (tiers[Math.min(2, tiers.length - 1)] ?? "");

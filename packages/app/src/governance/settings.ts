@@ -1,3 +1,4 @@
+import { redactionRule } from "@seneschal/contract/governance";
 import { z } from "zod";
 import { duration, file, logSettings, rateSettings, serverSettings } from "../platform/index.ts";
 
@@ -56,6 +57,8 @@ export const governanceSettings = z.strictObject({
         .default([]),
     })
     .prefault({}),
+  /** What becomes of values in texts that are redacted, before the rules of a request; the first that fits decides. */
+  redaction: z.strictObject({ rules: z.array(redactionRule).max(200).default([]) }).prefault({}),
   /** Places outside the catalogue that data may go to, by prefix, with the highest tier that they take. */
   destinations: z.array(z.strictObject({ prefix: z.string().min(1).max(1024), accepts_tier: z.string() })).default([]),
   /** Purposes that alternatives may propose. */

@@ -54,7 +54,18 @@ describe("policies/authz/scheduler.rego", () => {
 });
 
 describe("policies/authz/governance.rego", () => {
-  const SCOPES = ["classify", "evaluate", "approve", "lineage:read", "lineage:write", "resources:write", "audit:read", "admin"];
+  const SCOPES = [
+    "classify",
+    "redact",
+    "restore",
+    "evaluate",
+    "approve",
+    "lineage:read",
+    "lineage:write",
+    "resources:write",
+    "audit:read",
+    "admin",
+  ];
   /** The scopes that open each action. Who asks for an approval and who gives it both see it. */
   const openedBy: Readonly<Record<string, readonly string[]>> = {
     ...Object.fromEntries(SCOPES.map((scope) => [scope, [scope, "admin"]])),

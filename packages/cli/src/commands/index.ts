@@ -13,6 +13,7 @@ import { addInit } from "./init.ts";
 import { addOrg } from "./org.ts";
 import { addPolicy } from "./policy.ts";
 import { addQuota } from "./quota.ts";
+import { addRedact } from "./redact.ts";
 import { addServe } from "./serve.ts";
 import { addServices } from "./service-routes.ts";
 import { addSign } from "./sign.ts";
@@ -32,6 +33,7 @@ export const commands: readonly AddCommand[] = [
   addAudit,
   addPolicy,
   addClassify,
+  addRedact,
   addQuota,
   addApiKey,
   addServices,

@@ -170,6 +170,8 @@ export const apiKey = z
 /** What a key may do. `admin` includes everything. */
 export const API_SCOPES = [
   "classify",
+  "redact",
+  "restore",
   "evaluate",
   "approve",
   "lineage:read",

@@ -75,6 +75,11 @@ export { type EventDataset, type LineageEvent, readLineageEvent } from "./lineag
 export { resourceId } from "./lineage/resource-id.ts";
 export { MAX_LINEAGE_SQL, readLineageSql, type SqlQuestion, type SqlReader, type SqlReading } from "./lineage/sql-reading.ts";
 export type { ColumnLink, EdgeView, Link, ResourceInfo, TierTags, Visit } from "./lineage/types.ts";
+export { REDACTION_FORMATS, type RedactionFormat, redactAs, redactCsv, redactJson } from "./redaction/formats.ts";
+export { type Redacted, type Redaction, type RedactionOptions, type Restored, redact, restore } from "./redaction/redact.ts";
+export { type RedactionKeys, redactionKeys } from "./redaction/redaction-keys.ts";
+export { type RedactionTask, type Redactor, redactTask } from "./redaction/redaction-task.ts";
+export { REDACTION_OPERATORS, type RedactionOperator, type RedactionRule, redactionRuleFor } from "./redaction/rules.ts";
 export { analyseSql } from "./sql/analyse.ts";
 export { type ParsedSql, parseSql } from "./sql/parse-sql.ts";
 export { splitStatements } from "./sql/split-statements.ts";

@@ -4,13 +4,13 @@ import { analyseSql } from "../sql/analyse.ts";
 import { parseSql } from "../sql/parse-sql.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import type { SchemaOf } from "../sql/types.ts";
+import { isBirthDate } from "./birth-date.ts";
 import { confidenceOf, hiddenNames } from "./confidence.ts";
 import { businessEvidence, type Evidence, safeName } from "./evidence.ts";
 import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
 import { recognise } from "./recognise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
-import { BIRTH_WORDS } from "./recognisers/dates.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
 import { type DataRequest, requestOf } from "./request.ts";
 import { type Catalogue, sqlEvidence } from "./sql-evidence.ts";
@@ -205,16 +205,6 @@ function textEvidence(text: string, context: JsonObject, policy: TierPolicy, rec
         finding: entity === finding.entity ? finding : Object.assign({}, finding, { entity }),
       };
     },
-  );
-}
-
-/** A whole date beside a word of birth says more than a date: the recogniser finds the date, the word what it is. */
-function isBirthDate({ entity, contextWord, pattern }: Finding): boolean {
-  return (
-    entity === "DATE_TIME" &&
-    contextWord !== undefined &&
-    BIRTH_WORDS.includes(contextWord) &&
-    !/^(?:year|time|weekday)$/.test(pattern)
   );
 }
 

@@ -68,7 +68,11 @@ const NO_NAMES = setOf(
 );
 /** Products and works that carry a first name. */
 const NO_PERSONS = setOf(
-  "web nan dev vite perl baz pathe world promise machine thread snapshots folks guys everyone everybody friends colleagues alexa siri cortana gemini claude bixby watson jenkins kafka tesla dell ford django grafana cassandra ansible flask maven gradle docker julia ruby pascal ada haskell scala elixir linus ubuntu debian fedora zara hermes celine wendy denny macy mcdonald mcdonalds ibm visa nokia siemens bosch hamlet macbeth shakespeare einstein newton darwin mozart beethoven bach picasso",
+  "web nan dev vite perl baz pathe world promise machine thread snapshots folks guys everyone everybody friends colleagues bixby jenkins kafka tesla dell ford grafana ansible gradle docker haskell scala ubuntu debian fedora macy mcdonald mcdonalds ibm visa nokia siemens bosch hamlet macbeth shakespeare einstein newton darwin mozart beethoven bach picasso",
+);
+/** First names that alone are mostly programs and products. */
+const NOBODY_ALONE = setOf(
+  "alexa siri cortana gemini claude watson cassandra julia ruby pascal ada linus zara hermes celine wendy denny molly polly django flask maven elixir",
 );
 const GREETINGS = setOf(
   "hi hello hey dear morning afternoon evening thanks hallo liebe lieber moin servus salut bonjour bonsoir cher chere hola querido querida estimado estimada buenos ciao caro cara buongiorno gentile egregio ola bom hoi beste dag geachte",
@@ -293,7 +297,8 @@ function ruleOf(
     if (PLACE.has(word.plain) && first.first === "no") return undefined;
     return NO_PERSONS.has(word.plain) ? undefined : { name: introduced ? "introduced" : "greeted or signed", last };
   }
-  if (first.first === "yes" && !headline) return { name: "first name", last };
+  if (first.first === "yes" && !headline && !(NOBODY_ALONE.has(word.plain) && !role && !acts))
+    return { name: "first name", last };
   if (
     first.first === "word" &&
     !headline &&

@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import type { Handlers } from "@seneschal/contract";
+import type { GovernanceContract, redactionRule } from "@seneschal/contract/governance";
+import { governanceError, type RedactionRule, redactionKeys, restore, tagsOf } from "@seneschal/core/governance";
+import type { z } from "zod";
+import { auditOf } from "../audit/event.ts";
+import type { GovernanceServices } from "../services.ts";
+import { NOBODY, ownerOf, whoOf } from "../who.ts";
+
+type Routes = Pick<GovernanceContract, "redact" | "restore">;
+
+export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
+  async redact({ classifier, store, tiers, config, redactionKey }, input) {
+    const { text, format, country, rules } = input.body;
+    for (const [i, { tier }] of rules.entries()) {
+      if (tier !== undefined && !tiers.tiers.includes(tier))
+        throw governanceError("validation_failed", `rules.${i}.tier: not one of the tiers`);
+    }
+    const key = await redactionKey(input.principal?.org ?? NOBODY);
+    const task = {
+      text,
+      format,
+      // What the deployment rules comes first: a caller fills in, and takes nothing back.
+      rules: [...config.redaction.rules, ...rules].map(ruleOf),
+      key: [...key],
+      ...(country === undefined ? {} : { country: country.toLowerCase() === "gb" ? "uk" : country.toLowerCase() }),
+    };
+    const { text: redacted, redactions } = await classifier.redact(task, ownerOf(input));
+    const entities = new Set(redactions.map(({ entity }) => entity));
+    const highest = redactions.reduce((rank, { tier }) => Math.max(rank, tiers.tiers.indexOf(tier)), 0);
+    await store.commit({
+      commitId: randomUUID(),
+      audit: [
+        auditOf(whoOf(input), {
+          operation: "REDACT",
+          resource: format,
+          tier: tiers.tiers[highest] ?? "",
+          tags: tagsOf(tiers, entities),
+          reasoning: `${redactions.length} values of ${[...entities].sort().join(", ") || "no entity"} were redacted`,
+        }),
+      ],
+    });
+    return {
+      text: redacted,
+      redactions: redactions.map(({ entity, tier, operator, start, end, redactedStart, redactedEnd }) => ({
+        ...{ entity, tier, operator, start, end },
+        redacted_start: redactedStart,
+        redacted_end: redactedEnd,
+      })),
+    };
+  },
+
+  async restore({ store, tiers, random, redactionKey }, input) {
+    const keys = redactionKeys(nodeCrypto, await redactionKey(input.principal?.org ?? NOBODY), random);
+    const { text, count } = restore(input.body.text, tiers, keys);
+    // Recorded before anybody sees it.
+    await store.commit({
+      commitId: randomUUID(),
+      audit: [
+        auditOf(whoOf(input), {
+          operation: "RESTORE",
+          resource: "text",
+          tier: tiers.tiers.at(-1) ?? "",
+          reasoning: `${count} redacted values were restored`,
+        }),
+      ],
+    });
+    return { text, count };
+  },
+};
+
+function ruleOf({ entity, tier, operator, keep_last }: z.output<typeof redactionRule>): RedactionRule {
+  return {
+    operator,
+    ...(entity === undefined ? {} : { entity }),
+    ...(tier === undefined ? {} : { tier }),
+    ...(keep_last === undefined ? {} : { keepLast: keep_last }),
+  };
+}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Rig, servers, startRig } from "./rig.ts";
+
+const LETTER = "Dear Ms Okafor, your card 4111 1111 1111 1111 was charged; questions to ada@example.org or ada@example.org.";
+
+describe.each(servers)("redaction on %s", (_, serve) => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await startRig(serve, {
+      settings: { redaction: { rules: [{ entity: "CREDIT_CARD", operator: "mask", keep_last: 4 }] } },
+    });
+  });
+  afterAll(() => rig.stop());
+
+  const redact = (text: string, more: object = {}, who: "admin" | "other" | "judge" = "admin") =>
+    rig.call(who, "POST", "/api/v1/redact", { text, ...more });
+
+  test("every value is gone, where it was and where it is now are told, and the deployment's rule comes before the caller's", async () => {
+    const { status, body } = await redact(LETTER, {
+      rules: [{ operator: "replace" }, { entity: "CREDIT_CARD", operator: "keep" }],
+    });
+    expect(status).toBe(200);
+    expect(body.text).toBe(
+      "Dear Ms <PERSON>, your card **** **** **** 1111 was charged; questions to <EMAIL_ADDRESS> or <EMAIL_ADDRESS>.",
+    );
+    for (const { entity, start, end, redacted_start, redacted_end } of body.redactions) {
+      expect(LETTER.slice(start, end)).toMatch(entity === "PERSON" ? /^Okafor$/ : entity === "CREDIT_CARD" ? /^4111/ : /^ada@/);
+      expect(body.text.slice(redacted_start, redacted_end)).toMatch(/^<|^\*/);
+    }
+    expect((await redact(body.text)).body.text).toBe(body.text);
+  });
+
+  test("what was tokenised or encrypted comes back for the organisation that took it, and for no other", async () => {
+    const given = JSON.stringify({ name: "Ada Lovelace", phone: 2025550143, note: 'she said "call\u00a0me"\n+44 20 7946 0958' });
+    const { body } = await redact(given, {
+      format: "json",
+      rules: [{ entity: "PERSON", operator: "tokenise" }, { operator: "encrypt" }],
+    });
+    expect(Object.keys(JSON.parse(body.text))).toEqual(["name", "phone", "note"]);
+    expect(body.text).not.toMatch(/Ada|2025550143|7946/);
+    const restore = (who: "admin" | "other" | "judge") => rig.call(who, "POST", "/api/v1/restore", { text: body.text });
+    expect((await restore("admin")).body).toEqual({ text: given, count: 3 });
+    expect((await restore("other")).body).toEqual({ text: body.text, count: 0 });
+    expect((await restore("judge")).status).toBe(403);
+  });
+
+  test("equal values have equal tokens inside an organisation only", async () => {
+    const rules = [{ operator: "tokenise" }];
+    const [one, again, other] = [
+      await redact("write to ada@example.org", { rules }),
+      await redact("it is ada@example.org", { rules }),
+      await redact("write to ada@example.org", { rules }, "other"),
+    ].map(({ body }) => body.text.split(" ").slice(2).join(" "));
+    expect(one).toMatch(/^<EMAIL_ADDRESS token:/);
+    expect(again).toBe(one);
+    expect(other).not.toBe(one);
+  });
+
+  test("what cannot be redacted is refused, and so is a caller without the scope", async () => {
+    expect((await redact("{", { format: "json" })).status).toBe(400);
+    expect((await redact("ada \ud800")).status).toBe(400);
+    expect((await redact("x", { rules: [{ tier: "NONE", operator: "drop" }] })).status).toBe(400);
+    expect((await redact("x", { rules: [{ operator: "burn" }] })).status).toBe(400);
+    expect((await redact("x", {}, "judge")).status).toBe(403);
+    expect((await rig.call(undefined, "POST", "/api/v1/redact", { text: "x" })).status).toBe(401);
+  });
+
+  test("the log says what was hidden and that something was restored, and no value", async () => {
+    await redact("my ssn is 536-22-8726");
+    await rig.call("admin", "POST", "/api/v1/restore", { text: "nothing" });
+    const { body } = await rig.call("admin", "GET", "/api/v1/audit?limit=2");
+    expect(body.records.map((r: { operation_type: string }) => r.operation_type).sort()).toEqual(["REDACT", "RESTORE"]);
+    expect(JSON.stringify(body)).toContain("US_SSN");
+    expect(JSON.stringify(body)).not.toContain("536-22");
+  });
+});
+
+test("a rule for a tier that the scale lacks is refused at the start", async () => {
+  await expect(
+    startRig(servers[0]?.[1] as never, { settings: { redaction: { rules: [{ tier: "NONE", operator: "drop" }] } } }),
+  ).rejects.toThrow("redaction.rules.0.tier");
+});

@@ -1,0 +1,140 @@
+import { open, readFile, rm } from "node:fs/promises";
+import { resolve } from "node:path";
+import { CodedError } from "@seneschal/core";
+import type { RedactionFormat, RedactionOperator, RedactionRule } from "@seneschal/core/governance";
+import { Option } from "commander";
+import type { Host } from "../host.ts";
+import { readText } from "../read-config.ts";
+import type { AddCommand } from "./add-command.ts";
+
+type Format = RedactionFormat | "jsonl";
+
+/** What is read in one piece; JSON Lines go line by line. */
+const MOST = 16 << 20;
+
+/** `seneschal redact` and `seneschal restore`: values of a file hidden and put back, on this machine. */
+export const addRedact: AddCommand = (program, { host, result }) => {
+  const keyFile = () => new Option("--key <file>", "32 bytes, or 64 hex digits; needed to hash, tokenise, encrypt and restore");
+  program
+    .command("redact")
+    .description("hide the sensitive values of a text, JSON, JSON Lines or CSV file")
+    .argument("<file>", "file")
+    .requiredOption("--out <file>", "where the redacted file goes; it must not exist")
+    .addOption(new Option("--format <format>", "default: by the file's name").choices(["text", "json", "jsonl", "csv"]))
+    .option(
+      "--rule <rules...>",
+      "ENTITY=OPERATOR, TIER=OPERATOR or *=OPERATOR, such as PERSON=tokenise, CREDIT_CARD=mask:4, RESTRICTED=drop; the first that fits decides",
+    )
+    .addOption(keyFile())
+    .action(async (file: string, options: { out: string; format?: Format; rule?: string[]; key?: string }) => {
+      const governance = await import("@seneschal/core/governance");
+      const keys = options.key === undefined ? undefined : await keysFrom(host, options.key);
+      const policy = governance.DEFAULT_TIER_POLICY;
+      const rules = (options.rule ?? []).map((rule) => ruleFrom(rule, policy.tiers, governance.REDACTION_OPERATORS));
+      const given = { policy, recognisers: governance.DEFAULT_RECOGNISERS, rules, ...(keys === undefined ? {} : { keys }) };
+      const format = options.format ?? formatOf(file);
+      const counts = new Map<string, number>();
+      const redacted = (text: string, as: RedactionFormat): string => {
+        const done = refusing(file, () => governance.redactAs(as, text, given));
+        for (const { entity } of done.redactions) counts.set(entity, (counts.get(entity) ?? 0) + 1);
+        return done.text;
+      };
+      await written(host, options.out, async (write) => {
+        if (format !== "jsonl") return write(redacted(await wholeFile(host, file), format));
+        const lines = await open(resolve(host.cwd, file)).catch(() => unreadable(file));
+        try {
+          for await (const line of lines.readLines()) await write(`${line.trim() === "" ? line : redacted(line, "json")}\n`);
+        } finally {
+          await lines.close();
+        }
+      });
+      const entities = Object.fromEntries([...counts].sort());
+      result(
+        { file, out: options.out, redacted: entities },
+        [
+          `${options.out}: ${[...counts.values()].reduce((a, b) => a + b, 0)} values redacted`,
+          ...Object.entries(entities).map(([entity, n]) => `  ${entity.padEnd(24)} ${n}`),
+        ].join("\n"),
+      );
+    });
+  program
+    .command("restore")
+    .description("put back what redact tokenised and encrypted under a key")
+    .argument("<file>", "file")
+    .requiredOption("--out <file>", "where the restored file goes; it must not exist")
+    .addOption(keyFile().makeOptionMandatory())
+    .action(async (file: string, options: { out: string; key: string }) => {
+      const { DEFAULT_TIER_POLICY, restore } = await import("@seneschal/core/governance");
+      const { text, count } = restore(await wholeFile(host, file), DEFAULT_TIER_POLICY, await keysFrom(host, options.key));
+      await written(host, options.out, (write) => write(text));
+      result({ file, out: options.out, restored: count }, `${options.out}: ${count} values restored`);
+    });
+};
+
+function formatOf(file: string): Format {
+  const ending = /\.(json|jsonl|ndjson|csv|tsv)$/i.exec(file)?.[1]?.toLowerCase();
+  if (ending === "json") return "json";
+  if (ending === "jsonl" || ending === "ndjson") return "jsonl";
+  return ending === undefined ? "text" : "csv";
+}
+
+function ruleFrom(text: string, tiers: readonly string[], operators: readonly RedactionOperator[]): RedactionRule {
+  const [, name = "", said = "", keep] = /^(\*|[A-Z][A-Z0-9_]{1,63})=([a-z]+)(?::([0-4]))?$/.exec(text) ?? [];
+  const operator = operators.find((known) => known === said);
+  if (operator === undefined)
+    throw new CodedError("usage", `--rule ${text}: expected ENTITY=OPERATOR, with one of ${operators.join(", ")}`);
+  return {
+    operator,
+    ...(name === "*" ? {} : tiers.includes(name) ? { tier: name } : { entity: name }),
+    ...(keep === undefined ? {} : { keepLast: Number(keep) }),
+  };
+}
+
+async function keysFrom(host: Host, name: string) {
+  const bytes = await readFile(resolve(host.cwd, name)).catch(() => unreadable(name));
+  const text = bytes.toString("latin1").trim();
+  const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, "hex") : bytes;
+  if (key.length !== 32) throw new CodedError("file_invalid", `${name} is no key of 32 bytes`);
+  const [{ redactionKeys }, { nodeCrypto }, { systemRandom }] = await Promise.all([
+    import("@seneschal/core/governance"),
+    import("@seneschal/adapters/node-crypto"),
+    import("@seneschal/adapters/system"),
+  ]);
+  return redactionKeys(nodeCrypto, new Uint8Array(key), systemRandom);
+}
+
+async function wholeFile(host: Host, file: string): Promise<string> {
+  const text = await readText(resolve(host.cwd, file), file);
+  if (text.length > MOST) throw new CodedError("file_invalid", `${file} is larger than ${MOST >> 20} MiB; JSON Lines may be`);
+  return text;
+}
+
+/** What is wrong with a text is wrong with its file. */
+function refusing<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof CodedError && error.code === "validation_failed")
+      throw new CodedError("file_invalid", `${file}: ${error.message}`);
+    throw error;
+  }
+}
+
+async function written(host: Host, name: string, work: (write: (text: string) => Promise<void>) => Promise<void>): Promise<void> {
+  const out = await open(resolve(host.cwd, name), "wx", 0o600).catch((cause: unknown) => {
+    throw new CodedError("file_exists", `${name} exists or cannot be written`, {}, cause);
+  });
+  try {
+    await work(async (text) => void (await out.write(text)));
+  } catch (error) {
+    // Half a file would look like a whole one.
+    await rm(resolve(host.cwd, name), { force: true });
+    throw error;
+  } finally {
+    await out.close();
+  }
+}
+
+function unreadable(name: string): never {
+  throw new CodedError("file_unreadable", `${name} cannot be read`);
+}

@@ -1,0 +1,43 @@
+import type { CryptoProvider } from "../../ports/crypto-provider.ts";
+import type { Random } from "../../ports/random.ts";
+import type { Recogniser } from "../classification/recogniser.ts";
+import type { TierPolicy } from "../classification/tiers.ts";
+import { type RedactionFormat, redactAs } from "./formats.ts";
+import type { Redacted } from "./redact.ts";
+import { redactionKeys } from "./redaction-keys.ts";
+import type { RedactionRule } from "./rules.ts";
+
+/** A text to redact away from the service: plain data, so that it can be sent. */
+export interface RedactionTask {
+  readonly text: string;
+  readonly format: RedactionFormat;
+  readonly rules: readonly RedactionRule[];
+  /** Of the workspace, 32 bytes. */
+  readonly key: readonly number[];
+  readonly country?: string;
+}
+
+/** Where redactions are done: in this thread or beside it. */
+export interface Redactor {
+  /** Rejects as `classify` does, and for a text that takes too long: never with the text as it was. */
+  redact(task: RedactionTask, owner: string): Promise<Redacted>;
+}
+
+/** Does a task. */
+export function redactTask(
+  { text, format, rules, key, country }: RedactionTask,
+  {
+    policy,
+    recognisers,
+    crypto,
+    random,
+  }: {
+    readonly policy: TierPolicy;
+    readonly recognisers: readonly Recogniser[];
+    readonly crypto: CryptoProvider;
+    readonly random: Random;
+  },
+): Redacted {
+  const keys = redactionKeys(crypto, Uint8Array.from(key), random);
+  return redactAs(format, text, { policy, recognisers, rules, keys, ...(country === undefined ? {} : { country }) });
+}

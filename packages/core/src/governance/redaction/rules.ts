@@ -1,0 +1,30 @@
+import { policyOf, type TierPolicy, tierRank } from "../classification/tiers.ts";
+
+/** What becomes of a value; the words are Presidio's where it has them. */
+export const REDACTION_OPERATORS = ["mask", "replace", "hash", "generalise", "tokenise", "encrypt", "drop", "keep"] as const;
+export type RedactionOperator = (typeof REDACTION_OPERATORS)[number];
+
+/** Which values are treated how. A rule without `entity` and `tier` is for all. */
+export interface RedactionRule {
+  readonly entity?: string;
+  /** Values of this tier or a higher one. */
+  readonly tier?: string;
+  readonly operator: RedactionOperator;
+  /** Characters at the end that a mask leaves, at most four; a value of at most twice as many is masked whole. */
+  readonly keepLast?: number;
+}
+
+/**
+ * The rule for an entity: the first that fits. Where none does, values of the third tier and above are replaced and others kept: dates and places alone
+ * identify nobody.
+ */
+export function redactionRuleFor(policy: TierPolicy, rules: readonly RedactionRule[], entity: string): RedactionRule {
+  const { tier } = policyOf(policy, entity);
+  const rank = tierRank(policy, tier);
+  for (const rule of rules) {
+    if (rule.entity !== undefined && rule.entity !== entity) continue;
+    if (rule.tier !== undefined && rank < tierRank(policy, rule.tier)) continue;
+    return rule;
+  }
+  return { operator: rank >= Math.min(2, policy.tiers.length - 1) ? "replace" : "keep" };
+}
