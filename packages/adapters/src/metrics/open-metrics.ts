@@ -16,6 +16,8 @@ export interface Metrics {
   backgroundFailing(step: string, failing: boolean): void;
   /** When certificates end, by the setting that names their file; seconds since the epoch. What was shown before is forgotten. */
   certificateEnds(ends: Readonly<Record<string, number>>): void;
+  /** Asks for the free space where the data is each time the metrics are read. */
+  watchDisk(freeBytes: () => Promise<number>): void;
   /** Prometheus text. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -76,6 +78,16 @@ export function openMetrics({ prefix, version }: { readonly prefix: string; read
     certificateEnds(all) {
       ends.reset();
       for (const [setting, seconds] of Object.entries(all)) ends.set({ setting }, seconds);
+    },
+    watchDisk(freeBytes) {
+      new Gauge({
+        name: `${prefix}_disk_free_bytes`,
+        help: "Free space where the data is, as an ordinary user sees it",
+        registers,
+        async collect() {
+          this.set(await freeBytes().catch(() => Number.NaN));
+        },
+      });
     },
     request(method, route, status, seconds) {
       requests.inc({ method, route, status: String(status) });

@@ -23,6 +23,15 @@ export const processSettings = z.strictObject({
   start_timeout: duration("5m"),
   /** How often the files that the configuration names are looked at, to take in those that changed; `0s`: on SIGHUP only. */
   reload_interval: duration("30s"),
+  /** With less free space than this where the data is, health says so; `0`: it is not asked. */
+  disk: z
+    .strictObject({
+      min_free_bytes: z
+        .int()
+        .min(0)
+        .default(256 * 2 ** 20),
+    })
+    .prefault({}),
   log: logSettings,
   telemetry: telemetrySettings,
   auth: authSettings,

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type Logger, setLogLevel } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openTelemetry } from "@seneschal/adapters/telemetry";
@@ -7,6 +7,7 @@ import type { Serve, ServeOptions, TlsOptions } from "@seneschal/contract";
 import { CodedError } from "@seneschal/core";
 import { type AuthSettings, type RunningService, type ServiceDefinition, startService } from "../platform/index.ts";
 import { certificateFiles } from "./certificate-files.ts";
+import { diskCheck, freeSpace } from "./free-space.ts";
 import { openRates } from "./open-rates.ts";
 import { preparedInstance } from "./prepare-data.ts";
 import type { ProcessConfig, ServiceName } from "./process-settings.ts";
@@ -49,6 +50,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       listen: await listenOptions(server, config.auth, trustedCa),
       rates: () => openRates(database, systemRandom),
       trustedProxies: server.trusted_proxies,
+      checks: config.disk.min_free_bytes === 0 ? [] : [diskCheck(resolve(config.data_dir), config.disk.min_free_bytes)],
       wait: { atMost: config.start_timeout, signal: signals },
     });
   };
@@ -88,6 +90,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
     }
   };
   await watchEnds(config);
+  for (const { metrics } of running) metrics.watchDisk(() => freeSpace(resolve(config.data_dir)));
   return {
     services: [...running],
     async reload(next) {

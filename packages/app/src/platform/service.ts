@@ -132,6 +132,8 @@ export interface BuildOptions {
   readonly observation?: "off";
   /** Ranges of the reverse proxies that are believed about where a request comes from; default none. */
   readonly trustedProxies?: readonly string[];
+  /** What else its health depends on. */
+  readonly checks?: readonly HealthCheck[];
   /** Milliseconds that `stop` waits for requests in flight; default 10,000. */
   readonly grace?: number;
   /** The server that it is served by, once there is one: connections of a certificate that is revoked are dropped there. */
@@ -170,7 +172,7 @@ export async function buildService<Schema extends z.ZodObject>(
   let built: BuiltService | undefined;
   try {
     built = await definition.build(config, { clock, random, log, metrics, version, background, health, server });
-    checks = built.checks ?? [];
+    checks = [...(built.checks ?? []), ...(options.checks ?? [])];
     const now = (): number => clock.now();
     const limits = options.rateLimits ?? built.limits;
     let limit: Hooks["rateLimit"] = limits === "off" ? "off" : rateLimiter(name, limits, rates, now);
