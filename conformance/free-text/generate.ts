@@ -3,7 +3,7 @@ import type { Category, Language, Source, Templates } from "./template.ts";
 import type { Values } from "./values.ts";
 
 /** A value in a text, as its writer meant it. Offsets are UTF-16 code units, `end` exclusive. */
-export interface Label {
+interface Label {
   readonly entity: string;
   readonly start: number;
   readonly end: number;

@@ -19,6 +19,6 @@ export type Language = "en" | "de" | "fr" | "es" | "it" | "pt" | "nl";
  * A text with places for values (`{person}`, `{iban}` ...) and the categories that it speaks of. One without a labelled place and without a
  * category is harmless.
  */
-export type Template = readonly [source: Source, text: string, ...categories: readonly Category[]];
+type Template = readonly [source: Source, text: string, ...categories: readonly Category[]];
 
 export type Templates = Readonly<Record<Language, readonly Template[]>>;

@@ -4,7 +4,7 @@ import type { Random } from "../../ports/random.ts";
 import { governanceError } from "../errors.ts";
 
 /** How a value is kept in a marker. */
-export type Kept = "hash" | "token" | "sealed";
+type Kept = "hash" | "token" | "sealed";
 
 /** What redaction does with a workspace's key. Equal values of an entity give equal hashes and tokens; sealed ones differ each time. */
 export interface RedactionKeys {
