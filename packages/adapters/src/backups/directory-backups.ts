@@ -9,7 +9,7 @@ import { type BackupTarget, backupId } from "./backup-target.ts";
 export function directoryBackups(directory: string): BackupTarget {
   return {
     async write(id, file, bytes) {
-      await mkdir(join(directory, id), { recursive: true });
+      await mkdir(join(directory, id), { recursive: true, mode: 0o700 });
       const part = join(directory, id, `${file}.part`);
       await pipeline(Readable.from(bytes), createWriteStream(part, { flush: true }));
       await rename(part, join(directory, id, file));
@@ -18,7 +18,7 @@ export function directoryBackups(directory: string): BackupTarget {
     },
     read: (id, file) => createReadStream(join(directory, id, file)),
     async list() {
-      await mkdir(directory, { recursive: true });
+      await mkdir(directory, { recursive: true, mode: 0o700 });
       return (await readdir(directory)).filter((name) => backupId.test(name)).sort();
     },
     async remove(id) {

@@ -26,7 +26,7 @@ export async function openDirectoryDevice(options: {
   const superblock: Superblock = { format: "seneschal-device/2", id, capacity_bytes: capacityBytes };
   let log: ExtentLog;
   try {
-    await mkdir(directory, { recursive: true });
+    await mkdir(directory, { recursive: true, mode: 0o700 });
     const found = await readSuperblock(directory);
     if (found !== undefined && found !== "damaged" && found.id !== id)
       throw failure("device_mismatch", `${directory} belongs to device ${found.id}, not ${id}`);
@@ -34,7 +34,7 @@ export async function openDirectoryDevice(options: {
       throw failure("device_mismatch", `${directory} has layout ${found.format}, this version reads ${superblock.format}`);
     if (found === undefined || (found !== "damaged" && found.capacity_bytes !== capacityBytes))
       await writeSuperblock(directory, superblock);
-    await mkdir(segments, { recursive: true });
+    await mkdir(segments, { recursive: true, mode: 0o700 });
     log = await openExtentLog(segments, capacityBytes);
   } catch (error) {
     throw isCoded(error) ? error : failure("device_unavailable", `device ${id} does not open`, error);

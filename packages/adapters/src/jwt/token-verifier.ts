@@ -12,8 +12,10 @@ export interface TokenClaims {
   readonly roles: readonly string[];
   readonly scopes: readonly string[];
   readonly expiresAt: number;
-  /** Of the person, unless the issuer says that it did not verify it (OpenID Connect Core, section 5.1). */
+  /** Of the person: only where the issuer says that it verified it (`email_verified` is the boolean `true`; OpenID Connect Core, section 5.1). */
   readonly email?: string;
+  /** What the token says, verified or not: good for refusing its bearer, for nothing else. */
+  readonly claimedEmail?: string;
   /** Identifies the token for revocation, where the issuer sets it. */
   readonly tokenId?: string;
 }
@@ -141,7 +143,8 @@ function claimsOf(payload: JWTPayload, latestIssue: number, mapping: ClaimMappin
     roles: given.flatMap((role) => translated(mapping.rolesOf, role) ?? []),
     scopes: scope === undefined ? [] : typeof scope === "string" ? scope.split(" ").filter(Boolean) : list("scope", scope),
     expiresAt: (exp as number) * 1000,
-    ...(email === undefined || email_verified === false ? {} : { email: text(mapping.email, email) }),
+    ...(email === undefined ? {} : { claimedEmail: text(mapping.email, email) }),
+    ...(email === undefined || email_verified !== true ? {} : { email: text(mapping.email, email) }),
     ...(jti === undefined ? {} : { tokenId: text("jti", jti) }),
   };
 }

@@ -61,6 +61,16 @@ describe("a token that holds", () => {
   });
 });
 
+test("an address is the person's only where the issuer says so with the boolean true; it is known otherwise too, to refuse by", async () => {
+  const email = "ada@example.test";
+  for (const email_verified of [undefined, null, false, "false", "true", 1, {}, [true]]) {
+    const claims = await verifier().verify(await sign({ ...good, email, email_verified } as never));
+    expect([claims.email, claims.claimedEmail]).toEqual([undefined, email]);
+  }
+  const verified = await verifier().verify(await sign({ ...good, email, email_verified: true } as never));
+  expect(verified.email).toBe(email);
+});
+
 describe("a token of an issuer whose tokens are to be short-lived", () => {
   const fifteen = 900_000;
   const long = { ...good, exp: SECOND + 86_400 };

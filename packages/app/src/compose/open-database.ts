@@ -4,6 +4,7 @@ import { spanned } from "@seneschal/adapters/telemetry";
 import { CodedError } from "@seneschal/core";
 import type { DocumentStore } from "@seneschal/core/ports";
 import type { StoreSchema } from "@seneschal/core/store";
+import { makePrivateDirectory } from "./private-files.ts";
 import type { DatabaseSettings } from "./storage-settings.ts";
 
 /** Opens the configured store with a service's collections. `fallbackPath` is where `level` goes when no path is configured. */
@@ -15,12 +16,17 @@ export async function openDatabase(
   return spanned(await openStore(settings, schema, fallbackPath), "store", ["commit"]);
 }
 
+async function openPrivateLevel(schema: StoreSchema, path: string): Promise<DocumentStore> {
+  await makePrivateDirectory(path);
+  return openLevelStore({ ...schema, path });
+}
+
 async function openStore(settings: DatabaseSettings, schema: StoreSchema, fallbackPath: string): Promise<DocumentStore> {
   switch (settings.kind) {
     case "memory":
       return openMemoryStore(schema);
     case "level":
-      return openLevelStore({ ...schema, path: settings.path ?? fallbackPath });
+      return openPrivateLevel(schema, settings.path ?? fallbackPath);
     case "postgres": {
       const { url, namespace } = settings;
       if (url === undefined) throw new CodedError("config_invalid", "database.url is missing");

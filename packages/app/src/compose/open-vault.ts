@@ -10,6 +10,7 @@ import {
 } from "@seneschal/adapters/vault";
 import { CodedError } from "@seneschal/core";
 import type { Clock, CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
+import { requirePrivateKey } from "./private-files.ts";
 import type { VaultSettings } from "./storage-settings.ts";
 
 /**
@@ -82,6 +83,7 @@ async function unsealOf({ passphrase, key_file }: VaultSettings, fallback: strin
   } catch (error) {
     throw new CodedError("config_invalid", `vault.key_file: ${file} cannot be read; seneschal init makes one`, {}, error);
   }
+  await requirePrivateKey(file);
   const key = new Uint8Array(Buffer.from(text.trim(), "base64"));
   if (key.length !== 32) throw new CodedError("config_invalid", `vault.key_file: ${file} does not hold 32 bytes in base64`);
   return { kind: "key", key };

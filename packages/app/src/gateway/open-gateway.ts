@@ -24,7 +24,7 @@ import { type AuditEvent, type AuditFacts, instanceStream } from "./audit/event.
 import { auditLog } from "./audit/log.ts";
 import { AuditTampered } from "./audit/sealer.ts";
 import { ownTokens } from "./auth/own-tokens.ts";
-import { principalOfCertificate, principalOfToken } from "./auth/principals.ts";
+import { principalOfCertificate, principalOfToken, tokenIssuers } from "./auth/principals.ts";
 import { auditedHandlers } from "./authz/audited-handlers.ts";
 import { authoriseCall } from "./authz/authorise-call.ts";
 import { requireTarget } from "./authz/require-target.ts";
@@ -155,6 +155,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   }
 
   const now = (): number => clock.now();
+  const issuers = tokenIssuers(config);
   const orchestrator = await openOrchestrator(config, now);
   const hooks: BuiltService["hooks"] = {
     errors: gatewayErrors,
@@ -172,7 +173,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
           },
           tokens: {
             verifiers: options.tokens ?? [],
-            principalOf: (claims, method) => principalOfToken(services.read, claims, method, now()),
+            principalOf: (claims, method) => principalOfToken(services.read, claims, method, now(), issuers),
           },
         }),
       ),

@@ -120,11 +120,20 @@ export const gatewaySettings = z.strictObject({
   rotation: z.strictObject({ scan_interval: duration("1h") }).prefault({}),
   /** Directory that backups are written to; it must survive the database. Without one there are no backups. */
   backup: z.strictObject({ location: z.string().min(1).optional() }).prefault({}),
-  /** Identity providers whose users may be taken in, and which of their groups map to which of ours, by name. */
+  /**
+   * Identity providers whose users may be taken in, and which of their groups map to which of ours, by name. `issuer`: whose tokens
+   * their users bring; by default the OpenID Connect issuer, or the only one that there is.
+   */
   sso: z
     .strictObject({
       providers: z
-        .array(z.strictObject({ id: z.string().min(1).max(64), groups: z.record(z.string(), z.string()).default({}) }))
+        .array(
+          z.strictObject({
+            id: z.string().min(1).max(64),
+            issuer: z.string().min(1).optional(),
+            groups: z.record(z.string(), z.string()).default({}),
+          }),
+        )
         .default(["idp_a", "idp_b", "idp_c", "okta", "azure_ad", "google", "oidc"].map((id) => ({ id, groups: {} }))),
     })
     .prefault({}),

@@ -27,7 +27,7 @@ async function folder(name: string): Promise<string> {
 /** A storage service as `seneschal serve` starts it, embedded vault and all, with the backups' directory beside it. */
 async function machine(name: string, backups: string, unseal: string) {
   const directory = await folder(name);
-  await writeFile(join(directory, "unseal.key"), unseal);
+  await writeFile(join(directory, "unseal.key"), unseal, { mode: 0o600 });
   const config = storageServiceSettings.parse({
     admin: { tokens: [{ id: "root", role: "cluster-admin", sha256: createHash("sha256").update(token).digest("hex") }] },
     s3: { port: 0 },

@@ -21,7 +21,7 @@ const admin = "seneschal.storage.v1.TenantKeyService";
 
 test("a tenant's own key service holds its key; without it only that tenant fails, once its cache is gone", async () => {
   const directory = await mkdtemp(join(tmpdir(), "seneschal-tenant-vaults-"));
-  await writeFile(join(directory, "unseal.key"), randomBytes(32).toString("base64"));
+  await writeFile(join(directory, "unseal.key"), randomBytes(32).toString("base64"), { mode: 0o600 });
   const emulator = await startVaultEmulator({ crypto: nodeCrypto, random: systemRandom, now: Date.now });
   let now = Date.now();
   const config = storageServiceSettings.parse({

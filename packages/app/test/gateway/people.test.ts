@@ -20,7 +20,7 @@ describe("one person under several accounts is one person", () => {
     return admin;
   };
   const token = (sub: string, email?: string): Caller =>
-    rig.bearer({ sub, org: "acme", roles: ["super_admin"], ...(email === undefined ? {} : { email }) });
+    rig.bearer({ sub, org: "acme", roles: ["super_admin"], ...(email === undefined ? {} : { email, email_verified: true }) });
   const user = async (subject: string, email: string): Promise<string> => {
     const { body, text, status } = await ada()("POST", "/api/v1/identities/users/sso", {
       ...{ provider: "idp_a", subject, email, name: subject, groups: [] },

@@ -50,7 +50,7 @@ async function machine(directory: string, instance: string, options: RigOptions 
 /** An empty machine that was given copies of the backups and an unseal key. */
 function empty(backups: string, unseal: string): string {
   const directory = folder();
-  writeFileSync(join(directory, "unseal.key"), unseal);
+  writeFileSync(join(directory, "unseal.key"), unseal, { mode: 0o600 });
   cpSync(backups, join(directory, "gateway-backups"), { recursive: true });
   return directory;
 }
@@ -83,7 +83,7 @@ const restoring = (rig: Rig, backup: Made, body: object, org = "anywhere"): Prom
 
 it("a backup and unseal.key, and nothing else of the lost machine, are the organisation on a clean one", async () => {
   const [here, unseal] = [folder(), unsealKey()];
-  writeFileSync(join(here, "unseal.key"), unseal);
+  writeFileSync(join(here, "unseal.key"), unseal, { mode: 0o600 });
   const lost = await machine(here, "lost");
   const acme = lost.rig.admin("acme");
   const key = await rootKey(acme);

@@ -59,6 +59,7 @@ export interface Rig {
     readonly roles?: readonly string[];
     readonly scope?: string;
     readonly email?: string;
+    readonly email_verified?: boolean;
   }): Caller;
   readonly anonymous: Caller;
   with(identity: { readonly cert: string; readonly key: string }): Caller;

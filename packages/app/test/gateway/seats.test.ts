@@ -64,7 +64,7 @@ describe("one seat, one person, known by name", () => {
       expect(again.id).not.toBe(one?.id);
       expect((await one?.call("POST", `${path}/seed`, seed(1)))?.status).toBe(204);
       expect(told((await one?.call("POST", `${path}/seed`, seed(2))) as Answer)).toEqual([409, "CONFLICT"]);
-      const disguised = rig.bearer({ sub: "second-account", org, email: "PERSON-1@people.example" });
+      const disguised = rig.bearer({ sub: "second-account", org, email: "PERSON-1@people.example", email_verified: true });
       expect(told(await disguised("POST", `${path}/seed`, seed(2)))).toEqual([409, "CONFLICT"]);
       // Without anything that tells the accounts apart from two people's, they are two: who registers users answers for that.
       expect((await again.call("POST", `${path}/seed`, seed(2))).status).toBe(204);

@@ -19,7 +19,7 @@ import type { GatewayStart } from "./gateway-instance.ts";
 
 const start = JSON.parse(process.argv[2] ?? "{}") as GatewayStart;
 const keyFile = join(start.dataDir, "unseal.key");
-await readFile(keyFile).catch(() => writeFile(keyFile, Buffer.from(systemRandom(32)).toString("base64")));
+await readFile(keyFile).catch(() => writeFile(keyFile, Buffer.from(systemRandom(32)).toString("base64"), { mode: 0o600 }));
 const config = gatewayService(start.dataDir).settings.parse({
   server: { instance_id: `gateway-of-${start.org}` },
   rate_limit: { authenticated: { limit: 1_000_000 } },

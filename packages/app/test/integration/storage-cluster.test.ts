@@ -47,7 +47,7 @@ test.skipIf(!installed)(
     const directory = await mkdtemp(join(tmpdir(), "seneschal-cluster-"));
     const [etcd, postgres, ca] = await Promise.all([startEtcdCluster(), startPostgres(), storeCa("Cluster CA")]);
     const keyFile = join(directory, "unseal.key");
-    await writeFile(keyFile, randomBytes(32).toString("base64"));
+    await writeFile(keyFile, randomBytes(32).toString("base64"), { mode: 0o600 });
     await writeFile(join(directory, "ca.pem"), ca.pem);
     const addresses = await Promise.all(
       names.map(async () => ({ http: await ownAddress(), data: await ownAddress(), peer: await ownAddress() })),

@@ -5,9 +5,10 @@ import { CodedError } from "@seneschal/core";
 import { refusal } from "@seneschal/core/keys";
 import { admins } from "../admins/collections.ts";
 import { type CertificateRecord, certificates } from "../certificates/collections.ts";
+import type { GatewayConfig } from "../settings.ts";
 import { keyText } from "../store/collection.ts";
 import type { Reader } from "../store/reader.ts";
-import { users } from "../users/collections.ts";
+import { type User, users } from "../users/collections.ts";
 import { identityKinds } from "./identity-kinds.ts";
 
 /** The record of a presented certificate: the very one that was issued, not one of the same serial. */
@@ -39,25 +40,56 @@ export async function principalOfCertificate(read: Reader, identity: Certificate
   };
 }
 
-/** Whom a token stands for: the issuer's word, unless a local record of that subject or of that person is disabled. */
+/** Who issues tokens, and which of them a provider of users is. */
+export interface TokenIssuers {
+  /** Whether tokens of more than one issuer are taken: a subject alone is nobody then. */
+  readonly several: boolean;
+  /** The issuer of a provider's users; undefined for one that is not configured. */
+  ofProvider(provider: string): string | undefined;
+}
+
+/** The issuers of a configuration. A provider that names none is the OpenID Connect issuer, or the only one that there is. */
+export function tokenIssuers({ auth, sso }: Pick<GatewayConfig, "auth" | "sso">): TokenIssuers {
+  const jwt = auth.jwt.enabled ? auth.jwt.issuer : undefined;
+  const oidc = auth.oidc.enabled ? auth.oidc.issuer_url : undefined;
+  const providers = new Map(sso.providers.map(({ id, issuer }) => [id, issuer ?? oidc ?? jwt]));
+  return {
+    several: jwt !== undefined && oidc !== undefined && jwt !== oidc,
+    ofProvider: (provider) => providers.get(provider),
+  };
+}
+
+/**
+ * Whom a token stands for: the issuer's word, unless a local record of that person is disabled. A person is known by issuer and
+ * subject (OpenID Connect Core, section 5.7): a record belongs to the issuer of its provider, and where several issuers are
+ * trusted a subject without a record is named with its issuer, `<issuer>#<subject>`.
+ */
 export async function principalOfToken(
   read: Reader,
   claims: TokenClaims,
   method: "jwt" | "oidc",
   now: number,
+  issuers: TokenIssuers,
 ): Promise<Principal> {
-  const { subject, organization: org, roles, scopes, email } = claims;
-  if (Buffer.byteLength(subject) > 256) throw new CodedError("invalid_token", "invalid token", { reason: "claim sub" });
+  const { subject, issuer, organization: org, roles, scopes, email, claimedEmail } = claims;
+  const invalid = (): CodedError => new CodedError("invalid_token", "invalid token", { reason: "claim sub" });
+  if (Buffer.byteLength(subject) > 256) throw invalid();
   for (const kind of Object.values(identityKinds)) {
     const known = await kind?.find(read, subject);
     if (known !== undefined && known.org === org && !known.isActive(now)) throw refusal("FORBIDDEN", "the identity is disabled");
   }
-  // Providers may know the same subject: removed at one is removed.
   const records = await read.list(users, "by_subject", [org, subject]);
-  const [user] = records;
-  const disabled = records.some(({ active }) => !active) || (await isDisabledAdmin(read, org, email ?? user?.email ?? ""));
+  const mine = ({ sso_provider }: User): boolean => !issuers.several || issuers.ofProvider(sso_provider) === issuer;
+  const user = records.find(mine);
+  // One provider may know a subject under several names, and a name may have left the configuration: removed at one is removed.
+  const removed = records.some(
+    (record) => !record.active && (mine(record) || issuers.ofProvider(record.sso_provider) === undefined),
+  );
+  const disabled = removed || (await isDisabledAdmin(read, org, claimedEmail ?? user?.email ?? ""));
   if (disabled) throw refusal("FORBIDDEN", "the identity is disabled");
-  return { id: user?.id ?? subject, type: "user", org, roles, scopes, method, ...(email === undefined ? {} : { email }) };
+  const id = user?.id ?? (issuers.several ? `${issuer}#${subject}` : subject);
+  if (Buffer.byteLength(id) > 256) throw invalid();
+  return { id, type: "user", org, roles, scopes, method, ...(email === undefined ? {} : { email }) };
 }
 
 /** Whether the address is that of an admin who was disabled: the same person has no other way in. */

@@ -4,6 +4,7 @@ import { type Candidate, type SequencerLease, sha256 } from "@seneschal/adapters
 import { createMemoryLog } from "@seneschal/adapters/memory";
 import { CodedError } from "@seneschal/core";
 import type { ReplicatedLog } from "@seneschal/core/ports";
+import { makePrivateDirectory } from "../../compose/private-files.ts";
 import { etcdOptions } from "../../platform/index.ts";
 import type { SchedulerConfig } from "../settings.ts";
 
@@ -13,13 +14,18 @@ type Storage = SchedulerConfig["storage"];
 const etcd = () => import("@seneschal/adapters/etcd");
 const postgres = () => import("@seneschal/adapters/postgres");
 
+async function openPrivateLevel(path: string): Promise<ReplicatedLog> {
+  await makePrivateDirectory(path);
+  return openLevelLog({ path });
+}
+
 /** The configured log. Throws `config_invalid` when what it needs is missing, and what the adapters throw. */
 export async function openLog(storage: Storage): Promise<ReplicatedLog> {
   switch (storage.kind) {
     case "memory":
       return createMemoryLog().open();
     case "level":
-      return openLevelLog({ path: join(needed(storage.path, "path"), "log") });
+      return openPrivateLevel(join(needed(storage.path, "path"), "log"));
     case "etcd":
       return (await etcd()).openEtcdLog({
         ...etcdOptions(storage),

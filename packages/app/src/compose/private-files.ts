@@ -1,0 +1,34 @@
+import { chmod, mkdir, stat } from "node:fs/promises";
+import { CodedError } from "@seneschal/core";
+
+/** Modes are not there on Windows: its access lists decide. */
+const hasModes = process.platform !== "win32";
+
+/**
+ * Makes a directory of data that only its owner enters, and shuts an existing one to the world: of a data directory's files the
+ * names alone say much. What its group may do is the operator's, as for those who make backups. Throws `config_invalid` for a
+ * directory that is open to the world and another user's.
+ */
+export async function makePrivateDirectory(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const mode = await modeOf(path);
+  if ((mode & 0o007) === 0) return;
+  try {
+    await chmod(path, mode & 0o770);
+  } catch (error) {
+    throw new CodedError("config_invalid", `${path} is open to everybody on the machine: chmod o-rwx ${path}`, {}, error);
+  }
+}
+
+/**
+ * Refuses a key that the world may read or its group may change, as `config_invalid`. Its group may read it: so are secrets mounted into
+ * containers.
+ */
+export async function requirePrivateKey(path: string): Promise<void> {
+  if (((await modeOf(path)) & 0o027) === 0) return;
+  throw new CodedError("config_invalid", `${path} is a key that others may read or change: chmod 600 ${path}`);
+}
+
+async function modeOf(path: string): Promise<number> {
+  return hasModes ? (await stat(path)).mode & 0o777 : 0;
+}

@@ -1,0 +1,47 @@
+import { spawnSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openRig, type Rig } from "../gateway/rig.ts";
+
+const python = spawnSync("python3", ["--version"]).status === 0;
+if (!python) console.warn("no python3: audit leaves are not computed from outside");
+
+/** The program of the documents, and what it says of events from its standard input. */
+async function program(): Promise<string> {
+  const page = await readFile(new URL("../../../../docs/gateway.md", import.meta.url), "utf8");
+  const [, code = ""] = /```python\n([^`]*def leaf\([^`]*)```/.exec(page) ?? [];
+  return `${code}
+import base64, sys
+given = json.load(sys.stdin)
+leaves = [leaf(event, given["stream"]) for event in given["events"]]
+print(json.dumps({"hashes": [l.hex() for l in leaves], "root": base64.b64encode(root(leaves)).decode()}))
+`;
+}
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig?.close());
+
+it.skipIf(!python)("the documents are enough to compute every leaf and the signed root of a log from its events", async () => {
+  const ask = rig.admin("acme");
+  for (const name of ["plain", "grüße", '引用 \u2028 "\\"']) {
+    await ask("POST", "/api/v1/groups", { name, description: "", workspace_ids: [] });
+    await ask("POST", "/api/v1/emergency-access/request", { reason: name });
+  }
+  const { body: checkpoint } = await ask("GET", "/api/v1/audit/checkpoint");
+  const [, size = "", root = ""] = String(checkpoint.checkpoint ?? checkpoint.note).split("\n");
+  const { body: page } = await ask("GET", "/api/v1/audit?limit=1000");
+  const events = (page.events as { sequence: number; data_hash: string; prev_hash: string }[])
+    .filter(({ sequence }) => sequence <= Number(size))
+    .sort((a, b) => a.sequence - b.sequence);
+  expect(events.length).toBe(Number(size));
+  expect(events.length).toBeGreaterThan(3);
+  const input = JSON.stringify({ stream: "acme", events });
+  const run = spawnSync("python3", ["-c", await program()], { input, encoding: "utf8" });
+  expect(run.stderr).toBe("");
+  const hashes = events.map(({ data_hash }) => data_hash);
+  expect(JSON.parse(run.stdout)).toEqual({ hashes, root });
+  expect(events.slice(1).map(({ prev_hash }) => prev_hash)).toEqual(hashes.slice(0, -1));
+});
