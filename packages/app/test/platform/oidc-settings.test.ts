@@ -71,6 +71,7 @@ describe("a provider with a certificate of a private CA", () => {
       "https://id.example/tenant": "tenant-7",
       realm_access: { roles: ["seneschal-admins", "super_admin", "offline_access"] },
       upn: "ada@acme.example",
+      email_verified: true,
     };
     expect(await verify({ ca_file, claims }, said)).toMatchObject({
       organization: "acme",
