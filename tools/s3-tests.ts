@@ -1,6 +1,6 @@
 /**
- * Runs Ceph's s3-tests, unmodified, against a node of this checkout, and prints a tally by what the tests are about. Needs python3
- * and a checkout of the suite:
+ * Runs Ceph's s3-tests, unmodified, against a node of this checkout, and prints a tally by what the tests are about. A test of the
+ * floor, `tools/s3-tests-floor.txt`, that ran and did not pass is named, and the exit is 1. Needs python3 and a checkout of the suite:
  *
  * `node --import ./tools/run-source.mjs --conditions=@seneschal/source tools/s3-tests.ts DIRECTORY [pytest arguments]`
  */
@@ -95,6 +95,8 @@ try {
     stdio: ["ignore", process.env["S3_TESTS_LIST"] === undefined ? "ignore" : "inherit", "inherit"],
   });
   await new Promise((done) => pytest.once("exit", done));
+  const floor = new Set(readFileSync(new URL("./s3-tests-floor.txt", import.meta.url), "utf8").trim().split("\n"));
+  const fallen: string[] = [];
   const tally = new Map(groups.map(([name]) => [name, { passed: 0, failed: 0, skipped: 0 }]));
   for (const [, name = "", rest = ""] of readFileSync(report, "utf8").matchAll(
     /<testcase [^>]*? name="([^"]+)"[^>]*?(\/>|>[\s\S]*?<\/testcase>)/g,
@@ -102,6 +104,7 @@ try {
     const row = tally.get(groups.find(([, pattern]) => pattern.test(name))?.[0] ?? "core");
     const outcome = /<(failure|error)/.test(rest) ? "failed" : /<skipped/.test(rest) ? "skipped" : "passed";
     if (row !== undefined) row[outcome] += 1;
+    if (outcome !== "passed" && floor.has(name)) fallen.push(name);
     if (process.env["S3_TESTS_LIST"] !== undefined) console.log(`${outcome}\t${name}`);
   }
   const rows = [...tally].filter(([, row]) => row.passed + row.failed + row.skipped > 0);
@@ -113,6 +116,8 @@ try {
     console.log(
       `${name.padEnd(28)}${String(passed).padStart(5)} passed${String(failed).padStart(5)} failed${String(skipped).padStart(5)} skipped`,
     );
+  for (const name of fallen) console.log(`below the floor: ${name}`);
+  if (fallen.length > 0) process.exitCode = 1;
 } finally {
   clearInterval(lifecycle);
   await expiring;
