@@ -70,6 +70,15 @@ export function openMetrics({ prefix, version }: { readonly prefix: string; read
     labelNames: ["setting"],
     registers,
   });
+  let disk: (() => Promise<number>) | undefined;
+  new Gauge({
+    name: `${prefix}_disk_free_bytes`,
+    help: "Free space where the data is, as an ordinary user sees it",
+    registers,
+    async collect() {
+      this.set((await disk?.().catch(() => undefined)) ?? Number.NaN);
+    },
+  });
   return {
     registry,
     prefix,
@@ -80,14 +89,7 @@ export function openMetrics({ prefix, version }: { readonly prefix: string; read
       for (const [setting, seconds] of Object.entries(all)) ends.set({ setting }, seconds);
     },
     watchDisk(freeBytes) {
-      new Gauge({
-        name: `${prefix}_disk_free_bytes`,
-        help: "Free space where the data is, as an ordinary user sees it",
-        registers,
-        async collect() {
-          this.set(await freeBytes().catch(() => Number.NaN));
-        },
-      });
+      disk = freeBytes;
     },
     request(method, route, status, seconds) {
       requests.inc({ method, route, status: String(status) });
