@@ -95,7 +95,11 @@ try {
     stdio: ["ignore", process.env["S3_TESTS_LIST"] === undefined ? "ignore" : "inherit", "inherit"],
   });
   await new Promise((done) => pytest.once("exit", done));
-  const floor = new Set(readFileSync(new URL("./s3-tests-floor.txt", import.meta.url), "utf8").trim().split("\n"));
+  const floor = new Set(
+    readFileSync(new URL("./s3-tests-floor.txt", import.meta.url), "utf8")
+      .trim()
+      .split("\n"),
+  );
   const fallen: string[] = [];
   const tally = new Map(groups.map(([name]) => [name, { passed: 0, failed: 0, skipped: 0 }]));
   for (const [, name = "", rest = ""] of readFileSync(report, "utf8").matchAll(
