@@ -25,6 +25,17 @@ function damaged(pem: string): string {
 const seed = new Uint8Array(32).fill(7);
 const first = { email: "ada@acme.example", name: "Ada" };
 
+/** A request of an RSA key of 1024 bits, well signed. */
+const smallRequest = [
+  "-----BEGIN CERTIFICATE REQUEST-----",
+  "MIIBTzCBuQIBADAQMQ4wDAYDVQQDDAVzbWFsbDCBnzANBgkqhkiG9w0BAQEFAAOBjQAwgYkCgYEAzWedrM7yNZZlmrHzp+XudYOS",
+  "nS0ze2gbBgawsWkqgoC7xm6OyVfs3Q+Rp/CVANhCvPbqLVAFMgPdf1IMJTxMPmSN9hm33u4JE221hgTTu9LL64bL8DtYyU0w8nOI",
+  "awlW/+dvKwueEW3e2HzHAV2yvDBoZjrlQqxqXSC/Lfwyxv0CAwEAAaAAMA0GCSqGSIb3DQEBCwUAA4GBAFntD/8uat1qb/FUPmrS",
+  "z0IxS2U2tg11EWE9XSiCTFWJNRBEX2K2ctM1VpHG1FGNR3Bafzk3jojzP9gFiWPai25hZoAFHBBulpsZLttk2zyXwp00PpFgbE0a",
+  "uvDLqkSG9JyS8e0eH+yzbzndVU91w35UucgNvIRXbZyFlkXf+Q97",
+  "-----END CERTIFICATE REQUEST-----",
+].join("\n");
+
 describe("the first admin", () => {
   let rig: Rig;
   beforeAll(async () => {
@@ -82,6 +93,8 @@ describe("the first admin", () => {
     expect([guess.status, code(guess)]).toEqual([401, "UNAUTHORIZED"]);
     const broken = await rig.anonymous("POST", path, { enrollment_token, csr: damaged(csr) });
     expect([broken.status, code(broken)]).toEqual([422, "CSR_INVALID"]);
+    const small = await rig.anonymous("POST", path, { enrollment_token, csr: smallRequest });
+    expect([small.status, small.body.error.message]).toEqual([422, "an RSA key has at least 2048 bits, this one 1024"]);
     const enrolled = await rig.anonymous("POST", path, { enrollment_token, csr: base64(csr) });
     expect(enrolled.status, enrolled.text).toBe(200);
     expect(enrolled.body.admin).toMatchObject({ enrollment_status: "active", cert_serial: enrolled.body.serial_number });

@@ -143,11 +143,15 @@ describe("policies", () => {
     expect([refused.status, refused.body.error.code]).toEqual([400, "POLICY_INVALID"]);
     expect((await acme("GET", `/api/v1/policies/${policy.id}`)).body).toMatchObject({ version: 1, rego: policy.rego });
     const next = { rego: rego("allow := false", id) };
+    const stale = await key.sign("policy.delete", policy.id, {});
     const updated = await acme("PUT", `/api/v1/policies/${policy.id}`, {
       ...next,
       signature: await key.sign("policy.update", policy.id, next),
     });
     expect(updated.body).toMatchObject({ version: 2 });
+    // Signed for the version before: whoever signed never saw this one.
+    const late = await acme("DELETE", `/api/v1/policies/${policy.id}`, { signature: stale });
+    expect([late.status, late.body.error.code]).toEqual([403, "SIGNATURE_INVALID"]);
     const listed = await acme("GET", `/api/v1/policies/workspace/${id}`);
     expect(listed.body).toMatchObject({ count: 1, total: 1 });
     const gone = await acme("DELETE", `/api/v1/policies/${policy.id}`, {

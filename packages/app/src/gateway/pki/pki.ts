@@ -1,3 +1,4 @@
+import { createPublicKey } from "node:crypto";
 import { isCoded } from "@seneschal/core";
 import { refusal, timestamp } from "@seneschal/core/keys";
 import {
@@ -154,14 +155,23 @@ export function pki(needs: AuthorityNeeds): Pki {
   };
 }
 
+/** Says of a small RSA key that it is small: its signature is not looked at. */
+function requireStrong({ kind, spki }: PublicKey): void {
+  if (kind !== "rsa") return;
+  const key = createPublicKey({ key: Buffer.from(spki), format: "der", type: "spki" });
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+  if (bits < 2048) throw refusal("CSR_INVALID", `an RSA key has at least 2048 bits, this one ${bits}`, { field: "csr" });
+}
+
 /** The key of a request that its holder signed. Throws `CSR_INVALID`. */
 function provenKey({ crypto }: AuthorityNeeds, text: string): PublicKey {
   const pem = text.includes("-----BEGIN") ? text : Buffer.from(text, "base64").toString("utf8");
   try {
     const request = parseRequest(pem);
+    requireStrong(request.publicKey);
     if (verifyRequest(crypto, request)) return request.publicKey;
   } catch (error) {
-    if (!isCoded(error)) throw error;
+    if (!isCoded(error) || error.code === "CSR_INVALID") throw error;
     throw refusal("CSR_INVALID", "the certificate signing request cannot be read", { field: "csr" });
   }
   throw refusal("CSR_INVALID", "the certificate signing request is not signed by its own key", { field: "csr" });

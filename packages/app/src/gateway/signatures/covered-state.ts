@@ -4,6 +4,7 @@ import type { CryptoProvider } from "@seneschal/core/ports";
 import { backups } from "../backups/collections.ts";
 import { emergencies } from "../emergency/collections.ts";
 import { findFederation } from "../federation/find.ts";
+import { policies } from "../policies/collections.ts";
 import { replicaId, replicas } from "../replication/collections.ts";
 import type { Reader } from "../store/reader.ts";
 import { workspaces } from "../workspaces/collections.ts";
@@ -45,6 +46,12 @@ const currentSerial: Cover = async (read, partner, org) => {
   return federation === undefined ? {} : { serial_number: federation.serial_number };
 };
 
+/** The version: a signature for one text of a policy is worthless on the next. */
+const policyVersion: Cover = async (read, id, org) => {
+  const policy = isUuid(id) ? await read.get(policies, id) : undefined;
+  return policy?.org_id === org ? { version: policy.version } : {};
+};
+
 /** What is restored. */
 const backupChecksum: Cover = async (read, id, org) => {
   const backup = isUuid(id) ? await read.get(backups, id) : undefined;
@@ -58,6 +65,8 @@ const covers: Readonly<Record<string, Cover>> = {
   "workspace.delete": content,
   "workspace.rotate-dek": revision,
   "workspace.export": revision,
+  "policy.update": policyVersion,
+  "policy.delete": policyVersion,
   "emergency.verify": emergencyRequest,
   "backup.restore": backupChecksum,
   "federation.renew-cert": currentSerial,
