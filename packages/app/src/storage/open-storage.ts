@@ -133,8 +133,11 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
     tls,
     simulation,
   };
-  const ends = platform.metrics.registry.getSingleMetric(`${platform.metrics.prefix}_certificate_expiry_timestamp_seconds`);
-  if (ends !== undefined) node.metrics.registry.registerMetric(ends);
+  // One page tells both: what the node counts, and what the platform counts of every service.
+  for (const { name } of await platform.metrics.registry.getMetricsAsJSON()) {
+    const metric = platform.metrics.registry.getSingleMetric(name);
+    if (metric !== undefined) node.metrics.registry.registerMetric(metric);
+  }
   let gateway: S3Gateway | undefined;
   let ports: NodePorts | undefined;
   return {
