@@ -1,10 +1,11 @@
 import type { Random } from "@seneschal/core/ports";
-import { combine, split } from "shamir-secret-sharing";
+import { combine } from "shamir-secret-sharing";
 import { bytesEqual, concat } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { nobleCrypto } from "../provider/noble.ts";
 import { acceptedShares, type ShareSet, type SubmittedShare } from "./inspect-shares.ts";
 import { assertThreshold, Share } from "./share.ts";
+import { drawn, splitBytes } from "./split-bytes.ts";
 
 const CHECK = 16;
 const MAX_SECRET = 1024;
@@ -26,8 +27,8 @@ export interface SplitRecord {
  * back. For signing keys use the FROST functions: those are never combined.
  *
  * The split body carries `secret || r || HMAC-SHA256(r, secret)[0..16]`, so that a wrong reconstruction is refused
- * instead of returned. The polynomials are drawn by shamir-secret-sharing from the host's generator; `random` draws the
- * set id, the salt and r. Throws `invalid_threshold`, `crypto_invalid`.
+ * instead of returned. Everything is drawn from `random`: the same bytes of it give the same shares. Throws `invalid_threshold`, and
+ * `crypto_invalid` also for a source that gives too little, or the same byte again and again.
  */
 export async function splitSecret(
   secret: Uint8Array,
@@ -38,16 +39,15 @@ export async function splitSecret(
   if (secret.length < 1 || secret.length > MAX_SECRET) {
     throw cryptoError("crypto_invalid", "only 1 to 1024 bytes are split: split a key, not the data");
   }
-  const setId = random(16);
-  const r = random(CHECK);
-  // The library insists on a plain Uint8Array: a Buffer is a TypeError there.
-  const body = Uint8Array.from(concat(secret, r, check(r, secret)));
-  const payloads = await split(body, total, threshold);
+  const setId = drawn(random, 16);
+  const r = drawn(random, CHECK);
+  const body = concat(secret, r, check(r, secret));
+  const payloads = splitBytes(body, total, threshold, random);
   body.fill(0);
   const shares = payloads.map(
     (payload, i) => new Share({ scheme: "shamir", setId, epoch, threshold, total, index: i + 1 }, payload),
   );
-  const salt = random(32);
+  const salt = drawn(random, 32);
   const commitments = shares.map((share) => commit(salt, share));
   return { shares, record: { setId, epoch, threshold, total, salt, commitments } };
 }

@@ -32,7 +32,9 @@ import {
   sumRepair,
 } from "@seneschal/crypto/threshold";
 import fc from "fast-check";
+import { combine } from "shamir-secret-sharing";
 import { describe, expect, test } from "vitest";
+import { splitBytes } from "../../src/threshold/split-bytes.ts";
 import { runs, seeded, submit } from "../seeded.ts";
 
 const message = utf8("a message");
@@ -316,6 +318,50 @@ describe("Shamir for opaque secrets", () => {
         },
       ),
       runs(20),
+    );
+  });
+
+  test("the same bytes of the source give the same shares", async () => {
+    const of = async (label: string) =>
+      (await splitSecret(utf8("secret"), { threshold: 3, total: 5, random: seeded(label) })).shares.map((share) =>
+        share.encode(),
+      );
+    expect(await of("a")).toEqual(await of("a"));
+    const others = await of("b");
+    for (const [i, share] of (await of("a")).entries()) expect(share).not.toEqual(others[i]);
+  });
+
+  test("a source that gives nothing random is refused: every holder would have the secret", async () => {
+    const good = seeded("s");
+    // From the first draw on, or from any later one.
+    for (const bad of [
+      (length: number) => new Uint8Array(length),
+      (length: number) => new Uint8Array(length).fill(7),
+      (length: number) => good(length).subarray(1),
+      () => new Uint8Array(),
+    ])
+      for (let from = 0; from < 5; from++) {
+        let drawn = 0;
+        const random = (length: number) => (drawn++ < from ? good(length) : bad(length));
+        await expect(splitSecret(utf8("secret"), { threshold: 3, total: 5, random }), String(from)).rejects.toThrow(
+          coded("crypto_invalid"),
+        );
+      }
+  });
+
+  test("its shares are those of shamir-secret-sharing: the library combines them", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ minLength: 16, maxLength: 64 }),
+        fc.integer({ min: 2, max: 8 }),
+        fc.nat(4),
+        async (secret, t, more) => {
+          const payloads = splitBytes(secret, t + more, t, seeded("l"));
+          expect(await combine(payloads.slice(more))).toEqual(secret);
+          expect(await combine(payloads)).toEqual(secret);
+        },
+      ),
+      runs(50),
     );
   });
 
