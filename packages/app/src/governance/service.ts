@@ -56,6 +56,7 @@ async function build(config: GovernanceServiceConfig, platform: Platform, dataDi
       },
     };
   } catch (error) {
+    await policy.close();
     await store.close();
     throw error;
   }

@@ -5,6 +5,7 @@ import {
   classifierInThread,
   classifyTask,
   classifyWith,
+  configuredRecogniser,
   createClassifier,
   MAX_QUERY_LENGTH,
   type SqlParser,
@@ -76,4 +77,17 @@ test("an answer tells a bounded number of findings, and how many it leaves out",
   expect([answer.result.findings.length, answer.result.findings_omitted]).toEqual([8192, 10_000 - 8192]);
   const few = classifyTask({ query: "a@example.org", context: {} });
   expect("result" in few && "findings_omitted" in few.result).toBe(false);
+});
+
+test("what is no text, and a context that is no object, is a TypeError that names the argument", () => {
+  const { classify } = createClassifier();
+  for (const query of [5, undefined, null, {}, ["a"]])
+    expect(() => classify(query as never)).toThrow(new TypeError("query: expected a string"));
+  for (const context of [5, null, "a"])
+    expect(() => classify("text", context as never)).toThrow(new TypeError("context: expected an object"));
+});
+
+test("a configured recogniser needs no context words", () => {
+  const one = configuredRecogniser({ entity: "BADGE", pattern: "B-[0-9]{4}", score: 0.6 });
+  expect(one).toMatchObject({ entity: "BADGE", context: [] });
 });

@@ -90,6 +90,12 @@ export class Share implements ShareHeader {
     return concat(body, checksum(body));
   }
 
+  /** What is public of it, for logs and records: never the payload. {@link encode} writes the whole share. */
+  toJSON() {
+    const { scheme, setId, epoch, threshold, total, index } = this;
+    return { scheme, set_id: base64(setId), epoch, threshold, total_shares: total, index };
+  }
+
   /** Base64 text: `data` of a share in the HTTP interface. */
   encode(): string {
     return base64(this.toBytes());

@@ -80,6 +80,7 @@ export function createClassifier(options: ClassifierOptions = {}): Classifier {
     policy,
     classify(query, context = {}) {
       checkLength(query);
+      if (typeof context !== "object" || context === null) throw new TypeError("context: expected an object");
       try {
         return classify(query, context, policy, options);
       } catch (cause) {
@@ -89,8 +90,9 @@ export function createClassifier(options: ClassifierOptions = {}): Classifier {
   };
 }
 
-/** Throws `validation_failed` for a text that is too long. */
+/** Throws `validation_failed` for a text that is too long, `TypeError` for what is no text. */
 export function checkLength(query: string): void {
+  if (typeof query !== "string") throw new TypeError("query: expected a string");
   if (query.length <= MAX_QUERY_LENGTH) return;
   throw governanceError("validation_failed", `query: at most ${MAX_QUERY_LENGTH} characters`, {
     issues: [{ path: "body.query", message: `at most ${MAX_QUERY_LENGTH} characters` }],

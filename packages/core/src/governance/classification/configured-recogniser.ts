@@ -8,12 +8,19 @@ export interface ConfiguredRecogniser {
   readonly pattern: string;
   /** 0..1, see `Pattern`. */
   readonly score: number;
-  readonly context: readonly string[];
+  /** Words that make it surer; default none. */
+  readonly context?: readonly string[];
   readonly country?: string | undefined;
 }
 
 /** The recogniser that a configuration means; `undefined` when its pattern is not one for {@link boundedPattern}. */
-export function configuredRecogniser({ entity, pattern, score, context, country }: ConfiguredRecogniser): Recogniser | undefined {
+export function configuredRecogniser({
+  entity,
+  pattern,
+  score,
+  context = [],
+  country,
+}: ConfiguredRecogniser): Recogniser | undefined {
   const regex = boundedPattern(pattern);
   if (regex === undefined) return undefined;
   return {
