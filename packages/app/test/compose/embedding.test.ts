@@ -190,6 +190,7 @@ describe.each([
   });
 
   test("OpenAPI documents, pages, links and cookies name the path that the service stands at", async () => {
+    expect((await it.call("governance", "PUT", "/api/v1/resources/x", { tier: "INTERNAL" })).status).toBeLessThan(300);
     for (const name of names) {
       const base = `/inside/${name}`;
       const document = await it.call(name, "GET", "/openapi.json");
@@ -200,11 +201,10 @@ describe.each([
         ...(it.definitions[name].contract as Contract),
         ...(document.status === 200 && docsContract),
       });
-      const pages = routes.filter(
-        ({ method, path, produces }) => method === "GET" && produces?.startsWith("text/html") === true && !path.includes(":"),
-      );
-      expect(pages.length, name).toBeGreaterThanOrEqual({ gateway: 0, governance: 2, scheduler: 0, storage: 9 }[name]);
-      for (const { path } of pages) {
+      const pages = routes.filter(({ method, produces }) => method === "GET" && produces?.startsWith("text/html") === true);
+      expect(pages.length, name).toBeGreaterThanOrEqual({ gateway: 0, governance: 3, scheduler: 0, storage: 9 }[name]);
+      for (const page of pages) {
+        const path = page.path.replace(/:[a-z0-9_]+/gi, "x");
         const { status, text } = await it.call(name, "GET", path);
         expect(status, `${name} ${path}`).toBe(200);
         const links = [...text.matchAll(/\b(?:href|src|action)="([^"]*)"/g)].map(([, link = ""]) => link);
