@@ -33,7 +33,7 @@ describe.each(releases.map(({ name }) => name))("a data-governance directory of 
   let rig: Rig;
   beforeAll(async () => {
     cpSync(join(folder, release, "governance"), join(path, "store"), { recursive: true });
-    writeFileSync(join(path, "checkpoint.pem"), facts.checkpoint_key);
+    writeFileSync(join(path, "checkpoint.pem"), facts.checkpoint_key, { mode: 0o600 });
     store = await openLevelStore({ ...governanceSchema, path: join(path, "store") });
     rig = await startRig(serve, { store, checkpointKey: join(path, "checkpoint.pem") });
   });
