@@ -3,6 +3,12 @@ import type { CryptoProvider } from "../../ports/crypto-provider.ts";
 import type { Random } from "../../ports/random.ts";
 import { governanceError } from "../errors.ts";
 
+/** The part of the platform that every JavaScript host has, and that neither the language's nor Node's types belong here for. */
+interface Codec {
+  readonly TextDecoder: new (label: "utf-8", options: object) => { decode(bytes: Uint8Array): string };
+}
+const decoder = new (globalThis as unknown as Codec).TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 /** How a value is kept in a marker. */
 type Kept = "hash" | "token" | "sealed";
 
@@ -53,9 +59,7 @@ export function redactionKeys(provider: CryptoProvider, key: Uint8Array, random:
       if (bytes === undefined || bytes.length < NONCE + 16) return undefined;
       try {
         const key = form === "token" ? tokenKey : sealKey;
-        return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
-          provider.open(key, bytes.subarray(0, NONCE), bytes.subarray(NONCE), utf8ToBytes(entity)),
-        );
+        return decoder.decode(provider.open(key, bytes.subarray(0, NONCE), bytes.subarray(NONCE), utf8ToBytes(entity)));
       } catch {
         return undefined;
       }
