@@ -21,7 +21,10 @@ const gateway = urls["gateway"] ?? "";
 const officer = (org: string) =>
   caller(gateway, {
     ca,
-    token: world.token({ sub: `officer@${org}`, org, roles: ["super_admin"], email: `officer@${org}.example` }),
+    token: world.token({
+      ...{ sub: `officer@${org}`, org, roles: ["super_admin"] },
+      ...{ email: `officer@${org}.example`, email_verified: true },
+    }),
   });
 const officers = { acme: officer("acme"), globex: officer("globex") };
 const person = (org: string) => (sub: string) => caller(gateway, { ca, token: world.token({ sub, org }) });

@@ -19,6 +19,7 @@ export interface World {
     readonly org: string;
     readonly roles?: readonly string[];
     readonly email?: string;
+    readonly email_verified?: boolean;
   }): string;
   close(): Promise<void>;
 }

@@ -7,6 +7,8 @@ export interface DevToken {
   readonly roles?: readonly string[];
   readonly scope?: string;
   readonly email?: string;
+  /** Only a verified address counts. */
+  readonly email_verified?: boolean;
   /** Seconds; default 15 minutes. */
   readonly ttl?: number;
 }
