@@ -2,6 +2,8 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Route } from "@seneschal/contract";
+import { schedulerContract } from "@seneschal/contract/scheduler";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Harness, NOON, servers, startScheduler } from "./harness.ts";
 import { signJwt } from "./sign-jwt.ts";
@@ -17,7 +19,7 @@ beforeAll(async () => {
   s = await startScheduler(servers[0]![1], {
     auth: { jwt: { enabled: true, public_key: file, issuer: claims.iss, audiences: [claims.aud] } },
   });
-  await s.cluster(0);
+  await s.cluster(1);
 });
 afterAll(async () => {
   await s.stop();
@@ -26,14 +28,28 @@ afterAll(async () => {
 
 const as = (more: object) => ({ authorization: `Bearer ${signJwt({ ...claims, ...more }, privateKey)}` });
 
-test("a JWT's subject is the user, its org the tenant, and without a role it is a user's", async () => {
-  const made = await s.call(undefined, "POST", "/api/v1/allocations", { tenant: "physics" }, as({ sub: "jo" }));
+test("a JWT's subject is the user, its org the tenant", async () => {
+  const jo = as({ sub: "jo", roles: ["nonsense", "user"] });
+  const made = await s.call(undefined, "POST", "/api/v1/allocations", { tenant: "physics" }, jo);
   expect(made.status).toBe(201);
   expect((await s.ok("root", "GET", `/api/v1/allocations/${made.body.id}`)).user).toBe("jo");
-  expect((await s.call(undefined, "POST", "/api/v1/allocations", { tenant: "other" }, as({ sub: "jo" }))).status).toBe(403);
+  expect((await s.call(undefined, "POST", "/api/v1/allocations", { tenant: "other" }, jo)).status).toBe(403);
   expect((await s.call(undefined, "GET", "/api/v1/audit", undefined, as({ sub: "jo", roles: ["system-admin"] }))).status).toBe(
     200,
   );
+});
+
+const guarded = Object.entries<Route>(schedulerContract).filter(([, route]) => route.auth !== "public");
+
+test.each(guarded)("%s: a token without a known role is a 403 and changes nothing", async (_, route) => {
+  const path = route.path.replace(":id", "n0");
+  const body = route.method === "GET" ? undefined : { tenant: "physics" };
+  const before = (await s.ok("root", "GET", "/api/v1/raft/status?hash=true")).state_hash;
+  for (const roles of [undefined, [], ["nonsense"], ["auditor"], ["User"], ["user "], ["constructor"], "super_admin"]) {
+    const answer = await s.call(undefined, route.method, path, body, as({ sub: "jo", roles }));
+    expect([roles, answer.status, answer.body.error?.code]).toEqual([roles, 403, "forbidden"]);
+  }
+  expect((await s.ok("root", "GET", "/api/v1/raft/status?hash=true")).state_hash).toBe(before);
 });
 
 test("a token cannot make its bearer a peer of the log", async () => {

@@ -44,12 +44,12 @@ export function authenticator(
     const claims = await verifier.verify(token);
     if (claims.subject.length > 256 || /\p{Cc}/u.test(claims.subject))
       throw new CodedError("unauthenticated", "the token's subject is no name");
-    const roles = claims.roles.filter((role) => role !== "peer" && (ROLES as readonly string[]).includes(role));
     return {
       id: claims.subject,
       type: "user",
       org: claims.organization,
-      roles: roles.length === 0 ? ["user"] : roles,
+      // A word that is no role counts for nothing: nobody is a user for being authenticated alone.
+      roles: claims.roles.filter((role) => role !== "peer" && (ROLES as readonly string[]).includes(role)),
       scopes: claims.scopes,
       method: "jwt",
     };
