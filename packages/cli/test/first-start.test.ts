@@ -16,6 +16,22 @@ async function section(): Promise<{ readonly yaml: string; readonly commands: re
   return { yaml: blocks.find(({ language }) => language === "yaml")?.body ?? "", commands };
 }
 
+it("what bootstrap says to do next names the configuration's file and port and the server's name", async () => {
+  const root = await mkdtemp(join(tmpdir(), "seneschal-next-"));
+  try {
+    const gateway = { server: { port: 0, tls_cert: join(root, "cert.pem"), tls_key: join(root, "key.pem") } };
+    await writeFile(join(root, "c.json"), JSON.stringify({ data_dir: root, auth: { mtls: { enabled: true } }, gateway }));
+    const host = scriptedHost({ cwd: root });
+    const args = ["--org", "acme", "--email", "ada@acme.example", "--server-name", "gw.example", "-c", "c.json"];
+    expect(await run(["bootstrap", ...args], host)).toBe(0);
+    const next = host.lines.join("\n").split("Next:")[1] ?? "";
+    expect(next).toMatch(/^ {2}seneschal serve -c c\.json$/m);
+    expect(next).toMatch(/^ {2}seneschal org show --url https:\/\/gw\.example:0 /m);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+});
+
 it("an empty machine comes to a served organisation by the commands of docs/operating.md", async () => {
   const root = await mkdtemp(join(tmpdir(), "seneschal-first-start-"));
   let url = "";

@@ -29,6 +29,21 @@ describe("signatures by the root key", () => {
   });
   afterAll(() => rig.close());
 
+  it("a refusal for want of a signature names the field that takes it", async () => {
+    const id = await protectedWorkspace();
+    const requests = [
+      ["POST", "/api/v1/policies", { name: "all", rego: "package all\nallow := true" }, "crk_signature"],
+      ["POST", "/api/v1/backups", {}, "crk_signature"],
+      ["POST", "/api/v1/federation/init", {}, "crk_signature"],
+      ["PUT", `/api/v1/workspaces/${id}`, { purpose: "new" }, "signature"],
+      ["DELETE", `/api/v1/workspaces/${id}`, {}, "signatures"],
+    ] as const;
+    for (const [method, path, body, field] of requests) {
+      const answer = await acme(method, path, body);
+      expect([path, code(answer), answer.body.error.details.field]).toEqual([path, "SIGNATURE_REQUIRED", field]);
+    }
+  });
+
   it("a protected workspace changes by signature only; every wrong one is refused and changes nothing", async () => {
     const id = await protectedWorkspace();
     const other = await protectedWorkspace();

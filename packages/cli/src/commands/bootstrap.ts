@@ -30,7 +30,11 @@ export const addBootstrap: AddCommand = (program, { host, result }) => {
     .option("--workspace <name>", "the first workspace", "first")
     .option("--shares <n>", "into which the root key is dealt, one for each custodian", wholeNumber, 3)
     .option("--threshold <n>", "how many of them sign together", wholeNumber, 2)
-    .option("--server-name <name...>", "of the gateway's own certificate, where the configured file is not there yet", [])
+    .option(
+      "--server-name <name...>",
+      "by which clients call the gateway: of its certificate, where the configured file is not there yet",
+      [],
+    )
     .option("--out <dir>", "where certificates and shares go; default: bootstrap-<org>")
     .option("-c, --config <file>", "YAML or JSON file")
     .option("--set <path=value...>", "a setting by its path")
@@ -42,11 +46,15 @@ export const addBootstrap: AddCommand = (program, { host, result }) => {
       const asked = { org, email, name, workspace, shares, threshold, serverNames, out };
       const done = await bootstrapInstance(config, { ...asked, log, version });
       const certificates = config.auth.mtls.enabled && config.gateway.server.tls_cert !== undefined;
-      result(done, story(done, certificates));
+      const next = {
+        serve: `seneschal serve${options.config === undefined ? "" : ` -c ${options.config}`}`,
+        url: `https://${serverNames[0] ?? "HOST"}:${config.gateway.server.port}`,
+      };
+      result(done, story(done, certificates, next));
     });
 };
 
-function story(done: Bootstrapped, certificates: boolean): string {
+function story(done: Bootstrapped, certificates: boolean, next: { readonly serve: string; readonly url: string }): string {
   const { admin, root_key, workspace, made } = done;
   return [
     made.length === 0 ? "everything was there already" : `made: ${made.join(", ")}`,
@@ -65,7 +73,7 @@ function story(done: Bootstrapped, certificates: boolean): string {
     ...(certificates
       ? []
       : ["  the admin's certificate opens nothing until auth.mtls.enabled, gateway.server.tls_cert and .tls_key are set"]),
-    "  seneschal serve",
-    `  seneschal org show --url https://HOST:8443 --ca ${done.ca} --cert ${admin.certificate} --key ${admin.key}`,
+    `  ${next.serve}`,
+    `  seneschal org show --url ${next.url} --ca ${done.ca} --cert ${admin.certificate} --key ${admin.key}`,
   ].join("\n");
 }

@@ -23,6 +23,7 @@ import { workspaceRoutes } from "./workspaces.ts";
 
 export { gatewayCodes, gatewayErrors } from "./errors.ts";
 export { type PeerState, peerState } from "./federation.ts";
+export { type SignedOperation, signedOperations } from "./signing-requests.ts";
 export type { TravellingPolicy, TravellingWorkspace } from "./workspaces.ts";
 
 /** Every route of the key-governance gateway. A new resource adds its file and its line here. */

@@ -2,37 +2,41 @@ import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { idParam, organizationId, timestamp } from "./shapes.ts";
 
-/** Every operation that a CRK signature may cover. */
-const signedOperations = [
-  "workspace.create",
-  "workspace.import",
-  "workspace.update",
-  "workspace.archive",
-  "workspace.delete",
-  "workspace.rotate-dek",
-  "workspace.export",
-  "workspace.extend",
-  "workspace.invite",
-  "workspace.accept",
-  "workspace.request-access",
-  "federation.init",
-  "federation.establish",
-  "federation.revoke",
-  "federation.renew-cert",
-  "federation.import",
-  "policy.create",
-  "policy.update",
-  "policy.delete",
-  "backup.create",
-  "backup.restore",
-  "emergency.verify",
-] as const;
+/** Every operation that a CRK signature may cover, and the field of its request that carries the signature. */
+export const signedOperations = {
+  "workspace.create": "crk_signature",
+  "workspace.import": "crk_signature",
+  "workspace.update": "signature",
+  "workspace.archive": "signature",
+  "workspace.delete": "signatures",
+  "workspace.rotate-dek": "signature",
+  "workspace.export": "signature",
+  "workspace.extend": "signature",
+  "workspace.invite": "signature",
+  "workspace.accept": "signature",
+  "workspace.request-access": "signature",
+  "federation.init": "crk_signature",
+  "federation.establish": "crk_signature",
+  "federation.revoke": "signature",
+  "federation.renew-cert": "signature",
+  "federation.import": "signature",
+  "policy.create": "crk_signature",
+  "policy.update": "signature",
+  "policy.delete": "signature",
+  "backup.create": "crk_signature",
+  "backup.restore": "crk_signature",
+  "emergency.verify": "signature",
+} as const;
+
+export type SignedOperation = keyof typeof signedOperations;
+
+const operation = z.enum(Object.keys(signedOperations) as SignedOperation[]);
 
 const signingRequest = z
   .object({
     id: z.uuid(),
     org_id: organizationId,
-    operation: z.enum(signedOperations),
+    operation,
     resource_id: z.string(),
     body_sha256: z.string(),
     /** The exact bytes to sign, base64. */
@@ -55,7 +59,7 @@ export const signingRequestRoutes = {
     path: "/api/v1/crk/signing-requests",
     summary: "The exact bytes to sign for a later call with this body",
     body: z.strictObject({
-      operation: z.enum(signedOperations),
+      operation,
       resource_id: z.string().max(256).default(""),
       body: z.record(z.string(), z.json()).default({}),
       ttl_seconds: z.int().min(10).max(86_400).optional(),

@@ -109,7 +109,7 @@ export const backupHandlers: Handlers<Routes, GatewayServices> = {
       const anchor = owner?.anchor_public_key ?? null;
       const own = await currentCrk(unit, head.org_id);
       const claim = {
-        operation: "backup.restore",
+        operation: "backup.restore" as const,
         resourceId: backup.id,
         body: signedBody(request.rawBody),
         signature: body.crk_signature,

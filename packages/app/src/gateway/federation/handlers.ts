@@ -1,5 +1,5 @@
 import type { Handlers, RequestFacts } from "@seneschal/contract";
-import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
+import { type GatewayContract, gatewayContract, type SignedOperation } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { establishFederation, invalidField, refusal, stepFederation } from "@seneschal/core/keys";
 import { ownOrganization } from "../auth/own-organization.ts";
@@ -44,7 +44,13 @@ interface SignedCall {
 }
 
 /** Every change of a federation is signed by the organisation's root key. */
-function requireSigned(services: GatewayServices, unit: GatewayUnit, operation: string, partner: string, call: SignedCall) {
+function requireSigned(
+  services: GatewayServices,
+  unit: GatewayUnit,
+  operation: SignedOperation,
+  partner: string,
+  call: SignedCall,
+) {
   const { signature, params, request } = call;
   return services.signatures.require(unit, {
     operation,

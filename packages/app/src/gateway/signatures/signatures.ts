@@ -1,3 +1,4 @@
+import { type SignedOperation, signedOperations } from "@seneschal/contract/gateway";
 import type { JsonObject } from "@seneschal/core";
 import { type KeysCode, refusal, timestamp } from "@seneschal/core/keys";
 import type { CryptoProvider } from "@seneschal/core/ports";
@@ -25,7 +26,7 @@ export interface SignatureParams {
 
 /** A signature and what it is said to allow. */
 interface SignatureClaim {
-  readonly operation: string;
+  readonly operation: SignedOperation;
   readonly resourceId: string;
   /** The body as sent; signature fields in it are ignored. */
   readonly body: JsonObject;
@@ -155,7 +156,7 @@ export function signatures(crypto: CryptoProvider, instanceId: string): Signatur
     async require(unit, claim) {
       if (!(await verify(unit, claim))) {
         throw refusal("SIGNATURE_REQUIRED", "this operation needs a signature by the organisation's root key", {
-          field: "signature",
+          field: signedOperations[claim.operation],
         });
       }
     },

@@ -403,7 +403,7 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
     await services.organizationKeys.ensureKek(principal.org);
     return services.transact({ principal, now, requestId }, async (unit) => {
       const claim = {
-        operation: "workspace.import",
+        operation: "workspace.import" as const,
         resourceId: content.workspace.id,
         body: signedBody(request.rawBody),
         signature: crk_signature,

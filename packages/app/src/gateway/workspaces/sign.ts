@@ -1,3 +1,4 @@
+import type { SignedOperation } from "@seneschal/contract/gateway";
 import type { Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../call.ts";
 import type { GatewayServices } from "../services.ts";
@@ -19,7 +20,7 @@ export async function checkWorkspaceSignature(
   services: GatewayServices,
   unit: GatewayUnit,
   workspace: Pick<Workspace, "id" | "crk_protected">,
-  operation: string,
+  operation: SignedOperation,
   request: SignedRequest,
 ): Promise<boolean> {
   const claim = {
