@@ -150,6 +150,7 @@ describe("commands that need no server", () => {
     expect(await readFile(join(cwd, "notes.back"), "utf8")).toBe(given);
     expect((await redact("notes.back")).code).toBe(2);
     expect((await redact("other", "--rule", "PERSON=burn")).code).toBe(2);
+    expect((await redact("other", "--rule", "EMAIL=drop")).code).toBe(2);
     expect((await call("redact", "notes.jsonl", "--out", "third", "--rule", "*=hash")).code).toBe(2);
   });
 

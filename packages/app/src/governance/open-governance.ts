@@ -5,7 +5,7 @@ import type { Metrics } from "@seneschal/adapters/metrics";
 import { docsContract, endpoints, openapi } from "@seneschal/contract";
 import { governanceContract, governanceErrors } from "@seneschal/contract/governance";
 import { CodedError } from "@seneschal/core";
-import { DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
+import { DEFAULT_TIER_POLICY, isKnownEntity, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
 import type {
   Clock,
   CompiledPolicy,
@@ -189,9 +189,11 @@ function tierPolicyOf({ classification, destinations, redaction }: GovernanceCon
     if (!tiers.includes(accepts_tier))
       throw new CodedError("config_invalid", `destinations.${i}.accepts_tier: ${accepts_tier} is not one of the tiers`);
   }
-  for (const [i, { tier }] of redaction.rules.entries()) {
+  for (const [i, { entity, tier }] of redaction.rules.entries()) {
     if (tier !== undefined && !tiers.includes(tier))
       throw new CodedError("config_invalid", `redaction.rules.${i}.tier: ${tier} is not one of the tiers`);
+    if (entity !== undefined && !isKnownEntity({ entities }, entity, classification.recognisers))
+      throw new CodedError("config_invalid", `redaction.rules.${i}.entity: no recogniser finds ${entity}`);
   }
   const quasi = classification.tier_names[DEFAULT_TIER_POLICY.quasiTier] ?? DEFAULT_TIER_POLICY.quasiTier;
   const quasiTier = tiers.includes(quasi) ? quasi : (tiers[Math.min(2, tiers.length - 1)] ?? "");

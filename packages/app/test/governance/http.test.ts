@@ -3,6 +3,7 @@ import { openMemoryStore } from "@seneschal/adapters/memory";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { governanceContract } from "@seneschal/contract/governance";
 import type { PolicyAnswer, PolicyEngine } from "@seneschal/core/ports";
+import { canonicalJson } from "@seneschal/crypto";
 import { verifyInclusion } from "@seneschal/crypto/merkle";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterEach, describe, expect, test } from "vitest";
@@ -334,6 +335,9 @@ describe.each(servers)("data governance on %s", (_, serve) => {
         root: bytes(proof.root),
       }),
     ).toBe(true);
+    const { log_index: _, ...record } = proof.record;
+    const leaf = canonicalJson({ ...record, user_id: proof.person.commitment });
+    expect(proof.leaf).toBe(createHash("sha256").update(Buffer.of(0)).update(leaf).digest("base64"));
   });
 
   test("a person can be erased from the log: no record names them any more, every proof still holds", async () => {

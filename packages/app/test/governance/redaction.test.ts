@@ -59,10 +59,27 @@ describe.each(servers)("redaction on %s", (_, serve) => {
   test("what cannot be redacted is refused, and so is a caller without the scope", async () => {
     expect((await redact("{", { format: "json" })).status).toBe(400);
     expect((await redact("ada \ud800")).status).toBe(400);
-    expect((await redact("x", { rules: [{ tier: "NONE", operator: "drop" }] })).status).toBe(400);
     expect((await redact("x", { rules: [{ operator: "burn" }] })).status).toBe(400);
     expect((await redact("x", {}, "judge")).status).toBe(403);
     expect((await rig.call(undefined, "POST", "/api/v1/redact", { text: "x" })).status).toBe(401);
+  });
+
+  test.each(["tier", "entity"])("a rule that fits nothing is refused by its field: an unknown %s", async (field) => {
+    const rules = [{ operator: "keep" }, { [field]: "EMAIL", operator: "drop" }];
+    const { status, body } = await redact("write to ada@example.org", { rules });
+    expect([status, body.error?.details.issues?.map(({ path }: { path: string }) => path)]).toEqual([
+      400,
+      [`body.rules.1.${field}`],
+    ]);
+  });
+
+  test("every entity that the tiers speak of may be named in a rule", async () => {
+    const { body } = await rig.call("admin", "GET", "/api/v1/tiers");
+    const entities = Object.keys(body.entities);
+    for (let at = 0; at < entities.length; at += 200) {
+      const rules = entities.slice(at, at + 200).map((entity) => ({ entity, operator: "drop" }));
+      expect((await redact("x", { rules })).status).toBe(200);
+    }
   });
 
   test("the log says what was hidden and that something was restored, and no value", async () => {
@@ -75,8 +92,8 @@ describe.each(servers)("redaction on %s", (_, serve) => {
   });
 });
 
-test("a rule for a tier that the scale lacks is refused at the start", async () => {
+test.each(["tier", "entity"])("a rule for an unknown %s is refused at the start", async (field) => {
   await expect(
-    startRig(servers[0]?.[1] as never, { settings: { redaction: { rules: [{ tier: "NONE", operator: "drop" }] } } }),
-  ).rejects.toThrow("redaction.rules.0.tier");
+    startRig(servers[0]?.[1] as never, { settings: { redaction: { rules: [{ [field]: "NONE", operator: "drop" }] } } }),
+  ).rejects.toThrow(`redaction.rules.0.${field}`);
 });

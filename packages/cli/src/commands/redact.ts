@@ -1,13 +1,14 @@
 import { open, readFile, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { CodedError } from "@seneschal/core";
-import type { RedactionFormat, RedactionOperator, RedactionRule } from "@seneschal/core/governance";
+import type { RedactionFormat, RedactionRule } from "@seneschal/core/governance";
 import { Option } from "commander";
 import type { Host } from "../host.ts";
 import { readText } from "../read-config.ts";
 import type { AddCommand } from "./add-command.ts";
 
 type Format = RedactionFormat | "jsonl";
+type Governance = typeof import("@seneschal/core/governance");
 
 /** What is read in one piece; JSON Lines go line by line. */
 const MOST = 16 << 20;
@@ -30,7 +31,7 @@ export const addRedact: AddCommand = (program, { host, result }) => {
       const governance = await import("@seneschal/core/governance");
       const keys = options.key === undefined ? undefined : await keysFrom(host, options.key);
       const policy = governance.DEFAULT_TIER_POLICY;
-      const rules = (options.rule ?? []).map((rule) => ruleFrom(rule, policy.tiers, governance.REDACTION_OPERATORS));
+      const rules = (options.rule ?? []).map((rule) => ruleFrom(rule, governance));
       const given = { policy, recognisers: governance.DEFAULT_RECOGNISERS, rules, ...(keys === undefined ? {} : { keys }) };
       const format = options.format ?? formatOf(file);
       const counts = new Map<string, number>();
@@ -78,14 +79,20 @@ function formatOf(file: string): Format {
   return ending === undefined ? "text" : "csv";
 }
 
-function ruleFrom(text: string, tiers: readonly string[], operators: readonly RedactionOperator[]): RedactionRule {
+function ruleFrom(
+  text: string,
+  { DEFAULT_TIER_POLICY: policy, REDACTION_OPERATORS: operators, isKnownEntity }: Governance,
+): RedactionRule {
   const [, name = "", said = "", keep] = /^(\*|[A-Z][A-Z0-9_]{1,63})=([a-z]+)(?::([0-4]))?$/.exec(text) ?? [];
   const operator = operators.find((known) => known === said);
   if (operator === undefined)
     throw new CodedError("usage", `--rule ${text}: expected ENTITY=OPERATOR, with one of ${operators.join(", ")}`);
+  const isTier = policy.tiers.includes(name);
+  if (name !== "*" && !isTier && !isKnownEntity(policy, name))
+    throw new CodedError("usage", `--rule ${text}: no recogniser finds ${name}`);
   return {
     operator,
-    ...(name === "*" ? {} : tiers.includes(name) ? { tier: name } : { entity: name }),
+    ...(name === "*" ? {} : isTier ? { tier: name } : { entity: name }),
     ...(keep === undefined ? {} : { keepLast: Number(keep) }),
   };
 }

@@ -79,7 +79,13 @@ export { REDACTION_FORMATS, type RedactionFormat, redactAs, redactCsv, redactJso
 export { type Redacted, type Redaction, type RedactionOptions, type Restored, redact, restore } from "./redaction/redact.ts";
 export { type RedactionKeys, redactionKeys } from "./redaction/redaction-keys.ts";
 export { type RedactionTask, type Redactor, redactTask } from "./redaction/redaction-task.ts";
-export { REDACTION_OPERATORS, type RedactionOperator, type RedactionRule, redactionRuleFor } from "./redaction/rules.ts";
+export {
+  isKnownEntity,
+  REDACTION_OPERATORS,
+  type RedactionOperator,
+  type RedactionRule,
+  redactionRuleFor,
+} from "./redaction/rules.ts";
 export { analyseSql } from "./sql/analyse.ts";
 export { type ParsedSql, parseSql } from "./sql/parse-sql.ts";
 export { splitStatements } from "./sql/split-statements.ts";

@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract, redactionRule } from "@seneschal/contract/governance";
-import { governanceError, type RedactionRule, redactionKeys, restore, tagsOf } from "@seneschal/core/governance";
+import { isKnownEntity, type RedactionRule, redactionKeys, restore, tagsOf } from "@seneschal/core/governance";
 import type { z } from "zod";
 import { auditOf } from "../audit/event.ts";
+import { invalid } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
 import { NOBODY, ownerOf, whoOf } from "../who.ts";
 
@@ -13,9 +14,11 @@ type Routes = Pick<GovernanceContract, "redact" | "restore">;
 export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
   async redact({ classifier, store, tiers, config, redactionKey }, input) {
     const { text, format, country, rules } = input.body;
-    for (const [i, { tier }] of rules.entries()) {
+    for (const [i, { entity, tier }] of rules.entries()) {
       if (tier !== undefined && !tiers.tiers.includes(tier))
-        throw governanceError("validation_failed", `rules.${i}.tier: not one of the tiers`);
+        throw invalid(`body.rules.${i}.tier`, `expected one of ${tiers.tiers.join(", ")}`);
+      if (entity !== undefined && !isKnownEntity(tiers, entity, config.classification.recognisers))
+        throw invalid(`body.rules.${i}.entity`, "expected an entity of GET /api/v1/tiers or of a recogniser");
     }
     const key = await redactionKey(input.principal?.org ?? NOBODY);
     const task = {

@@ -6,13 +6,17 @@ const DEFAULT_PRIOR = 0.5;
 
 /** A recogniser with every field there: objects of one shape are read several times as fast as those that have what they need. */
 export interface Searcher
-  extends Omit<Required<Recogniser>, "patterns" | "country" | "languages" | "fit" | "validate" | "needs" | "onlyKnown"> {
+  extends Omit<
+    Required<Recogniser>,
+    "patterns" | "country" | "languages" | "fit" | "validate" | "needs" | "onlyKnown" | "unless"
+  > {
   readonly patterns: readonly SearchedPattern[];
   /** Place in the list: decides between equals. */
   readonly order: number;
   readonly country: string | undefined;
   readonly fit: Recogniser["fit"] | undefined;
   readonly validate: Recogniser["validate"] | undefined;
+  readonly unless: Recogniser["unless"] | undefined;
   readonly needsText: string;
   readonly needsTest: ((folded: string) => boolean) | undefined;
 }
@@ -45,12 +49,12 @@ function make(recognisers: readonly Recogniser[]): LineUp {
   const always: Searcher[] = [];
   const known = new Map<readonly string[], Searcher[]>();
   for (const [order, recogniser] of recognisers.entries()) {
-    const { entity, country, fit, validate, context, needs = "", prior = DEFAULT_PRIOR } = recogniser;
+    const { entity, country, fit, validate, unless, context, needs = "", prior = DEFAULT_PRIOR } = recogniser;
     const patterns = recogniser.patterns.map(searched);
     const digits = Math.max(recogniser.digits ?? 0, Math.min(...patterns.map((pattern) => pattern.digits.least)));
     const needsText = typeof needs === "string" ? needs : "";
     const needsTest = typeof needs === "string" ? undefined : needs;
-    const searcher = { order, entity, country, patterns, fit, validate, context, digits, needsText, needsTest, prior };
+    const searcher = { order, entity, country, patterns, fit, validate, unless, context, digits, needsText, needsTest, prior };
     if (recogniser.onlyKnown !== true) always.push(searcher);
     else known.set(context, [...(known.get(context) ?? []), searcher]);
   }

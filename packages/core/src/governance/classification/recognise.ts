@@ -74,6 +74,7 @@ function search(text: string, recognisers: readonly Recogniser[], options: Recog
     if (digits.count < searcher.digits || (entities !== undefined && !entities.has(searcher.entity))) return;
     if (searcher.needsText !== "" && !folded.text.includes(searcher.needsText)) return;
     if (searcher.needsTest !== undefined && !searcher.needsTest(folded.text)) return;
+    if (searcher.unless !== undefined && hints.some((hint) => searcher.unless?.test(hint))) return;
     const hinted = country !== undefined && searcher.country === country;
     for (const pattern of searcher.patterns) {
       if (!digits.mayHold(pattern.digits)) continue;

@@ -31,6 +31,8 @@ export interface Recogniser {
   readonly validate?: (match: string) => Verdict;
   /** Words that make a match more likely, lower case. From four letters on they also count at the beginning of longer words, from six on anywhere inside. */
   readonly context: readonly string[];
+  /** Names (of a column, of a key) under which it is not looked for. */
+  readonly unless?: RegExp;
   /** Fewest digits that the whole text must have, where that is more than the patterns ask for. */
   readonly digits?: number;
   /** A text without which there is no match, or a cheap test of the whole: another prefilter. */

@@ -1,3 +1,5 @@
+import { LEXICON } from "../classification/lexicon.ts";
+import { DEFAULT_RECOGNISERS } from "../classification/recognisers/index.ts";
 import { policyOf, type TierPolicy, tierRank } from "../classification/tiers.ts";
 
 /** What becomes of a value; the words are Presidio's where it has them. */
@@ -12,6 +14,17 @@ export interface RedactionRule {
   readonly operator: RedactionOperator;
   /** Characters at the end that a mask leaves, at most four; a value of at most twice as many is masked whole. */
   readonly keepLast?: number;
+}
+
+const BUILT_IN: ReadonlySet<string> = new Set([...DEFAULT_RECOGNISERS, ...LEXICON].map(({ entity }) => entity));
+
+/** True for an entity that the tiers speak of or that a recogniser finds, built-in or `configured`: a rule for another one would do nothing. */
+export function isKnownEntity(
+  policy: Pick<TierPolicy, "entities">,
+  entity: string,
+  configured: readonly { readonly entity: string }[] = [],
+): boolean {
+  return Object.hasOwn(policy.entities, entity) || BUILT_IN.has(entity) || configured.some((each) => each.entity === entity);
 }
 
 /**

@@ -2,6 +2,13 @@ import type { Recogniser } from "../recogniser.ts";
 
 const secretContext = ["secret", "token", "key", "credential", "password", "api"];
 
+/** `token` and `secret` are words of every day: a value behind them that is made of words and short numbers (`tls-prod-2024`) is a name. */
+const NAME =
+  /(?:^|[:= "'‘’“])(?:[a-z]+(?:\d{1,4}[a-z]?)?|\d{1,4}[a-z]{0,2})(?:[-_./](?:[a-z]+(?:\d{1,4}[a-z]?)?|\d{1,4}[a-z]{0,2}))*[!?]?$/i;
+const OPAQUE = "(?=[A-Za-z0-9_/+.-]{0,256}[A-Za-z])(?=[A-Za-z0-9_/+.-]{0,256}\\d)[A-Za-z0-9_/+.-]{16,256}={0,2}";
+/** Tokens of pages are no credentials, and what is said about a token is not the token. */
+const ABOUT_TOKENS = /\b(?:page|next|continuation|sync|cursor)\b|\b(?:id|name|type|count|version|url|uri|path|ref|hash)$/;
+
 /** Secrets: named tokens of vendors, keys in PEM, JSON web tokens, passwords beside their name or inside an address. */
 export const credentials: readonly Recogniser[] = [
   {
@@ -83,6 +90,53 @@ export const credentials: readonly Recogniser[] = [
     prior: 0.9,
   },
   {
+    entity: "API_KEY",
+    patterns: [
+      {
+        name: "named token",
+        regex: new RegExp(
+          `(?<!(?:[Pp]age|PAGE|[Nn]ext|NEXT|[Cc]ontinuation|[Ss]ync)[_-]?)(?:(?<![A-Za-z])(?:[Tt]oken|TOKEN|[Ss]ecret|SECRET)|(?<=[a-z])(?:Token|Secret))["'’”]? ?[:=] ?["'‘’“]?${OPAQUE}(?![\\w/+.=([-])`,
+          "g",
+        ),
+        score: 0.75,
+      },
+      // A field whose name says what it is.
+      { name: "opaque value", regex: new RegExp(`^${OPAQUE}$`, "g"), score: 0 },
+    ],
+    validate: (match) => (NAME.test(match) ? false : undefined),
+    context: ["token", "secret"],
+    unless: ABOUT_TOKENS,
+    needs: (text) => /[\w/+.-]{16}/.test(text),
+    prior: 0.9,
+  },
+  {
+    entity: "PASSWORD",
+    patterns: [
+      {
+        name: "named secret",
+        regex:
+          /(?<![A-Za-z])secret["']? ?[:=] ?["']?(?=[^\s"',;&]{0,128}[A-Za-z])(?=(?:[^\s"',;&\d]{0,64}\d){2})[^\s"',;&:/<>(){}[\]]{8,128}(?![^\s"',;&])/gi,
+        score: 0.75,
+      },
+      {
+        name: "value of a secret",
+        regex: /^(?=[^\s"',;&]{0,128}[A-Za-z])(?=(?:[^\s"',;&\d]{0,64}\d){2})[^\s"',;&:/<>(){}[\]]{8,128}$/g,
+        score: 0,
+      },
+    ],
+    validate: (match) => (NAME.test(match) ? false : undefined),
+    context: ["secret"],
+    unless: ABOUT_TOKENS,
+    prior: 1,
+  },
+  {
+    entity: "PASSWORD",
+    patterns: [{ name: "basic authentication", regex: /(?<![A-Za-z])basic [A-Za-z0-9+/]{4,1024}={0,2}(?![\w+/=])/gi, score: 0 }],
+    validate: (match) => holdsUserAndPassword(match.slice("basic ".length)),
+    context: [],
+    prior: 1,
+  },
+  {
     entity: "PASSWORD",
     patterns: [
       {
@@ -106,7 +160,8 @@ export const credentials: readonly Recogniser[] = [
       { name: "netrc", regex: /\b(?:login|account)\s{1,9}\S{1,64}\s{1,9}password\s{1,9}\S{4,128}/g, score: 0.8 },
       {
         name: "in words",
-        regex: /(?<![A-Za-z])(?:password|passphrase) is (?=[^\s"',;&]{0,64}[\d!#$%&*@^])[^\s"',;&]{4,64}/gi,
+        regex:
+          /(?<!\p{L})(?:password|passphrase|passwort|kennwort|mot de passe|contrase[nñ]a|senha|palavra-passe|wachtwoord|parola d['’]ordine|parola chiave)(?: (?:for|to|of|on|für|von|vom|zu|zum|zur|des|der|du|de|del|della|do|da|para|per|pour|van|voor)(?: [\p{L}\d.'’-]{1,24}){1,4}?)? (?:is|was|lautet|ist|war|est|es|è|é|luidt)(?: (?:now|jetzt|nun|ahora|ora|agora|nu|maintenant))?:? ["'„“”«]?(?!https?:|\d{1,3}-\p{L})(?=[^\s"',;&“”»]{0,64}(?:[\d#$%&*@^]|![^\s"',;&“”»]))[^\s"',;&“”»]{4,64}/giu,
         score: 0.7,
       },
     ],
@@ -122,3 +177,11 @@ export const credentials: readonly Recogniser[] = [
     prior: 1,
   },
 ];
+
+/** True when base64 text is `user:password` (RFC 7617): printable, in UTF-8. */
+function holdsUserAndPassword(base64: string): boolean {
+  if (base64.length % 4 !== 0) return false;
+  return /^(?:[\x20-\x39\x3b-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3})+:(?:[\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3})+$/.test(
+    atob(base64),
+  );
+}
