@@ -124,29 +124,36 @@ function claimsOf(payload: JWTPayload, latestIssue: number, mapping: ClaimMappin
   const { sub, iss, aud, exp, iat, jti, scope, email_verified } = payload as Readonly<Record<string, unknown>>;
   const [org, roles, email] = [mapping.organization, mapping.roles, mapping.email].map((claim) => claimAt(payload, claim));
   const text = (claim: string, value: unknown): string => {
-    if (typeof value !== "string" || value === "") throw invalidToken(`claim ${claim}`);
+    if (!isText(value) || value === "") throw invalidToken(`claim ${claim}`);
     return value;
   };
   const list = (claim: string, value: unknown): readonly string[] => {
-    if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
+    if (Array.isArray(value) && value.every(isText)) return value;
     throw invalidToken(`claim ${claim}`);
   };
+  const words = (claim: string, value: unknown): readonly string[] => list(claim, typeof value === "string" ? [value] : value);
   if (typeof iat === "number" && iat * 1000 > latestIssue) throw invalidToken("claim iat");
   const organization = translated(mapping.organizations, text(mapping.organization, org));
   if (organization === undefined || !isOrganizationId(organization)) throw invalidToken(`claim ${mapping.organization}`);
-  const given = roles === undefined ? [] : typeof roles === "string" ? [roles] : list(mapping.roles, roles);
+  const given = roles === undefined ? [] : words(mapping.roles, roles);
+  const scopes = scope === undefined ? [] : words("scope", scope);
   return {
     subject: text("sub", sub),
     issuer: text("iss", iss),
     organization,
-    audiences: typeof aud === "string" ? [aud] : list("aud", aud),
+    audiences: words("aud", aud),
     roles: given.flatMap((role) => translated(mapping.rolesOf, role) ?? []),
-    scopes: scope === undefined ? [] : typeof scope === "string" ? scope.split(" ").filter(Boolean) : list("scope", scope),
+    scopes: typeof scope === "string" ? scopes.flatMap((all) => all.split(" ").filter(Boolean)) : scopes,
     expiresAt: (exp as number) * 1000,
     ...(email === undefined ? {} : { claimedEmail: text(mapping.email, email) }),
     ...(email === undefined || email_verified !== true ? {} : { email: text(mapping.email, email) }),
     ...(jti === undefined ? {} : { tokenId: text("jti", jti) }),
   };
+}
+
+/** No control characters and no half of a surrogate pair: what every store, log and header can hold. */
+function isText(value: unknown): value is string {
+  return typeof value === "string" && !/[\p{Cc}\p{Cs}]/u.test(value);
 }
 
 function claimAt(payload: JWTPayload, claim: string): unknown {

@@ -163,6 +163,37 @@ describe("a token that does not hold", () => {
     await expect(verifier().verify(await token())).rejects.toMatchObject(refusal);
   });
 
+  test.each([
+    ["a NUL", "a\0b"],
+    ["a line feed", "a\nb"],
+    ["a control character of the second block", "a\u0085b"],
+    ["a lone high surrogate", "a\ud800"],
+    ["a lone low surrogate", "\udc00b"],
+  ])("%s in any claim that is read", async (_, text) => {
+    for (const claim of ["sub", "org", "email", "jti", "roles", "scope"])
+      await expect(verifier().verify(await sign({ ...good, [claim]: text })), claim).rejects.toMatchObject(
+        invalid(`claim ${claim}`),
+      );
+    for (const [claim, first] of [
+      ["roles", "auditor"],
+      ["scope", "openid"],
+      ["aud", "gateway"],
+    ] as const)
+      await expect(verifier().verify(await sign({ ...good, [claim]: [first, text] })), claim).rejects.toMatchObject(
+        invalid(`claim ${claim}`),
+      );
+    const claims = {
+      ...{ organization: "realm.org", roles: "realm.roles", email: "realm.mail" },
+      ...{ organizations: {}, rolesOf: { known: "auditor" } },
+    };
+    for (const claim of ["org", "roles", "mail"]) {
+      const realm = { org: "org-a", [claim]: text };
+      await expect(verifier({ claims }).verify(await sign({ ...good, realm })), claim).rejects.toMatchObject(
+        invalid(`claim realm.${claim}`),
+      );
+    }
+  });
+
   test("no part of a token appears in its refusal", async () => {
     const token = await sign({ ...good, org: "", note: "hunter2" });
     const error = await verifier()

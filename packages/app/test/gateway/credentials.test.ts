@@ -95,6 +95,18 @@ describe("credentials", () => {
     }
   });
 
+  it.each(["a\0b", "a\u001fb", "a\ud800", "\udc00b"])("a claim that no store can hold is no claim: %j", async (text) => {
+    const good = { sub: "x", org: "acme", roles: ["super_admin"], email: "x@acme.test", email_verified: true };
+    for (const bad of [{ sub: text }, { email: text }, { org: text }, { roles: ["super_admin", text] }, { scope: text }]) {
+      const caller = rig.bearer({ ...good, ...bad });
+      for (const [method, path, body] of [
+        ["GET", "/api/v1/workspaces"],
+        ["POST", "/api/v1/emergency-access/request", { reason: "fire" }],
+      ] as const)
+        expect([bad, ...verdict(await caller(method, path, body))]).toEqual([bad, 401, "INVALID_TOKEN", "invalid token"]);
+    }
+  });
+
   it("failed authentication is audited, in nobody's organisation", async () => {
     await rig.anonymous("GET", "/api/v1/workspaces", undefined, { authorization: "Bearer x.y.z" });
     const { items } = await rig.store.list("audit", "by_type", ["/instance", "auth.failure"], { limit: 10 });

@@ -63,6 +63,8 @@ test.each([
   ["for others", { sub: "jo", aud: "gateway" }],
   ["of another issuer", { sub: "jo", iss: "https://evil.example" }],
   ["of a subject with a NUL", { sub: "jo\0physics" }],
+  ["of a subject with a lone surrogate", { sub: "jo\ud800" }],
+  ["of a role with a NUL", { sub: "jo", roles: ["user", "x\0"] }],
   ["of a subject without end", { sub: "j".repeat(257) }],
   ["of an organisation with a slash", { sub: "jo", org: "physics/x" }],
   ["of an organisation with a NUL", { sub: "jo", org: "physics\0" }],
