@@ -7,7 +7,8 @@ export function notFound(id: string): CodedError {
 
 /** A request that parses but cannot be meant. */
 export function invalid(path: string, message: string): CodedError {
-  return new CodedError("validation_failed", `${path}: ${message}`, { issues: [{ path, message }] });
+  const field = path.replace(/^body\./, "");
+  return new CodedError("validation_failed", `${field}: ${message}`, { field, reason: message, issues: [{ path, message }] });
 }
 
 /** A version was lost to another writer. */
