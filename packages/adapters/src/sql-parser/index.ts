@@ -1,10 +1,21 @@
-import { init, parse, SUPPORTED_DIALECTS } from "@guanmingchiu/sqlparser-ts";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { compileFunction } from "node:vm";
+import { SUPPORTED_DIALECTS } from "@guanmingchiu/sqlparser-ts";
 import type { SqlParser } from "@seneschal/core/governance";
 
 const NAMES: Readonly<Record<string, string>> = { postgres: "postgresql" };
 
+/** What the module's bindings give, for one instance of it. */
+interface Bindings {
+  initSync(options: { readonly module: WebAssembly.Module }): void;
+  parse_sql(dialect: string, sql: string): readonly unknown[];
+}
+
 /**
- * The SQL parser port over sqlparser-rs compiled to WebAssembly. Loads the module once per process.
+ * The SQL parser port over sqlparser-rs compiled to WebAssembly. A text that exhausts the parser (a chain of a thousand operators overflows its stack) throws, and costs the instance that read it:
+ * a trap leaves the stack of the instance where it was, so that nothing could be read with it again. The next text is read by a new one.
  *
  * @example
  * ```ts
@@ -14,12 +25,48 @@ const NAMES: Readonly<Record<string, string>> = { postgres: "postgresql" };
  * ```
  */
 export async function openSqlParser(): Promise<SqlParser> {
-  await init();
+  const { module, bind } = await loading();
+  const open = (): Bindings => {
+    const bindings = bind();
+    bindings.initSync({ module });
+    return bindings;
+  };
+  let instance: Bindings | undefined = open();
   return {
     parse(sql, dialect) {
       const name = NAMES[dialect] ?? dialect;
       const known = SUPPORTED_DIALECTS.find((supported) => supported === name) ?? "generic";
-      return parse(sql, known);
+      instance ??= open();
+      try {
+        return instance.parse_sql(known, sql);
+      } catch (error) {
+        // What the parser says of a text is a record; an error broke off its work.
+        if (!(error instanceof Error)) throw new Error(String((error as { readonly message?: unknown }).message ?? error));
+        instance = undefined;
+        throw error;
+      }
     },
   };
+}
+
+let loaded: Promise<{ readonly module: WebAssembly.Module; bind(): Bindings }> | undefined;
+
+/** Compiles once per thread. The package binds one instance for ever, so that its bindings are run anew for each. */
+function loading(): NonNullable<typeof loaded> {
+  loaded ??= (async () => {
+    const main = pathToFileURL(createRequire(import.meta.url).resolve("@guanmingchiu/sqlparser-ts"));
+    const [bytes, source] = await Promise.all([
+      readFile(new URL("../wasm/sqlparser_rs_wasm_bg.wasm", main)),
+      readFile(new URL("../wasm/sqlparser_rs_wasm.js", main), "utf8"),
+    ]);
+    const script = source
+      .replace(/^export (?=function )/gm, "")
+      .replace(/^export \{[^}]*\};?/gm, "")
+      .replaceAll("import.meta.url", "undefined");
+    return {
+      module: await WebAssembly.compile(bytes),
+      bind: compileFunction(`${script}\nreturn { initSync, parse_sql };`) as () => Bindings,
+    };
+  })();
+  return loaded;
 }

@@ -1,3 +1,4 @@
+import { groupChains } from "./group-chains.ts";
 import { MAX_PARSE_COST, parseCost } from "./parse-cost.ts";
 import { rewritten } from "./rewrite-sql.ts";
 import { splitStatements } from "./split-statements.ts";
@@ -18,8 +19,8 @@ const FALLBACKS = ["generic", "postgres", "hive", "mysql", "bigquery", "snowflak
 
 /**
  * Parses a text of one or many statements: as a whole, else one by one, else in other dialects, else as forms that the parser lacks. Unicode escapes are
- * written out before; a constant text that a statement runs (`EXEC('SELECT ...')`) is read in its place. A text that nests so deep that reading it
- * could take seconds counts as unread. Never throws.
+ * written out before; a constant text that a statement runs (`EXEC('SELECT ...')`) is read in its place. Long rows of OR and
+ * AND are read in groups. A text that nests so deep that reading it could take seconds, or that exhausts the parser, counts as unread. Never throws.
  */
 export function parseSql(parser: SqlParser, sql: string, dialect?: string): ParsedSql {
   const named = dialect?.toLowerCase();
@@ -78,7 +79,7 @@ function attempt(parser: SqlParser, text: string, dialect: string, depth: number
   // The moving statements of Hive are read by our own rules even where the parser has a tree for them.
   if (/(?:^|;)\s*(?:EXPORT\s+TABLE|IMPORT\s|LOAD\s+DATA)/i.test(text)) return undefined;
   try {
-    return parser.parse(text, dialect).flatMap((tree) => withInner(parser, tree, dialect, depth));
+    return parser.parse(groupChains(text), dialect).flatMap((tree) => withInner(parser, tree, dialect, depth));
   } catch {
     return undefined;
   }
