@@ -271,7 +271,16 @@ describe.each(servers)("admin interface on %s", (_, serve) => {
   });
   test("a browser session: HttpOnly strict cookie, changes only with its token and from its own origin", async () => {
     expect((await h.call(undefined, "POST", "/ui/api/session", { token: "wrong" })).status).toBe(401);
-    const opened = await h.call(undefined, "POST", "/ui/api/session", { token: tokenOf("root") });
+    for (const elsewhere of [
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+    ] as readonly Record<string, string>[]) {
+      const refused = await h.call(undefined, "POST", "/ui/api/session", { token: tokenOf("root") }, elsewhere);
+      expect([elsewhere, refused.status, refused.headers.get("set-cookie")]).toEqual([elsewhere, 403, null]);
+    }
+    const opened = await h.call(undefined, "POST", "/ui/api/session", { token: tokenOf("root") }, { origin: h.service.url });
     const setCookie = opened.headers.get("set-cookie") ?? "";
     expect(setCookie).toMatch(/HttpOnly; SameSite=Strict/);
     const cookie = setCookie.split(";")[0] ?? "";

@@ -27,7 +27,7 @@ export interface AdminAuth {
   authenticate(wire: Pick<WireRequest, "method" | "headers" | "peer" | "remoteAddress">): Promise<Principal | undefined>;
   authorise(input: AuthoriseInput): Promise<void>;
   /** Throws `AuthenticationFailed`. */
-  signIn(token: string): BrowserSession;
+  signIn(token: string, headers: WireRequest["headers"]): BrowserSession;
   session(headers: WireRequest["headers"]): BrowserSession | undefined;
   signOut(headers: WireRequest["headers"]): void;
 }
@@ -116,7 +116,8 @@ export function createAdminAuth(
       context.metrics.authFailures.inc({ surface: "admin", reason: "role" });
       throw storageError("ClusterAdminAccessDenied", decision.reason);
     },
-    signIn(token) {
+    signIn(token, headers) {
+      if (isForeign(headers)) throw notOurPage();
       const made: BrowserSession = {
         cookie: Buffer.from(context.random(32)).toString("base64url"),
         csrf: Buffer.from(context.random(32)).toString("base64url"),
@@ -135,13 +136,22 @@ export function createAdminAuth(
 
   /** A change by cookie must come from our own page: its token, and an Origin that is this host. */
   function checkSameSite(headers: WireRequest["headers"], csrf: string): void {
-    const origin = headers["origin"];
-    const foreign = origin !== undefined && origin.replace(/^https?:\/\//, "") !== headers["host"];
     const given = headers["x-csrf-token"] ?? "";
-    if (!foreign && timingSafeEqual(Buffer.from(digest(given)), Buffer.from(digest(csrf)))) return;
-    context.metrics.authFailures.inc({ surface: "admin", reason: "csrf" });
-    throw storageError("ClusterAdminAccessDenied", "the request does not come from this dashboard");
+    if (!isForeign(headers) && timingSafeEqual(Buffer.from(digest(given)), Buffer.from(digest(csrf)))) return;
+    throw notOurPage();
   }
+
+  function notOurPage() {
+    context.metrics.authFailures.inc({ surface: "admin", reason: "csrf" });
+    return storageError("ClusterAdminAccessDenied", "the request does not come from this dashboard");
+  }
+}
+
+/** True for what a browser sends from a page of another site. */
+function isForeign(headers: WireRequest["headers"]): boolean {
+  const { origin, host } = headers;
+  const site = headers["sec-fetch-site"] ?? "same-origin";
+  return (origin !== undefined && origin.replace(/^https?:\/\//, "") !== host) || (site !== "same-origin" && site !== "none");
 }
 
 function principal(id: string, roles: readonly string[], method: string): Principal {

@@ -14,10 +14,15 @@ export async function authenticateS3(
 ): Promise<Verified> {
   const { query } = splitTarget(request.target);
   const { authorization } = request.headers;
+  const inQuery = ["X-Amz-Algorithm", "X-Amz-Signature", "X-Amz-Credential", "AWSAccessKeyId", "Signature"];
+  if (authorization !== undefined && query.some(([name]) => inQuery.includes(name)))
+    throw s3Error(
+      "InvalidArgument",
+      "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the Authorization header should be specified",
+      { elements: { ArgumentName: "Authorization", ArgumentValue: authorization } },
+    );
   if (signatureV2 && isSignedV2(request, query)) return verifySignatureV2(request, lookUp, now);
-  const signed = query.some(([name]) =>
-    ["X-Amz-Algorithm", "X-Amz-Signature", "X-Amz-Credential", "AWSAccessKeyId"].includes(name),
-  );
+  const signed = query.some(([name]) => name !== "Signature" && inQuery.includes(name));
   if (authorization !== undefined || signed) return verifySignature(request, lookUp, now);
   if (query.some(([name]) => name === "Signature")) throw s3Error("AccessDenied", "the request is half signed");
   return { ...unsignedPayload(request.headers), accessKey: "", tenant: "" };

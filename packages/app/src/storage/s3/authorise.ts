@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { CodedError, type JsonObject } from "@seneschal/core";
+import { CodedError, isCoded, type JsonObject } from "@seneschal/core";
 import type { CompiledPolicy, PolicyEngine } from "@seneschal/core/ports";
 import type { Authorisation } from "../../platform/index.ts";
 import type { BucketDoc } from "../documents.ts";
@@ -75,13 +75,22 @@ export function authoriseS3(
     const owner = bucket?.tenant ?? caller;
     let allowed = caller !== "" && owner === caller;
     if (bucket?.policy !== undefined) {
-      const statements = readPolicy(bucket.policy);
-      const restricted = bucket.public_access_block?.["RestrictPublicBuckets"] === true && isPublic(statements);
+      const statements = storedPolicy(bucket.policy, name);
+      const restricted =
+        bucket.public_access_block?.["RestrictPublicBuckets"] === true && statements !== undefined && isPublic(statements);
       let all = true;
       for (const action of actions) {
         const resource = `arn:aws:s3:::${name}${key === "" ? "" : `/${key}`}`;
-        const context = await contextOf(services, asking, statements, wanted);
-        const said = await policies.decide({ statements, account: caller, action, resource, context }, now);
+        const said =
+          statements === undefined
+            ? "deny"
+            : await policies.decide(
+                {
+                  ...{ statements, account: caller, action, resource },
+                  context: await contextOf(services, asking, statements, wanted),
+                },
+                now,
+              );
         // The owner can always mend a policy that shuts it out.
         if (said === "deny" && !(allowed && action.endsWith("BucketPolicy"))) throw denied("a policy of the bucket denies it");
         all &&= said === "allow";
@@ -110,6 +119,16 @@ export function authoriseS3(
     if (!answer.allowed) throw denied(answer.reason);
     return owner;
   };
+}
+
+/** A policy that was taken before its form was closed may deny what it does not say: it denies everything. */
+function storedPolicy(text: string, bucket: string): readonly Statement[] | undefined {
+  try {
+    return readPolicy(text, bucket);
+  } catch (error) {
+    if (isCoded(error, "MalformedPolicy") || isCoded(error, "NotImplemented")) return undefined;
+    throw error;
+  }
 }
 
 function denied(reason: string) {
@@ -147,64 +166,3 @@ async function contextOf(
       note(`s3:existingobjecttag/${tag.key}`, tag.value);
   return context;
 }
-
-/** The actions that a request for an operation is about: each of them must be allowed. */
-export function actionsOf(
-  { name, on }: Operation,
-  query: ReadonlyMap<string, string>,
-  headers: Readonly<Record<string, string | undefined>>,
-): readonly string[] {
-  const named = actions[name] ?? name;
-  const version = query.has("versionId") ? (versioned[named] ?? named) : named;
-  const more: string[] = [];
-  if (on === "object" && headers["x-amz-tagging"] !== undefined) more.push("PutObjectTagging");
-  if (headers["x-amz-object-lock-mode"] !== undefined) more.push("PutObjectRetention");
-  if (headers["x-amz-object-lock-legal-hold"] !== undefined) more.push("PutObjectLegalHold");
-  if (headers["x-amz-bypass-governance-retention"]?.toLowerCase() === "true") more.push("BypassGovernanceRetention");
-  return [...new Set([version, ...more])].map((action) => `s3:${action}`);
-}
-
-/** Operations whose action has another name (Service Authorization Reference, Amazon S3). */
-const actions: Readonly<Record<string, string>> = {
-  ListBuckets: "ListAllMyBuckets",
-  HeadBucket: "ListBucket",
-  ListObjects: "ListBucket",
-  ListObjectsV2: "ListBucket",
-  ListObjectVersions: "ListBucketVersions",
-  ListMultipartUploads: "ListBucketMultipartUploads",
-  GetBucketEncryption: "GetEncryptionConfiguration",
-  PutBucketEncryption: "PutEncryptionConfiguration",
-  DeleteBucketEncryption: "PutEncryptionConfiguration",
-  DeleteBucketTagging: "PutBucketTagging",
-  GetObjectLockConfiguration: "GetBucketObjectLockConfiguration",
-  PutObjectLockConfiguration: "PutBucketObjectLockConfiguration",
-  GetPublicAccessBlock: "GetBucketPublicAccessBlock",
-  PutPublicAccessBlock: "PutBucketPublicAccessBlock",
-  DeletePublicAccessBlock: "PutBucketPublicAccessBlock",
-  GetBucketCors: "GetBucketCORS",
-  PutBucketCors: "PutBucketCORS",
-  DeleteBucketCors: "PutBucketCORS",
-  GetBucketLifecycleConfiguration: "GetLifecycleConfiguration",
-  PutBucketLifecycleConfiguration: "PutLifecycleConfiguration",
-  DeleteBucketLifecycle: "PutLifecycleConfiguration",
-  DeleteBucketOwnershipControls: "PutBucketOwnershipControls",
-  DeleteObjects: "DeleteObject",
-  HeadObject: "GetObject",
-  PostObject: "PutObject",
-  CopyObject: "PutObject",
-  CreateMultipartUpload: "PutObject",
-  UploadPart: "PutObject",
-  UploadPartCopy: "PutObject",
-  CompleteMultipartUpload: "PutObject",
-  ListParts: "ListMultipartUploadParts",
-};
-
-const versioned: Readonly<Record<string, string>> = {
-  GetObject: "GetObjectVersion",
-  GetObjectAcl: "GetObjectVersionAcl",
-  GetObjectTagging: "GetObjectVersionTagging",
-  PutObjectTagging: "PutObjectVersionTagging",
-  DeleteObjectTagging: "DeleteObjectVersionTagging",
-  GetObjectAttributes: "GetObjectVersionAttributes",
-  DeleteObject: "DeleteObjectVersion",
-};

@@ -8,7 +8,8 @@ import { type S3Code, s3Error, s3Failure } from "./errors.ts";
 import { keyEncoder } from "./key-encoder.ts";
 import { deleteConditions, privateAcl, refuseAcl } from "./object-headers.ts";
 import { bypasses } from "./object-lock.ts";
-import { childText, onlyChildren, parseXml, type XmlElement, type XmlObject, xmlDocument } from "./xml.ts";
+import { childFlag, childText, readXml, type XmlElement, type XmlObject, xmlDocument } from "./xml.ts";
+import { documents, readDocument } from "./xml-documents.ts";
 
 const maxBuckets = 10_000;
 const iso = (at: number) => new Date(at).toISOString();
@@ -48,9 +49,7 @@ export async function putBucket(call: S3Call): Promise<S3Reply> {
   refuseAcl(call.headers);
   const lock = call.headers["x-amz-bucket-object-lock-enabled"]?.toLowerCase() === "true";
   const text = await readText(call, call.body(), 64 * 1024);
-  const asked = text.trim() === "" ? undefined : parseXml(text);
-  const unknown = asked?.children.find(({ name }) => name !== "LocationConstraint");
-  if (unknown !== undefined) throw s3Error("NotImplemented", `${unknown.name} of a new bucket is not supported`);
+  const asked = text.trim() === "" ? undefined : readXml(text, "CreateBucketConfiguration", documents.CreateBucketConfiguration);
   const region = asked === undefined ? undefined : childText(asked, "LocationConstraint");
   const locked = lock ? ({ versioning: "Enabled", object_lock: {} } as const) : {};
   await createBucket(call.services, call.tenant, call.bucket, region || "us-east-1", locked);
@@ -147,7 +146,8 @@ function encodeToken(key: string): string {
 
 function decodeToken(token: string): string {
   const text = Buffer.from(token, "base64url").toString("utf8");
-  if (!text.startsWith("k:")) throw s3Error("InvalidArgument", "the continuation token is not one of ours");
+  if (!text.startsWith("k:") || text.includes("\0") || encodeToken(text.slice(2)) !== token)
+    throw s3Error("InvalidArgument", "the continuation token is not one of ours");
   return text.slice(2);
 }
 
@@ -169,6 +169,8 @@ export async function listUploads(call: S3Call): Promise<S3Reply> {
   return xmlReply(
     xmlDocument("ListMultipartUploadsResult", {
       Bucket: call.bucket,
+      ...(query.has("encoding-type") ? { EncodingType: "url" } : {}),
+      ...(delimiter === "" ? {} : { Delimiter: encode(delimiter) }),
       KeyMarker: encode(after),
       NextKeyMarker: page.next === undefined ? undefined : encode(page.next),
       MaxUploads: limit,
@@ -190,12 +192,11 @@ export async function listUploads(call: S3Call): Promise<S3Reply> {
 /** DeleteObjects: up to 1000 keys, each with its own outcome. */
 export async function deleteObjects(call: S3Call): Promise<S3Reply> {
   await openBucket(call.services, call.tenant, call.bucket);
-  const root = parseXml(await readText(call, call.body(), 2 * 1024 * 1024));
-  onlyChildren(root, ["Object", "Quiet"]);
+  const root = await readDocument(call, "Delete", { limit: 2 * 1024 * 1024 });
   const named = root.children.filter((c) => c.name === "Object").map((o) => deletionOf(o));
-  if (root.name !== "Delete" || named.length === 0 || named.length > 1000)
+  if (named.length === 0 || named.length > 1000)
     throw s3Error("MalformedXML", "expected Delete with 1 to 1000 Objects, each with a Key");
-  const quiet = childText(root, "Quiet") === "true";
+  const quiet = childFlag(root, "Quiet");
   const deleted: XmlObject[] = [];
   const errors: XmlObject[] = [];
   for (const { key, version, conditions } of named) {
@@ -216,13 +217,12 @@ export async function deleteObjects(call: S3Call): Promise<S3Reply> {
   return xmlReply(xmlDocument("DeleteResult", { Deleted: quiet ? [] : deleted, Error: errors }));
 }
 
-/** One Object of a Delete. Throws `MalformedXML`, `NotImplemented` for what is not known. */
+/** One Object of a Delete. Throws `MalformedXML`. */
 function deletionOf(element: XmlElement): {
   readonly key: string;
   readonly version: string | undefined;
   readonly conditions: DeleteConditions;
 } {
-  onlyChildren(element, ["Key", "VersionId", "ETag", "LastModifiedTime", "Size"]);
   const key = childText(element, "Key");
   if (!key) throw s3Error("MalformedXML", "expected Delete with 1 to 1000 Objects, each with a Key");
   const said = (name: string) => childText(element, name);

@@ -1,9 +1,14 @@
+import { isIP } from "node:net";
+import { decodeJson } from "@seneschal/contract";
 import type { JsonObject } from "@seneschal/core";
 import type { BucketDoc } from "../documents.ts";
 import { changeBucket, openBucket } from "../objects/buckets.ts";
+import { isKnownAction } from "./actions.ts";
 import { readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { s3Error } from "./errors.ts";
-import { childText, onlyChildren, parseXml, xmlDocument } from "./xml.ts";
+import { wildcardEnds } from "./wildcards.ts";
+import { childFlag, xmlDocument } from "./xml.ts";
+import { readDocument } from "./xml-documents.ts";
 
 const maxBytes = 20 * 1024;
 
@@ -22,52 +27,78 @@ export interface Statement extends JsonObject {
   readonly conditions: readonly JsonObject[];
 }
 
-/** Condition keys that requests have; the last two are families. */
-const contextKeys = [
-  ...["aws:sourceip", "aws:securetransport", "aws:referer", "aws:useragent", "aws:principalaccount"],
-  ...["s3:prefix", "s3:delimiter", "s3:max-keys", "s3:versionid"],
-  ...["acl", "copy-source", "metadata-directive", "storage-class", "content-sha256", "server-side-encryption"].map(
-    (n) => `s3:x-amz-${n}`,
-  ),
-  ...["s3:x-amz-server-side-encryption-aws-kms-key-id", "s3:x-amz-server-side-encryption-customer-algorithm"],
-  ...["grant-full-control", "grant-read", "grant-write", "grant-read-acp", "grant-write-acp"].map((n) => `s3:x-amz-${n}`),
-  ...["s3:object-lock-mode", "s3:object-lock-legal-hold"],
-];
+/** What a value of a condition is. */
+type Kind = "text" | "address" | "boolean" | "arn";
+
+/** Condition keys that requests have, and what their values are. */
+const contextKeys: Readonly<Record<string, Kind>> = Object.fromEntries([
+  ["aws:sourceip", "address"],
+  ["aws:securetransport", "boolean"],
+  ["s3:x-amz-server-side-encryption-aws-kms-key-id", "arn"],
+  ...[
+    ...["aws:referer", "aws:useragent", "aws:principalaccount"],
+    ...["s3:prefix", "s3:delimiter", "s3:max-keys", "s3:versionid"],
+    ...["acl", "copy-source", "metadata-directive", "storage-class", "content-sha256", "server-side-encryption"].map(
+      (n) => `s3:x-amz-${n}`,
+    ),
+    "s3:x-amz-server-side-encryption-customer-algorithm",
+    ...["grant-full-control", "grant-read", "grant-write", "grant-read-acp", "grant-write-acp"].map((n) => `s3:x-amz-${n}`),
+    ...["s3:object-lock-mode", "s3:object-lock-legal-hold"],
+  ].map((key) => [key, "text"] as const),
+]);
 const tagFamilies = /^s3:(?:existingobjecttag|requestobjecttag)\/(.+)$/i;
+
+/** Condition operators, and the kinds of keys that each is for; `Null` is for every one. */
+const operators: Readonly<Record<string, readonly Kind[]>> = {
+  StringEquals: ["text", "arn"],
+  StringNotEquals: ["text", "arn"],
+  StringEqualsIgnoreCase: ["text", "arn"],
+  StringNotEqualsIgnoreCase: ["text", "arn"],
+  StringLike: ["text", "arn"],
+  StringNotLike: ["text", "arn"],
+  ArnEquals: ["arn"],
+  ArnNotEquals: ["arn"],
+  ArnLike: ["arn"],
+  ArnNotLike: ["arn"],
+  Bool: ["boolean"],
+  IpAddress: ["address"],
+  NotIpAddress: ["address"],
+};
 
 /**
  * Reads a policy document. What is not understood is refused, so that no statement is ever weaker or stronger than it says. Throws
  * `MalformedPolicy`, `NotImplemented` for operators and keys that are not known.
  */
-export function readPolicy(text: string): readonly Statement[] {
+export function readPolicy(text: string, bucket: string): readonly Statement[] {
   let document: unknown;
   try {
-    document = JSON.parse(text);
+    document = decodeJson(Buffer.from(text), { path: "policy" });
   } catch {
     throw malformed("This policy contains invalid Json");
   }
-  const { Version, Id: _, Statement: statements, ...more } = asObject(document, "a policy is an object");
+  const { Version, Id, Statement: statements, ...more } = asObject(document, "a policy is an object");
   only(more);
+  if (Id !== undefined && typeof Id !== "string") throw malformed("Invalid Id");
   if (Version !== undefined && Version !== "2012-10-17" && Version !== "2008-10-17")
     throw malformed("The policy must contain a valid version string");
   const list = Array.isArray(statements) ? statements : [statements];
   if (statements === undefined || list.length === 0) throw malformed("Could not parse the policy: Statement is empty!");
-  return list.map((statement) => readStatement(asObject(statement, "a statement is an object")));
+  const variables = Version === "2012-10-17";
+  return list.map((statement) => readStatement(asObject(statement, "a statement is an object"), { bucket, variables }));
 }
 
-function readStatement({
-  Sid: _,
-  Effect,
-  Principal,
-  NotPrincipal,
-  Action,
-  NotAction,
-  Resource,
-  NotResource,
-  Condition,
-  ...more
-}: Record<string, unknown>): Statement {
+/** What a statement is read for: its bucket, and whether `${` begins a variable in it. */
+interface Reading {
+  readonly bucket: string;
+  readonly variables: boolean;
+}
+
+function readStatement(
+  { Sid, Effect, Principal, NotPrincipal, Action, NotAction, Resource, NotResource, Condition, ...more }: Record<string, unknown>,
+  { bucket, variables }: Reading,
+): Statement {
   only(more);
+  if (Sid !== undefined && typeof Sid !== "string") throw malformed("Invalid Sid");
   if (Effect !== "Allow" && Effect !== "Deny") throw malformed("Invalid effect");
   const one = (name: string, yes: unknown, no: unknown): readonly [boolean, unknown] => {
     if ((yes === undefined) === (no === undefined)) throw malformed(`Statement has ${name} or Not${name}`);
@@ -78,24 +109,42 @@ function readStatement({
   const [noAction, action] = one("Action", Action, NotAction);
   const [noResource, resource] = one("Resource", Resource, NotResource);
   const actions = texts(action, "Action");
-  if (!actions.every((name) => name === "*" || /^s3:[A-Za-z*?]+$/i.test(name))) throw malformed("Policy has invalid action");
+  if (!actions.every(isKnownAction)) throw malformed("Policy has invalid action");
   const resources = texts(resource, "Resource");
-  if (!resources.every((name) => name === "*" || name.startsWith("arn:aws:s3:::")))
-    throw malformed("Policy has invalid resource");
+  if (!resources.every((name) => isResourceOf(bucket, name))) throw malformed("Policy has invalid resource");
+  if (variables) refuseVariables(resources);
   return {
     effect: Effect,
     principal: { except: noPrincipal, accounts: accounts(principal) },
     action: { except: noAction, patterns: actions.map((name) => `(?i)${patternOf(name)}`) },
     resource: { except: noResource, patterns: resources.map(patternOf) },
     conditions:
-      Condition === undefined ? [] : Object.entries(asObject(Condition, "Condition is an object")).flatMap(readConditions),
+      Condition === undefined
+        ? []
+        : Object.entries(asObject(Condition, "Condition is an object")).flatMap((block) => readConditions(block, variables)),
   };
+}
+
+/** What `${` begins is a variable, whose value is not known here. */
+function refuseVariables(texts: readonly string[]): void {
+  const found = texts.find((text) => text.includes("${"));
+  if (found !== undefined) throw notImplemented(`the variable in ${found}`);
+}
+
+/** True for a pattern that a resource of the bucket fits: the bucket itself, or a key in it. */
+function isResourceOf(bucket: string, name: string): boolean {
+  if (name === "*") return true;
+  const prefix = "arn:aws:s3:::";
+  if (!name.startsWith(prefix)) return false;
+  const pattern = name.slice(prefix.length);
+  // Having read the name of the bucket, the pattern may be at its end, or go on with what a slash can be.
+  return [...wildcardEnds(pattern, bucket)].some((at) => at === pattern.length || "/*?".includes(pattern[at] ?? ""));
 }
 
 /** `*` and `?` are any text and any character; everything else is itself. */
 function patternOf(text: string): string {
   const escaped = text.replace(/[.+^${}()|[\]\\]/g, "\\$&");
-  return `^(?s:${escaped.replaceAll("*", ".*").replaceAll("?", ".")})$`;
+  return `^(?s:${escaped.replace(/\*+/g, ".*").replaceAll("?", ".")})$`;
 }
 
 /** Accounts are tenants; the forms by which clients name one. */
@@ -103,6 +152,7 @@ function accounts(principal: unknown): readonly string[] {
   if (principal === "*") return ["*"];
   const { AWS, CanonicalUser, ...more } = asObject(principal, "Invalid principal in policy");
   if (Object.keys(more).length > 0) throw notImplemented(`the principal ${Object.keys(more)[0]}`);
+  if (AWS === undefined && CanonicalUser === undefined) throw malformed("Invalid principal in policy");
   const named = [
     ...(AWS === undefined ? [] : texts(AWS, "Principal")),
     ...(CanonicalUser === undefined ? [] : texts(CanonicalUser, "Principal")),
@@ -111,39 +161,53 @@ function accounts(principal: unknown): readonly string[] {
     if (name === "*") return name;
     const [, account] =
       /^(?:arn:aws:iam::([^:/]+):root|arn:aws:iam:::user\/([^:/]+)|([^:/]+))$/.exec(name)?.filter((g) => g !== undefined) ?? [];
-    if (account === undefined) throw malformed("Invalid principal in policy");
+    if (account === undefined || !/^[A-Za-z0-9][A-Za-z0-9_.@-]{0,127}$/.test(account))
+      throw malformed("Invalid principal in policy");
     return account;
   });
 }
 
-function readConditions([operator, keys]: readonly [string, unknown]): readonly JsonObject[] {
-  const [, name = "", ifExists] = /^(.*?)(IfExists)?$/.exec(operator) ?? [];
+function readConditions([operator, keys]: readonly [string, unknown], variables: boolean): readonly JsonObject[] {
+  const [, name = "", ifExists] = /^(.*?)(IfExists)?$/s.exec(operator) ?? [];
+  const kinds = Object.hasOwn(operators, name) ? operators[name] : undefined;
+  if (operator !== "Null" && kinds === undefined) throw notImplemented(`the condition operator ${operator}`);
   return Object.entries(asObject(keys, "a condition is an object")).map(([key, value]) => {
     const lower = contextKey(key);
     if (lower === undefined) throw notImplemented(`the condition key ${key}`);
-    const values = (Array.isArray(value) ? value : [value]).map(String);
+    const kind = contextKeys[lower] ?? "text";
+    if (kinds === undefined) {
+      const [absent, ...more] = conditionValues(value, "boolean");
+      if (more.length > 0) throw malformed("Null is true or false");
+      return { key: lower, test: "null", absent: absent === "true" };
+    }
+    if (!kinds.includes(kind)) throw malformed(`${operator} is not for ${key}`);
+    const values = conditionValues(value, name.startsWith("Arn") ? "arn" : kind === "arn" ? "text" : kind);
+    if (variables) refuseVariables(values);
     const negated = name.includes("Not");
     const common = { key: lower, negated, unless_absent: negated || ifExists !== undefined };
-    const pattern = (patterns: readonly string[]) => ({ ...common, test: "pattern", patterns });
-    switch (name.replace("Not", "")) {
-      case "StringEquals":
-      case "ArnEquals":
-        return pattern(values.map(exactly));
-      case "StringEqualsIgnoreCase":
-        return pattern(values.map((v) => `(?i)${exactly(v)}`));
-      case "StringLike":
-      case "ArnLike":
-        return pattern(values.map(patternOf));
-      case "Bool":
-        return pattern(values.map((v) => `(?i)${exactly(v)}`));
-      case "IpAddress":
-        return { ...common, test: "address", ranges: values.map(rangeOf) };
-      case "Null":
-        if (values.length !== 1 || !/^(?:true|false)$/i.test(values[0] ?? "")) throw malformed("Null is true or false");
-        return { key: lower, test: "null", absent: values[0]?.toLowerCase() === "true" };
-      default:
-        throw notImplemented(`the condition operator ${operator}`);
-    }
+    if (kind === "address") return { ...common, test: "address", ranges: values };
+    return { ...common, test: "pattern", patterns: values.map(patternFor(name.replace("Not", ""))) };
+  });
+}
+
+function patternFor(operator: string): (value: string) => string {
+  if (operator === "StringEquals") return exactly;
+  if (operator === "StringEqualsIgnoreCase" || operator === "Bool") return (value) => `(?i)${exactly(value)}`;
+  return patternOf;
+}
+
+/** The values of a condition in the closed form of their kind: what could never match is refused. */
+function conditionValues(value: unknown, kind: Kind): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (list.length === 0) throw malformed("a condition has values");
+  return list.map((item) => {
+    const text = kind === "boolean" && typeof item === "boolean" ? String(item) : item;
+    if (typeof text !== "string") throw malformed("a value of a condition is a text");
+    if (kind === "address") return rangeOf(text);
+    if (kind === "arn" && !/^arn:[^:]+:[^:]+:[^:]*:[^:]*:./s.test(text) && text !== "*") throw malformed(`${text} is no ARN`);
+    if (kind !== "boolean") return text;
+    if (!/^(?:true|false)$/i.test(text)) throw malformed(`${text} is neither true nor false`);
+    return text.toLowerCase();
   });
 }
 
@@ -151,9 +215,14 @@ function exactly(text: string): string {
   return `^(?s:${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")})$`;
 }
 
+/** A range of addresses; an address is the range of itself. One that IPv6 maps of IPv4 has no request: it comes as IPv4. */
 function rangeOf(text: string): string {
-  if (!/^[0-9a-f.:]+(?:\/\d{1,3})?$/i.test(text)) throw malformed("an address is an IP address or a range");
-  return text.includes("/") ? text : `${text}/${text.includes(":") ? 128 : 32}`;
+  const [, address = "", prefix] = /^([0-9a-f.:]+)(?:\/(0|[1-9]\d{0,2}))?$/i.exec(text) ?? [];
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  const mapped = bits === 128 && /^\[::ffff:[0-9a-f]+:[0-9a-f]+\]$/.test(new URL(`http://[${address}]`).hostname);
+  if (bits < 0 || mapped || Number(prefix ?? bits) > bits)
+    throw malformed(`${text} is neither an address nor a range of addresses`);
+  return `${address}/${prefix ?? bits}`;
 }
 
 /** A condition key as requests have it: names of tags keep their case. */
@@ -161,7 +230,7 @@ function contextKey(key: string): string | undefined {
   const [, tag] = tagFamilies.exec(key) ?? [];
   if (tag !== undefined) return `${key.slice(0, key.length - tag.length).toLowerCase()}${tag}`;
   const lower = key.toLowerCase();
-  return contextKeys.includes(lower) ? lower : undefined;
+  return Object.hasOwn(contextKeys, lower) ? lower : undefined;
 }
 
 /** True for a policy that lets in who is not named: nobody in particular, from anywhere. */
@@ -211,8 +280,8 @@ export async function getPolicy(call: S3Call): Promise<S3Reply> {
 
 /** Sets the policy of a bucket, unless it is public and the bucket may have no such one. */
 export async function putPolicy(call: S3Call): Promise<S3Reply> {
-  const policy = await readText(call, call.body(), maxBytes);
-  const statements = readPolicy(policy);
+  const policy = await readText(call, call.body(), maxBytes, "MalformedPolicy");
+  const statements = readPolicy(policy, call.bucket);
   await changeBucket(call.services, call.tenant, call.bucket, "policy", (bucket) => {
     if (bucket.public_access_block?.["BlockPublicPolicy"] === true && isPublic(statements))
       throw s3Error("AccessDenied", "public policies are blocked by the BlockPublicPolicy block public access setting.");
@@ -228,7 +297,9 @@ export async function removePolicy(call: S3Call): Promise<S3Reply> {
 
 export async function policyStatus(call: S3Call): Promise<S3Reply> {
   const { bucket } = await openBucket(call.services, call.tenant, call.bucket);
-  return xmlReply(xmlDocument("PolicyStatus", { IsPublic: bucket.policy !== undefined && isPublic(readPolicy(bucket.policy)) }));
+  return xmlReply(
+    xmlDocument("PolicyStatus", { IsPublic: bucket.policy !== undefined && isPublic(readPolicy(bucket.policy, bucket.name)) }),
+  );
 }
 
 const blocks = ["BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"] as const;
@@ -243,16 +314,8 @@ export async function getPublicAccessBlock(call: S3Call): Promise<S3Reply> {
 }
 
 export async function putPublicAccessBlock(call: S3Call): Promise<S3Reply> {
-  const root = parseXml(await readText(call, call.body(), 64 * 1024));
-  onlyChildren(root, blocks);
-  if (root.name !== "PublicAccessBlockConfiguration") throw s3Error("MalformedXML", "expected PublicAccessBlockConfiguration");
-  const set = Object.fromEntries(
-    blocks.map((name) => {
-      const text = (childText(root, name) ?? "false").toLowerCase();
-      if (text !== "true" && text !== "false") throw s3Error("MalformedXML", `${name} is true or false`);
-      return [name, text === "true"];
-    }),
-  );
+  const root = await readDocument(call, "PublicAccessBlockConfiguration");
+  const set = Object.fromEntries(blocks.map((name) => [name, childFlag(root, name)]));
   await changeBucket(call.services, call.tenant, call.bucket, "publicAccessBlock", (bucket) => ({
     ...bucket,
     public_access_block: set,

@@ -1,6 +1,7 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { ObjectServices } from "../objects/services.ts";
-import { s3Error } from "./errors.ts";
+import { type S3Code, s3Error } from "./errors.ts";
 import type { RequestBody } from "./request-body.ts";
 
 /** What a request wants of a bucket or an object, by the names of S3's actions. */
@@ -49,8 +50,13 @@ export function xmlReply(body: string, status = 200): S3Reply {
   return { status, headers: { "content-type": "application/xml" }, body };
 }
 
-/** A whole small body as text, once there is room for it; longer ones are refused. */
-export async function readText({ services }: S3Call, body: RequestBody, limit: number): Promise<string> {
+/** A whole small body as text, once there is room for it; longer ones are refused, and what is no UTF-8 is, as `otherwise`. */
+export async function readText(
+  { services }: S3Call,
+  body: RequestBody,
+  limit: number,
+  otherwise: S3Code = "MalformedXML",
+): Promise<string> {
   const release = await services.memory.take(Math.min(body.length ?? limit, limit));
   try {
     const pieces: Uint8Array[] = [];
@@ -60,7 +66,9 @@ export async function readText({ services }: S3Call, body: RequestBody, limit: n
       if (size > limit) throw s3Error("EntityTooLarge", `the body of this operation takes at most ${limit} bytes`);
       pieces.push(piece);
     }
-    return Buffer.concat(pieces).toString("utf8");
+    const bytes = Buffer.concat(pieces);
+    if (!isUtf8(bytes)) throw s3Error(otherwise, "the body is not UTF-8");
+    return bytes.toString("utf8");
   } finally {
     release();
   }

@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import type { BucketDoc, ObjectEncryption } from "../documents.ts";
 import { changeBucket, openBucket } from "../objects/buckets.ts";
 import { customerEncryption, customerKeyBytes } from "../objects/customer-key.ts";
-import { readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
+import { type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { s3Error } from "./errors.ts";
-import { childText, onlyChildren, parseXml, xmlDocument } from "./xml.ts";
+import { childText, xmlDocument } from "./xml.ts";
+import { readDocument } from "./xml-documents.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -136,15 +137,9 @@ export async function getBucketEncryption(call: S3Call): Promise<S3Reply> {
 }
 
 export async function putBucketEncryption(call: S3Call): Promise<S3Reply> {
-  const root = parseXml(await readText(call, call.body(), 64 * 1024));
-  onlyChildren(root, ["Rule"]);
-  const [rule, ...more] = root.children;
-  if (rule === undefined || more.length > 0 || root.name !== "ServerSideEncryptionConfiguration")
-    throw s3Error("MalformedXML", "expected ServerSideEncryptionConfiguration with one Rule");
-  onlyChildren(rule, ["ApplyServerSideEncryptionByDefault", "BucketKeyEnabled"]);
-  const chosen = rule.children.find(({ name }) => name === "ApplyServerSideEncryptionByDefault");
-  if (chosen === undefined) throw s3Error("MalformedXML", "expected ApplyServerSideEncryptionByDefault");
-  onlyChildren(chosen, ["SSEAlgorithm", "KMSMasterKeyID"]);
+  const root = await readDocument(call, "ServerSideEncryptionConfiguration");
+  const chosen = root.children[0]?.children.find(({ name }) => name === "ApplyServerSideEncryptionByDefault");
+  if (chosen === undefined) throw s3Error("MalformedXML", "expected a Rule with ApplyServerSideEncryptionByDefault");
   const encryption = namedEncryption(
     call.tenant,
     childText(chosen, "SSEAlgorithm"),

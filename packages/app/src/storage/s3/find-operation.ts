@@ -22,7 +22,7 @@ export interface Understood {
 /**
  * What a request asks for: the operation whose names it has all of, and the most of. Anything that is not on the operation's
  * lists is refused by its name, so that no request is ever carried out as another one. Throws `MethodNotAllowed`,
- * `NotImplemented`, `InvalidArgument` for a name given twice.
+ * `NotImplemented`, `InvalidArgument` for a name given twice and for characters that no store keeps.
  */
 export function findOperation(asked: Asked): Understood {
   const { method, bucket, key } = asked;
@@ -64,6 +64,8 @@ function unhoist({ query, headers }: Asked): Pick<Understood, "query" | "headers
   const moved: Record<string, string> = {};
   const presigned = query.some(([name]) => name === "X-Amz-Algorithm");
   for (const [name, value] of query) {
+    if (/\0|\p{Surrogate}/u.test(name + value))
+      throw s3Error("InvalidArgument", `the query parameter ${JSON.stringify(name)} holds a character that is not allowed`);
     const field = name.toLowerCase();
     const hoisted = presigned && field.startsWith("x-amz-") && !(everywhere.query as readonly string[]).includes(name);
     if (names.has(name) || (hoisted && (field in moved || (headers[field] ?? value) !== value)))

@@ -1,17 +1,17 @@
 import { expiresAt, type LifecycleFilter, type LifecycleRule } from "@seneschal/core/storage";
 import type { BucketDoc, ObjectDoc } from "../documents.ts";
 import { changeBucket, openBucket } from "../objects/buckets.ts";
-import { readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
+import { type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { s3Error } from "./errors.ts";
-import { childText, onlyChildren, parseXml, type XmlElement, type XmlObject, xmlDocument } from "./xml.ts";
+import { childFlag, childText, type XmlElement, type XmlObject, xmlDocument } from "./xml.ts";
+import { readDocument } from "./xml-documents.ts";
 
 const maxRules = 1000;
 const dayMs = 86_400_000;
 
 export async function putLifecycle(call: S3Call): Promise<S3Reply> {
-  const root = parseXml(await readText(call, call.body(), 1024 * 1024));
-  onlyChildren(root, ["Rule"]);
-  if (root.name !== "LifecycleConfiguration" || root.children.length === 0 || root.children.length > maxRules)
+  const root = await readDocument(call, "LifecycleConfiguration", { limit: 1024 * 1024 });
+  if (root.children.length === 0 || root.children.length > maxRules)
     throw s3Error("MalformedXML", `expected LifecycleConfiguration with 1 to ${maxRules} Rules`);
   const rules = root.children.map((rule) => readRule(rule, Buffer.from(call.services.context.random(18)).toString("base64url")));
   if (new Set(rules.map(({ id }) => id)).size < rules.length)
@@ -26,17 +26,8 @@ export async function putLifecycle(call: S3Call): Promise<S3Reply> {
   return { status: 200 };
 }
 
-/** Reads a rule. What it says beyond is refused, so that nothing is deleted by half of a rule. */
+/** Reads a rule. */
 function readRule(rule: XmlElement, freshId: string): LifecycleRule {
-  onlyChildren(rule, [
-    "ID",
-    "Prefix",
-    "Filter",
-    "Status",
-    "Expiration",
-    "NoncurrentVersionExpiration",
-    "AbortIncompleteMultipartUpload",
-  ]);
   const child = (name: string) => rule.children.find((c) => c.name === name);
   const id = childText(rule, "ID") || freshId;
   if (id.length > 255) throw s3Error("InvalidArgument", "ID length should not exceed allowed limit of 255");
@@ -57,7 +48,7 @@ function readRule(rule: XmlElement, freshId: string): LifecycleRule {
     ...(expiration && { expiration: readExpiration(expiration) }),
     ...(noncurrent && { noncurrent: readNoncurrent(noncurrent) }),
     ...(abort && {
-      abort: number(only(abort, ["DaysAfterInitiation"]), "DaysAfterInitiation") ?? missing("DaysAfterInitiation"),
+      abort: number(abort, "DaysAfterInitiation") ?? missing("DaysAfterInitiation"),
     }),
   };
   if (
@@ -66,11 +57,6 @@ function readRule(rule: XmlElement, freshId: string): LifecycleRule {
   )
     throw s3Error("InvalidRequest", "AbortIncompleteMultipartUpload cannot be specified with Tags or object sizes.");
   return read;
-}
-
-function only(element: XmlElement, names: readonly string[]): XmlElement {
-  onlyChildren(element, names);
-  return element;
 }
 
 function missing(name: string): never {
@@ -86,18 +72,15 @@ function number(element: XmlElement, name: string, min = 1): number | undefined 
   return Number(text);
 }
 
-const conditionNames = ["Prefix", "Tag", "ObjectSizeGreaterThan", "ObjectSizeLessThan"];
-
 function readFilter(filter: XmlElement): LifecycleFilter {
-  onlyChildren(filter, ["And", ...conditionNames]);
   const and = filter.children.find(({ name }) => name === "And");
   if (and !== undefined && filter.children.length > 1) throw s3Error("MalformedXML", "a Filter has And alone, or conditions");
-  const { children } = and === undefined ? filter : only(and, conditionNames);
+  const { children } = and ?? filter;
   const from: XmlElement = { name: "Filter", text: "", children };
   const tags = children
     .filter(({ name }) => name === "Tag")
     .map((tag) => ({
-      key: childText(only(tag, ["Key", "Value"]), "Key") ?? missing("Key"),
+      key: childText(tag, "Key") ?? missing("Key"),
       value: childText(tag, "Value") ?? missing("Value"),
     }));
   const [prefix, over, under] = [
@@ -114,12 +97,7 @@ function readFilter(filter: XmlElement): LifecycleFilter {
 }
 
 function readExpiration(expiration: XmlElement): NonNullable<LifecycleRule["expiration"]> {
-  onlyChildren(expiration, ["Days", "Date", "ExpiredObjectDeleteMarker"]);
-  const [days, date, marker] = [
-    number(expiration, "Days"),
-    childText(expiration, "Date"),
-    childText(expiration, "ExpiredObjectDeleteMarker"),
-  ];
+  const [days, date] = [number(expiration, "Days"), childText(expiration, "Date")];
   if (expiration.children.length !== 1)
     throw s3Error("MalformedXML", "an Expiration has Days, Date or ExpiredObjectDeleteMarker");
   if (days !== undefined) return { days };
@@ -128,13 +106,12 @@ function readExpiration(expiration: XmlElement): NonNullable<LifecycleRule["expi
     if (Number.isNaN(at)) throw s3Error("InvalidArgument", "'Date' must be at midnight GMT");
     return { date: at };
   }
-  if (marker !== "true")
-    throw s3Error(marker === "false" ? "NotImplemented" : "MalformedXML", "ExpiredObjectDeleteMarker is true here, or not there");
+  if (!childFlag(expiration, "ExpiredObjectDeleteMarker"))
+    throw s3Error("NotImplemented", "ExpiredObjectDeleteMarker is true here, or not there");
   return { marker: true };
 }
 
 function readNoncurrent(noncurrent: XmlElement): NonNullable<LifecycleRule["noncurrent"]> {
-  onlyChildren(noncurrent, ["NoncurrentDays", "NewerNoncurrentVersions"]);
   const [days, newer] = [number(noncurrent, "NoncurrentDays"), number(noncurrent, "NewerNoncurrentVersions")];
   if (days === undefined && newer === undefined) throw s3Error("MalformedXML", "NoncurrentDays is missing");
   return { ...(days !== undefined && { days }), ...(newer !== undefined && { newer }) };

@@ -10,22 +10,16 @@ import {
   uploadPart,
 } from "../objects/multipart.ts";
 import { readObject } from "../objects/read-object.ts";
-import { queryNumber, readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
-import {
-  checksumAlgorithm,
-  checksumElements,
-  checksums,
-  checksumTypes,
-  isChecksumHeader,
-  joinChecksums,
-  summed,
-} from "./checksums.ts";
+import { queryNumber, type S3Call, type S3Reply, xmlReply } from "./call.ts";
+import { checksumAlgorithm, checksumElements, checksumTypes, isChecksumHeader, joinChecksums, summed } from "./checksums.ts";
 import { checkPartEncryption, customerKeyOf, encryptionReply } from "./encryption.ts";
 import { s3Error } from "./errors.ts";
+import { keyEncoder } from "./key-encoder.ts";
 import { conditionsOf, describeObject } from "./object-headers.ts";
 import { askedAttributes, copySource, madeReply, partNumberOf, sourceReply } from "./object-operations.ts";
 import { uriEncode } from "./sigv4.ts";
-import { childText, onlyChildren, parseXml, xmlDocument } from "./xml.ts";
+import { childText, xmlDocument } from "./xml.ts";
+import { readDocument } from "./xml-documents.ts";
 
 function target(call: S3Call): UploadTarget {
   return { tenant: call.tenant, bucket: call.bucket, key: call.key, upload: call.query.get("uploadId") ?? "" };
@@ -111,11 +105,12 @@ export async function copyPart(call: S3Call): Promise<S3Reply> {
 export async function partsOfUpload(call: S3Call): Promise<S3Reply> {
   const limit = queryNumber(call, "max-parts", 1000, 1, 1000);
   const after = queryNumber(call, "part-number-marker", 0, 0, partLimits.maxNumber);
+  const encode = keyEncoder(call);
   const { upload, parts, more } = await listParts(call.services, target(call), after, limit);
   return xmlReply(
     xmlDocument("ListPartsResult", {
       Bucket: call.bucket,
-      Key: call.key,
+      Key: encode(call.key),
       UploadId: call.query.get("uploadId"),
       Initiator: { ID: call.tenant, DisplayName: call.tenant },
       Owner: { ID: call.tenant, DisplayName: call.tenant },
@@ -143,12 +138,10 @@ export async function partsOfUpload(call: S3Call): Promise<S3Reply> {
 }
 
 export async function finishUpload(call: S3Call): Promise<S3Reply> {
-  const root = parseXml(await readText(call, call.body(null), 2 * 1024 * 1024));
-  onlyChildren(root, ["Part"]);
+  const root = await readDocument(call, "CompleteMultipartUpload", { limit: 2 * 1024 * 1024, body: call.body(null) });
   const named = root.children.map((p) => {
-    onlyChildren(p, ["PartNumber", "ETag", ...Object.keys(checksums).map((algorithm) => `Checksum${algorithm.toUpperCase()}`)]);
     return {
-      number: Number(childText(p, "PartNumber")),
+      number: Number(childText(p, "PartNumber") ?? Number.NaN),
       etag: (childText(p, "ETag") ?? "").trim().replace(/^"(.*)"$/, "$1"),
       checksums: p.children.flatMap(({ name, text }) =>
         name.startsWith("Checksum") ? [[`x-amz-${name.replace("Checksum", "checksum-").toLowerCase()}`, text] as const] : [],
@@ -156,8 +149,7 @@ export async function finishUpload(call: S3Call): Promise<S3Reply> {
     };
   });
   const whole = named.length > 0 && named.every((n) => Number.isInteger(n.number) && n.etag !== "");
-  if (root.name !== "CompleteMultipartUpload" || !whole)
-    throw s3Error("MalformedXML", "expected CompleteMultipartUpload with Parts of PartNumber and ETag");
+  if (!whole) throw s3Error("MalformedXML", "expected CompleteMultipartUpload with Parts of PartNumber and ETag");
   if (named.some((n) => n.number < 1))
     throw s3Error("InvalidArgument", "PartNumber must be >= 1", {
       elements: { ArgumentName: "PartNumber", ArgumentValue: String(named.find((n) => n.number < 1)?.number) },

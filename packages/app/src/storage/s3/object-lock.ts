@@ -4,9 +4,10 @@ import { changeBucket, openBucket } from "../objects/buckets.ts";
 import type { VersionAttributes } from "../objects/put-object.ts";
 import { headObject } from "../objects/read-object.ts";
 import { holdLegally, needLock, retain, type VersionTarget } from "../objects/versions.ts";
-import { readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
+import { type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { s3Error } from "./errors.ts";
-import { childText, onlyChildren, parseXml, type XmlElement, xmlDocument } from "./xml.ts";
+import { childText, type XmlElement, xmlDocument } from "./xml.ts";
+import { readDocument } from "./xml-documents.ts";
 
 /** The headers by which a new version is locked. */
 export const lockHeaders = ["mode", "retain-until-date", "legal-hold"].map((name) => `x-amz-object-lock-${name}`);
@@ -68,9 +69,8 @@ export async function getLockConfiguration(call: S3Call): Promise<S3Reply> {
 
 /** Gives a bucket with versions object lock, which it then has for good, and what new versions are kept for. */
 export async function putLockConfiguration(call: S3Call): Promise<S3Reply> {
-  const root = parseXml(await readText(call, call.body(), 64 * 1024));
-  onlyChildren(root, ["ObjectLockEnabled", "Rule"]);
-  if (root.name !== "ObjectLockConfiguration" || childText(root, "ObjectLockEnabled") !== "Enabled")
+  const root = await readDocument(call, "ObjectLockConfiguration");
+  if (childText(root, "ObjectLockEnabled") !== "Enabled")
     throw s3Error("MalformedXML", "expected ObjectLockConfiguration with ObjectLockEnabled");
   const rule = root.children.find(({ name }) => name === "Rule");
   const kept = rule && defaultOf(rule);
@@ -83,10 +83,8 @@ export async function putLockConfiguration(call: S3Call): Promise<S3Reply> {
 }
 
 function defaultOf(rule: XmlElement): DefaultRetention {
-  onlyChildren(rule, ["DefaultRetention"]);
   const [kept] = rule.children;
   if (kept === undefined) throw s3Error("MalformedXML", "a Rule has a DefaultRetention");
-  onlyChildren(kept, ["Mode", "Days", "Years"]);
   const mode = modeOf(childText(kept, "Mode"));
   const [days, years] = [childText(kept, "Days"), childText(kept, "Years")];
   if ((days === undefined) === (years === undefined)) throw s3Error("MalformedXML", "a retention has Days or Years");
@@ -120,9 +118,7 @@ export async function getRetention(call: S3Call): Promise<S3Reply> {
 
 /** Sets how long a version is kept; an empty Retention ends one, where that may be. */
 export async function putRetention(call: S3Call): Promise<S3Reply> {
-  const root = parseXml(await readText(call, call.body(), 64 * 1024));
-  onlyChildren(root, ["Mode", "RetainUntilDate"]);
-  if (root.name !== "Retention") throw s3Error("MalformedXML", "expected Retention");
+  const root = await readDocument(call, "Retention");
   const { bucket } = await openBucket(call.services, call.tenant, call.bucket);
   needLock(bucket);
   const [mode, until] = [childText(root, "Mode"), childText(root, "RetainUntilDate")];
@@ -141,13 +137,11 @@ export async function getLegalHold(call: S3Call): Promise<S3Reply> {
 }
 
 export async function putLegalHold(call: S3Call): Promise<S3Reply> {
-  const root = parseXml(await readText(call, call.body(), 64 * 1024));
-  onlyChildren(root, ["Status"]);
+  const root = await readDocument(call, "LegalHold");
   const { bucket } = await openBucket(call.services, call.tenant, call.bucket);
   needLock(bucket);
   const status = childText(root, "Status");
-  if (root.name !== "LegalHold" || (status !== "ON" && status !== "OFF"))
-    throw s3Error("MalformedXML", "expected LegalHold with Status ON or OFF");
+  if (status !== "ON" && status !== "OFF") throw s3Error("MalformedXML", "expected LegalHold with Status ON or OFF");
   await holdLegally(call.services, target(call), status === "ON");
   return { status: 200 };
 }

@@ -88,7 +88,7 @@ export async function getObject(call: S3Call): Promise<S3Reply> {
 /** A part number as S3 takes it. Throws `InvalidArgument`. */
 export function partNumberOf(text: string): number {
   const number = Number(text);
-  if (/^\d+$/.test(text) && number >= 1 && number <= partLimits.maxNumber) return number;
+  if (/^[1-9]\d*$/.test(text) && number >= 1 && number <= partLimits.maxNumber) return number;
   throw s3Error("InvalidArgument", `Part number must be an integer between 1 and ${partLimits.maxNumber}, inclusive.`, {
     elements: { ArgumentName: "partNumber", ArgumentValue: text },
   });

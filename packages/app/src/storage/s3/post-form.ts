@@ -4,7 +4,8 @@ import { s3Error } from "./errors.ts";
 import { unsignedPayload } from "./sigv2.ts";
 import { type Credential, equalText, hmac, scopedKey, type Verified } from "./sigv4.ts";
 import { tagsOfXml } from "./tagging.ts";
-import { parseXml } from "./xml.ts";
+import { readXml } from "./xml.ts";
+import { documents } from "./xml-documents.ts";
 
 /** Bytes that the fields before the file may take together. */
 const maxFields = 64 * 1024;
@@ -280,7 +281,7 @@ function headersOfForm({ fields }: PostForm): Readonly<Record<string, string>> {
     else throw s3Error("NotImplemented", `The form field ${JSON.stringify(name)} is not implemented here.`);
   }
   const tagging = fields.get("tagging");
-  if (tagging !== undefined) headers["x-amz-tagging"] = query(tagsOfXml(parseXml(tagging)));
+  if (tagging !== undefined) headers["x-amz-tagging"] = query(tagsOfXml(readXml(tagging, "Tagging", documents.Tagging)));
   return headers;
 }
 

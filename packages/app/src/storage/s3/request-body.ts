@@ -180,6 +180,7 @@ async function* decodeChunks(
       throw s3Error("MalformedTrailerError", `the trailer ${name} was not announced`);
   }
   if (form === "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER") check("TRAILER", sha256(lines.join("")), trailerSignature);
+  if (!(await reader.ended())) throw endedEarly("bytes come after the last chunk");
   for (const name of announcedTrailers(headers))
     if (trailers[name] === undefined) throw endedEarly(`the announced trailer ${name} is missing`);
 }
@@ -192,6 +193,8 @@ interface ByteReader {
   /** Up to CRLF, without it; `""` also at the end of the stream. */
   line(): Promise<string>;
   take(count: number): AsyncGenerator<Uint8Array>;
+  /** True when nothing is left. */
+  ended(): Promise<boolean>;
 }
 
 function byteReader(source: AsyncIterable<Uint8Array>): ByteReader {
@@ -218,6 +221,10 @@ function byteReader(source: AsyncIterable<Uint8Array>): ByteReader {
           return "";
         }
       }
+    },
+    async ended() {
+      while (held.length === 0) if (!(await more())) return true;
+      return false;
     },
     async *take(count) {
       let left = count;

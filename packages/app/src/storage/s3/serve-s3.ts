@@ -6,8 +6,9 @@ import { isCoded } from "@seneschal/core";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { ObjectServices } from "../objects/services.ts";
+import { actionsOf } from "./actions.ts";
 import { authenticateS3 } from "./authenticate.ts";
-import { actionsOf, authoriseS3, type BucketPolicies } from "./authorise.ts";
+import { authoriseS3, type BucketPolicies } from "./authorise.ts";
 import { headersOf, type S3Reply } from "./call.ts";
 import type { Credentials } from "./credentials.ts";
 import { type S3Failure, s3Error, s3Failure } from "./errors.ts";
@@ -126,6 +127,7 @@ async function handle(
     const now = context.clock.now();
     const { path, query } = splitTarget(target);
     const [, bucket = "", named = ""] = /^\/([^/]*)(?:\/(.*))?$/s.exec(path) ?? [];
+    if (bucket === "" && path !== "/" && path !== "") throw s3Error("InvalidBucketName", "the name of the bucket is empty");
     const { lookUp } = options.credentials;
     const signatureV2 = options.signatureV2 === true;
     const contentType = headers["content-type"] ?? "";

@@ -2,9 +2,10 @@ import type { BucketDoc, ObjectDoc, Tags } from "../documents.ts";
 import { changeBucket, openBucket } from "../objects/buckets.ts";
 import { headObject } from "../objects/read-object.ts";
 import { describeVersion, versionIdOf } from "../objects/versions.ts";
-import { readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
+import { type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { s3Error } from "./errors.ts";
-import { childText, onlyChildren, parseXml, type XmlElement, xmlDocument } from "./xml.ts";
+import { childText, type XmlElement, xmlDocument } from "./xml.ts";
+import { readDocument } from "./xml-documents.ts";
 
 const objectLimit = 10;
 const bucketLimit = 50;
@@ -31,14 +32,10 @@ export function tagsOfHeader(text: string | undefined): Tags | undefined {
 
 /** Tags as a `Tagging` document has them. Throws `MalformedXML`, `InvalidTag`. */
 export function tagsOfXml(root: XmlElement, limit = objectLimit): Tags {
-  onlyChildren(root, ["TagSet"]);
-  const [set, ...more] = root.children;
-  if (root.name !== "Tagging" || set === undefined || more.length > 0)
-    throw s3Error("MalformedXML", "expected Tagging with a TagSet");
-  onlyChildren(set, ["Tag"]);
+  const [set] = root.children;
+  if (set === undefined) throw s3Error("MalformedXML", "expected Tagging with a TagSet");
   return checked(
     set.children.map((tag) => {
-      onlyChildren(tag, ["Key", "Value"]);
       const [key, value] = [childText(tag, "Key"), childText(tag, "Value")];
       if (key === undefined || value === undefined) throw s3Error("MalformedXML", "a Tag has a Key and a Value");
       return { key, value };
@@ -56,6 +53,7 @@ function checked(tags: readonly { readonly key: string; readonly value: string }
     throw invalidTag(limit === objectLimit ? "Object tags cannot be greater than 10" : `at most ${limit} tags are kept`);
   if (new Set(tags.map(({ key }) => key)).size < tags.length) throw invalidTag("Cannot provide multiple Tags with the same key");
   for (const { key, value } of tags) {
+    if (key.includes("\0") || value.includes("\0")) throw invalidTag("the tag holds a character that is not allowed");
     if (key.length === 0 || key.length > 128) throw invalidTag("The TagKey you have provided is invalid");
     if (value.length > 256) throw invalidTag("The TagValue you have provided is invalid");
     if (key.startsWith("aws:")) throw invalidTag("System tags cannot be added/updated by requester");
@@ -81,7 +79,7 @@ export async function getObjectTagging(call: S3Call): Promise<S3Reply> {
 }
 
 export async function putObjectTagging(call: S3Call): Promise<S3Reply> {
-  const tags = tagsOfXml(parseXml(await readText(call, call.body(), 64 * 1024)));
+  const tags = tagsOfXml(await readDocument(call, "Tagging"));
   return { status: 200, headers: versionOf(await setTags(call, tags)) };
 }
 
@@ -101,7 +99,7 @@ export async function getBucketTagging(call: S3Call): Promise<S3Reply> {
 }
 
 export async function putBucketTagging(call: S3Call): Promise<S3Reply> {
-  const tags = tagsOfXml(parseXml(await readText(call, call.body(), 64 * 1024)), bucketLimit);
+  const tags = tagsOfXml(await readDocument(call, "Tagging"), bucketLimit);
   await changeBucket(call.services, call.tenant, call.bucket, "tagging", (bucket) => ({ ...bucket, tags }));
   return { status: 204 };
 }

@@ -1,10 +1,11 @@
 import { changeBucket, openBucket } from "../objects/buckets.ts";
 import { type ListedVersion, listVersions as versionsPage } from "../objects/list-keys.ts";
 import { versionIdOf } from "../objects/versions.ts";
-import { queryNumber, readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
+import { queryNumber, type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { s3Error } from "./errors.ts";
 import { keyEncoder } from "./key-encoder.ts";
-import { childText, onlyChildren, parseXml, type XmlObject, xmlDocument } from "./xml.ts";
+import { childText, type XmlObject, xmlDocument } from "./xml.ts";
+import { readDocument } from "./xml-documents.ts";
 
 /** An empty document where versioning was never enabled. */
 export async function getVersioning(call: S3Call): Promise<S3Reply> {
@@ -13,12 +14,13 @@ export async function getVersioning(call: S3Call): Promise<S3Reply> {
 }
 
 export async function putVersioning(call: S3Call): Promise<S3Reply> {
-  const root = parseXml(await readText(call, call.body(), 64 * 1024));
-  onlyChildren(root, ["Status", "MfaDelete"]);
-  if ((childText(root, "MfaDelete") ?? "Disabled") !== "Disabled")
-    throw s3Error("NotImplemented", "MfaDelete is not implemented here");
+  const root = await readDocument(call, "VersioningConfiguration");
+  const mfa = childText(root, "MfaDelete");
+  if (mfa !== undefined && mfa !== "Enabled" && mfa !== "Disabled")
+    throw s3Error("MalformedXML", "MfaDelete is Enabled or Disabled");
+  if (mfa === "Enabled") throw s3Error("NotImplemented", "MfaDelete is not implemented here");
   const status = childText(root, "Status");
-  if (root.name !== "VersioningConfiguration" || (status !== "Enabled" && status !== "Suspended"))
+  if (status !== "Enabled" && status !== "Suspended")
     throw s3Error("MalformedXML", "expected VersioningConfiguration with Status Enabled or Suspended");
   await changeBucket(call.services, call.tenant, call.bucket, "versioning", (bucket) => {
     if (status === "Suspended" && bucket.object_lock !== undefined)

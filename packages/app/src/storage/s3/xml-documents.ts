@@ -1,0 +1,74 @@
+import { readText, type S3Call } from "./call.ts";
+import { checksums } from "./checksums.ts";
+import { readXml, type XmlElement, type XmlForm } from "./xml.ts";
+
+const tag = { Key: "text", Value: "text" } as const;
+const sizes = { ObjectSizeGreaterThan: "text", ObjectSizeLessThan: "text" } as const;
+const conditions = { Prefix: "text", Tag: { each: tag }, ...sizes } as const;
+
+/** The documents that requests bring, by their root (Amazon S3 API reference): the closed list of what each may say. */
+export const documents = {
+  CreateBucketConfiguration: {
+    ...{ LocationConstraint: "text", Location: "unbuilt", Bucket: "unbuilt", Tags: "unbuilt" },
+  },
+  VersioningConfiguration: { Status: "text", MfaDelete: "text" },
+  PublicAccessBlockConfiguration: {
+    ...{
+      BlockPublicAcls: "boolean",
+      IgnorePublicAcls: "boolean",
+      BlockPublicPolicy: "boolean",
+      RestrictPublicBuckets: "boolean",
+    },
+  },
+  ServerSideEncryptionConfiguration: {
+    Rule: {
+      ApplyServerSideEncryptionByDefault: { SSEAlgorithm: "text", KMSMasterKeyID: "text" },
+      BucketKeyEnabled: "boolean",
+      BlockedEncryptionTypes: "unbuilt",
+    },
+  },
+  Tagging: { TagSet: { Tag: { each: tag } } },
+  ObjectLockConfiguration: {
+    ObjectLockEnabled: "text",
+    Rule: { DefaultRetention: { Mode: "text", Days: "text", Years: "text" } },
+  },
+  Retention: { Mode: "text", RetainUntilDate: "text" },
+  LegalHold: { Status: "text" },
+  LifecycleConfiguration: {
+    Rule: {
+      each: {
+        ...{ ID: "text", Prefix: "text", Status: "text" },
+        Filter: { ...conditions, Tag: tag, And: conditions },
+        Expiration: { Days: "text", Date: "text", ExpiredObjectDeleteMarker: "boolean" },
+        NoncurrentVersionExpiration: { NoncurrentDays: "text", NewerNoncurrentVersions: "text" },
+        AbortIncompleteMultipartUpload: { DaysAfterInitiation: "text" },
+        Transition: "unbuilt",
+        NoncurrentVersionTransition: "unbuilt",
+      },
+    },
+  },
+  Delete: {
+    Object: { each: { Key: "text", VersionId: "text", ETag: "text", LastModifiedTime: "text", Size: "text" } },
+    Quiet: "boolean",
+  },
+  CompleteMultipartUpload: {
+    Part: {
+      each: {
+        ...{ PartNumber: "integer", ETag: "text" },
+        ...(Object.fromEntries(Object.keys(checksums).map((name) => [`Checksum${name.toUpperCase()}`, "text"])) as Record<
+          string,
+          "text"
+        >),
+      },
+    },
+  },
+} as const satisfies Readonly<Record<string, XmlForm>>;
+
+/** The body of a request, which is a document of this name. Throws `MalformedXML`, `NotImplemented`. */
+export async function readDocument(
+  call: S3Call,
+  name: keyof typeof documents,
+  { limit = 64 * 1024, body = call.body() } = {},
+): Promise<XmlElement> {
+  return readXml(await readText(call, body, limit), name, documents[name]);
+}
