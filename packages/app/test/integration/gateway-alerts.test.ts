@@ -87,6 +87,12 @@ const cases: Readonly<Record<string, readonly [minutes: number, bad: Record<stri
     { 'gateway_federation_refusals_total{of="workspace",reason="CONFLICT"}': "0+5x20" },
     { 'gateway_federation_refusals_total{of="workspace",reason="CONFLICT"}': "0+1x20" },
   ],
+  GatewayCertificateEnds: [
+    90,
+    { 'gateway_certificate_expiry_timestamp_seconds{setting="gateway.server.tls_cert"}': `${13 * 86_400}x90` },
+    { 'gateway_certificate_expiry_timestamp_seconds{setting="gateway.server.tls_cert"}': `${15 * 86_400}x90` },
+  ],
+  GatewayDiskFills: [45, { gateway_disk_free_bytes: "1000000000x45" }, { gateway_disk_free_bytes: "9000000000x45" }],
   GatewayPartnerOverBudget: [
     10,
     { 'gateway_federation_refusals_total{of="message",reason="RATE_LIMITED"}': "0+1x10" },
@@ -99,6 +105,7 @@ function judged(alert: string, minutes: number, series: Record<string, string>, 
   // A rule without a sum keeps the labels of what it looks at.
   const labels: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     GatewayBackgroundFails: { step: "audit seal" },
+    GatewayCertificateEnds: { setting: "gateway.server.tls_cert" },
     GatewayPartnerUnreachable: { status: "unhealthy" },
     GatewayPartnerCertificateEnds: { direction: "inbound" },
     GatewayOwnCertificateAtPartnerEnds: { direction: "outbound" },
