@@ -182,6 +182,26 @@ export const credentials: readonly Recogniser[] = [
 function holdsUserAndPassword(base64: string): boolean {
   if (base64.length % 4 !== 0) return false;
   return /^(?:[\x20-\x39\x3b-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3})+:(?:[\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3})+$/.test(
-    atob(base64),
+    bytesOf(base64),
   );
+}
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** The bytes of base64 text (RFC 4648, section 4) up to its padding, one character each. */
+function bytesOf(base64: string): string {
+  let text = "";
+  let bits = 0;
+  let count = 0;
+  for (const letter of base64) {
+    const value = ALPHABET.indexOf(letter);
+    if (value < 0) break;
+    bits = (bits << 6) | value;
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    text += String.fromCharCode(bits >> count);
+    bits &= (1 << count) - 1;
+  }
+  return text;
 }
