@@ -175,7 +175,8 @@ export async function buildService<Schema extends z.ZodObject>(
     checks = [...(built.checks ?? []), ...(options.checks ?? [])];
     const now = (): number => clock.now();
     const limits = options.rateLimits ?? built.limits;
-    let limit: Hooks["rateLimit"] = limits === "off" ? "off" : rateLimiter(name, limits, rates, now);
+    const limiter = (of: RateLimits) => rateLimiter(name, of, rates, now);
+    let limit = limits === "off" ? undefined : limiter(limits);
     const { authorise } = built.hooks;
     const ids = pooledRandom(random);
     const phase = phases(name, options.grace);
@@ -186,7 +187,7 @@ export async function buildService<Schema extends z.ZodObject>(
       now,
       requestId: () => Buffer.from(ids(16)).toString("hex"),
       pause: nextTurn,
-      rateLimit: limit === "off" ? "off" : (wire, ref, principal) => (limit === "off" ? undefined : limit(wire, ref, principal)),
+      rateLimit: limit === undefined ? "off" : (...call) => limit?.(...call),
       observe: options.observation ?? observeRequests(metrics, log),
       onError: (error, { id }, requestId) => log.error({ error, route: id, request_id: requestId }, "request failed"),
     };
@@ -210,7 +211,7 @@ export async function buildService<Schema extends z.ZodObject>(
       async prepareReload(next) {
         const { limits: nextLimits, apply } = (await whole.reload?.(next)) ?? {};
         return () => {
-          if (nextLimits !== undefined && limit !== "off") limit = rateLimiter(name, nextLimits, rates, now);
+          if (nextLimits !== undefined && limit !== undefined) limit = limiter(nextLimits);
           apply?.();
         };
       },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { wrapped } from "./leaves.ts";
 
 /** What a file that a setting names holds. All but `text` is PEM, or base64 where it says so. */
 export type FileContent =
@@ -34,21 +35,14 @@ export function namedFiles(schema: z.core.$ZodType, value: unknown, at: readonly
   if (value === undefined || value === null) return [];
   const holds = (schema as z.ZodType).meta?.()?.["file"] as FileContent | undefined;
   if (holds !== undefined && typeof value === "string") return [{ setting: at.join("."), path: value, holds }];
+  const inner = wrapped(schema);
+  if (inner !== undefined) return namedFiles(inner, value, at);
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case "object":
       return Object.entries(def.shape).flatMap(([key, child]) =>
         namedFiles(child, (value as Record<string, unknown>)[key], [...at, key]),
       );
-    case "optional":
-    case "nullable":
-    case "default":
-    case "prefault":
-    case "readonly":
-    case "nonoptional":
-      return namedFiles(def.innerType, value, at);
-    case "pipe":
-      return namedFiles(def.in, value, at);
     case "array":
       return (value as readonly unknown[]).flatMap((item, index) => namedFiles(def.element, item, [...at, String(index)]));
     case "record":

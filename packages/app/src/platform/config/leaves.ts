@@ -12,19 +12,12 @@ export interface Leaf {
 /** Every setting of a schema of nested objects, in order of declaration. */
 export function leaves(schema: z.core.$ZodType, path: readonly string[] = [], secret = false): readonly Leaf[] {
   const hidden = secret || isSecret(schema);
+  const inner = wrapped(schema);
+  if (inner !== undefined) return leaves(inner, path, hidden);
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case "object":
       return Object.entries(def.shape).flatMap(([key, child]) => leaves(child, [...path, key], hidden));
-    case "optional":
-    case "nullable":
-    case "default":
-    case "prefault":
-    case "readonly":
-    case "nonoptional":
-      return leaves(def.innerType, path, hidden);
-    case "pipe":
-      return leaves(def.in, path, hidden);
     case "array": {
       const { type } = (def.element as z.core.$ZodTypes)._zod.def;
       return [{ path, kind: type === "string" || type === "enum" ? "list" : "json", secret: hidden }];
@@ -39,6 +32,24 @@ export function leaves(schema: z.core.$ZodType, path: readonly string[] = [], se
       return [{ path, kind: "json", secret: hidden }];
     default:
       return [{ path, kind: "text", secret: hidden }];
+  }
+}
+
+/** What a setting is read by, where its schema only says how it may be left out, or what becomes of it. */
+export function wrapped(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case "optional":
+    case "nullable":
+    case "default":
+    case "prefault":
+    case "readonly":
+    case "nonoptional":
+      return def.innerType;
+    case "pipe":
+      return def.in;
+    default:
+      return undefined;
   }
 }
 

@@ -1,6 +1,7 @@
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { CryptoProvider } from "../../ports/crypto-provider.ts";
 import type { Random } from "../../ports/random.ts";
+import { base64url, fromBase64url } from "../base64.ts";
 import { governanceError } from "../errors.ts";
 
 /** The part of the platform that every JavaScript host has, and that neither the language's nor Node's types belong here for. */
@@ -71,36 +72,4 @@ export function redactionKeys(provider: CryptoProvider, key: Uint8Array, random:
       return wanted.every((byte, i) => byte === bytes[HASH + i]);
     },
   };
-}
-
-const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-function base64url(bytes: Uint8Array): string {
-  let text = "";
-  for (let i = 0; i < bytes.length; i += 3) {
-    const [a = 0, b = 0, c = 0] = bytes.subarray(i, i + 3);
-    const n = (a << 16) | (b << 8) | c;
-    const digits = [n >> 18, (n >> 12) & 63, (n >> 6) & 63, n & 63].slice(0, Math.min(3, bytes.length - i) + 1);
-    for (const digit of digits) text += ALPHABET[digit];
-  }
-  return text;
-}
-
-/** `undefined` for what {@link base64url} does not write, unused bits included. */
-function fromBase64url(text: string): Uint8Array | undefined {
-  const bytes = new Uint8Array(Math.floor((text.length * 3) / 4));
-  let bits = 0;
-  let held = 0;
-  let at = 0;
-  for (const c of text) {
-    const digit = ALPHABET.indexOf(c);
-    if (digit < 0) return undefined;
-    held = ((held << 6) | digit) & 0xffff;
-    bits += 6;
-    if (bits >= 8) {
-      bits -= 8;
-      bytes[at++] = (held >> bits) & 0xff;
-    }
-  }
-  return base64url(bytes) === text ? bytes : undefined;
 }

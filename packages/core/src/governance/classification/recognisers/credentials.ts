@@ -1,3 +1,4 @@
+import { fromBase64 } from "../../base64.ts";
 import type { Recogniser } from "../recogniser.ts";
 
 const secretContext = ["secret", "token", "key", "credential", "password", "api"];
@@ -180,28 +181,9 @@ export const credentials: readonly Recogniser[] = [
 
 /** True when base64 text is `user:password` (RFC 7617): printable, in UTF-8. */
 function holdsUserAndPassword(base64: string): boolean {
-  if (base64.length % 4 !== 0) return false;
+  const bytes = base64.length % 4 === 0 ? fromBase64(base64) : undefined;
+  if (bytes === undefined) return false;
   return /^(?:[\x20-\x39\x3b-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3})+:(?:[\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3})+$/.test(
-    bytesOf(base64),
+    String.fromCharCode(...bytes),
   );
-}
-
-const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/** The bytes of base64 text (RFC 4648, section 4) up to its padding, one character each. */
-function bytesOf(base64: string): string {
-  let text = "";
-  let bits = 0;
-  let count = 0;
-  for (const letter of base64) {
-    const value = ALPHABET.indexOf(letter);
-    if (value < 0) break;
-    bits = (bits << 6) | value;
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    text += String.fromCharCode(bits >> count);
-    bits &= (1 << count) - 1;
-  }
-  return text;
 }
