@@ -8,6 +8,7 @@ import { collectionBuiltins } from "./collections.ts";
 import { coreBuiltins } from "./core.ts";
 import { jwtBuiltins } from "./crypto/jwt.ts";
 import { x509Builtins } from "./crypto/x509.ts";
+import { deprecatedBuiltins } from "./deprecated.ts";
 import { documentBuiltins } from "./documents.ts";
 import { encodingBuiltins } from "./encoding.ts";
 import { globBuiltins } from "./glob.ts";
@@ -103,4 +104,12 @@ export function builtinTable(options: {
   for (const builtin of options.builtins ?? []) table.set(builtin.name, builtin);
   if (isUsual) usual = table;
   return table;
+}
+
+/** The same with what v0 may still call, unless it is denied or there is an own builtin of that name. */
+export function withDeprecated(table: BuiltinTable, denied: readonly string[] = []): BuiltinTable {
+  const all = new Map(deprecatedBuiltins.map((builtin) => [builtin.name, builtin]));
+  for (const name of denied) all.delete(name);
+  for (const [name, builtin] of table) all.set(name, builtin);
+  return all;
 }

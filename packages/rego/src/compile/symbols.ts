@@ -13,7 +13,7 @@ export class Symbols {
   private readonly packagePath: readonly string[];
   private readonly packageNode: RuleNode | undefined;
 
-  constructor(module: Pick<Module, "name" | "packagePath" | "imports"> | undefined, root: RuleNode, report: Report) {
+  constructor(module: Pick<Module, "name" | "version" | "packagePath" | "imports"> | undefined, root: RuleNode, report: Report) {
     this.packagePath = module?.packagePath ?? [];
     this.packageNode = module === undefined ? undefined : root.find(module.packagePath);
     const places = new Map<string, Location>();
@@ -22,7 +22,8 @@ export class Symbols {
       if (first !== "data" && first !== "input") continue;
       const name = alias ?? path.at(-1) ?? "";
       if (rest.length === 0 && alias === undefined) continue;
-      if (places.has(name)) {
+      // v0 lets a later import replace an earlier one
+      if (places.has(name) && module?.version !== "v0") {
         report("rego_compile_error", `import must not shadow import ${pathText(path).slice(5)}`, module?.name ?? "", loc);
       }
       places.set(name, loc);

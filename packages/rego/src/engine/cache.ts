@@ -49,7 +49,7 @@ function keyOf(sources: readonly Source[], options: CompileOptions): string {
     options.allow ?? [],
     options.deny ?? [],
     options.tests === true,
-    sources.map(({ name, source }) => [name, source]),
+    sources.map(({ name, source, version }) => [name, source, version]),
   ];
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify(parts))));
 }

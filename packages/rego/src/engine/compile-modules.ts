@@ -1,5 +1,5 @@
 import type { Builtin, BuiltinTable } from "../builtins/builtin.ts";
-import { builtinTable } from "../builtins/table.ts";
+import { builtinTable, withDeprecated } from "../builtins/table.ts";
 import { annotate } from "../compile/annotations.ts";
 import type { Callee } from "../compile/ir.ts";
 import { type LoweredRule, Lowerer } from "../compile/lower.ts";
@@ -54,7 +54,8 @@ export function compileModules(
   const modules = options.tests === true ? separateTests(written) : written;
   if (problems.length > 0) return { compiled: undefined, problems };
   try {
-    const builtins = builtinTable(options);
+    const current = builtinTable(options);
+    const builtins = modules.some(({ version }) => version === "v0") ? withDeprecated(current, options.deny) : current;
     const { root, sets } = buildTree(modules, report);
     if (problems.length > 0) return { compiled: undefined, problems };
     const metadata = annotate(modules, report);
@@ -62,7 +63,10 @@ export function compileModules(
     const program: Program = { root, documents };
     const arity = arityOf(builtins);
     const lowerers = new Map<Module, Lowerer>();
-    for (const module of modules) lowerers.set(module, new Lowerer(module, root, builtins, report, metadata));
+    for (const module of modules) {
+      const callable = module.version === "v0" ? builtins : current;
+      lowerers.set(module, new Lowerer(module, root, callable, report, metadata));
+    }
     const edges = new Map<RuleSet, Set<RuleNode>>();
     const failed = new Set<RuleSet>();
     const lowered = sets.map((set) => {

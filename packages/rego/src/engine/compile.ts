@@ -14,12 +14,21 @@ import { Policy } from "./policy.ts";
  * ```
  */
 export function compile(sources: readonly Source[], options: CompileOptions = {}): Policy {
+  checkSources(sources);
   const { compiled, problems } = compileModules(sources, options);
   if (compiled === undefined) throw new RegoCompileError(problems);
   return new Policy(compiled, sources, options);
 }
 
-/** Every problem of the modules, none if they compile. Never throws. */
+/** Every problem of the modules, none if they compile. Whatever the texts are, it does not throw. */
 export function check(sources: readonly Source[], options: CompileOptions = {}): readonly Problem[] {
+  checkSources(sources);
   return compileModules(sources, options).problems;
+}
+
+/** For who calls without types. */
+function checkSources(sources: readonly Source[]): void {
+  const fits =
+    Array.isArray(sources) && sources.every((source) => typeof source?.name === "string" && typeof source.source === "string");
+  if (!fits) throw new TypeError("sources: expected an array of { name, source }, both of them strings");
 }

@@ -112,3 +112,37 @@ export function mergeCoverage(all: readonly (readonly FileCoverage[])[]): readon
     return { file, covered, missed, share: rows.length === 0 ? 1 : covered.length / rows.length };
   });
 }
+
+/** The report of `opa test --coverage`: rows in ranges, percentages to two places. */
+export function coverageReport(coverage: readonly FileCoverage[]) {
+  const lines = (rows: readonly FileCoverage[], of: "covered" | "missed"): number =>
+    rows.reduce((n, file) => n + file[of].length, 0);
+  const totals = (rows: readonly FileCoverage[]) => {
+    const [covered, missed] = [lines(rows, "covered"), lines(rows, "missed")];
+    const share = covered + missed === 0 ? 0 : covered / (covered + missed);
+    return {
+      ...(covered > 0 ? { covered_lines: covered } : {}),
+      ...(missed > 0 ? { not_covered_lines: missed } : {}),
+      ...(share > 0 ? { coverage: Math.round(share * 10_000) / 100 } : {}),
+    };
+  };
+  const files = coverage.map((file) => [
+    file.file,
+    {
+      ...(file.covered.length > 0 ? { covered: ranges(file.covered) } : {}),
+      ...(file.missed.length > 0 ? { not_covered: ranges(file.missed) } : {}),
+      ...totals([file]),
+    },
+  ]);
+  return { files: Object.fromEntries(files), ...totals(coverage) };
+}
+
+function ranges(rows: readonly number[]) {
+  const out: { start: { row: number }; end: { row: number } }[] = [];
+  for (const row of rows) {
+    const last = out.at(-1);
+    if (last !== undefined && last.end.row === row - 1) last.end.row = row;
+    else out.push({ start: { row }, end: { row } });
+  }
+  return out;
+}

@@ -7,10 +7,15 @@ export interface Location {
   readonly offset: number;
 }
 
+/** The language of a source: `v0` is what OPA read before 1.0, where `if`, `contains`, `in` and `every` are imported. */
+export type RegoVersion = "v0" | "v1";
+
 /** A source text with the name that errors refer to. */
 export interface Source {
   readonly name: string;
   readonly source: string;
+  /** `v1` unless given. A `v0` source that imports `rego.v1` is held to the rules of `v1`. */
+  readonly version?: RegoVersion;
 }
 
 export type Term =
@@ -135,7 +140,11 @@ export interface Head {
   readonly key: Term | undefined;
   /** Absent on `contains` rules. */
   readonly value: Term | undefined;
+  /** What stands before the value; absent where the value is understood. */
+  readonly operator: ":=" | "=" | undefined;
   readonly loc: Location;
+  /** Offset of the head's end in the source. */
+  readonly end: number;
 }
 
 export interface Rule {
@@ -152,8 +161,12 @@ export interface Rule {
 
 export interface ElseBranch {
   readonly value: Term | undefined;
+  /** What stands before the value. */
+  readonly operator: ":=" | "=" | undefined;
   readonly body: Body;
   readonly loc: Location;
+  /** Offset of the end of `else` and its value. */
+  readonly headEnd: number;
 }
 
 export interface Import {
@@ -170,6 +183,8 @@ export interface Comment {
 export interface Module {
   readonly name: string;
   readonly source: string;
+  /** The rules that hold in it: `v0` for a source of that version that does not import `rego.v1`. */
+  readonly version: RegoVersion;
   /** Without `data`. */
   readonly packagePath: readonly string[];
   readonly packageLoc: Location;

@@ -1,7 +1,8 @@
 import type { Problem } from "../errors.ts";
-import type { Body, ElseBranch, Head, Import, Location, Module, Rule, Source, Term, VarTerm } from "./ast.ts";
+import type { Body, ElseBranch, Head, Import, Location, Module, RegoVersion, Rule, Source, Term, VarTerm } from "./ast.ts";
+import type { Extents } from "./extents.ts";
 import { TermParser } from "./parse-term.ts";
-import { KEYWORDS, SyntaxProblem, scan } from "./scan.ts";
+import { KEYWORDS, SyntaxProblem, scan, type Token } from "./scan.ts";
 import { visit } from "./visit.ts";
 
 /** Bytes of one source that the parser accepts. */
@@ -22,9 +23,17 @@ const MAX_PROBLEMS = 10;
  * ```
  */
 export function parseModule(source: Source): { readonly module: Module | undefined; readonly problems: readonly Problem[] } {
+  return parseModuleWith(source, undefined);
+}
+
+/** {@link parseModule} that notes where the nodes stand. */
+export function parseModuleWith(
+  source: Source,
+  extents: Extents | undefined,
+): { readonly module: Module | undefined; readonly problems: readonly Problem[] } {
   const { parsed, problems } = guarded(source.name, () => {
     const { tokens, comments } = scanSource(source);
-    const parser = new ModuleParser(tokens);
+    const parser = new ModuleParser(tokens, source.version ?? "v1", extents);
     const module = parser.module(source, comments);
     return { module: parser.problems.length === 0 ? module : undefined, problems: parser.problems };
   });
@@ -35,7 +44,7 @@ export function parseModule(source: Source): { readonly module: Module | undefin
 /** Parses a query, a body outside of any package. Never throws. */
 export function parseQuery(query: string): { readonly body: Body | undefined; readonly problems: readonly Problem[] } {
   const { parsed, problems } = guarded("query", () =>
-    new ModuleParser(scanSource({ name: "query", source: query }).tokens).query(),
+    new ModuleParser(scanSource({ name: "query", source: query }).tokens, "v1").query(),
   );
   return { body: parsed, problems };
 }
@@ -69,6 +78,16 @@ function problemOf({ limit, message, loc: { row, col } }: SyntaxProblem, file: s
 class ModuleParser extends TermParser {
   /** Of statements; what is wrong before the first one, or is too much, is thrown. */
   readonly problems: SyntaxProblem[] = [];
+  private version: RegoVersion;
+
+  constructor(tokens: readonly Token[], version: RegoVersion, extents?: Extents) {
+    super(
+      version === "v1" ? tokens : tokens.map((token) => (IMPORTED.has(token.kind) ? { ...token, kind: "ident" } : token)),
+      extents,
+    );
+    this.version = version;
+    this.templates = version === "v1";
+  }
 
   query(): Body {
     const literals = [];
@@ -103,7 +122,8 @@ class ModuleParser extends TermParser {
       }
       if (rules.length > MAX_RULES) throw new SyntaxProblem(`source has more than ${MAX_RULES} rules`, this.loc(), true);
     }
-    return { name: source.name, source: source.source, packagePath, packageLoc, imports, rules, comments };
+    const { version } = this;
+    return { name: source.name, source: source.source, version, packagePath, packageLoc, imports, rules, comments };
   }
 
   /** Goes on after a problem at the next line that begins with a name or a keyword in its first column. */
@@ -174,10 +194,25 @@ class ModuleParser extends TermParser {
         root === "rego" ? path.join(".") === "rego.v1" : path[1] === "keywords" && (path.length < 3 || FUTURE.has(path[2] ?? ""));
       if (!known || path.length > 3) this.fail(`invalid import \`${path.join(".")}\``, loc);
       if (alias !== undefined) this.fail(`\`${root}\` imports cannot be aliased`, loc);
-    } else if (alias === undefined && path.length > 1 && KEYWORDS.has(path.at(-1) ?? "")) {
+      if (this.version === "v0") this.importKeywords(path);
+    } else if (alias === undefined && path.length > 1 && this.isReserved(path.at(-1) ?? "")) {
       this.fail("unexpected import path, must not end with a keyword", loc);
     }
     return { path, alias, loc };
+  }
+
+  private isReserved(word: string): boolean {
+    return KEYWORDS.has(word) && (this.version === "v1" || !IMPORTED.has(word));
+  }
+
+  /** From here on the words are keywords; `rego.v1` brings all of them, and the rules of v1. */
+  private importKeywords([root, , word]: readonly string[]): void {
+    if (root === "rego") this.version = "v1";
+    this.tokens = this.tokens.map((token, i) =>
+      i >= this.at && token.kind === "ident" && IMPORTED.has(token.text) && (word === undefined || word === token.text)
+        ? { ...token, kind: token.text }
+        : token,
+    );
   }
 
   private rule(): Rule[] {
@@ -198,7 +233,10 @@ class ModuleParser extends TermParser {
       this.advance();
       return this.withBody({ ...head, value: head.key === undefined ? (head.value ?? truth(head.loc)) : undefined }, loc);
     }
-    if (this.is("{")) this.fail("`if` keyword is required before rule body");
+    if (this.is("{")) {
+      this.expectNoIf();
+      return this.withBody(asPartialSet(head), loc);
+    }
     if (head.key !== undefined || head.value !== undefined) {
       const otherwise = this.elses(head);
       return [this.finished({ head, isDefault: false, body: [], otherwise, loc, end: 0 })];
@@ -209,6 +247,10 @@ class ModuleParser extends TermParser {
         this.finished({ head: { ...head, value: truth(head.loc) }, isDefault: false, body: [], otherwise: [], loc, end: 0 }),
       ];
     }
+    // `p[x]` alone is an element of a set, `p.q.r` alone is true
+    if (this.version === "v0" && head.ref.length > 1 && !this.is("else")) {
+      return [this.finished({ head: asPartialSet(head), isDefault: false, body: [], otherwise: [], loc, end: 0 })];
+    }
     return this.fail("must declare with a value assignment, `contains` or `if` before the rule body", head.loc);
   }
 
@@ -216,9 +258,20 @@ class ModuleParser extends TermParser {
     return { ...rule, end: this.tokens[this.at - 1]?.end ?? 0 };
   }
 
+  /** A body without `if` before it is one of v0. */
+  private expectNoIf(): void {
+    if (this.version === "v1") this.fail("`if` keyword is required before rule body");
+  }
+
+  /** The literals in braces. */
+  private braced(): Body {
+    this.expect("{");
+    return this.body("}");
+  }
+
   private withBody(head: Head, loc: Location): Rule[] {
     const braced = this.is("{");
-    const body = this.ruleBody();
+    const body = this.tokens[this.at - 1]?.kind === "if" ? this.ruleBody() : this.braced();
     const otherwise = this.elses(head);
     const rules = [this.finished({ head, isDefault: false, body, otherwise, loc, end: 0 })];
     while (braced && this.is("{")) {
@@ -279,11 +332,13 @@ class ModuleParser extends TermParser {
       }
       this.advance();
       let value: Term | undefined;
+      let operator: Head["operator"];
       if (this.is(":=") || this.is("=")) {
-        this.advance();
+        operator = this.advance().kind as Head["operator"];
         value = this.infix(true);
-      } else if (this.is("{")) this.fail("`if` keyword is required before rule body");
+      } else if (this.is("{")) this.expectNoIf();
       else if (!this.is("if")) this.fail("expected else value term or rule body");
+      const headEnd = this.lastEnd;
       let body: Body = [];
       if (this.is("if") && !this.keywordIsName()) {
         this.advance();
@@ -292,8 +347,11 @@ class ModuleParser extends TermParser {
           body = this.ruleBody();
           if (this.at === mark) this.unexpected("rule body");
         } else body = [this.literal()];
-      } else if (this.is("{")) this.fail("`if` keyword is required before rule body");
-      branches.push({ value, body, loc });
+      } else if (this.is("{")) {
+        this.expectNoIf();
+        body = this.braced();
+      }
+      branches.push({ value, operator, body, loc, headEnd });
     }
     return branches;
   }
@@ -315,16 +373,17 @@ class ModuleParser extends TermParser {
     } else return this.fail("expected rule head name", loc);
     let key: Term | undefined;
     let value: Term | undefined;
+    let operator: Head["operator"];
     if (this.is("contains") && !this.keywordIsName()) {
       if (named.kind === "call") this.fail("the contains keyword can only be used with multi-value rule definitions");
       this.advance();
       key = this.infix(true);
     } else if (this.is(":=") || this.is("=")) {
-      this.advance();
+      operator = this.advance().kind as Head["operator"];
       value = this.infix(true);
     } else if (!this.is("if") && !this.is("end") && !this.token.fresh && !this.is("{") && !this.is("else"))
       this.unexpected("a rule");
-    return { ref, args, key, value, loc };
+    return { ref, args, key, value, operator, loc, end: this.lastEnd };
   }
 
   private checkDefault(head: Head, loc: Location): void {
@@ -343,7 +402,19 @@ class ModuleParser extends TermParser {
   }
 }
 
+/** Keywords of v1 that v0 imports. */
+const IMPORTED: ReadonlySet<string> = new Set(["in", "if", "every", "contains"]);
 const FUTURE = new Set(["in", "if", "every", "contains", "not"]);
+
+/** What `p[x]` before a body without `if`, or alone, means: `p contains x`. */
+function asPartialSet(head: Head): Head {
+  const [name, key] = head.ref;
+  if (head.key !== undefined) return { ...head, value: undefined };
+  if (head.args !== undefined || head.value !== undefined || head.ref.length !== 2 || key === undefined) {
+    return { ...head, value: head.value ?? truth(head.loc) };
+  }
+  return { ...head, ref: [name], key, value: undefined };
+}
 
 function truth(loc: Location): Term {
   return { kind: "scalar", value: true, loc };

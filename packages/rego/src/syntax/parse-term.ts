@@ -1,5 +1,6 @@
 import { parseNumber } from "../value/number.ts";
 import type { Body, CallTerm, Expr, Literal, Location, RefTerm, Term, VarTerm, With } from "./ast.ts";
+import type { Extents } from "./extents.ts";
 import { KEYWORDS, SyntaxProblem, type Token } from "./scan.ts";
 
 const MAX_DEPTH = 256;
@@ -32,16 +33,26 @@ const LEVELS: readonly ReadonlyMap<string, string>[] = [
 
 /** Recursive descent over a token list; backtracks by index. Throws {@link SyntaxProblem}. */
 export class TermParser {
-  protected readonly tokens: readonly Token[];
+  protected tokens: readonly Token[];
   protected at = 0;
+  /** Where nodes begin and end, for who writes them again. */
+  protected readonly extents: Extents | undefined;
   protected depth = 0;
   private nodes = 0;
   private steps = 0;
+  /** The language has template strings. */
+  protected templates = true;
   /** Offsets after which no comprehension body parses: keeps backtracking from repeating itself. */
   private readonly noComprehension = new Set<number>();
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly Token[], extents?: Extents) {
     this.tokens = tokens;
+    this.extents = extents;
+  }
+
+  /** Offset of the end of what was read last. */
+  protected get lastEnd(): number {
+    return this.tokens[this.at - 1]?.end ?? 0;
   }
 
   protected get token(): Token {
@@ -82,8 +93,9 @@ export class TermParser {
     return this.advance();
   }
 
-  protected node<T>(value: T): T {
+  protected node<T extends Term | Literal>(value: T): T {
     if (++this.nodes > MAX_NODES) throw new SyntaxProblem("source has too many terms", this.loc(), true);
+    this.extents?.note(value, this.lastEnd);
     return value;
   }
 
@@ -317,6 +329,7 @@ export class TermParser {
         const inner = this.infix(true);
         if (!this.is(")")) this.fail("non-terminated expression");
         this.advance();
+        this.extents?.enclose(inner, loc.offset, this.lastEnd);
         return inner;
       }
       default:
@@ -491,6 +504,7 @@ export class TermParser {
 
   private template(): Term {
     const loc = this.loc();
+    if (!this.templates) this.fail("template strings are not supported by v0");
     const parts: (string | Literal)[] = [];
     while (true) {
       const part = this.advance();

@@ -150,7 +150,7 @@ describe("work is charged by its size", () => {
       const of = (budget: keyof Budgets): number => need(policy, input, budget) - need(bare, input, budget);
       return of("ticks") + of("elements") + of("characters") + of("integerBits");
     };
-    const [small, large] = [cost(1_024), cost(4_096)];
+    const [small, large] = [cost(512), cost(2_048)];
     expect(large).toBeGreaterThan(Math.max(2 * small, 64));
   });
 });

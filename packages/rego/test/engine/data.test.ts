@@ -1,40 +1,8 @@
 import { compile, withoutValue, withValue } from "@seneschal/rego";
+import { dataPaths, documents, slowWithValue } from "@seneschal/rego/arbitraries";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rounds } from "../rounds.ts";
-
-const name = fc.constantFrom("a", "b", "c", "__proto__", "constructor", "0");
-const path = fc.array(name, { minLength: 1, maxLength: 4 });
-const { document } = fc.letrec<{ document: unknown }>((tie) => ({
-  document: fc.oneof(
-    { maxDepth: 4 },
-    fc.constantFrom(1, "x", null),
-    fc
-      .array(
-        name.chain((n) => tie("document").map((d) => [n, d] as const)),
-        { maxLength: 4 },
-      )
-      .map(object),
-  ),
-}));
-
-function object(entries: readonly (readonly [string, unknown])[]): unknown {
-  const out = {};
-  for (const [key, value] of entries)
-    Object.defineProperty(out, key, { value, enumerable: true, configurable: true, writable: true });
-  return out;
-}
-
-/** The slow way: a deep copy that is changed in place; undefined where a scalar is in the way. */
-function slowly(data: unknown, [key = "", ...rest]: readonly string[], value: unknown): unknown {
-  if (typeof data !== "object" || data === null) return undefined;
-  const copy = object(Object.entries(structuredClone(data)));
-  const own = Object.hasOwn(data, key) ? (data as Record<string, unknown>)[key] : {};
-  const next = rest.length === 0 ? value : slowly(own, rest, value);
-  if (next === undefined) return undefined;
-  Object.defineProperty(copy, key, { value: next, enumerable: true, configurable: true, writable: true });
-  return copy;
-}
 
 function attempt<T>(work: () => T): T | undefined {
   try {
@@ -48,10 +16,10 @@ function attempt<T>(work: () => T): T | undefined {
 describe("data documents", () => {
   test("an update is what a deep copy would be, leaves the old document alone and shares the rest", () => {
     fc.assert(
-      fc.property(document, path, document, (data, at, value) => {
+      fc.property(documents, dataPaths, documents, (data, at, value) => {
         const before = JSON.stringify(data);
         const next = attempt(() => withValue(data, at, value));
-        expect(JSON.stringify(next)).toBe(JSON.stringify(slowly(data, at, value)));
+        expect(JSON.stringify(next)).toBe(JSON.stringify(slowWithValue(data, at, value)));
         expect(JSON.stringify(data)).toBe(before);
         if (next === undefined) return;
         for (const [key, item] of Object.entries(data as object)) {

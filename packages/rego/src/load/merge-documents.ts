@@ -1,0 +1,85 @@
+import { readYaml } from "../builtins/yaml.ts";
+import { readJson, toJson } from "../value/json.ts";
+import { DEFAULT_BUDGETS, metered } from "../value/meter.ts";
+import { LoadError } from "./load-error.ts";
+
+/** A document's text, with the path below `data` at which it belongs: that of its directory. */
+export interface DocumentFile {
+  /** What errors call it; `.yaml` and `.yml` are YAML, all else is JSON. */
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly text: string;
+}
+
+type Members = Record<string, unknown>;
+
+/**
+ * Documents as one, as OPA merges the files below a directory. Objects are merged member by member; what two files both define is a
+ * `data_conflict`, also if both say the same. Throws {@link LoadError}.
+ *
+ * @example
+ * ```ts
+ * import { mergeDocuments } from "@seneschal/rego";
+ * const data = mergeDocuments([
+ *   { name: "data.json", path: [], text: '{"a": {"x": 1}}' },
+ *   { name: "a/more.yaml", path: ["a"], text: "y: 2" },
+ * ]);
+ * console.log(data); // { a: { x: 1, y: 2 } }
+ * ```
+ */
+export function mergeDocuments(files: readonly DocumentFile[]): Readonly<Record<string, unknown>> {
+  return mergeValues(files.map(({ name, path, text }) => ({ name, path, value: read(name, text) })));
+}
+
+/** {@link mergeDocuments} of what is read already. */
+export function mergeValues(
+  values: readonly { readonly name: string; readonly path: readonly string[]; readonly value: unknown }[],
+): Readonly<Record<string, unknown>> {
+  const root: Members = {};
+  for (const { name, path, value: inner } of values) {
+    const value = path.reduceRight<unknown>((below, key) => own(key, below), inner);
+    if (!isMembers(value)) throw new LoadError("data_invalid", `${name}: a document at the root is an object`);
+    merge(root, value, name, []);
+  }
+  return root;
+}
+
+function read(name: string, text: string): unknown {
+  try {
+    if (!/\.ya?ml$/.test(name)) return readJson(text);
+    return metered(DEFAULT_BUDGETS, undefined, () => toJson(readYaml(text), true));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split("\n")[0] : "unreadable";
+    throw new LoadError("data_invalid", `${name}: ${reason}`);
+  }
+}
+
+function merge(into: Members, from: Members, name: string, path: readonly string[]): void {
+  for (const [key, value] of Object.entries(from)) {
+    const there = Object.hasOwn(into, key) ? into[key] : undefined;
+    const at = [...path, key];
+    if (!Object.hasOwn(into, key)) Object.defineProperty(into, key, { value: copy(value), ...PLAIN });
+    else if (isMembers(there) && isMembers(value)) merge(there, value, name, at);
+    else throw new LoadError("data_conflict", `${name}: ${at.join("/")} is defined by another file`);
+  }
+}
+
+const PLAIN = { enumerable: true, writable: true, configurable: true } as const;
+
+/** Objects on the way are this tree's own, so that merging into them changes no file's document. */
+function copy(value: unknown): unknown {
+  if (!isMembers(value)) return value;
+  const out: Members = {};
+  for (const [key, item] of Object.entries(value)) Object.defineProperty(out, key, { value: copy(item), ...PLAIN });
+  return out;
+}
+
+function own(key: string, value: unknown): Members {
+  return Object.defineProperty({}, key, { value, ...PLAIN });
+}
+
+function isMembers(value: unknown): value is Members {
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && Object.getPrototypeOf(value) === Object.prototype
+  );
+}
