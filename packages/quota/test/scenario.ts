@@ -1,52 +1,12 @@
 import { expect } from "vitest";
 import { type Accepted, apply, type Outcome } from "../src/apply/apply.ts";
+import { type Draft, INVENTORY, REQUEST } from "../src/arbitraries/index.ts";
 import type { Command } from "../src/command.ts";
 import type { Rejection } from "../src/errors.ts";
 import type { Allocation, AllocationRequest, AllocationState } from "../src/state/allocation.ts";
 import { type ComputeNode, type NodeInventory, type NodeState, ownerOf, stateOf } from "../src/state/node.ts";
 import { emptyState, type QuotaEvent, type QuotaState } from "../src/state/state.ts";
 import type { TenantSettings } from "../src/state/tenant.ts";
-
-/** A command without what {@link Scenario} fills in. */
-export type Draft = Command extends infer C
-  ? C extends Command
-    ? Omit<C, "id" | "by"> & { id?: string; by?: string }
-    : never
-  : never;
-
-export const INVENTORY: NodeInventory = {
-  group: "g1",
-  gpuType: null,
-  gpuCount: 0,
-  cpuCores: 8,
-  memoryGb: 32,
-  agentAddress: null,
-  conformance: null,
-  energyPrice: null,
-  datasets: [],
-};
-
-export const REQUEST: AllocationRequest = {
-  tenant: "physics",
-  user: "ada",
-  project: null,
-  vcluster: "default",
-  entrypoint: "true",
-  nodes: 1,
-  minNodes: 1,
-  walltimeHours: 1,
-  lifecycle: "bounded",
-  requeuePolicy: "never",
-  maxRequeue: 3,
-  image: null,
-  sensitive: false,
-  priorityClass: 5,
-  checkpoint: "none",
-  gpuType: null,
-  gpusPerNode: null,
-  datasets: [],
-  labels: {},
-};
 
 /** A state with a clock in the test's hand. */
 export class Scenario {

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/core";
 import type { CryptoProvider, Random } from "@seneschal/core/ports";
 import { utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
@@ -42,20 +43,31 @@ function associated(envelope: MessageEnvelope): Uint8Array {
  */
 export function sealMessage(
   provider: CryptoProvider,
-  { senderSecret, recipientKey }: { readonly senderSecret: Uint8Array; readonly recipientKey: Uint8Array },
+  keys: { readonly senderSecret: Uint8Array; readonly recipientKey: Uint8Array },
   envelope: MessageEnvelope,
   plaintext: Uint8Array,
   random: Random,
 ): Uint8Array {
+  checkArgument("provider", provider, "object");
+  checkArgument("keys", keys, "object");
+  checkArgument("envelope", envelope, "object");
+  checkArgument("plaintext", plaintext, "bytes");
+  checkArgument("random", random, "function");
+  const { senderSecret, recipientKey } = keys;
   return hpkeSeal(provider, recipientKey, plaintext, { info: INFO, aad: associated(envelope), senderSecret, random });
 }
 
 /** Opens {@link sealMessage}. Throws `decryption_failed` for another sender, recipient, subject or a changed body alike. */
 export function openMessage(
   provider: CryptoProvider,
-  { recipientSecret, senderKey }: { readonly recipientSecret: Uint8Array; readonly senderKey: Uint8Array },
+  keys: { readonly recipientSecret: Uint8Array; readonly senderKey: Uint8Array },
   envelope: MessageEnvelope,
   sealed: Uint8Array,
 ): Uint8Array {
+  checkArgument("provider", provider, "object");
+  checkArgument("keys", keys, "object");
+  checkArgument("envelope", envelope, "object");
+  checkArgument("sealed", sealed, "bytes");
+  const { recipientSecret, senderKey } = keys;
   return hpkeOpen(provider, recipientSecret, sealed, { info: INFO, aad: associated(envelope), senderKey });
 }

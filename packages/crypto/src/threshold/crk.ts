@@ -1,4 +1,5 @@
 import { ed25519, ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
+import { checkArgument } from "@seneschal/core";
 import type { Random } from "@seneschal/core/ports";
 import { base64, bytesEqual, concat, fromBase64, hex, u32 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -56,6 +57,8 @@ export interface CrkPublicJson {
  * ```
  */
 export function dealCrk(options: { readonly threshold: number; readonly total: number; readonly random: Random }): CrkWithShares {
+  checkArgument("options", options, "object");
+  checkArgument("options.random", options.random, "function");
   return deal(options, undefined);
 }
 

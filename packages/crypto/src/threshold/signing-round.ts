@@ -1,4 +1,5 @@
 import { ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
+import { checkArgument } from "@seneschal/core";
 import type { Random } from "@seneschal/core/ports";
 import { base64, bytesEqual, fromBase64 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -55,6 +56,10 @@ export class Signer {
 
   /** Draws fresh nonces. Throws `share_invalid` when the share is not one of this key, `protocol_invalid` for a foreign round. */
   constructor(crk: CrkPublic, share: Share, round: SigningRound, random: Random) {
+    checkArgument("crk", crk, "object");
+    checkArgument("share", share, "object");
+    checkArgument("round", round, "object");
+    checkArgument("random", random, "function");
     const set = crkSet(crk);
     if (!bytesEqual(share.setId, crk.setId) || share.epoch !== crk.epoch || !set.accepts(share)) {
       throw cryptoError("share_invalid", "the share is not one of this key and epoch", { indexes: [share.index] });
@@ -113,6 +118,9 @@ export class Signer {
 
 /** Opens a signing round for a message. */
 export function newSigningRound(crk: Pick<CrkPublic, "setId" | "epoch">, id: string, message: Uint8Array): SigningRound {
+  checkArgument("crk", crk, "object");
+  checkArgument("id", id, "string");
+  checkArgument("message", message, "bytes");
   return { id, set_id: base64(crk.setId), epoch: crk.epoch, message: base64(message) };
 }
 
@@ -160,6 +168,10 @@ export function aggregateSignature(
   commitments: readonly RoundCommitment[],
   parts: readonly SignatureShare[],
 ): Uint8Array {
+  checkArgument("crk", crk, "object");
+  checkArgument("round", round, "object");
+  checkArgument("commitments", commitments, "array");
+  checkArgument("parts", parts, "array");
   assertRound(crk, round);
   if (commitments.length < crk.threshold || parts.length < commitments.length) {
     throw cryptoError("threshold_not_met", "a signature share of every committed signer is required", {

@@ -10,9 +10,10 @@ import {
   xchachaOpen,
   xchachaSeal,
 } from "@seneschal/crypto";
+import { seeded } from "@seneschal/crypto/arbitraries";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runs, seeded } from "../seeded.ts";
+import { runs } from "../submit.ts";
 
 const key = seeded("key")(32);
 const domain = "seneschal/workspace-data/v1";

@@ -1,4 +1,5 @@
 import { fromHex, hex, nobleCrypto, utf8 } from "@seneschal/crypto";
+import { seeded } from "@seneschal/crypto/arbitraries";
 import {
   HPKE_AEADS,
   type HpkeAead,
@@ -9,7 +10,6 @@ import {
   hpkeSender,
 } from "@seneschal/crypto/hpke";
 import { describe, expect, test } from "vitest";
-import { seeded } from "../seeded.ts";
 
 const random = seeded("hpke");
 const recipient = random(32);

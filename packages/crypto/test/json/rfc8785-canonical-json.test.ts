@@ -2,7 +2,7 @@ import { canonicalJson, parseStrictJson } from "@seneschal/crypto";
 import canonicalize from "canonicalize";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { runs } from "../seeded.ts";
+import { runs } from "../submit.ts";
 
 const refused = expect.objectContaining({ code: "not_canonical" });
 

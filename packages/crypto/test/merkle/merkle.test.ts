@@ -1,4 +1,5 @@
 import { base64, bytesEqual, fromHex, hex, nobleCrypto, utf8 } from "@seneschal/crypto";
+import { seeded, slowConsistencyProof, slowInclusionProof, slowRoot } from "@seneschal/crypto/arbitraries";
 import {
   CompactRange,
   checkpointText,
@@ -21,27 +22,6 @@ import {
 } from "@seneschal/crypto/merkle";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { seeded } from "../seeded.ts";
-
-/** The definitions of RFC 6962 section 2.1, word by word: slow and obvious. */
-function mth(d: readonly Uint8Array[]): Uint8Array {
-  if (d.length === 0) return nobleCrypto.hash("sha256", new Uint8Array());
-  if (d.length === 1) return leafHash(d[0]!);
-  const k = 2 ** Math.floor(Math.log2(d.length - 1));
-  return nodeHash(mth(d.slice(0, k)), mth(d.slice(k)));
-}
-function path(m: number, d: readonly Uint8Array[]): Uint8Array[] {
-  if (d.length <= 1) return [];
-  const k = 2 ** Math.floor(Math.log2(d.length - 1));
-  return m < k ? [...path(m, d.slice(0, k)), mth(d.slice(k))] : [...path(m - k, d.slice(k)), mth(d.slice(0, k))];
-}
-function subproof(m: number, d: readonly Uint8Array[], b: boolean): Uint8Array[] {
-  if (m === d.length) return b ? [] : [mth(d)];
-  const k = 2 ** Math.floor(Math.log2(d.length - 1));
-  return m <= k
-    ? [...subproof(m, d.slice(0, k), b), mth(d.slice(k))]
-    : [...subproof(m - k, d.slice(k), false), mth(d.slice(0, k))];
-}
 
 const leaves = Array.from({ length: 131 }, (_, i) => utf8(`entry ${i}`));
 const tree = new MerkleTree();
@@ -54,9 +34,9 @@ for (const leaf of leaves) {
 test("roots and proofs equal the definitions of RFC 6962 2.1 for small trees", () => {
   for (let size = 0; size <= 20; size++) {
     const d = leaves.slice(0, size);
-    expect(hex(tree.root(size))).toBe(hex(mth(d)));
-    for (let m = 0; m < size; m++) expect(tree.inclusionProof(m, size).map(hex)).toEqual(path(m, d).map(hex));
-    for (let m = 1; m < size; m++) expect(tree.consistencyProof(m, size).map(hex)).toEqual(subproof(m, d, true).map(hex));
+    expect(hex(tree.root(size))).toBe(hex(slowRoot(d)));
+    for (let m = 0; m < size; m++) expect(tree.inclusionProof(m, size).map(hex)).toEqual(slowInclusionProof(m, d).map(hex));
+    for (let m = 1; m < size; m++) expect(tree.consistencyProof(m, size).map(hex)).toEqual(slowConsistencyProof(m, d).map(hex));
   }
 });
 
@@ -171,7 +151,7 @@ test("a compact range continues from its saved state and reports every perfect s
   // The stored nodes answer every range of every proof.
   for (const { from, to } of [...inclusionRanges(77, 131), ...consistencyRanges(53, 131)]) {
     for (const { level, index } of rangeNodes({ from, to })) {
-      expect(seen.get(`${level}/${index}`)).toBe(hex(mth(leaves.slice(index * 2 ** level, (index + 1) * 2 ** level))));
+      expect(seen.get(`${level}/${index}`)).toBe(hex(slowRoot(leaves.slice(index * 2 ** level, (index + 1) * 2 ** level))));
     }
   }
 });
@@ -213,19 +193,19 @@ test("impossible sizes and states are refused", () => {
 
 test("a subtree proof ties an aligned range to the tree and refuses unaligned ones", () => {
   const [start, end, size] = [8, 11, 23];
-  const subtree = mth(leaves.slice(start, end));
+  const subtree = slowRoot(leaves.slice(start, end));
   const inside = {
     index: 9,
     start,
     end,
     leaf: leafHash(leaves[9]!),
     subtreeRoot: subtree,
-    proof: path(1, leaves.slice(start, end)),
+    proof: slowInclusionProof(1, leaves.slice(start, end)),
   };
   expect(verifySubtreeInclusion(inside)).toBe(true);
   expect(verifySubtreeInclusion({ ...inside, start: 9 })).toBe(false);
   // By hand: [8,10) and leaf 10, then 11, then [12,16), [0,8), [16,23).
-  const d = (from: number, to: number) => mth(leaves.slice(from, to));
+  const d = (from: number, to: number) => slowRoot(leaves.slice(from, to));
   const proof = [leafHash(leaves[10]!), leafHash(leaves[11]!), d(8, 10), d(12, 16), d(0, 8), d(16, 23)];
   const claim = { start, end, size, subtreeRoot: subtree, root: roots[size]!, proof };
   expect(verifySubtreeConsistency(claim)).toBe(true);

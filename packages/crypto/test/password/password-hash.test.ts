@@ -7,8 +7,8 @@ import {
   nobleCrypto,
   verifyPassword,
 } from "@seneschal/crypto";
+import { seeded } from "@seneschal/crypto/arbitraries";
 import { expect, test } from "vitest";
-import { seeded } from "../seeded.ts";
 
 const floor = { time: 2, memoryKiB: 19 * 1024, parallelism: 1 };
 const invalid = expect.objectContaining({ code: "crypto_invalid" });

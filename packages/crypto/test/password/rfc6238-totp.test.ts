@@ -1,7 +1,7 @@
 import { base32, nobleCrypto, totpCode, totpUri, utf8, verifyTotp } from "@seneschal/crypto";
+import { seeded } from "@seneschal/crypto/arbitraries";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { seeded } from "../seeded.ts";
 
 /** RFC 6238 appendix B: seconds, SHA-1, SHA-256, SHA-512. */
 const VECTORS = [

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fromUtf8, hex, nobleCrypto } from "@seneschal/crypto";
+import { seeded } from "@seneschal/crypto/arbitraries";
 import {
   bodyHash,
   type OperationPayload,
@@ -10,7 +11,6 @@ import {
   verifyOperation,
 } from "@seneschal/crypto/signing";
 import { describe, expect, test } from "vitest";
-import { seeded } from "../seeded.ts";
 
 const seed = seeded("crk")(32);
 const crk = { id: "crk-1", epoch: 2, active: true, publicKey: nobleCrypto.ed25519PublicKey(seed) };

@@ -1,5 +1,6 @@
 import { ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
 import { base64, nobleCrypto, utf8 } from "@seneschal/crypto";
+import { flippedBit, seeded, thresholdKeys } from "@seneschal/crypto/arbitraries";
 import {
   type CrkPublic,
   crkFromJson,
@@ -15,7 +16,7 @@ import {
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { frostPublic, identifier } from "../../src/threshold/crk.ts";
-import { runs, seeded, submit } from "../seeded.ts";
+import { runs, submit } from "../submit.ts";
 
 const message = utf8("delete workspace w1");
 const verifies = (crk: CrkPublic, signature: Uint8Array, text = message) =>
@@ -23,11 +24,8 @@ const verifies = (crk: CrkPublic, signature: Uint8Array, text = message) =>
 
 test("any threshold of the shares signs, and the signature is ordinary Ed25519", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 2, max: 4 }), fc.integer({ min: 0, max: 2 }), fc.integer(), (threshold, more, seed) => {
-      const random = seeded(`sign/${seed}`);
-      const { crk, shares } = dealCrk({ threshold, total: threshold + more, random });
-      const chosen = shares.slice(more);
-      expect(verifies(crk, signWithShares(crk, submit(chosen), message, random))).toBe(true);
+    fc.property(thresholdKeys(), ({ crk, quorum, random }) => {
+      expect(verifies(crk, signWithShares(crk, submit(quorum), message, random))).toBe(true);
     }),
     runs(8),
   );
@@ -132,10 +130,9 @@ describe("a bad share is named by its index before anything is combined", () => 
 
   test("any flipped bit, alone", () => {
     const good = submit(shares.slice(0, 3));
+    const damagedShare = fc.nat({ max: 2 }).chain((at) => fc.tuple(fc.constant(at), flippedBit(shares[at]!.toBytes())));
     fc.assert(
-      fc.property(fc.nat({ max: 2 }), fc.nat({ max: shares[0]!.toBytes().length * 8 - 1 }), (at, bit) => {
-        const bytes = shares[at]!.toBytes();
-        bytes[bit >> 3] = bytes[bit >> 3]! ^ (1 << (bit & 7));
+      fc.property(damagedShare, ([at, bytes]) => {
         const list = good.map((share, i) => (i === at ? { index: share.index, data: base64(bytes) } : share));
         const { problems, sufficient } = inspectShares(crkSet(crk), list);
         expect(problems.map((p) => p.index)).toEqual([at + 1]);

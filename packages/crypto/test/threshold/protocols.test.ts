@@ -1,4 +1,5 @@
 import { nobleCrypto, utf8 } from "@seneschal/crypto";
+import { seeded } from "@seneschal/crypto/arbitraries";
 import {
   acceptsCommitment,
   acceptsSignatureShare,
@@ -35,7 +36,7 @@ import fc from "fast-check";
 import { combine } from "shamir-secret-sharing";
 import { describe, expect, test } from "vitest";
 import { splitBytes } from "../../src/threshold/split-bytes.ts";
-import { runs, seeded, submit } from "../seeded.ts";
+import { runs, submit } from "../submit.ts";
 
 const message = utf8("a message");
 const coded = (code: string, details?: object) =>

@@ -2,6 +2,7 @@ import { createPrivateKey, generateKeyPairSync, sign as nodeSign, X509Certificat
 import "reflect-metadata";
 import * as peculiar from "@peculiar/x509";
 import { nobleCrypto, utf8 } from "@seneschal/crypto";
+import { seeded } from "@seneschal/crypto/arbitraries";
 import { dealCrk, signWithShares } from "@seneschal/crypto/threshold";
 import {
   certificatePem,
@@ -29,7 +30,7 @@ import {
   verifyRequest,
 } from "@seneschal/crypto/x509";
 import { describe, expect, test } from "vitest";
-import { seeded, submit } from "../seeded.ts";
+import { submit } from "../submit.ts";
 import { hasOpenssl, openssl } from "./openssl.ts";
 import { DAY, makePki, NOW } from "./pki.ts";
 

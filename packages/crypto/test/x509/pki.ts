@@ -1,4 +1,5 @@
 import { nobleCrypto } from "@seneschal/crypto";
+import { seeded } from "@seneschal/crypto/arbitraries";
 import {
   type Certificate,
   type CertificateSpec,
@@ -9,7 +10,6 @@ import {
   newPrivateKey,
   newSerial,
 } from "@seneschal/crypto/x509";
-import { seeded } from "../seeded.ts";
 
 export const NOW = Date.UTC(2026, 5, 1, 12);
 export const DAY = 86_400_000;

@@ -1,4 +1,5 @@
 import { bytesEqual, nobleCrypto } from "@seneschal/crypto";
+import { seeded } from "@seneschal/crypto/arbitraries";
 import {
   certificatePem,
   createOcspResponse,
@@ -14,7 +15,6 @@ import {
   verifyRevocationList,
 } from "@seneschal/crypto/x509";
 import { describe, expect, test } from "vitest";
-import { seeded } from "../seeded.ts";
 import { hasOpenssl, openssl } from "./openssl.ts";
 import { DAY, makePki, NOW } from "./pki.ts";
 

@@ -1,4 +1,4 @@
-import { CodedError, type JsonObject } from "@seneschal/core";
+import { CodedError, checkArgument, type JsonObject } from "@seneschal/core";
 import type { Command } from "../command.ts";
 import { type QuotaErrorCode, type Rejection, reject } from "../errors.ts";
 import { SortedMap } from "../state/sorted-map.ts";
@@ -50,6 +50,9 @@ const RECEIPT_GENERATION_MS = 24 * 3_600_000;
  * ```
  */
 export function apply(state: QuotaState, command: Command, at: number): Outcome {
+  checkArgument("state", state, "object");
+  checkArgument("command", command, "object");
+  checkArgument("at", at, "number");
   const seen = state.receipts.young.get(command.id) ?? state.receipts.old.get(command.id);
   if (seen !== undefined) {
     if (seen.digest !== (command.digest ?? null))

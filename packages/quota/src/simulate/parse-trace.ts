@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError, checkArgument } from "@seneschal/core";
 import type { QuotaErrorCode } from "../errors.ts";
 import { checkSettings, type TenantSettings } from "../state/tenant.ts";
 import type { Job, QuotaChange, Workload } from "./workload.ts";
@@ -17,6 +17,7 @@ import type { Job, QuotaChange, Workload } from "./workload.ts";
  * Throws `invalid_trace` with the line.
  */
 export function parseTrace(text: string): Workload {
+  checkArgument("text", text, "string");
   let nodes = 0;
   const quotas: QuotaChange[] = [];
   const jobs = new Map<string, Job>();

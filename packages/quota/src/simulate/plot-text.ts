@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/core";
 import { panels } from "./series.ts";
 import type { Simulation } from "./simulate.ts";
 import { summarise } from "./summary.ts";
@@ -6,6 +7,7 @@ const BLOCKS = " ▁▂▃▄▅▆▇█";
 
 /** Draws a simulation for a terminal: a spark line per series, then a table of figures. */
 export function plotText(simulation: Simulation, columns = 72): string {
+  checkArgument("simulation", simulation, "object");
   const lines: string[] = [];
   for (const { title, unit, top, from, to, lines: series } of panels(simulation, columns)) {
     lines.push(`${title} (${unit}; full height is ${round(top)}; ${hours(from)} to ${hours(to)})`);

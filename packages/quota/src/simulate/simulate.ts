@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/core";
 import { apply } from "../apply/apply.ts";
 import type { Command } from "../command.ts";
 import { type PlanOptions, plan } from "../plan/plan.ts";
@@ -64,6 +65,8 @@ export interface Simulation {
  * ```
  */
 export function simulate(workload: Workload, options: SimulationOptions = {}): Simulation {
+  checkArgument("workload", workload, "object");
+  checkArgument("workload.jobs", workload.jobs, "array");
   const { cycle = 60, resubmit = 60 } = options;
   const jobs: Job[] = [];
   const leftOut: LeftOut[] = [...(workload.leftOut ?? [])];

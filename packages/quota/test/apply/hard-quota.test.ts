@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { REQUEST, Scenario } from "../scenario.ts";
+import { REQUEST } from "../../src/arbitraries/index.ts";
+import { Scenario } from "../scenario.ts";
 
 describe("the rejection text of the specification", () => {
   test("names tenant, quota, current, requested and limit", () => {

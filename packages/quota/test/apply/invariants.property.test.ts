@@ -2,36 +2,20 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { apply } from "../../src/apply/apply.ts";
 import { auditHash } from "../../src/apply/work.ts";
-import type { Command } from "../../src/command.ts";
+import { anyHistory, type Step, slowGpus, slowHolding, slowUsage } from "../../src/arbitraries/index.ts";
 import { tenantUsage, userUsage } from "../../src/soft/ledger.ts";
 import { holdsNodes, isTerminal } from "../../src/state/allocation.ts";
 import { decodeState, encodeState } from "../../src/state/encoding.ts";
 import { holdingOf } from "../../src/state/holdings.ts";
 import { ownerOf } from "../../src/state/node.ts";
 import { type AuditRecord, emptyState, type QuotaState } from "../../src/state/state.ts";
-import { anyHistory } from "../arbitrary-command.ts";
 import { runs } from "../runs.ts";
-import { slowGpus, slowHolding, slowUsage } from "../slow-quota.ts";
 
 /** What sets limits; what it leaves above them is no violation. */
 const EDITS: ReadonlySet<string> = new Set(["tenant.create", "tenant.update", "tenant.delete", "system.update", "state.restore"]);
 
 /** What takes allocations out of the state, whose hours the recomputation then misses. */
 const FORGETS: ReadonlySet<string> = new Set(["allocation.prune", "tenant.delete", "state.restore"]);
-
-interface Step {
-  readonly command: Command;
-  readonly at: number;
-}
-
-function stepsOf(history: readonly { command: object; gap: number; id: number }[]): Step[] {
-  let at = 1_000_000;
-  return history.map(({ command, gap, id }) => {
-    at += gap;
-    // ids repeat now and then
-    return { command: { by: "root", id: `c${id}`, ...command } as Command, at };
-  });
-}
 
 /** How much a state is over each of its limits. */
 function excess(state: QuotaState): Map<string, number> {
@@ -87,7 +71,7 @@ test("any history keeps every invariant after every entry", () => {
   fc.assert(
     fc.property(anyHistory(80), (history) => {
       let state = emptyState();
-      for (const { command, at } of stepsOf(history)) {
+      for (const { command, at } of history) {
         const before = excess(state);
         const outcome = apply(state, command, at);
         if (!outcome.ok || outcome.repeat) {
@@ -113,7 +97,7 @@ test("a node that held work of a strict tenant goes to nobody else before it was
       let state = emptyState();
       /** Nodes with something on them that others must not find, and for whom they may be all the same. */
       let soiled = new Map<string, string | null>();
-      for (const { command, at } of stepsOf(history)) {
+      for (const { command, at } of history) {
         const outcome = apply(state, command, at);
         if (!outcome.ok || outcome.repeat) continue;
         const before = state;
@@ -146,7 +130,7 @@ test("a deleted tenant leaves nothing behind that a later one of its name would 
   fc.assert(
     fc.property(anyHistory(80), (history) => {
       let state = emptyState();
-      for (const { command, at } of stepsOf(history)) {
+      for (const { command, at } of history) {
         const outcome = apply(state, command, at);
         if (!outcome.ok || outcome.repeat) continue;
         state = outcome.state;
@@ -172,7 +156,7 @@ test("a refused command leaves the state as it was, byte for byte", () => {
     fc.property(anyHistory(40), (history) => {
       let state = emptyState();
       let bytes = encodeState(state);
-      for (const { command, at } of stepsOf(history)) {
+      for (const { command, at } of history) {
         const outcome = apply(state, command, at);
         if (!outcome.ok || outcome.repeat) holds(sameBytes(encodeState(state), bytes), "the same bytes", command.kind);
         else {
@@ -192,7 +176,7 @@ test("three replicas that apply the accepted commands are byte-identical; one th
       const log: Step[] = [];
       let snapshot = encodeState(proposer);
       let from = 0;
-      for (const step of stepsOf(history)) {
+      for (const step of history) {
         const outcome = apply(proposer, step.command, step.at);
         if (!outcome.ok || outcome.repeat) continue;
         proposer = outcome.state;
@@ -236,7 +220,7 @@ test("the ledger equals the recomputation from all attempts, in any window, per 
   fc.assert(
     fc.property(anyHistory(80), fc.integer({ min: 1, max: 4 }), fc.nat(200_000_000), (history, days, later) => {
       let state = emptyState();
-      for (const { command, at } of stepsOf(history.filter(({ command }) => !FORGETS.has(command.kind)))) {
+      for (const { command, at } of history.filter(({ command }) => !FORGETS.has(command.kind))) {
         const outcome = apply(state, command, at);
         if (outcome.ok) state = outcome.state;
       }
@@ -270,7 +254,7 @@ test("the audit chain verifies from its first entry to its head", () => {
     fc.property(anyHistory(40), (history) => {
       let state = emptyState();
       const chain: AuditRecord[] = [];
-      for (const { command, at } of stepsOf(history)) {
+      for (const { command, at } of history) {
         const outcome = apply(state, command, at);
         if (outcome.ok) state = outcome.state;
         for (const entry of state.audit.values()) if (entry.seq > chain.length) chain.push(entry);

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { apply } from "../../src/apply/apply.ts";
+import { anyCommand, REQUEST } from "../../src/arbitraries/index.ts";
 import type { Command, SubmitAllocation } from "../../src/command.ts";
 import { decodeState, encodeState } from "../../src/state/encoding.ts";
 import { emptyState, type QuotaState } from "../../src/state/state.ts";
-import { anyCommand } from "../arbitrary-command.ts";
-import { REQUEST, Scenario } from "../scenario.ts";
+import { Scenario } from "../scenario.ts";
 
 const DAY = 24 * 3_600_000;
 

@@ -1,9 +1,10 @@
 import { isCoded } from "@seneschal/core";
 import { describe, expect, test } from "vitest";
 import { apply } from "../../src/apply/apply.ts";
+import { INVENTORY, REQUEST } from "../../src/arbitraries/index.ts";
 import type { Command } from "../../src/command.ts";
 import { encodeState } from "../../src/state/encoding.ts";
-import { INVENTORY, REQUEST, Scenario } from "../scenario.ts";
+import { Scenario } from "../scenario.ts";
 
 const about = { id: "c", by: "root" };
 /** One command of every kind, whole. */

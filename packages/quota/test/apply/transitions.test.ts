@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { INVENTORY } from "../../src/arbitraries/index.ts";
 import { ALLOCATION_STATES, type AllocationState, TRANSITIONS } from "../../src/state/allocation.ts";
-import { INVENTORY, Scenario } from "../scenario.ts";
+import { Scenario } from "../scenario.ts";
 
 /** The table of the brief, written out again. */
 const ALLOWED = new Set(

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { apply } from "../../src/apply/apply.ts";
-import type { Command } from "../../src/command.ts";
+import { anyHistory, type Step } from "../../src/arbitraries/index.ts";
 import { plan } from "../../src/plan/plan.ts";
 import type { QuotaState } from "../../src/state/state.ts";
-import { anyHistory } from "../arbitrary-command.ts";
 import { runs } from "../runs.ts";
 import { Scenario } from "../scenario.ts";
 
@@ -19,11 +18,11 @@ function cycle(s: Scenario): ReturnType<typeof plan> {
 const text = (s: Scenario, id: string): string | null => s.allocation(id).statusReason;
 
 /** Four nodes, and whatever a history made of them. */
-function after(history: readonly { readonly command: object; readonly gap: number }[]): Scenario {
+function after(history: readonly Step[]): Scenario {
   const s = new Scenario().tenant("solo", { maxNodes: 5 }).nodes(4);
-  for (const [i, { command, gap }] of history.entries()) {
-    s.at += gap;
-    const outcome = apply(s.state, { by: "root", id: `h${i}`, ...command } as Command, s.at);
+  for (const [i, { command, at }] of history.entries()) {
+    s.at = at;
+    const outcome = apply(s.state, { ...command, id: `h${i}` }, at);
     if (outcome.ok) s.state = outcome.state;
   }
   return s;

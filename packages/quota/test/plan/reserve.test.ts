@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { apply } from "../../src/apply/apply.ts";
+import { REQUEST, slowFree } from "../../src/arbitraries/index.ts";
 import type { Command } from "../../src/command.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { TERMS, type Term } from "../../src/soft/score.ts";
 import type { Allocation } from "../../src/state/allocation.ts";
 import type { QuotaState } from "../../src/state/state.ts";
 import { runs } from "../runs.ts";
-import { REQUEST, Scenario } from "../scenario.ts";
-import { slowFree } from "./slow-score.ts";
+import { Scenario } from "../scenario.ts";
 
 /** First come, first served: nothing but waiting counts, so that who is first stays first. */
 const fifo = Object.fromEntries(TERMS.map((term) => [term, term === "wait" ? 1 : 0])) as Record<Term, number>;

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { slowPenalty, slowTerms } from "../../src/arbitraries/index.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { energyTerm, PROFILES, TERMS, type Term } from "../../src/soft/score.ts";
 import { runs } from "../runs.ts";
 import { Scenario } from "../scenario.ts";
-import { slowPenalty, slowTerms } from "./slow-score.ts";
 
 const node = fc.record({
   group: fc.constantFrom("g1", "g2", "g3"),

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { INVENTORY } from "../../src/arbitraries/index.ts";
 import { budgetCrossings } from "../../src/soft/crossings.ts";
 import { budgetStatus, DAY_MS, tenantsOfUser, tenantUsage } from "../../src/soft/ledger.ts";
-import { INVENTORY, Scenario } from "../scenario.ts";
+import { Scenario } from "../scenario.ts";
 
 const DAYS = 90;
 

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { apply } from "../../src/apply/apply.ts";
-import type { Command } from "../../src/command.ts";
+import { anyHistory, type Step } from "../../src/arbitraries/index.ts";
 import { encodePieces, encodeState } from "../../src/state/encoding.ts";
 import { emptyState } from "../../src/state/state.ts";
-import { anyHistory } from "../arbitrary-command.ts";
 import { runs } from "../runs.ts";
 
 const size = fc.constantFrom(1, 7, 100, 1000, 100_000);
@@ -13,10 +12,8 @@ test("the pieces of a state are its encoding, whatever is applied between them",
   fc.assert(
     fc.property(anyHistory(80), fc.nat(60), size, (history, cut, size) => {
       let state = emptyState();
-      let at = 1_000_000;
-      const go = ({ command, gap, id }: (typeof history)[number]): void => {
-        at += gap;
-        const outcome = apply(state, { by: "root", id: `c${id}`, ...command } as Command, at);
+      const go = ({ command, at }: Step): void => {
+        const outcome = apply(state, command, at);
         if (outcome.ok) state = outcome.state;
       };
       for (const step of history.slice(0, cut)) go(step);

@@ -1,17 +1,4 @@
-import { nobleCrypto, utf8 } from "@seneschal/crypto";
 import type { Share, SubmittedShare } from "@seneschal/crypto/threshold";
-
-/** Deterministic bytes for tests: SHA-256 in counter mode over a label. */
-export function seeded(label: string): (length: number) => Uint8Array {
-  let counter = 0;
-  return (length) => {
-    const out = new Uint8Array(length);
-    for (let at = 0; at < length; at += 32) {
-      out.set(nobleCrypto.hash("sha256", utf8(`${label}/${counter++}`)).subarray(0, length - at), at);
-    }
-    return out;
-  };
-}
 
 /** Shares as their holders submit them. */
 export function submit(shares: readonly Share[]): SubmittedShare[] {

@@ -1,9 +1,11 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import fc from "fast-check";
-import { encodeState } from "../src/state/encoding.ts";
-import type { Draft } from "./scenario.ts";
-import { INVENTORY, REQUEST, Scenario } from "./scenario.ts";
+import { apply } from "../apply/apply.ts";
+import type { Command } from "../command.ts";
+import { encodeState } from "../state/encoding.ts";
+import { emptyState } from "../state/state.ts";
+import { type Draft, INVENTORY, REQUEST } from "./drafts.ts";
 
 const TENANTS = ["org", "red", "blue", "solo"] as const;
 const NODES = ["n0", "n1", "n2", "n3", "n4", "n5"] as const;
@@ -52,13 +54,33 @@ const hours = fc.option(fc.integer({ min: -3, max: 20 }));
 
 /** A backup of the same names, older than any history, with work in it: what is restored now and then. */
 function backup(): { readonly hash: string; readonly halves: readonly [string, string] } {
-  const s = new Scenario();
-  s.at = 1000;
-  s.tenant("org", { maxNodes: 4 }).tenant("red", { maxNodes: 2, borrowingLimit: 1, lendingLimit: 1 }, "org");
-  for (const node of ["n0", "n1"]) s.ok({ kind: "node.register", node, inventory: INVENTORY, agent: "agent-1" });
-  s.submit("a0", { tenant: "red", requeuePolicy: "always" }).assign("a0", "n0").submit("a1", { tenant: "org" });
-  const bytes = encodeState(s.state);
-  const text = new TextDecoder().decode(bytes);
+  const tenant = (id: string, settings: object, parent?: string): Draft => ({
+    kind: "tenant.create",
+    tenant: id,
+    settings,
+    ...(parent === undefined ? {} : { parent }),
+  });
+  const submit = (allocation: string, given: object): Draft => ({
+    kind: "allocation.submit",
+    allocation,
+    request: { ...REQUEST, ...given },
+  });
+  const drafts: readonly Draft[] = [
+    tenant("org", { maxNodes: 4 }),
+    tenant("red", { maxNodes: 2, borrowingLimit: 1, lendingLimit: 1 }, "org"),
+    ...["n0", "n1"].map((node) => ({ kind: "node.register" as const, node, inventory: INVENTORY, agent: "agent-1" })),
+    submit("a0", { tenant: "red", requeuePolicy: "always" }),
+    { kind: "allocation.assign", allocation: "a0", nodes: ["n0"], to: "running", expected: {} },
+    submit("a1", { tenant: "org" }),
+  ];
+  let state = emptyState();
+  for (const [i, draft] of drafts.entries()) {
+    const outcome = apply(state, { id: `c${i + 1}`, by: "root", ...draft } as Command, 1000);
+    if (!outcome.ok) throw new Error(outcome.message);
+    state = outcome.state;
+  }
+  const bytes = encodeState(state);
+  const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   return { hash: bytesToHex(sha256(bytes)), halves: [text.slice(0, 500), text.slice(500)] };
 }
 const { hash: backupHash, halves } = backup();
@@ -248,8 +270,30 @@ const beginning: fc.Arbitrary<readonly Draft[]> = fc.tuple(
   ),
 );
 
-/** A history: commands, the time that passes before each, and from which earlier id one may be a repeat. */
-export const anyHistory = (maxLength: number) =>
+/** One step of a history: a command and when it is applied, in milliseconds. */
+export interface Step {
+  readonly command: Command;
+  readonly at: number;
+}
+
+/**
+ * A history: mostly one that begins with tenants, nodes and work in the queue, then up to `maxLength` commands of any kind, with time
+ * between them; now and then an id is repeated.
+ *
+ * @example
+ * ```ts
+ * import { apply, emptyState } from "@seneschal/quota";
+ * import { anyHistory } from "@seneschal/quota/arbitraries";
+ * import fc from "fast-check";
+ *
+ * const law = fc.property(anyHistory(20), (history) => {
+ *   let state = emptyState();
+ *   for (const { command, at } of history) state = apply(state, command, at).state ?? state;
+ * });
+ * fc.assert(law, { numRuns: 10 });
+ * ```
+ */
+export const anyHistory = (maxLength: number): fc.Arbitrary<readonly Step[]> =>
   fc
     .tuple(
       fc.oneof({ weight: 1, arbitrary: fc.constant([]) }, { weight: 5, arbitrary: beginning }),
@@ -258,4 +302,10 @@ export const anyHistory = (maxLength: number) =>
         size: "max",
       }),
     )
-    .map(([begins, follows]) => [...begins.map((command, i) => ({ command, gap: 0, id: 1000 + i })), ...follows]);
+    .map(([begins, follows]) => {
+      let at = 1_000_000;
+      return [...begins.map((command, i) => ({ command, gap: 0, id: 1000 + i })), ...follows].map(({ command, gap, id }) => {
+        at += gap;
+        return { command: { by: "root", id: `c${id}`, ...command } as Command, at };
+      });
+    });

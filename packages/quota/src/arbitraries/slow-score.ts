@@ -1,8 +1,15 @@
-import { DAY_MS } from "../../src/soft/ledger.ts";
-import { type Allocation, countedGpus, holdsNodes, isSensitive } from "../../src/state/allocation.ts";
-import { type ComputeNode, ownerOf } from "../../src/state/node.ts";
-import type { QuotaState } from "../../src/state/state.ts";
-import { slowUsage } from "../slow-quota.ts";
+import { DAY_MS } from "../soft/ledger.ts";
+import { type Allocation, countedGpus, holdsNodes, isSensitive } from "../state/allocation.ts";
+import { type ComputeNode, ownerOf } from "../state/node.ts";
+import type { QuotaState } from "../state/state.ts";
+import type { Tenant } from "../state/tenant.ts";
+import { slowUsage } from "./slow-quota.ts";
+
+function tenantOf(state: QuotaState, id: string): Tenant {
+  const tenant = state.tenants.get(id);
+  if (tenant === undefined) throw new TypeError(`the state has no tenant ${id}`);
+  return tenant;
+}
 
 /** Free nodes that the allocation could be given. */
 export function slowFree(state: QuotaState, a: Allocation): readonly ComputeNode[] {
@@ -29,7 +36,7 @@ export function slowTerms(state: QuotaState, a: Allocation, given: readonly stri
     (node) => node.state === "ready" || (ownerOf(state, node) !== null && !["down", "failed"].includes(node.state)),
   );
   const busy = schedulable.filter((node) => ownerOf(state, node) !== null).length / Math.max(1, schedulable.length);
-  const tenant = state.tenants.get(a.tenant)!;
+  const tenant = tenantOf(state, a.tenant);
   const held = allocations.filter((other) => other.tenant === a.tenant).flatMap(({ assigned }) => assigned).length;
   const burst = tenant.burstAllowance ?? 1;
   const target = tenant.fairShareTarget * (busy < 0.8 ? 1 + (Math.max(1, burst) - 1) * ((0.8 - busy) / 0.8) : 1);
@@ -38,7 +45,7 @@ export function slowTerms(state: QuotaState, a: Allocation, given: readonly stri
   const free = nodes.filter((node) => node.state === "ready" && ownerOf(state, node) === null);
   const prints = free.flatMap(({ conformance }) => (conformance === null ? [] : [conformance]));
   const most = Math.max(0, ...prints.map((print) => prints.filter((other) => other === print).length));
-  const would = given.map((id) => state.nodes.get(id)!);
+  const would = given.flatMap((id) => state.nodes.get(id) ?? []);
   const prices = schedulable.flatMap(({ energyPrice }) => (energyPrice === null ? [] : [energyPrice]));
   const [least, greatest] = [Math.min(...prices), Math.max(...prices)];
   const paid = would.flatMap(({ energyPrice }) => (energyPrice === null ? [] : [energyPrice]));
@@ -60,9 +67,9 @@ export function slowTerms(state: QuotaState, a: Allocation, given: readonly stri
   };
 }
 
-/** The penalty by the brief's formula, from usage summed over every attempt. */
+/** The penalty by the formula of docs/scheduler.md, from usage summed over every attempt. */
 export function slowPenalty(state: QuotaState, tenant: string, now: number): number {
-  const { gpuHoursBudget, nodeHoursBudget } = state.tenants.get(tenant)!;
+  const { gpuHoursBudget, nodeHoursBudget } = tenantOf(state, tenant);
   const mine = [...state.allocations.values()].filter((a) => a.tenant === tenant);
   const used = slowUsage(mine, now - state.system.budgetPeriodDays * DAY_MS, now);
   const part = (hours: number, budget: number | null): number => (budget === null ? 0 : budget === 0 ? 1 : hours / budget);

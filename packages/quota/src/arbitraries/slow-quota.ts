@@ -1,8 +1,8 @@
-import { type Allocation, countedGpus, holdsNodes, isActive } from "../src/state/allocation.ts";
-import type { QuotaState } from "../src/state/state.ts";
-import { guaranteedNodes } from "../src/state/tenant.ts";
+import { type Allocation, countedGpus, holdsNodes, isActive } from "../state/allocation.ts";
+import type { QuotaState } from "../state/state.ts";
+import { guaranteedNodes } from "../state/tenant.ts";
 
-/** What everybody holds, counted from the allocations alone, by the definitions of the brief. */
+/** What everybody holds, counted from the allocations alone, by the definitions of docs/scheduler.md. */
 export function slowHolding(
   state: QuotaState,
   tenant: string,
@@ -27,7 +27,7 @@ export function slowHolding(
   return total;
 }
 
-/** The ledger of the brief, recomputed from every attempt: hours clipped to the window. */
+/** The ledger of docs/scheduler.md, recomputed from every attempt: hours clipped to the window. */
 export function slowUsage(allocations: Iterable<Allocation>, from: number, to: number): { nodeHours: number; gpuHours: number } {
   let nodeMs = 0n;
   let gpuMs = 0n;

@@ -1,0 +1,46 @@
+import type { Command } from "../command.ts";
+import type { AllocationRequest } from "../state/allocation.ts";
+import type { NodeInventory } from "../state/node.ts";
+
+/** A command without its id and who gave it. */
+export type Draft = Command extends infer C
+  ? C extends Command
+    ? Omit<C, "id" | "by"> & { id?: string; by?: string }
+    : never
+  : never;
+
+/** A node with nothing special about it, to be spread and changed. */
+export const INVENTORY: NodeInventory = {
+  group: "g1",
+  gpuType: null,
+  gpuCount: 0,
+  cpuCores: 8,
+  memoryGb: 32,
+  agentAddress: null,
+  conformance: null,
+  energyPrice: null,
+  datasets: [],
+};
+
+/** A request for one node for an hour, to be spread and changed. */
+export const REQUEST: AllocationRequest = {
+  tenant: "physics",
+  user: "ada",
+  project: null,
+  vcluster: "default",
+  entrypoint: "true",
+  nodes: 1,
+  minNodes: 1,
+  walltimeHours: 1,
+  lifecycle: "bounded",
+  requeuePolicy: "never",
+  maxRequeue: 3,
+  image: null,
+  sensitive: false,
+  priorityClass: 5,
+  checkpoint: "none",
+  gpuType: null,
+  gpusPerNode: null,
+  datasets: [],
+  labels: {},
+};
