@@ -1,0 +1,336 @@
+import { isCoded } from "@seneschal/core";
+import type { Put, RangeCheck } from "@seneschal/core/ports";
+import {
+  checkEntryChange,
+  checkFileName,
+  childKey,
+  type FileUser,
+  fileError,
+  parentKey,
+  shardAt,
+  shardPoint,
+  storageError,
+} from "@seneschal/core/storage";
+import { commit } from "../context.ts";
+import type { ChunkRef, ObjectDoc } from "../documents.ts";
+import { openBucket } from "../objects/buckets.ts";
+import { type Also, deleteObject } from "../objects/delete-object.ts";
+import { objectId } from "../objects/object-id.ts";
+import { type ObjectServices, writableShard } from "../objects/services.ts";
+import { putDeleteMarker, succeed } from "../objects/versions.ts";
+import { indexedKey, indexedKeyBytes } from "../schema.ts";
+import { type FileRecord, fileIdOf, newRecord, recordOfFile } from "./file-records.ts";
+import { attributesOf, directoryType, type FileNode, type FileTree } from "./file-tree.ts";
+import type { ContentReader } from "./read-content.ts";
+import { referencePuts, storeNew } from "./store-content.ts";
+
+/** Changes of directories. Calls for one bucket come one after another: their caller sees to that. What others do meanwhile makes a try void. */
+export interface TreeChanges {
+  /** A new object and its file. Throws `EEXIST`. */
+  make(
+    directory: FileNode,
+    name: string,
+    made: {
+      readonly kind: "file" | "directory";
+      readonly type: string;
+      readonly bytes: Uint8Array;
+      readonly doc: { readonly mode: number; readonly uid: number; readonly gid: number; readonly exclusive?: string };
+    },
+  ): Promise<FileNode>;
+  remove(user: FileUser, directory: FileNode, name: string): Promise<FileNode>;
+  removeDirectory(user: FileUser, directory: FileNode, name: string): Promise<void>;
+  /** Returns the file that was replaced, where there was one. Throws `CrossShardRename` for what is not one commit. */
+  rename(
+    user: FileUser,
+    from: { readonly directory: FileNode; readonly name: string },
+    to: { readonly directory: FileNode; readonly name: string },
+  ): Promise<FileNode | undefined>;
+}
+
+/** The most keys below a directory that is renamed: they change in one commit. */
+const maxRenamed = 1000;
+
+export function createTreeChanges(services: ObjectServices, tree: FileTree, content: ContentReader): TreeChanges {
+  const { context, cluster } = services;
+  const { store, clock } = context;
+
+  /** A directory's record as it is now, touched. Throws `ESTALE` for one that moved or went. */
+  const touch = async ({ record }: FileNode): Promise<Put> => {
+    const now = await recordOfFile(context, fileIdOf(record.doc));
+    if (now?.doc.key !== record.doc.key) throw fileError("ESTALE", "the directory is not there any more");
+    const doc = { ...now.doc, changed_at: Math.max(clock.now(), now.doc.changed_at + 1) };
+    return { coll: "storage_files", id: now.id, doc, ifVersion: now.version };
+  };
+  /** The object of a directory, so that it stays when the last of its entries goes; the root needs none. */
+  const keep = async ({ from, record }: FileNode): Promise<void> => {
+    const { key } = record.doc;
+    const found = key === "" ? undefined : await store.get("storage_objects", objectId(from.bucket, key));
+    if (key === "" || (found !== undefined && found.doc["delete_marker"] !== true)) return;
+    const made = { tenant: from.tenant, bucket: from.bucket, key, content_type: directoryType };
+    await storeNew(services, made, new Uint8Array(0), async () => ({})).catch((error: unknown) => {
+      if (!isCoded(error, "EEXIST")) throw error;
+    });
+  };
+  const gone = (record: FileRecord) => ({ coll: "storage_files", id: record.id, ifVersion: record.version });
+  const find = async (directory: FileNode, name: string): Promise<FileNode> => {
+    checkFileName(name);
+    const found = await tree.find(directory, name);
+    if (found === undefined) throw fileError("ENOENT", "there is nothing of that name");
+    return found;
+  };
+  /** The condition that a directory is empty but for its own object. Throws `ENOTEMPTY`. */
+  const empty = async (bucket: string, key: string): Promise<RangeCheck> => {
+    const options = { from: [indexedKey(key)], limit: 2 };
+    const { items } = await store.list("storage_objects", "by_key", [bucket], options);
+    if (items.some(({ doc }) => (doc["key"] as string).startsWith(key) && doc["key"] !== key))
+      throw fileError("ENOTEMPTY", "the directory is not empty");
+    const found = items.map(({ id, version }) => ({ id, version }));
+    return { coll: "storage_objects", index: "by_key", prefix: [bucket], options, found };
+  };
+
+  /** The body of an object for one more object: its chunks have a reference more each. */
+  const shareBody = async (object: ObjectDoc): Promise<{ readonly body: ObjectDoc["body"]; readonly puts: readonly Put[] }> => {
+    if (object.body.kind === "inline" || object.body.kind === "none") return { body: object.body, puts: [] };
+    const chunks: readonly ChunkRef[] = (await content.extents(object)).map(({ ref }) => ref);
+    const counts = new Map<string, number>();
+    for (const { id } of chunks) counts.set(id, (counts.get(id) ?? 0) + 1);
+    return { body: { kind: "chunks", chunks }, puts: await referencePuts(services, counts) };
+  };
+
+  /** One try after another, each looked at anew, until one is committed. */
+  const settle = async (draft: () => Promise<Parameters<typeof commit>[1]>): Promise<void> => {
+    for (let attempt = 0; attempt < 50; attempt++) if ((await commit(store, await draft())).ok) return;
+    throw storageError("ShardUnavailable", "too many writers of one directory, try again");
+  };
+
+  const checkTarget = async (
+    user: FileUser,
+    source: FileNode,
+    directory: FileNode,
+    name: string,
+  ): Promise<FileNode | undefined> => {
+    checkFileName(name);
+    const target = await tree.find(directory, name);
+    if (target === undefined) return undefined;
+    checkEntryChange(user, attributesOf(directory), attributesOf(target));
+    if (source.kind === "directory" && target.kind !== "directory")
+      throw fileError("ENOTDIR", "a directory does not replace a file");
+    if (source.kind !== "directory" && target.kind === "directory")
+      throw fileError("EISDIR", "a file does not replace a directory");
+    return target;
+  };
+
+  const checkShards = async (bucket: string, keys: readonly string[]): Promise<void> => {
+    for (const key of keys) await writableShard(services, bucket, key);
+  };
+  const count = (bucket: string, key: string, bytes: number, objects: number): void => {
+    const { shards } = cluster.state;
+    if (shards.length > 0) services.shards.changed(shardAt(shards, shardPoint(bucket, key)).id, bytes, objects);
+  };
+
+  const renameFile = async (
+    source: FileNode,
+    target: FileNode | undefined,
+    directories: readonly FileNode[],
+    key: string,
+  ): Promise<void> => {
+    const { from, record } = source;
+    const { bucket, tenant } = from;
+    await checkShards(bucket, [record.doc.key, key]);
+    let size = 0;
+    await settle(async () => {
+      const owner = await openBucket(services, tenant, bucket);
+      const [own, object, replaced, other] = await Promise.all([
+        store.get("storage_files", record.id),
+        store.get("storage_objects", record.id),
+        store.get("storage_objects", objectId(bucket, key)),
+        store.get("storage_files", objectId(bucket, key)),
+      ]);
+      if (own?.doc["file"] !== record.doc.file || object === undefined || object.doc["delete_marker"] === true)
+        throw fileError("ENOENT", "the file is not there any more");
+      const doc = object.doc as ObjectDoc;
+      size = doc.size;
+      const versioned = owner.bucket.versioning !== undefined;
+      const shared = versioned ? await shareBody(doc) : { body: doc.body, puts: [] };
+      const { version_id: _, ordinal: __, retention: ___, legal_hold: ____, ...rest } = doc;
+      const next = await succeed(services, owner.bucket, replaced, { ...rest, key, body: shared.body });
+      const left = versioned ? await putDeleteMarker(services, owner, object, record.doc.key) : undefined;
+      const moved = { ...own.doc, key, changed_at: Math.max(clock.now(), (own.doc["changed_at"] as number) + 1) };
+      const touched = await Promise.all(directories.map(touch));
+      return {
+        puts: [
+          ...next.puts,
+          ...shared.puts,
+          ...(left?.puts ?? []),
+          { coll: "storage_files", id: objectId(bucket, key), doc: moved, ifVersion: other?.version ?? 0 },
+          ...touched,
+        ],
+        dels: [
+          ...next.dels,
+          ...(left?.dels ?? [{ coll: "storage_objects", id: record.id, ifVersion: object.version }]),
+          { coll: "storage_files", id: record.id, ifVersion: own.version },
+        ],
+        checks: [{ coll: "storage_buckets", id: bucket, version: owner.version }],
+      };
+    });
+    count(bucket, record.doc.key, -size, -1);
+    count(bucket, key, size - (target?.object?.doc.size ?? 0), target === undefined ? 1 : 0);
+  };
+
+  /** Every key below a directory, itself among them, and the condition that they are still all. Throws `CrossShardRename`. */
+  const below = async (bucket: string, key: string) => {
+    const options = { from: [indexedKey(key)], limit: maxRenamed + 2 };
+    const { items } = await store.list("storage_objects", "by_key", [bucket], options);
+    const inside = items.filter(({ doc }) => (doc["key"] as string).startsWith(key));
+    // Longer keys are not in the order of the index.
+    if (inside.length > maxRenamed || Buffer.byteLength(key) > indexedKeyBytes - 8)
+      throw storageError(
+        "CrossShardRename",
+        `a directory of more than ${maxRenamed} keys lies in more shards than one commit takes`,
+      );
+    const found = items.map(({ id, version }) => ({ id, version }));
+    const range: RangeCheck = { coll: "storage_objects", index: "by_key", prefix: [bucket], options, found };
+    return { inside, range };
+  };
+
+  const renameDirectory = async (
+    source: FileNode,
+    target: FileNode | undefined,
+    directories: readonly FileNode[],
+    key: string,
+  ) => {
+    const { from, record } = source;
+    const { bucket, tenant } = from;
+    const old = record.doc.key;
+    await settle(async () => {
+      const owner = await openBucket(services, tenant, bucket);
+      if (owner.bucket.versioning !== undefined)
+        throw storageError(
+          "CrossShardRename",
+          "a directory of a bucket with versions is copied, not renamed: every version stays where it was",
+        );
+      const { inside, range } = await below(bucket, old);
+      const into = (name: string): string => key + name.slice(old.length);
+      for (const { doc } of inside)
+        if (Buffer.byteLength(into(doc["key"] as string)) > 1024)
+          throw fileError("ENAMETOOLONG", "a path below it would be too long");
+      await checkShards(bucket, [old, key, ...inside.flatMap(({ doc }) => [doc["key"] as string, into(doc["key"] as string)])]);
+      const [condition, emptied] =
+        target === undefined ? [] : [await empty(bucket, key), await store.get("storage_objects", objectId(bucket, key))];
+      // Directories on the way down have records too, though no objects.
+      const names = new Set([old]);
+      for (const { doc } of inside)
+        for (let name = doc["key"] as string; name.length > old.length; name = parentKey(name)) names.add(name);
+      const known = [...names];
+      const [records, others] = await Promise.all([
+        store.getMany(
+          "storage_files",
+          known.map((name) => objectId(bucket, name)),
+        ),
+        store.getMany(
+          "storage_files",
+          known.map((name) => objectId(bucket, into(name))),
+        ),
+      ]);
+      const changed_at = clock.now();
+      const moves = inside.map(({ id, version, doc }) => {
+        const to = into(doc["key"] as string);
+        const replaced = to === key ? emptied?.version : undefined;
+        return {
+          put: { coll: "storage_objects", id: objectId(bucket, to), doc: { ...doc, key: to }, ifVersion: replaced ?? 0 },
+          del: { coll: "storage_objects", id, ifVersion: version },
+        };
+      });
+      const files = known.flatMap((name, i) => {
+        const own = records[i];
+        if (own === undefined) return [];
+        const other = others[i]?.version ?? 0;
+        const doc = { ...own.doc, key: into(name), ...(name === old && { changed_at }) };
+        return [
+          {
+            put: { coll: "storage_files", id: objectId(bucket, into(name)), doc, ifVersion: other },
+            del: { coll: "storage_files", id: own.id, ifVersion: own.version },
+          },
+        ];
+      });
+      const replacedMarker = emptied !== undefined && !moves.some(({ put }) => put.id === emptied.id);
+      const touched = await Promise.all(directories.map(touch));
+      return {
+        puts: [...moves, ...files].map(({ put }) => put).concat(touched as never),
+        dels: [
+          ...[...moves, ...files].map(({ del }) => del),
+          ...(replacedMarker ? [{ coll: "storage_objects", id: emptied.id, ifVersion: emptied.version }] : []),
+        ],
+        checks: [{ coll: "storage_buckets", id: bucket, version: owner.version }],
+        ranges: [range, ...(condition === undefined ? [] : [condition])],
+      };
+    });
+  };
+
+  return {
+    async make(directory, name, { kind, type, bytes, doc }) {
+      const { from, record } = directory;
+      const { bucket, tenant } = from;
+      const key = childKey(record.doc.key, name, kind);
+      const id = objectId(bucket, key);
+      await storeNew(services, { tenant, bucket, key, content_type: type }, bytes, async (): Promise<Also> => {
+        const known = await store.get("storage_files", id);
+        const fresh = { ...newRecord(context, bucket, key), ...doc };
+        return {
+          puts: [{ coll: "storage_files", id, doc: fresh, ifVersion: known?.version ?? 0 }, await touch(directory)],
+        };
+      });
+      const made = await tree.find(directory, name);
+      if (made === undefined) throw fileError("ESTALE", "the file was removed as soon as it was made");
+      return made;
+    },
+    async remove(user, directory, name) {
+      const node = await find(directory, name);
+      if (node.kind === "directory") throw fileError("EISDIR", "directories are removed as such");
+      checkEntryChange(user, attributesOf(directory), attributesOf(node));
+      const { bucket, tenant } = node.from;
+      await keep(directory);
+      const { deleted } = await deleteObject(services, tenant, bucket, node.record.doc.key, {
+        also: async () => ({ puts: [await touch(directory)], dels: [gone(node.record)] }),
+      });
+      if (!deleted) throw fileError("ENOENT", "there is nothing of that name");
+      return node;
+    },
+    async removeDirectory(user, directory, name) {
+      const node = await find(directory, name);
+      if (node.kind !== "directory") throw fileError("ENOTDIR", "that is no directory");
+      checkEntryChange(user, attributesOf(directory), attributesOf(node));
+      const { bucket, tenant } = node.from;
+      const { key } = node.record.doc;
+      await empty(bucket, key);
+      await keep(directory);
+      const also = async (): Promise<Also> => ({
+        ranges: [await empty(bucket, key)],
+        puts: [await touch(directory)],
+        dels: [gone(node.record)],
+      });
+      const { deleted } = await deleteObject(services, tenant, bucket, key, { also });
+      if (!deleted) throw fileError("ENOENT", "there is nothing of that name");
+    },
+    async rename(user, from, to) {
+      if (from.directory.from.fsid !== to.directory.from.fsid)
+        throw storageError("CrossShardRename", "that is another export: its keys are in other shards");
+      const source = await find(from.directory, from.name);
+      checkEntryChange(user, attributesOf(from.directory), attributesOf(source));
+      checkEntryChange(user, attributesOf(to.directory));
+      const target = await checkTarget(user, source, to.directory, to.name);
+      if (target?.record.id === source.record.id) return undefined;
+      const kind = source.kind === "directory" ? "directory" : "file";
+      const key = childKey(to.directory.record.doc.key, to.name, kind);
+      if (kind === "directory" && key.startsWith(source.record.doc.key))
+        throw fileError("EINVAL", "a directory does not go into itself");
+      if (target?.kind === "directory") await empty(target.from.bucket, target.record.doc.key);
+      await keep(from.directory);
+      const same = from.directory.record.id === to.directory.record.id;
+      const directories = same ? [from.directory] : [from.directory, to.directory];
+      if (kind === "file") await renameFile(source, target, directories, key);
+      else await renameDirectory(source, target, directories, key);
+      return target;
+    },
+  };
+}

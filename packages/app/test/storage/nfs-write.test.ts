@@ -1,0 +1,286 @@
+import { afterEach, expect, test } from "vitest";
+import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
+import { createBucket } from "../../src/storage/objects/buckets.ts";
+import { listVersions } from "../../src/storage/objects/list-keys.ts";
+import { headObject } from "../../src/storage/objects/read-object.ts";
+import { mountData, type NfsRig, okOf, openNfsRig, root, statusName } from "./nfs-rig.ts";
+import { operator, pattern } from "./rig.ts";
+
+let nfs: NfsRig;
+afterEach(() => nfs.dispose());
+
+const untouched = { kind: "DONT_CHANGE", value: undefined } as const;
+const nothing = { mode: undefined, uid: undefined, gid: undefined, size: undefined, atime: untouched, mtime: untouched };
+
+/** The calls of a test by path. */
+async function open(who?: Parameters<typeof mountData>[1], path?: string) {
+  const files = await mountData(nfs, who, path);
+  const { client, walk } = files;
+  const split = async (it: string) => {
+    const at = it.lastIndexOf("/");
+    return { dir: await walk(it.slice(0, Math.max(at, 0))), name: Buffer.from(it.slice(at + 1)) };
+  };
+  const status = async (reply: Promise<{ readonly status: number }>) => statusName((await reply).status);
+  return {
+    ...files,
+    split,
+    status,
+    create: async (it: string, mode = 0o644) =>
+      okOf(await client.call("CREATE", { where: await split(it), how: { kind: "UNCHECKED", value: { ...nothing, mode } } }))
+        .handle as Uint8Array,
+    write: async (handle: Uint8Array, offset: number, data: Uint8Array, stable: "UNSTABLE" | "FILE_SYNC" = "UNSTABLE") =>
+      client.call("WRITE", { handle, offset: BigInt(offset), count: data.length, stable, data }),
+    commit: async (handle: Uint8Array) => client.call("COMMIT", { handle, offset: 0n, count: 0 }),
+    mkdir: async (it: string) => status(client.call("MKDIR", { where: await split(it), attributes: nothing })),
+    remove: async (it: string) => status(client.call("REMOVE", await split(it))),
+    rename: async (from: string, to: string) => status(client.call("RENAME", { from: await split(from), to: await split(to) })),
+  };
+}
+
+test("an object is seen by S3 after COMMIT or a synchronous write, at once by NFS, and not before by S3", async () => {
+  nfs = await openNfsRig();
+  const files = await open();
+  const handle = Buffer.from(await files.create("f"));
+  const bytes = pattern(9_000_000);
+  for (let at = 0; at < bytes.length; at += 1 << 20) okOf(await files.write(handle, at, bytes.subarray(at, at + (1 << 20))));
+  expect((await nfs.get("f")).length).toBe(0);
+  expect((await files.read("f", 8_999_000)).data.equals(Buffer.from(bytes.subarray(8_999_000)))).toBe(true);
+  okOf(await files.commit(handle));
+  expect((await nfs.get("f")).equals(Buffer.from(bytes))).toBe(true);
+  okOf(await files.write(handle, 4_194_300, Buffer.from("across two chunks"), "FILE_SYNC"));
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).set(Buffer.from("across two chunks"), 4_194_300);
+  await collectGarbage(nfs.rig.node.parts);
+  expect((await nfs.get("f")).equals(Buffer.from(bytes))).toBe(true);
+});
+
+test("a crash loses nothing that COMMIT acknowledged; the verifier tells that the rest is to be written again", async () => {
+  nfs = await openNfsRig();
+  let files = await open();
+  const handle = Buffer.from(await files.create("f"));
+  okOf(await files.write(handle, 0, pattern(100_000)));
+  const { verifier } = okOf(await files.commit(handle));
+  const kept = Buffer.from(verifier);
+  expect(Buffer.from(okOf(await files.write(handle, 0, Buffer.from("lost"))).verifier).equals(kept)).toBe(true);
+  nfs = await nfs.crash();
+  files = await open();
+  expect((await files.read("f")).data.equals(Buffer.from(pattern(100_000)))).toBe(true);
+  expect(Buffer.from(okOf(await files.commit(handle)).verifier).equals(kept)).toBe(false);
+});
+
+test("a file that S3 replaced or deletes meanwhile: what was written goes over what is there, or is stale", async () => {
+  nfs = await openNfsRig();
+  const files = await open();
+  const handle = Buffer.from(await files.create("f"));
+  okOf(await files.write(handle, 0, Buffer.from("nfs")));
+  await nfs.put("f", Buffer.from("from S3, longer"));
+  okOf(await files.commit(handle));
+  expect(String(await nfs.get("f"))).toBe("nfsm S3, longer");
+  okOf(await files.write(handle, 0, Buffer.from("never seen")));
+  const { deleteObject } = await import("../../src/storage/objects/delete-object.ts");
+  await deleteObject(nfs.rig.node.objects, "alpha", "bucket", "f");
+  expect(statusName((await files.commit(handle)).status)).toBe("ESTALE");
+});
+
+test("ENOSPC: a write that the pool has no room for, when it is to be durable; the file has what it had", async () => {
+  nfs = await openNfsRig({ devices: 3, data: 2, parity: 1, capacityBytes: 200_000 });
+  const files = await open();
+  const handle = Buffer.from(await files.create("f"));
+  okOf(await files.write(handle, 0, pattern(50_000), "FILE_SYNC"));
+  expect(statusName((await files.write(handle, 0, pattern(900_000, 2), "FILE_SYNC")).status)).toBe("ENOSPC");
+  expect((await nfs.get("f")).equals(Buffer.from(pattern(50_000)))).toBe(true);
+});
+
+test("EIO: the key manager does not answer; and the write goes through once it does", async () => {
+  nfs = await openNfsRig();
+  const files = await open();
+  const handle = Buffer.from(await files.create("f"));
+  okOf(await files.write(handle, 0, Buffer.from("bytes")));
+  nfs.rig.vault.away = true;
+  nfs.rig.clock.advance(2000);
+  expect(statusName((await files.commit(handle)).status)).toBe("EIO");
+  nfs.rig.vault.away = false;
+  nfs.rig.clock.advance(2000);
+  okOf(await files.commit(handle));
+  expect(String(await nfs.get("f"))).toBe("bytes");
+});
+
+test("JUKEBOX: in maintenance writes wait, reads work", async () => {
+  nfs = await openNfsRig();
+  const files = await open();
+  const handle = Buffer.from(await files.create("f"));
+  okOf(await files.write(handle, 0, Buffer.from("bytes"), "FILE_SYNC"));
+  await nfs.rig.node.cluster.propose({ kind: "maintenance.set", enabled: true }, operator);
+  expect(statusName((await files.write(handle, 0, Buffer.from("other"), "FILE_SYNC")).status)).toBe("JUKEBOX");
+  expect(await files.mkdir("d")).toBe("JUKEBOX");
+  expect(await files.rename("f", "g")).toBe("JUKEBOX");
+});
+
+test("EXDEV: a rename over exports, of a directory of more keys than one commit takes, or of one in a bucket with versions", async () => {
+  nfs = await openNfsRig({ exports: [{}, { path: "/other" }] });
+  const files = await open();
+  const { client, handle } = await open(undefined, "/other");
+  await files.create("f");
+  const name = Buffer.from("f");
+  const over = await client.call("RENAME", { from: { dir: files.handle, name }, to: { dir: handle, name } });
+  expect(statusName(over.status)).toBe("EXDEV");
+  const { store } = nfs.rig;
+  await files.mkdir("many");
+  await nfs.put("many/0", Buffer.from("x"));
+  const { objectId } = await import("../../src/storage/objects/object-id.ts");
+  const doc = (await store.get("storage_objects", objectId("bucket", "many/0")))!.doc;
+  const puts = Array.from({ length: 1000 }, (_, i) => ({
+    ...{ coll: "storage_objects", id: objectId("bucket", `many/x${i}`), doc: { ...doc, key: `many/x${i}` } },
+  }));
+  await store.commit({ commitId: "many", puts });
+  expect(await files.rename("many", "few")).toBe("EXDEV");
+  expect((await files.list("many", 65_536)).length).toBe(1001);
+});
+
+test("ENOTSUP: links and devices", async () => {
+  nfs = await openNfsRig();
+  const files = await open();
+  const handle = Buffer.from(await files.create("f"));
+  expect(await files.status(files.client.call("LINK", { handle, to: await files.split("g") }))).toBe("ENOTSUP");
+  const where = await files.split("pipe");
+  expect(await files.status(files.client.call("MKNOD", { where, what: { kind: "FIFO", value: nothing } }))).toBe("ENOTSUP");
+});
+
+test("EROFS: nothing is changed through an export that is read-only, which is what an export is unless it says otherwise", async () => {
+  nfs = await openNfsRig({ exports: [{}, { path: "/ro", read_only: undefined }] });
+  await (await open()).create("f");
+  const files = await open(undefined, "/ro");
+  const handle = await files.walk("f");
+  expect(statusName((await files.write(handle, 0, Buffer.from("x"))).status)).toBe("EROFS");
+  expect(statusName((await files.commit(handle)).status)).toBe("EROFS");
+  expect(await files.mkdir("d")).toBe("EROFS");
+  expect(await files.remove("f")).toBe("EROFS");
+  expect(await files.rename("f", "g")).toBe("EROFS");
+  const guard = undefined;
+  expect(await files.status(files.client.call("SETATTR", { handle, attributes: { ...nothing, mode: 0 }, guard }))).toBe("EROFS");
+  const { access } = okOf(await files.client.call("ACCESS", { handle, access: 63 }));
+  expect(access).toBe(1);
+});
+
+test("modes, owners and times are kept with the file, over renames and restarts; who is not its owner sets none of them", async () => {
+  nfs = await openNfsRig({ exports: [{ squash: "none" }] });
+  let files = await open();
+  const handle = Buffer.from(await files.create("f", 0o640));
+  const mtime = { kind: "SET_TO_CLIENT_TIME", value: { seconds: 1_000_000_000, nanoseconds: 123_456_789 } } as const;
+  const set = (who: typeof files, attributes: object) =>
+    who.status(who.client.call("SETATTR", { handle, attributes: { ...nothing, ...attributes }, guard: undefined }));
+  expect(await set(files, { mtime, mode: 0o600 })).toBe("OK");
+  const other = await open({ uid: 7, gid: 7 });
+  expect(await set(other, { mode: 0o777 })).toBe("EPERM");
+  expect(await set(other, { size: 0n })).toBe("EACCES");
+  expect(await set(files, { uid: 7 })).toBe("EPERM");
+  expect(await set(await open(root), { gid: 44 })).toBe("OK");
+  expect(await files.rename("f", "g")).toBe("OK");
+  nfs = await nfs.restart();
+  files = await open();
+  const told = await files.attributes("g");
+  expect(told).toMatchObject({ mode: 0o600, uid: 1000, gid: 44, mtime: mtime.value });
+  okOf(await files.write(handle, 0, Buffer.from("x"), "FILE_SYNC"));
+  expect((await files.attributes("g")).mtime.seconds).toBeGreaterThan(1_700_000_000);
+});
+
+test("a guard on the change time refuses what would overwrite another's change", async () => {
+  nfs = await openNfsRig();
+  const files = await open();
+  const handle = Buffer.from(await files.create("f"));
+  const { ctime } = await files.attributes("f");
+  const chmod = (mode: number) =>
+    files.status(files.client.call("SETATTR", { handle, attributes: { ...nothing, mode }, guard: ctime }));
+  expect(await chmod(0o600)).toBe("OK");
+  expect(await chmod(0o644)).toBe("ENOTSYNC");
+});
+
+test("an exclusive creation repeated by who made it finds its file, by another it is refused", async () => {
+  nfs = await openNfsRig();
+  const files = await open();
+  const make = async (verifier: number) =>
+    files.client.call("CREATE", { where: await files.split("f"), how: { kind: "EXCLUSIVE", value: Buffer.alloc(8, verifier) } });
+  const first = okOf(await make(1));
+  expect(Buffer.from(okOf(await make(1)).handle as Uint8Array).equals(Buffer.from(first.handle as Uint8Array))).toBe(true);
+  expect(statusName((await make(2)).status)).toBe("EEXIST");
+});
+
+test("symbolic links and directories are objects that S3 sees, and files again where S3 says so", async () => {
+  nfs = await openNfsRig();
+  const files = await open();
+  expect(await files.mkdir("d")).toBe("OK");
+  const target = Buffer.from("../elsewhere");
+  okOf(await files.client.call("SYMLINK", { where: await files.split("d/l"), attributes: nothing, target }));
+  const handle = await files.walk("d/l");
+  expect(String(Buffer.from(okOf(await files.client.call("READLINK", { handle })).target))).toBe("../elsewhere");
+  const { objects } = nfs.rig.node;
+  expect((await headObject(objects, "alpha", "bucket", "d/l")).content_type).toBe("inode/symlink");
+  expect((await headObject(objects, "alpha", "bucket", "d/")).content_type).toBe("application/x-directory");
+  await nfs.put("d/l", Buffer.from("a file"));
+  expect((await files.attributes("d/l")).type).toBe("REG");
+});
+
+test("a directory stays when its last entry goes, also one that S3 began", async () => {
+  nfs = await openNfsRig();
+  await nfs.put("d/only", Buffer.from("x"));
+  const files = await open();
+  expect(await files.remove("d/only")).toBe("OK");
+  expect((await files.attributes("d")).type).toBe("DIR");
+  expect(await files.list("d")).toEqual([]);
+});
+
+test("a bucket with versions keeps them all: what each COMMIT replaced, what was removed, what was renamed", async () => {
+  nfs = await openNfsRig({ exports: [{ bucket: "kept" }] });
+  await createBucket(nfs.rig.node.objects, "alpha", "kept", "us-east-1", { versioning: "Enabled" });
+  const files = await open();
+  const handle = Buffer.from(await files.create("f"));
+  const bytes = pattern(5_000_000);
+  for (let at = 0; at < bytes.length; at += 1 << 20) okOf(await files.write(handle, at, bytes.subarray(at, at + (1 << 20))));
+  okOf(await files.commit(handle));
+  okOf(await files.write(handle, 10, Buffer.from("changed"), "FILE_SYNC"));
+  expect(await files.rename("f", "g")).toBe("OK");
+  expect(await files.remove("g")).toBe("OK");
+  await collectGarbage(nfs.rig.node.parts);
+  const query = { bucket: "kept", prefix: "", delimiter: "", after: "", limit: 100 };
+  const { items } = await listVersions(nfs.rig.node.objects, query);
+  expect(items.map(({ key, delete_marker, size }) => [key, delete_marker === true, size])).toEqual([
+    ["f", true, 0],
+    ["f", false, 5_000_000],
+    ["f", false, 5_000_000],
+    ["f", false, 0],
+    ["g", true, 0],
+    ["g", false, 5_000_000],
+  ]);
+  const { readObject } = await import("../../src/storage/objects/read-object.ts");
+  const { collect } = await import("./rig.ts");
+  const first = items[2]!;
+  expect((await collect(readObject(nfs.rig.node.objects, first))).equals(Buffer.from(pattern(5_000_000)))).toBe(true);
+  const last = await collect(readObject(nfs.rig.node.objects, items[5]!));
+  expect(String(last.subarray(10, 17))).toBe("changed");
+});
+
+test("more than may wait in memory is made durable at once", async () => {
+  nfs = await openNfsRig({ nfs: { write_back_bytes: 4 << 20 } });
+  const files = await open();
+  const handle = Buffer.from(await files.create("f"));
+  const half = pattern(1 << 20);
+  const committed: string[] = [];
+  for (let i = 0; i < 6; i++) committed.push(okOf(await files.write(handle, i * (4 << 20), half)).committed);
+  expect(committed).toContain("FILE_SYNC");
+  okOf(await files.commit(handle));
+  expect((await nfs.get("f")).length).toBe(5 * (4 << 20) + (1 << 20));
+});
+
+test("a name on which keys are built is checked as POSIX has it", async () => {
+  nfs = await openNfsRig();
+  const files = await open();
+  const make = async (name: Buffer) => {
+    const how = { kind: "GUARDED", value: nothing } as const;
+    return files.status(files.client.call("CREATE", { where: { dir: files.handle, name }, how }));
+  };
+  expect(await make(Buffer.alloc(256, "x"))).toBe("ENAMETOOLONG");
+  expect(await make(Buffer.from("a/b"))).toBe("EINVAL");
+  expect(await make(Buffer.from([0xff, 0xfe]))).toBe("EINVAL");
+  expect(await make(Buffer.from(""))).toBe("EINVAL");
+  expect(await make(Buffer.from(".."))).toBe("EEXIST");
+  expect(await make(Buffer.alloc(255, "x"))).toBe("OK");
+});

@@ -1,0 +1,55 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { utf8Length } from "../../store/byte-string.ts";
+import { fileError } from "./file-errors.ts";
+
+/** The most bytes of a name, and of a key. */
+export const maxNameBytes = 255;
+const maxKeyBytes = 1024;
+
+/** True for what can be the name of a file. Segments of keys that cannot are not seen as files. */
+export function isFileName(name: string): boolean {
+  return name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name) && utf8Length(name) <= maxNameBytes;
+}
+
+/** Throws `ENAMETOOLONG`, `EEXIST` for `.` and `..`, `EINVAL`. */
+export function checkFileName(name: string): void {
+  if (utf8Length(name) > maxNameBytes) throw fileError("ENAMETOOLONG", `a name has at most ${maxNameBytes} bytes`);
+  if (name === "." || name === "..") throw fileError("EEXIST", "the directory itself and the one above are always there");
+  if (!isFileName(name)) throw fileError("EINVAL", "that cannot be the name of a file");
+}
+
+/**
+ * The key of a file, and without its last `/` that of a directory, below the directory that has the key `directory`; keys of directories end
+ * with `/`, that of the root is empty. Throws `ENAMETOOLONG`.
+ */
+export function childKey(directory: string, name: string, kind: "file" | "directory"): string {
+  const key = `${directory}${name}${kind === "directory" ? "/" : ""}`;
+  if (utf8Length(key) > maxKeyBytes) throw fileError("ENAMETOOLONG", `a path has at most ${maxKeyBytes} bytes`);
+  return key;
+}
+
+/** The key of the directory that a key is in; of the root, which is in none, the root. */
+export function parentKey(key: string): string {
+  return key.slice(0, key.lastIndexOf("/", key.length - 2) + 1);
+}
+
+/** The first segment of a key below a directory, and whether it is one of a directory. */
+export function entryOf(directory: string, key: string): { readonly name: string; readonly kind: "file" | "directory" } {
+  const slash = key.indexOf("/", directory.length);
+  return slash < 0
+    ? { name: key.slice(directory.length), kind: "file" }
+    : { name: key.slice(directory.length, slash), kind: "directory" };
+}
+
+const firstCookie = 16n;
+
+/**
+ * Where a name stands in the listing of its directory: 62 bits of a hash, the same for ever, so that a listing goes on behind a name whatever
+ * was made, removed or renamed meanwhile. Names that share one are listed together.
+ */
+export function cookieOf(name: string): bigint {
+  const hash = sha256(utf8ToBytes(name));
+  const cookie = new DataView(hash.buffer, hash.byteOffset).getBigUint64(0) >> 2n;
+  return cookie < firstCookie ? firstCookie : cookie;
+}
