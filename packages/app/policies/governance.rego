@@ -171,3 +171,50 @@ decision := {
 	count(allow) > 0
 	first := sort(allow)[0]
 }
+
+# What language models are told and what they say, in the document `model_decision`. Input: direction ("prompt" or "completion"), endpoint, model, subject {id, org, scopes},
+# accepts_rank (the highest tier that the models are told), tiers (lowest first), classification {tier, rank, tags} of the texts as they came, remaining {tier, rank, tags} of
+# what stands in them after hiding, entities (hidden), flags [{kind: "secret" or "prompt_injection", id, role}], media (kinds of parts that are no text).
+# Obligations that the service carries out: `redaction` {of: "prompt" or "completion", rules}, `notice`; with any other the answer counts as denied.
+model_deny contains reason("model-tier", "Models are told data up to their tier", sprintf("the model may not be told %s data", [input.remaining.tier])) if {
+	input.direction == "prompt"
+	not input.remaining.rank <= input.accepts_rank
+}
+
+model_deny contains reason("model-media", "Models are told what was read", "parts that are no text cannot be read") if count(input.media) > 0
+
+# What comes from elsewhere has nothing to say to the model; who asks may try what they like with their own talk.
+model_deny contains reason("model-injection", "Data gives no orders", sprintf("a text of the role %s gives orders to the model (%s)", [flag.role, flag.id])) if {
+	input.direction == "prompt"
+	some flag in input.flags
+	flag.kind == "prompt_injection"
+	flag.role in {"tool", "function"}
+}
+
+model_allow contains reason("model-use", "Models may be used for what they may be told", "what is sensitive is hidden") if input.direction in {"prompt", "completion"}
+
+# Of what a model says of its own, only the highest tier is hidden: names of the world are no secret.
+model_obligations contains {"type": "redaction", "id": "hide-in-completions", "properties": {"of": "completion", "rules": [
+	{"tier": input.tiers[count(input.tiers) - 1], "operator": "replace"},
+	{"operator": "keep"},
+]}} if {
+	input.direction == "prompt"
+}
+
+model_obligations contains {"type": "notice", "id": "record-flags", "properties": {"flags": input.flags}} if count(input.flags) > 0
+
+verdict(allowed, found, duties) := {
+	"allowed": allowed,
+	"policy_id": first.policy_id,
+	"policy_name": first.policy_name,
+	"reasons": [each.text | some each in sort(found)],
+	"obligations": sort(duties),
+} if {
+	first := sort(found)[0]
+}
+
+model_decision := verdict(false, model_deny, set()) if {
+	count(model_deny) > 0
+} else := verdict(true, model_allow, model_obligations) if {
+	count(model_allow) > 0
+}

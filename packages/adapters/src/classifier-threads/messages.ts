@@ -1,6 +1,9 @@
+import type { CodedError } from "@seneschal/core";
 import type {
   ClassificationAnswer,
   ClassificationTask,
+  EnforcementTask,
+  QueryTask,
   RedactionTask,
   SqlQuestion,
   SqlReading,
@@ -21,13 +24,21 @@ export function writeRedaction(redact: RedactionTask): string {
   return JSON.stringify({ redact });
 }
 
+/** A query to read or to carry obligations out in travels as `{ enforce }`. */
+export function writeEnforcement(enforce: QueryTask | EnforcementTask): string {
+  return JSON.stringify({ enforce });
+}
+
+type Wrapped =
+  | { readonly sql: SqlQuestion }
+  | { readonly redact: RedactionTask }
+  | { readonly enforce: QueryTask | EnforcementTask };
+
 /** The task or the question of a message. */
-export function readTask(
-  message: string,
-): ClassificationTask | { readonly sql: SqlQuestion } | { readonly redact: RedactionTask } {
+export function readTask(message: string): ClassificationTask | Wrapped {
   type Written = Omit<ClassificationTask, "tables"> & { readonly tables?: Iterable<readonly [string, object]> };
-  const said = JSON.parse(message) as Written | { readonly sql: SqlQuestion } | { readonly redact: RedactionTask };
-  if ("sql" in said || "redact" in said) return said;
+  const said = JSON.parse(message) as Written | Wrapped;
+  if ("sql" in said || "redact" in said || "enforce" in said) return said;
   const { query, context, tables } = said;
   return tables === undefined ? { query, context } : { query, context, tables: new Map(tables) };
 }
@@ -40,4 +51,9 @@ export function writeAnswer(answer: ClassificationAnswer | SqlReading | null): s
 /** The answer of a message. */
 export function readAnswer<Answer extends ClassificationAnswer | SqlReading | null>(message: string): Answer {
   return JSON.parse(message) as Answer;
+}
+
+/** What is wrong with the task of a caller, which is an answer too. */
+export interface Refusal {
+  readonly refused: Pick<CodedError, "code" | "message" | "details">;
 }

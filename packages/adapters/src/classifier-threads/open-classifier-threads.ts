@@ -1,10 +1,12 @@
-import { isCoded } from "@seneschal/core";
+import { CodedError, isCoded } from "@seneschal/core";
 import {
   type ClassificationAnswer,
   type ConfiguredRecogniser,
+  type Enforcement,
   governanceError,
   type Redacted,
   type Redactor,
+  type SqlEnforcer,
   type SqlReader,
   type SqlReading,
   type TaskClassifier,
@@ -13,7 +15,7 @@ import {
 } from "@seneschal/core/governance";
 import type { WorkerPoolState } from "@seneschal/core/ports";
 import { openWorkerPool } from "../worker-pool/index.ts";
-import { readAnswer, writeQuestion, writeRedaction, writeTask } from "./messages.ts";
+import { type Refusal, readAnswer, writeEnforcement, writeQuestion, writeRedaction, writeTask } from "./messages.ts";
 
 /** What the classifiers of all threads have in common: plain data. */
 export interface ClassifierSettings {
@@ -34,12 +36,14 @@ export interface ClassifierThreadsOptions {
 }
 
 /** A classifier whose threads can be looked at. */
-export interface ClassifierThreads extends TaskClassifier, SqlReader, Redactor {
+export interface ClassifierThreads extends TaskClassifier, SqlReader, SqlEnforcer, Redactor {
   state(): WorkerPoolState;
 }
 
+const UNREAD = "the query could not be read";
+
 /**
- * Classifies, and reads SQL, in worker threads, so that a long text keeps nobody else waiting. A text that takes longer than the deadline is answered as {@link unreadable}: the highest tier,
+ * Classifies and redacts, and reads and rewrites SQL, in worker threads, so that a long text keeps nobody else waiting. A text that takes longer than the deadline is answered as {@link unreadable}: the highest tier,
  * with the reason. What fails otherwise is rejected with `classification_failed`, what is beyond its owner's budget with `service_unavailable`.
  *
  * @example
@@ -63,6 +67,17 @@ export function openClassifierThreads(
     batch: 64,
     inHand: 4,
   });
+  /** What a thread made of a task, or why it refused it. */
+  const done = async <Done extends object>(message: string, owner: string, failure: string): Promise<Done> => {
+    const answer = await pool.run(message, owner).catch((error: unknown) => {
+      if (isCoded(error, "service_unavailable")) throw error;
+      throw governanceError("classification_failed", failure, {}, error);
+    });
+    const read = JSON.parse(answer) as Done | Refusal;
+    if (!("refused" in read)) return read;
+    const { code, message: reason, details } = read.refused;
+    throw new CodedError(code, reason, details);
+  };
   return {
     async answer(task, owner) {
       try {
@@ -82,15 +97,12 @@ export function openClassifierThreads(
         throw governanceError("classification_failed", "the SQL could not be read", {}, error);
       }
     },
-    async redact(task, owner) {
-      const answer = await pool.run(writeRedaction(task), owner).catch((error: unknown) => {
-        if (isCoded(error, "service_unavailable")) throw error;
-        throw governanceError("classification_failed", "the text could not be redacted", {}, error);
-      });
-      const read = JSON.parse(answer) as Redacted | { readonly refused: string };
-      if ("refused" in read) throw governanceError("validation_failed", read.refused);
-      return read;
+    redact: async (task, owner) => done<Redacted>(writeRedaction(task), owner, "the text could not be redacted"),
+    async tablesOf(task, owner) {
+      const { sql, dialect } = task;
+      return (await done<{ tables: string[] }>(writeEnforcement({ sql, dialect }), owner, UNREAD)).tables;
     },
+    enforce: async (task, owner) => done<Enforcement>(writeEnforcement(task), owner, UNREAD),
     state: pool.state,
     close: pool.close,
   };

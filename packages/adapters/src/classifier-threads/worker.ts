@@ -3,7 +3,7 @@ import {
   classifyTask,
   configuredRecogniser,
   DEFAULT_RECOGNISERS,
-  type RedactionTask,
+  enforceTask,
   readLineageSql,
   redactTask,
 } from "@seneschal/core/governance";
@@ -11,7 +11,7 @@ import { nodeCrypto } from "../node-crypto/index.ts";
 import { openSqlParser } from "../sql-parser/index.ts";
 import { systemRandom } from "../system/index.ts";
 import { serveTasks, workerSettings } from "../worker-pool/index.ts";
-import { readTask, writeAnswer } from "./messages.ts";
+import { type Refusal, readTask, writeAnswer } from "./messages.ts";
 import type { ClassifierSettings } from "./open-classifier-threads.ts";
 
 const { policy, recognisers, sql } = workerSettings<ClassifierSettings>();
@@ -22,21 +22,23 @@ const options = {
   ...(parser === undefined ? {} : { sql: parser }),
 };
 
+const redaction = { policy, recognisers: options.recognisers, crypto: nodeCrypto, random: systemRandom };
+
 serveTasks((message: string) => {
   const task = readTask(message);
   if ("sql" in task) return writeAnswer(parser === undefined ? null : readLineageSql(parser, task.sql));
-  if ("redact" in task) return redacted(task.redact);
+  if ("redact" in task) return answered(() => redactTask(task.redact, redaction));
+  if ("enforce" in task) return answered(() => enforceTask(parser, task.enforce));
   return writeAnswer(classifyTask(task, options));
 });
 
 /** What is wrong with the caller's text is an answer; anything else is a failure of the thread's. */
-function redacted(task: RedactionTask): string {
+function answered(work: () => object): string {
   try {
-    return JSON.stringify(
-      redactTask(task, { policy, recognisers: options.recognisers, crypto: nodeCrypto, random: systemRandom }),
-    );
+    return JSON.stringify(work());
   } catch (error) {
-    if (isCoded(error, "validation_failed")) return JSON.stringify({ refused: error.message });
-    throw error;
+    if (!isCoded(error, "validation_failed", "service_unavailable")) throw error;
+    const { code, message, details } = error;
+    return JSON.stringify({ refused: { code, message, details } } satisfies Refusal);
   }
 }

@@ -11,6 +11,7 @@ const NAMES: Readonly<Record<string, string>> = { postgres: "postgresql" };
 interface Bindings {
   initSync(options: { readonly module: WebAssembly.Module }): void;
   parse_sql(dialect: string, sql: string): readonly unknown[];
+  format_sql(dialect: string, sql: string): string;
 }
 
 /**
@@ -32,20 +33,22 @@ export async function openSqlParser(): Promise<SqlParser> {
     return bindings;
   };
   let instance: Bindings | undefined = open();
+  const doing = <T>(dialect: string, work: (bindings: Bindings, dialect: string) => T): T => {
+    const name = NAMES[dialect] ?? dialect;
+    const known = SUPPORTED_DIALECTS.find((supported) => supported === name) ?? "generic";
+    instance ??= open();
+    try {
+      return work(instance, known);
+    } catch (error) {
+      // What the parser says of a text is a record; an error broke off its work.
+      if (!(error instanceof Error)) throw new Error(String((error as { readonly message?: unknown }).message ?? error));
+      instance = undefined;
+      throw error;
+    }
+  };
   return {
-    parse(sql, dialect) {
-      const name = NAMES[dialect] ?? dialect;
-      const known = SUPPORTED_DIALECTS.find((supported) => supported === name) ?? "generic";
-      instance ??= open();
-      try {
-        return instance.parse_sql(known, sql);
-      } catch (error) {
-        // What the parser says of a text is a record; an error broke off its work.
-        if (!(error instanceof Error)) throw new Error(String((error as { readonly message?: unknown }).message ?? error));
-        instance = undefined;
-        throw error;
-      }
-    },
+    parse: (sql, dialect) => doing(dialect, (bindings, known) => bindings.parse_sql(known, sql)),
+    format: (sql, dialect) => doing(dialect, (bindings, known) => bindings.format_sql(known, sql)),
   };
 }
 
@@ -65,7 +68,7 @@ function loading(): NonNullable<typeof loaded> {
       .replaceAll("import.meta.url", "undefined");
     return {
       module: await WebAssembly.compile(bytes),
-      bind: compileFunction(`${script}\nreturn { initSync, parse_sql };`) as () => Bindings,
+      bind: compileFunction(`${script}\nreturn { initSync, parse_sql, format_sql };`) as () => Bindings,
     };
   })();
   return loaded;

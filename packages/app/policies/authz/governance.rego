@@ -36,4 +36,4 @@ reason := "an API key is needed" if input.subject.type == "anonymous"
 
 else := sprintf("the API key lacks the scope %s", [input.action])
 
-actions := {"classify", "redact", "restore", "evaluate", "approve", "lineage:read", "lineage:write", "resources:write", "audit:read", "admin"}
+actions := {"classify", "redact", "restore", "evaluate", "approve", "models", "lineage:read", "lineage:write", "resources:write", "audit:read", "admin"}

@@ -5,10 +5,9 @@ export function notFound(id: string): CodedError {
   return new CodedError("not_found", "no such resource", { resource_id: id });
 }
 
-/** A request that parses but cannot be meant. */
-export function invalid(path: string, message: string): CodedError {
-  const field = path.replace(/^body\./, "");
-  return new CodedError("validation_failed", `${field}: ${message}`, { field, reason: message, issues: [{ path, message }] });
+/** A request that parses but cannot be meant. `field` as `rules[0].tier`. */
+export function invalid(field: string, reason: string): CodedError {
+  return new CodedError("validation_failed", `${field}: ${reason}`, { field, reason });
 }
 
 /** A version was lost to another writer. */

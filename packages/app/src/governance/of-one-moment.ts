@@ -1,33 +1,46 @@
-import type { Contract, Handlers } from "@seneschal/contract";
+import type { Contract, Handlers, Principal } from "@seneschal/contract";
 import type { Commit, CommitResult, DocumentStore } from "@seneschal/core/ports";
-import { recordedReads } from "../platform/index.ts";
+import { type Admission, type Admissions, recordedReads } from "../platform/index.ts";
 import { conflict } from "./fault.ts";
 import type { GovernanceServices } from "./services.ts";
 
-type AnyHandler = (services: GovernanceServices, input: unknown) => unknown;
+interface Input {
+  readonly principal: Principal | undefined;
+}
+
+type AnyHandler = (services: GovernanceServices, input: Input) => unknown;
 
 const ATTEMPTS = 12;
 
 /**
  * The same handlers, each on reads of one moment: its first commit stands only while everything that it read is as it was, and
  * what it answers or throws without one was judged on reads that were true together. Otherwise it runs again: it has
- * written nothing by then.
+ * written nothing by then. What its caller was let in by is among these reads: when it has changed, the caller is let in anew, or refused.
  */
 export function handlersOfOneMoment<C extends Contract>(
+  callers: Pick<Admissions, "of">,
   handlers: Handlers<C, GovernanceServices>,
 ): Handlers<C, GovernanceServices> {
   const wrapped = Object.entries(handlers).map(([id, handler]) => [
     id,
-    (services: GovernanceServices, input: unknown) =>
-      ofOneMoment(services.store, async (store) => (handler as AnyHandler)({ ...services, store }, input)),
+    (services: GovernanceServices, input: Input) => {
+      const admission = callers.of(input.principal);
+      const asked = admission === undefined ? () => input : () => Object.assign({}, input, { principal: admission.principal });
+      return ofOneMoment(services.store, async (store) => (handler as AnyHandler)({ ...services, store }, asked()), admission);
+    },
   ]);
   return Object.fromEntries(wrapped) as Handlers<C, GovernanceServices>;
 }
 
 /** Runs `work` on reads of one moment; see {@link handlersOfOneMoment}. */
-export async function ofOneMoment<R>(shared: DocumentStore, work: (store: DocumentStore) => Promise<R>): Promise<R> {
+export async function ofOneMoment<R>(
+  shared: DocumentStore,
+  work: (store: DocumentStore) => Promise<R>,
+  admission?: Admission,
+): Promise<R> {
   for (let attempt = 1; ; attempt += 1) {
-    const { store, stands } = guarded(shared);
+    if (attempt > 1) await admission?.revise();
+    const { store, stands } = guarded(shared, admission);
     const [outcome] = await Promise.allSettled([work(store)]);
     if (await stands()) {
       if (outcome.status === "fulfilled") return outcome.value;
@@ -37,8 +50,8 @@ export async function ofOneMoment<R>(shared: DocumentStore, work: (store: Docume
   }
 }
 
-function guarded(shared: DocumentStore) {
-  const { store, hold, checks, ranges } = recordedReads(shared);
+function guarded(shared: DocumentStore, admission: Admission | undefined) {
+  const { store, hold, checks, ranges } = recordedReads(shared, { before: admission?.reads });
   let first: Promise<CommitResult> | undefined;
   const guards = (commit: Commit): Commit => {
     const read = checks();

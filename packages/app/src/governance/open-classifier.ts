@@ -6,9 +6,11 @@ import {
   classifierInThread,
   configuredRecogniser,
   DEFAULT_RECOGNISERS,
+  enforceTask,
   type Redactor,
   readLineageSql,
   redactTask,
+  type SqlEnforcer,
   type SqlParser,
   type SqlReader,
   type TaskClassifier,
@@ -24,7 +26,7 @@ export function openClassifier(
   { threads, deadline, recognisers }: GovernanceConfig["classification"],
   policy: TierPolicy,
   sql: SqlParser | undefined,
-): TaskClassifier & SqlReader & Redactor & Partial<Pick<ClassifierThreads, "state">> {
+): TaskClassifier & SqlReader & SqlEnforcer & Redactor & Partial<Pick<ClassifierThreads, "state">> {
   const configured = recognisers.map((recogniser, i) => {
     const built = configuredRecogniser(recogniser);
     if (built === undefined)
@@ -39,6 +41,8 @@ export function openClassifier(
   return {
     ...classifierInThread({ policy, recognisers: all, ...(sql === undefined ? {} : { sql }) }),
     readSql: async (question) => (sql === undefined ? null : readLineageSql(sql, question)),
+    tablesOf: async (task) => enforceTask(sql, { sql: task.sql, dialect: task.dialect }).tables,
+    enforce: async (task) => enforceTask(sql, task),
     redact: async (task) => redactTask(task, { policy, recognisers: all, crypto: nodeCrypto, random: systemRandom }),
   };
 }

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
-import { docsContract, endpoints, openapi } from "@seneschal/contract";
-import { governanceContract, governanceErrors } from "@seneschal/contract/governance";
+import { docsContract, endpoints } from "@seneschal/contract";
+import { governanceContract, governanceErrors, modelContract } from "@seneschal/contract/governance";
 import { CodedError } from "@seneschal/core";
 import { DEFAULT_TIER_POLICY, isKnownEntity, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
 import type {
@@ -17,6 +17,7 @@ import type {
 } from "@seneschal/core/ports";
 import { settled } from "@seneschal/core/store";
 import {
+  admissions,
   type Background,
   type BuiltService,
   docsHandlers,
@@ -24,6 +25,8 @@ import {
   measureWorkers,
   openAuthorisation,
   type RateLimits,
+  recordedReads,
+  type Stoppable,
   storeIdempotency,
   workersCheck,
 } from "../platform/index.ts";
@@ -33,11 +36,14 @@ import { authenticator, authoriser, openActions } from "./authenticate.ts";
 import { approvalHandlers } from "./handlers/approvals.ts";
 import { auditHandlers } from "./handlers/audit.ts";
 import { decisionHandlers } from "./handlers/decisions.ts";
+import { enforcementHandlers } from "./handlers/enforcement.ts";
 import { healthHandlers } from "./handlers/health.ts";
 import { keyHandlers } from "./handlers/keys.ts";
 import { lineageHandlers } from "./handlers/lineage.ts";
+import { modelHandlers } from "./handlers/models.ts";
 import { redactionHandlers } from "./handlers/redaction.ts";
 import { resourceHandlers } from "./handlers/resources.ts";
+import { openModels } from "./models/open-models.ts";
 import { handlersOfOneMoment } from "./of-one-moment.ts";
 import { openClassifier } from "./open-classifier.ts";
 import { redactionKeyOf } from "./redaction-key.ts";
@@ -51,6 +57,8 @@ const SHIPPED_POLICY = new URL("../../policies/governance.rego", import.meta.url
 
 /** So long after a commit the records of other processes are counted: a minute's at once would keep requests waiting. */
 const FOLLOW_MS = 1000;
+/** After counting that failed. */
+const RETRY_MS = 10_000;
 
 export interface GovernanceOptions {
   /** Opened with `governanceSchema`. Not closed here. */
@@ -96,6 +104,8 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
   await worlds.open();
   const policyRevision = createHash("sha256").update(JSON.stringify(sources)).digest("hex").slice(0, 12);
   const sealer = await answerSealer(options.signer.sign, random);
+  const models = await openModels(config, tiers);
+  const modelRoutes = models === undefined ? undefined : modelContract(config.models?.path_prefix);
   // Last, as threads that nobody closes would stay.
   const classifier = openClassifier(config.classification, tiers, sql);
   const pools = (): readonly WorkerPoolState[] => [classifier.state?.() ?? [], options.policy.state?.() ?? []].flat();
@@ -106,8 +116,16 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     persons,
     redactionKey: redactionKeyOf(options.signer.sign),
   };
-  const handlers = handlersOfOneMoment({
+  const authenticate = authenticator(config, store, () => clock.now());
+  const authorise = authoriser(authorisation);
+  const callers = admissions(
+    () => ({ reads: recordedReads(store) }),
+    (reads) => authenticate(reads.store),
+    () => authorise,
+  );
+  const handlers = handlersOfOneMoment(callers, {
     ...decisionHandlers,
+    ...enforcementHandlers,
     ...redactionHandlers,
     ...approvalHandlers,
     ...lineageHandlers,
@@ -116,22 +134,20 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     ...keyHandlers,
     ...healthHandlers,
   });
-  const document = openapi(governanceContract, { title: "Seneschal data governance", version, errors: governanceErrors });
   const idempotency = storeIdempotency({
     store: options.store,
     random,
     sealer,
     onLost: (error) => log.error({ error }, "an idempotent answer was not kept"),
   });
-  let timer: NodeJS.Timeout | undefined;
-  let following: NodeJS.Timeout | undefined;
+  const running: Stoppable[] = [];
   let unsubscribe = (): void => undefined;
-  const checkpoint = () => background.step("audit checkpoint", () => services.audit.checkpointAll(clock.now()));
+  const checkpointAll = () => services.audit.checkpointAll(clock.now());
   return {
     hooks: {
       errors: governanceErrors,
-      authenticate: authenticator(config, store, () => clock.now()),
-      authorise: authoriser(authorisation),
+      authenticate: callers.authenticate,
+      authorise: callers.authorise,
       badParams: "validation_failed",
       idempotency,
     },
@@ -139,9 +155,13 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     async reload(next: GovernanceConfig) {
       return { limits: limitsOf(next), apply: await authorisation.prepare(next.authorization_policy) };
     },
+    contract: { ...governanceContract, ...modelRoutes },
     endpoints: (hooks) => [
       ...endpoints(governanceContract, handlers, services, hooks),
-      ...endpoints(docsContract, docsHandlers(document), undefined, hooks),
+      ...(models === undefined || modelRoutes === undefined
+        ? []
+        : endpoints(modelRoutes, modelHandlers, { ...services, models }, hooks)),
+      ...endpoints(docsContract, docsHandlers(), undefined, hooks),
     ],
     checks: [
       { name: "database", check: () => store.count("resources", "by_org", [config.organization]) },
@@ -150,29 +170,23 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
       { name: "policy_engine", check: () => alive(policy, clock.now()) },
     ],
     async start() {
-      timer = setInterval(() => void checkpoint(), config.checkpoint_interval);
-      timer.unref();
-      unsubscribe = store.subscribe(() => {
-        following ??= setTimeout(() => {
-          following = undefined;
-          void background.step("audit follow", () => services.audit.follow());
-        }, FOLLOW_MS).unref();
-      });
+      const following = background.soon("audit follow", RETRY_MS, () => services.audit.follow());
+      running.push(following, background.every("audit checkpoint", config.checkpoint_interval, checkpointAll));
+      unsubscribe = store.subscribe(() => following.due(FOLLOW_MS));
     },
     async stop() {
-      clearInterval(timer);
-      clearTimeout(following);
       unsubscribe();
-      await checkpoint();
+      await Promise.all(running.map((step) => step.stop()));
+      await background.step("audit checkpoint", checkpointAll);
       worlds.close();
+      await models?.upstream.close();
       await classifier.close();
     },
   };
 }
 
 function limitsOf({ rate_limit }: GovernanceConfig): RateLimits {
-  const exempt = ["health", "healthV1", "ready", "readyV1", "metrics", "lineageAsset", ...Object.keys(docsContract)];
-  return { ...rate_limit, exempt };
+  return rate_limit;
 }
 
 function tierPolicyOf({ classification, destinations, redaction }: GovernanceConfig): TierPolicy {

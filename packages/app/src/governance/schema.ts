@@ -25,4 +25,5 @@ export const governanceSchema: StoreSchema = {
     by_time: { key: (doc) => [doc["stream"] as string, event(doc)["timestamp"] as string] },
     by_user: { key: (doc) => [doc["stream"] as string, event(doc)["user_id"] as string, event(doc)["timestamp"] as string] },
   },
+  auditTime: "timestamp",
 };

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
-import { governanceContract, governanceErrors } from "@seneschal/contract/governance";
+import { governanceContract, governanceInfo } from "@seneschal/contract/governance";
 import { openDatabase } from "../compose/open-database.ts";
 import { type GovernanceServiceConfig, governanceServiceSettings } from "../compose/service-settings.ts";
 import { type BuiltService, DEFAULT_INSTANCE, defineService, type Platform } from "../platform/index.ts";
@@ -17,7 +17,7 @@ export function governanceService(dataDir: string) {
     name: "governance",
     contract: governanceContract,
     settings: governanceServiceSettings,
-    errors: governanceErrors,
+    info: governanceInfo,
     livePath: "/health",
     build: (config, platform) => build(config, platform, dataDir),
   });

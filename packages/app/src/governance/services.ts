@@ -1,5 +1,5 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
-import type { Redactor, SqlReader, TaskClassifier, TierPolicy } from "@seneschal/core/governance";
+import type { Redactor, SqlEnforcer, SqlReader, TaskClassifier, TierPolicy } from "@seneschal/core/governance";
 import type { Clock, CompiledPolicy, DocumentStore, Random } from "@seneschal/core/ports";
 import type { Health } from "../platform/index.ts";
 import type { AuditLog } from "./audit/audit-log.ts";
@@ -12,7 +12,8 @@ export interface GovernanceServices {
   readonly config: GovernanceConfig;
   readonly store: DocumentStore;
   readonly worlds: Worlds;
-  readonly classifier: TaskClassifier & SqlReader & Redactor;
+  /** Whatever reads texts or SQL: no handler has a parser, as the thread that serves would wait for it. */
+  readonly classifier: TaskClassifier & SqlReader & SqlEnforcer & Redactor;
   /** The redaction key of an organisation. */
   readonly redactionKey: (org: string) => Promise<Uint8Array>;
   readonly tiers: TierPolicy;

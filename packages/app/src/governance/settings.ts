@@ -1,6 +1,6 @@
 import { redactionRule } from "@seneschal/contract/governance";
 import { z } from "zod";
-import { duration, file, logSettings, rateSettings, serverSettings } from "../platform/index.ts";
+import { duration, file, logSettings, rateSettings, secret, serverSettings } from "../platform/index.ts";
 
 /** The settings of the data-governance service. */
 export const governanceSettings = z.strictObject({
@@ -59,6 +59,35 @@ export const governanceSettings = z.strictObject({
     .prefault({}),
   /** What becomes of values in texts that are redacted, before the rules of a request; the first that fits decides. */
   redaction: z.strictObject({ rules: z.array(redactionRule).max(200).default([]) }).prefault({}),
+  /** Language models that are reached through this service, below a path of it; without `upstream` there is none. */
+  models: z
+    .strictObject({
+      /** Address of an interface like OpenAI's, with its version: `https://models.example.org/v1`. */
+      upstream: z.url().max(2048),
+      api_key_file: file("text").optional(),
+      api_key: secret().optional(),
+      /** CAs that the upstream's certificate is checked against; without it the host's. */
+      ca_file: file("authorities").optional(),
+      /** What stands in front of `/chat/completions`. */
+      path_prefix: z
+        .string()
+        .regex(/^(?:\/[A-Za-z0-9_-]+){1,4}$/)
+        .refine(
+          (path) => !/^\/(?:api|docs|redoc|health|ready|metrics)(?:\/|$)/.test(path),
+          "the service has paths of its own there",
+        )
+        .default("/v1"),
+      /** Until the head of an answer is there, and between two pieces of it. */
+      timeout: duration("100s"),
+      /** The highest tier that the models are told after hiding; without it the tier of what nobody classified. */
+      accepts_tier: z.string().optional(),
+      /** Models that may be used; empty: all that the upstream has. */
+      names: z.array(z.string().min(1).max(256)).max(1000).default([]),
+      max_reply_bytes: z.int().min(1024).max(67_108_864).default(8_388_608),
+      /** Characters of a streamed answer that wait for what comes behind them. */
+      hold_back: z.int().min(64).max(16_384).default(256),
+    })
+    .optional(),
   /** Places outside the catalogue that data may go to, by prefix, with the highest tier that they take. */
   destinations: z.array(z.strictObject({ prefix: z.string().min(1).max(1024), accepts_tier: z.string() })).default([]),
   /** Purposes that alternatives may propose. */

@@ -1,5 +1,6 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/core";
+import type { Commit, DocumentStore } from "@seneschal/core/ports";
 import { serve } from "@seneschal/server-express";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
@@ -58,6 +59,93 @@ describe("handlers of data governance judge on reads of one moment", () => {
     const given = await call({ key: decider.api_key }, "POST", `${path}/decision`, { decision: "approve", user_id: "bob" });
     expect([given.status, given.body.error.code]).toEqual([403, "FORBIDDEN"]);
     expect((await call({ key: asker.api_key }, "GET", path)).body.status).toBe("pending");
+  });
+
+  it("a key that is revoked before a request changes anything changes nothing, by any route", async () => {
+    const inner = openMemoryStore(governanceSchema);
+    let before: (() => Promise<void>) | undefined;
+    let since: Commit[] | undefined;
+    const store: DocumentStore = {
+      ...inner,
+      async commit(commit) {
+        // The pseudonym of somebody who is to be recorded is made before: it says nothing of anybody.
+        if (commit.puts?.every(({ coll }) => coll === "audit_persons") === true && commit.puts.length > 0)
+          return inner.commit(commit);
+        const run = before;
+        before = undefined;
+        await run?.();
+        const result = await inner.commit(commit);
+        if (result.ok) since?.push(commit);
+        return result;
+      },
+    };
+    rig = await startRig(serve, { store });
+    const { call } = rig;
+    const made = await call("admin", "POST", "/api/v1/api-keys", { name: "k", scopes: ["admin"] });
+    const key = { key: made.body.api_key as string };
+    const request = {
+      operation_type: "EXPORT",
+      source_resources: ["crm.customers"],
+      destination_resource: "s3://warehouse",
+      user_context: { user_id: "ada", role: "analyst", department: "sales" },
+    };
+    const asked = await call("admin", "POST", "/api/v1/approvals", { request, reason: "r", duration_seconds: 60 });
+    const other = await call("admin", "POST", "/api/v1/api-keys", { name: "o", scopes: ["classify"] });
+    const event = {
+      ...{ eventType: "COMPLETE", eventTime: "2026-01-01T00:00:00Z", producer: "p", schemaURL: "s" },
+      ...{ run: { runId: "0190a0a0-0000-7000-8000-000000000000" }, job: { namespace: "n", name: "j" } },
+      ...{ inputs: [{ namespace: "n", name: "a" }], outputs: [{ namespace: "n", name: "b" }] },
+    };
+    const requests: readonly (readonly [route: string, method: string, path: string, body?: unknown])[] = [
+      ["requestApproval", "POST", "/api/v1/approvals", { request, reason: "again", duration_seconds: 60 }],
+      ["decideApproval", "POST", `/api/v1/approvals/${asked.body.id}/decision`, { decision: "approve", user_id: "bob" }],
+      ["revokeApproval", "DELETE", `/api/v1/approvals/${asked.body.id}`],
+      ["classify", "POST", "/api/v1/classify", { content: "x" }],
+      ["evaluate", "POST", "/api/v1/evaluate", request],
+      ["ingestLineage", "POST", "/api/v1/lineage", event],
+      ["ingestLineageBatch", "POST", "/api/v1/lineage/batch", [event]],
+      ["blockEdge", "PUT", "/api/v1/lineage-edges", { source: "a", target: "b", blocked: true }],
+      ["putResource", "PUT", "/api/v1/resources/crm.customers", { tier: "INTERNAL" }],
+      ["deleteResource", "DELETE", "/api/v1/resources/crm.customers"],
+      ["createKey", "POST", "/api/v1/api-keys", { name: "n", scopes: ["admin"] }],
+      ["rotateKey", "POST", `/api/v1/api-keys/${other.body.id}/rotate`],
+      ["revokeKey", "DELETE", `/api/v1/api-keys/${other.body.id}`],
+      ["redact", "POST", "/api/v1/redact", { content: "a@b.example" }],
+      ["erasePerson", "DELETE", "/api/v1/audit/persons/ada"],
+    ];
+    const doc = async () => (await inner.get("api_keys", made.body.id))?.doc as JsonObject;
+    let nth = 0;
+    const put = async (changed: JsonObject) => {
+      nth += 1;
+      const done = await inner.commit({
+        commitId: `behind ${nth}`,
+        puts: [{ coll: "api_keys", id: made.body.id, doc: changed }],
+      });
+      expect(done.ok).toBe(true);
+    };
+    expect((await call(key, "GET", "/api/v1/api-keys")).status).toBe(200);
+    const reached: string[] = [];
+    for (const [route, method, path, body] of requests) {
+      const live = await doc();
+      let fired = false;
+      before = () => {
+        fired = true;
+        since = [];
+        return put({ ...live, revoked_at: "2026-01-01T00:00:00.000Z" });
+      };
+      const answer = await call(key, method, path, body);
+      before = undefined;
+      if (fired) {
+        reached.push(route);
+        expect([route, since, answer.status]).toEqual([route, [], 401]);
+        await put(live);
+      }
+      since = [];
+      const control = await call(key, method, path, body);
+      expect([route, fired || since.length === 0, control.status < 500]).toEqual([route, true, true]);
+      since = undefined;
+    }
+    expect(reached.length, reached.join(" ")).toBeGreaterThan(9);
   });
 
   it("whatever comes in between, what is answered, thrown or written was true together, and is written once", () =>

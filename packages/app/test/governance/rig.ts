@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { openLogger } from "@seneschal/adapters/logging";
 import { openMemoryStore, type SettableClock, settableClock } from "@seneschal/adapters/memory";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
 import { systemRandom } from "@seneschal/adapters/system";
 import type { Serve } from "@seneschal/contract";
-import { governanceContract } from "@seneschal/contract/governance";
+import { governanceContract, governanceInfo } from "@seneschal/contract/governance";
 import type { SqlParser } from "@seneschal/core/governance";
 import type { DocumentStore, PolicyEngine } from "@seneschal/core/ports";
 import { serve as express } from "@seneschal/server-express";
@@ -13,6 +12,7 @@ import { serve as fastify } from "@seneschal/server-fastify";
 import { openCheckpointSigner } from "../../src/governance/audit/open-checkpoint-signer.ts";
 import { governanceSchema, governanceSettings, openGovernance } from "../../src/governance/index.ts";
 import { defineService, type RunningService, startService } from "../../src/platform/index.ts";
+import { contractLog } from "../platform/contract-log.ts";
 
 export const servers: readonly (readonly [string, Serve])[] = [
   ["express", express],
@@ -83,15 +83,17 @@ export async function startRig(
     name: "governance",
     contract: governanceContract,
     settings: governanceSettings,
+    info: governanceInfo,
     build: (own, { random, log, metrics, version, background, health }) =>
       openGovernance({ store, policy, sql, signer, clock, random, log, metrics, version, background, health, config: own }),
   });
+  const contract = contractLog();
   const service = await startService(definition, config, {
     serve,
     listen: { port: 0 },
     clock,
     random: systemRandom,
-    log: openLogger({ level: "silent" }),
+    log: contract.log,
     version: "test",
   });
   return {
@@ -113,6 +115,9 @@ export async function startRig(
       const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
       return { status: response.status, headers: response.headers, body: isJson && text !== "" ? JSON.parse(text) : text };
     },
-    stop: () => service.stop(),
+    async stop() {
+      await service.stop();
+      contract.check();
+    },
   };
 }

@@ -6,6 +6,7 @@ export type GovernanceErrorCode =
   | "not_found"
   | "classification_failed"
   | "policy_evaluation_failed"
+  | "upstream_failed"
   | "conflict";
 
 /** A failure of data governance; `details` never hold values of data. */

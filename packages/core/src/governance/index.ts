@@ -45,6 +45,23 @@ export {
 export { unreadable } from "./classification/unreadable.ts";
 export { isBitcoinAddress } from "./classification/validators/bitcoin.ts";
 export { cardNetworks, isCardNumber } from "./classification/validators/card.ts";
+export { type EnforcedSql, enforceSql, MAX_ENFORCED_SQL, tablesOfQuery } from "./enforce/enforce-sql.ts";
+export {
+  type Enforcement,
+  type EnforcementTask,
+  enforceTask,
+  type QueryTask,
+  type SqlEnforcer,
+} from "./enforce/enforcement-task.ts";
+export { tableQuery, tableView } from "./enforce/table-query.ts";
+export {
+  type ColumnMask,
+  ENFORCED_DIALECTS,
+  type EnforcedDialect,
+  type RowFilter,
+  type TableRules,
+  tableRules,
+} from "./enforce/table-rules.ts";
 export { type GovernanceErrorCode, governanceError } from "./errors.ts";
 export { approvalThatHelps, findAlternatives } from "./evaluate/alternatives.ts";
 export { classifyRequest, MIN_GROUP } from "./evaluate/classify-request.ts";
@@ -75,6 +92,25 @@ export { type EventDataset, type LineageEvent, readLineageEvent } from "./lineag
 export { resourceId } from "./lineage/resource-id.ts";
 export { MAX_LINEAGE_SQL, readLineageSql, type SqlQuestion, type SqlReader, type SqlReading } from "./lineage/sql-reading.ts";
 export type { ColumnLink, EdgeView, Link, ResourceInfo, TierTags, Visit } from "./lineage/types.ts";
+export {
+  decideModel,
+  type Flag,
+  MODEL_DECISION_PATH,
+  type ModelQuestion,
+  type ModelVerdict,
+  type Sensitivity,
+} from "./models/decide.ts";
+export { type Found, hidden } from "./models/hide.ts";
+export { INJECTIONS, type Injection, injectionsIn } from "./models/injection.ts";
+export { Placeholders } from "./models/placeholders.ts";
+export { type CompletionText, type ModelAnswer, readCompletion, readEmbeddings, readModels } from "./models/read-completion.ts";
+export {
+  MODEL_ENDPOINTS,
+  type ModelEndpoint,
+  type ModelRequest,
+  type PromptText,
+  readModelRequest,
+} from "./models/read-request.ts";
 export { REDACTION_FORMATS, type RedactionFormat, redactAs, redactCsv, redactJson } from "./redaction/formats.ts";
 export { type Redacted, type Redaction, type RedactionOptions, type Restored, redact, restore } from "./redaction/redact.ts";
 export { type RedactionKeys, redactionKeys } from "./redaction/redaction-keys.ts";

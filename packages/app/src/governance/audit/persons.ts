@@ -69,18 +69,13 @@ export class Persons {
     return personDoc(items[0])?.salt;
   }
 
-  /** Erases a name from the log for good. Throws `not_found`. */
-  async erase(org: string, user: string, by: Who): Promise<void> {
+  /** Erases a name from the log for good, through the store of the request that asks for it. Throws `not_found`. */
+  async erase(store: DocumentStore, org: string, user: string, by: Who): Promise<void> {
     const id = idOf(org, user);
-    const stored = await this.#store.get("audit_persons", id);
-    if (stored === undefined) throw notFound(user);
+    if ((await store.get("audit_persons", id)) === undefined) throw notFound(user);
     const draft = auditOf(by, { operation: "PERSON_ERASE", resource: "person", reasoning: "a name was erased from the log" });
-    await this.#store.commit({
-      commitId: randomUUID(),
-      dels: [{ coll: "audit_persons", id }],
-      audit: [{ ...draft, event: { ...draft.event, user_id: await this.commitmentTo(org, by.user) } }],
-    });
-    this.#known.delete(id);
+    const { ok } = await store.commit({ commitId: randomUUID(), dels: [{ coll: "audit_persons", id }], audit: [draft] });
+    if (ok) this.#known.delete(id);
   }
 
   async #make(org: string, user: string): Promise<string> {

@@ -70,8 +70,8 @@ export const auditHandlers: Handlers<Routes, GovernanceServices> = {
     };
   },
 
-  async erasePerson({ persons }, input) {
-    await persons.erase(input.principal.org, input.params.user_id, whoOf(input));
+  async erasePerson({ store, persons }, input) {
+    await persons.erase(store, input.principal.org, input.params.user_id, whoOf(input));
   },
 
   exportDecisionLog({ store, persons, version, policyRevision }, { principal, query }) {

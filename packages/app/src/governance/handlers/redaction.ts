@@ -16,9 +16,9 @@ export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
     const { text, format, country, rules } = input.body;
     for (const [i, { entity, tier }] of rules.entries()) {
       if (tier !== undefined && !tiers.tiers.includes(tier))
-        throw invalid(`body.rules[${i}].tier`, `expected one of ${tiers.tiers.join(", ")}`);
+        throw invalid(`rules[${i}].tier`, `expected one of ${tiers.tiers.join(", ")}`);
       if (entity !== undefined && !isKnownEntity(tiers, entity, config.classification.recognisers))
-        throw invalid(`body.rules[${i}].entity`, "expected an entity of GET /api/v1/tiers or of a recogniser");
+        throw invalid(`rules[${i}].entity`, "expected an entity of GET /api/v1/tiers or of a recogniser");
     }
     const key = await redactionKey(input.principal?.org ?? NOBODY);
     const task = {

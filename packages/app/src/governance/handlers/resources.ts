@@ -13,12 +13,12 @@ type Routes = Pick<GovernanceContract, "putResource" | "getResource" | "listReso
 export const resourceHandlers: Handlers<Routes, GovernanceServices> = {
   async putResource({ worlds, store, tiers }, input) {
     const { params, body, principal, now } = input;
-    const check = (path: string, tier: string | undefined) => {
-      if (tier !== undefined && !tiers.tiers.includes(tier)) throw invalid(path, `expected one of ${tiers.tiers.join(", ")}`);
+    const check = (field: string, tier: string | undefined) => {
+      if (tier !== undefined && !tiers.tiers.includes(tier)) throw invalid(field, `expected one of ${tiers.tiers.join(", ")}`);
     };
-    check("body.tier", body.tier);
-    check("body.accepts_tier", body.accepts_tier);
-    for (const [name, column] of Object.entries(body.columns)) check(`body.columns.${name}.tier`, column.tier);
+    check("tier", body.tier);
+    check("accepts_tier", body.accepts_tier);
+    for (const [name, column] of Object.entries(body.columns)) check(`columns.${name}.tier`, column.tier);
     const doc: ResourceDoc = {
       org: principal.org,
       resource_id: params.resource_id,

@@ -94,9 +94,8 @@ export function createClassifier(options: ClassifierOptions = {}): Classifier {
 export function checkLength(query: string): void {
   if (typeof query !== "string") throw new TypeError("query: expected a string");
   if (query.length <= MAX_QUERY_LENGTH) return;
-  throw governanceError("validation_failed", `query: at most ${MAX_QUERY_LENGTH} characters`, {
-    issues: [{ path: "body.query", message: `at most ${MAX_QUERY_LENGTH} characters` }],
-  });
+  const reason = `at most ${MAX_QUERY_LENGTH} characters`;
+  throw governanceError("validation_failed", `query: ${reason}`, { field: "query", reason });
 }
 
 function classify(query: string, context: JsonObject, policy: TierPolicy, options: ClassifierOptions): ClassificationResult {

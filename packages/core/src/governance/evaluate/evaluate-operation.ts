@@ -83,7 +83,8 @@ function approvalInput(request: OperationRequest, world: EvaluationWorld, now: n
   };
 }
 
-function decisionOf(value: Json): Omit<Verdict, "tier" | "tags"> | undefined {
+/** A policy's answer as a decision; `undefined` for what has not its shape. */
+export function decisionOf(value: Json): Omit<Verdict, "tier" | "tags"> | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const { allowed, policy_id, policy_name, reasons, obligations } = value as Readonly<Record<string, Json | undefined>>;
   if (typeof allowed !== "boolean" || typeof policy_id !== "string" || typeof policy_name !== "string") return undefined;

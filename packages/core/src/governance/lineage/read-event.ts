@@ -38,7 +38,7 @@ const TYPES = ["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"] as cons
  */
 export function readLineageEvent(raw: unknown, now: number): LineageEvent {
   const warnings: LineageWarning[] = [];
-  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) throw invalid("body", "an OpenLineage event is an object");
+  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) throw invalid("an OpenLineage event is an object");
   const event = raw as Raw;
   for (const field of ["producer", "schemaURL"]) {
     if (typeof event[field] !== "string")
@@ -58,8 +58,7 @@ export function readLineageEvent(raw: unknown, now: number): LineageEvent {
 
   if (job === undefined) {
     const dataset = datasets(event["dataset"] === undefined ? [] : [event["dataset"]], "dataset", {}, "facets", warnings);
-    if (dataset.length === 0 && inputs.length === 0 && outputs.length === 0)
-      throw invalid("body", "an event names a job or a data set");
+    if (dataset.length === 0 && inputs.length === 0 && outputs.length === 0) throw invalid("an event names a job or a data set");
     if (dataset.length === 0)
       warnings.push({ code: "missing_job", path: "job", message: "data sets without a job: no links are made" });
     return { kind: "dataset", time, inputs: [...inputs], outputs: [...dataset, ...outputs], warnings };
@@ -138,6 +137,6 @@ function timeOf(raw: unknown, now: number, warnings: LineageWarning[]): number {
   return now;
 }
 
-function invalid(path: string, message: string): Error {
-  return governanceError("validation_failed", `${path}: ${message}`, { issues: [{ path, message }] });
+function invalid(reason: string): Error {
+  return governanceError("validation_failed", reason, { reason });
 }

@@ -71,7 +71,7 @@ export function redactJson(text: string, options: RedactionOptions): Redacted {
   try {
     JSON.parse(text);
   } catch {
-    throw governanceError("validation_failed", "text: no JSON");
+    throw governanceError("validation_failed", "text: no JSON", { field: "text" });
   }
   const changed: (readonly Piece[])[] = [];
   /** The member that each open object or list is the value of, and whether it is an object. */

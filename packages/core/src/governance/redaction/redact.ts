@@ -4,6 +4,7 @@ import type { Finding, Recogniser } from "../classification/recogniser.ts";
 import { policyOf, type TierPolicy } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
 import { generalised, type Marker, markersIn } from "./markers.ts";
+import { PLACEHOLDER } from "./placeholder.ts";
 import type { RedactionKeys } from "./redaction-keys.ts";
 import { type RedactionOperator, type RedactionRule, redactionRuleFor } from "./rules.ts";
 
@@ -18,6 +19,8 @@ export interface RedactionOptions {
   /** The text is a value of this entity as a whole, by the name of its column or member. */
   readonly whole?: string;
   readonly country?: string;
+  /** Texts that stand for values which were taken out before: they are left as they are. */
+  readonly placeholders?: ReadonlySet<string>;
 }
 
 /** What was done to one value; offsets are UTF-16 code units of the given text and of the redacted one, ends exclusive. */
@@ -34,6 +37,8 @@ export interface Redaction {
 export interface Redacted {
   readonly text: string;
   readonly redactions: readonly Redaction[];
+  /** What the given text tries to do to a model, where that was asked for. */
+  readonly injections?: readonly string[];
 }
 
 /** A stretch of the given text and what stands in its place. */
@@ -77,7 +82,7 @@ export function redactedPieces(
   options: RedactionOptions,
   source: (start: number, end: number) => string = (start, end) => text.slice(start, end),
 ): readonly Piece[] {
-  if (/\p{Surrogate}/u.test(text)) throw governanceError("validation_failed", "text: not well-formed Unicode");
+  if (/\p{Surrogate}/u.test(text)) throw governanceError("validation_failed", "text: not well-formed Unicode", { field: "text" });
   let pieces: readonly Piece[] = [{ start: 0, end: text.length, text }];
   for (let round = 0; round < ROUNDS; round++) {
     const current = pieces.map((piece) => piece.text).join("");
@@ -113,7 +118,7 @@ export function joined(pieces: readonly Piece[], policy: TierPolicy): Redacted {
 /** What is to be done to a text: values found, and where they stand again, without what is redacted already. */
 function editsOf(text: string, options: RedactionOptions, first: boolean): readonly Edit[] {
   const { policy, recognisers, rules, keys, hints = [], country } = options;
-  const done = protectedSpans(text, markersIn(text, policy, keys));
+  const done = protectedSpans(text, markersIn(text, policy, keys), options.placeholders);
   const found: Edit[] = [];
   const add = (entity: string, start: number, end: number): void => {
     const rule = redactionRuleFor(policy, rules, entity);
@@ -136,9 +141,12 @@ function entityOf(finding: Finding): string {
 
 type Span = readonly [start: number, end: number];
 
-/** What a search must not touch again: markers, and what masks have hidden. */
-function protectedSpans(text: string, markers: readonly Marker[]): readonly Span[] {
+/** What a search must not touch again: markers, placeholders, and what masks have hidden. */
+function protectedSpans(text: string, markers: readonly Marker[], placeholders: ReadonlySet<string> = NONE): readonly Span[] {
   const spans: Span[] = markers.map(({ start, end }) => [start, end]);
+  if (placeholders.size > 0)
+    for (const { 0: name, index } of text.matchAll(PLACEHOLDER))
+      if (placeholders.has(name)) spans.push([index, index + name.length]);
   for (const match of text.matchAll(/\*+/g)) {
     if (!markers.some(({ start, end }) => match.index >= start && match.index < end))
       spans.push([match.index, match.index + match[0].length]);
@@ -201,6 +209,8 @@ function withRepeated(text: string, found: readonly Edit[], done: readonly Span[
   }
   return more.length === 0 ? edits : [...edits, ...more].sort((a, b) => a.start - b.start);
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 function isWordAt(text: string, at: number): boolean {
   return /[\p{L}\p{N}]/u.test(text[at] ?? "");

@@ -2,6 +2,7 @@ import type { CryptoProvider } from "../../ports/crypto-provider.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Recogniser } from "../classification/recogniser.ts";
 import type { TierPolicy } from "../classification/tiers.ts";
+import { injectionsIn } from "../models/injection.ts";
 import { type RedactionFormat, redactAs } from "./formats.ts";
 import type { Redacted } from "./redact.ts";
 import { redactionKeys } from "./redaction-keys.ts";
@@ -15,6 +16,10 @@ export interface RedactionTask {
   /** Of the workspace, 32 bytes. */
   readonly key: readonly number[];
   readonly country?: string;
+  /** Texts that stand for values which were taken out before: they are left as they are. */
+  readonly placeholders?: readonly string[];
+  /** Tell also what the text tries to do to a model. */
+  readonly injections?: boolean;
 }
 
 /** Where redactions are done: in this thread or beside it. */
@@ -25,7 +30,7 @@ export interface Redactor {
 
 /** Does a task. */
 export function redactTask(
-  { text, format, rules, key, country }: RedactionTask,
+  { text, format, rules, key, country, placeholders, injections }: RedactionTask,
   {
     policy,
     recognisers,
@@ -39,5 +44,10 @@ export function redactTask(
   },
 ): Redacted {
   const keys = redactionKeys(crypto, Uint8Array.from(key), random);
-  return redactAs(format, text, { policy, recognisers, rules, keys, ...(country === undefined ? {} : { country }) });
+  const redacted = redactAs(format, text, {
+    ...{ policy, recognisers, rules, keys },
+    ...(country === undefined ? {} : { country }),
+    ...(placeholders === undefined ? {} : { placeholders: new Set(placeholders) }),
+  });
+  return injections === true ? { ...redacted, injections: injectionsIn(text) } : redacted;
 }

@@ -7,7 +7,7 @@ const GROUP = 64;
 /** Words that end an expression or begin another. */
 const ENDS: ReadonlySet<string> = new Set(
   (
-    "select from where group order by having limit offset fetch qualify window on using join union except intersect minus case when then else end " +
+    "select from where group order by having limit offset fetch qualify window on using join union except intersect minus when then else end " +
     "set values returning output into with as over filter xor insert update delete merge create if elseif elsif while do begin declare return for"
   ).split(" "),
 );
@@ -31,19 +31,26 @@ export function groupChains(sql: string): string {
     between: boolean;
   }
   const none = (): Rows => ({ or: [], and: [], between: false });
-  const open = [none()];
+  const open: { readonly by: string; readonly rows: Rows }[] = [{ by: "", rows: none() }];
+  const closers: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{", end: "case" };
   const end = (rows: Rows): void => {
     group(rows.or);
     group(rows.and);
     Object.assign(rows, none());
   };
+  let before = "";
   for (const token of sqlTokens(sql)) {
-    const rows = open.at(-1) as Rows;
+    const { rows, by } = open.at(-1) as (typeof open)[number];
     const word = token.text.toLowerCase();
-    if (word === "(" || word === "[" || word === "{") open.push(none());
-    else if (word === ")" || word === "]" || word === "}") {
+    const opener = closers[word];
+    // Of a script: `END CASE` opens nothing.
+    if (word === "(" || word === "[" || word === "{" || (word === "case" && before !== "end"))
+      open.push({ by: word, rows: none() });
+    else if (opener !== undefined) {
       end(rows);
-      if (open.length > 1) open.pop();
+      // A bracket closes what was left open within it, too.
+      if (word !== "end") while (open.length > 1 && open.at(-1)?.by === "case") end((open.pop() as (typeof open)[number]).rows);
+      if (open.length > 1 && (word !== "end" || by === "case")) open.pop();
     } else if (word === "or") {
       group(rows.and);
       Object.assign(rows, { and: [], between: false });
@@ -53,8 +60,9 @@ export function groupChains(sql: string): string {
       if (rows.between) rows.between = false;
       else rows.and.push(token);
     } else if (word === "," || word === ";" || ENDS.has(word)) end(rows);
+    before = word;
   }
-  for (const rows of open) end(rows);
+  for (const { rows } of open) end(rows);
   let text = "";
   let from = 0;
   for (const mark of marks.sort((a, b) => a.at - b.at)) {

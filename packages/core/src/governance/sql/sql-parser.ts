@@ -4,6 +4,8 @@
  */
 export interface SqlParser {
   parse(sql: string, dialect: string): readonly unknown[];
+  /** Writes a text anew from its tree, without comments. Throws as `parse` does. */
+  format?(sql: string, dialect: string): string;
 }
 
 /** Dialect names, first the one that is tried when none is given. */

@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import type { Handlers } from "@seneschal/contract";
+import type { GovernanceContract } from "@seneschal/contract/governance";
+import { isCoded } from "@seneschal/core";
+import {
+  type Enforcement,
+  evaluateOperation,
+  governanceError,
+  MAX_ENFORCED_SQL,
+  type OperationVerdict,
+} from "@seneschal/core/governance";
+import type { CompiledPolicy } from "@seneschal/core/ports";
+import { auditOf } from "../audit/event.ts";
+import { operationRequest } from "../operation-request.ts";
+import type { GovernanceServices } from "../services.ts";
+import { NOBODY, ownerOf, whoOf } from "../who.ts";
+import type { World } from "../worlds.ts";
+
+type Routes = Pick<GovernanceContract, "enforce">;
+
+export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
+  async enforce(services, input) {
+    const { worlds, store, classifier, tiers, policyRevision } = services;
+    const { sql, dialect, resources, view_schema, ...asked } = input.body;
+    const world = await worlds.at(input.principal?.org ?? NOBODY);
+    const owner = ownerOf(input);
+    const id = randomUUID();
+    let sources: readonly string[] = [];
+    const record = (allowed: boolean, reasoning: string, verdict?: OperationVerdict) =>
+      store.commit({
+        commitId: randomUUID(),
+        audit: [
+          auditOf(whoOf(input, asked.user_context.user_id), {
+            ...{ id, operation: "ENFORCE", resource: sources[0] ?? "", resources: sources, allowed, reasoning, policyRevision },
+            ...(verdict === undefined ? {} : { tier: verdict.tier, tags: verdict.tags, policyId: verdict.policyId }),
+            ...(asked.approval_id === undefined ? {} : { approvalId: asked.approval_id }),
+          }),
+        ],
+      });
+    /** What fails before there is a decision, or on the way to carry it out, is a denial too. */
+    const recorded = async <T>(work: Promise<T>, verdict?: OperationVerdict): Promise<T> => {
+      try {
+        return await work;
+      } catch (error) {
+        if (isCoded(error, "policy_evaluation_failed", "classification_failed")) await record(false, error.message, verdict);
+        throw error;
+      }
+    };
+    const names = await recorded(classifier.tablesOf({ sql, dialect }, owner));
+    const tables = names.map((name) => ({
+      name,
+      id: Object.hasOwn(resources, name) ? (resources[name] ?? name) : name,
+    }));
+    sources = [...new Set(tables.map((table) => table.id))];
+    const policy: CompiledPolicy = {
+      packages: services.policy.packages,
+      evaluate: (path, question, options) => services.policy.evaluate(path, question, Object.assign({ owner }, options)),
+    };
+    const request = operationRequest({ ...asked, operation_type: "QUERY", source_resources: [...sources] });
+    const verdict = await recorded(evaluateOperation(request, world, policy, tiers, input.now));
+    const { obligations } = verdict;
+    let reasoning = `${verdict.allowed ? "Allowed" : "Denied"} by ${verdict.policyName}: ${verdict.reasons.join("; ")}`;
+    let enforced: Enforcement | undefined;
+    if (verdict.allowed) {
+      try {
+        const task = { sql, dialect, obligations, tables: withColumns(tables, world) };
+        const views = view_schema === undefined ? {} : { viewSchema: view_schema };
+        enforced = await recorded(classifier.enforce({ ...task, ...views }, owner), verdict);
+      } catch (error) {
+        if (!isCoded(error, "validation_failed")) throw error;
+        // An obligation that nobody can carry out is a denial.
+        reasoning = `Denied, as it cannot be carried out: ${error.message}`;
+      }
+    }
+    await record(enforced !== undefined, reasoning, verdict);
+    return {
+      allowed: enforced !== undefined,
+      reasoning,
+      classification: { tier: verdict.tier, tags: [...verdict.tags] },
+      policy_evaluation: { policy_id: verdict.policyId, policy_name: verdict.policyName },
+      decision_id: id,
+      tables: [...names],
+      obligations: obligations.map((o) => ({ ...o, properties: { ...o.properties } })),
+      ...(enforced === undefined ? {} : { sql: enforced.sql }),
+      ...(enforced?.views === undefined ? {} : { views: [...enforced.views] }),
+    };
+  },
+};
+
+/** The tables with the columns that are known of them. Throws `validation_failed` for more than a query could name: it is not even sent. */
+function withColumns(tables: readonly { readonly name: string; readonly id: string }[], world: World) {
+  let length = 0;
+  return tables.map(({ name, id }) => {
+    const columns = Object.keys(world.resource(id)?.columns ?? {});
+    for (const column of columns) length += column.length;
+    if (length > MAX_ENFORCED_SQL) throw governanceError("validation_failed", "sql: its tables have too many columns");
+    return { name, columns };
+  });
+}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Rig, servers, startRig } from "./rig.ts";
+
+describe.each(servers)("queries with the obligations of their decision on %s", (_, serve) => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await startRig(serve);
+    for (const [resource, columns] of [
+      ["orders", { id: "INTERNAL", region: "INTERNAL", ssn: "RESTRICTED", dept: "INTERNAL" }],
+      ["shop/refunds", { id: "INTERNAL", region: "INTERNAL" }],
+    ] as const) {
+      const described = Object.fromEntries(Object.entries(columns).map(([name, tier]) => [name, { tier, tags: [] }]));
+      const { status } = await rig.call("admin", "PUT", `/api/v1/resources/${encodeURIComponent(resource)}`, {
+        tier: "INTERNAL",
+        columns: described,
+      });
+      expect(status).toBe(200);
+    }
+  });
+  afterAll(() => rig.stop());
+
+  const enforce = (body: object, who: "admin" | "reader" = "admin") =>
+    rig.call(who, "POST", "/api/v1/enforce", {
+      dialect: "postgres",
+      user_context: { user_id: "ada", role: "analyst", department: "sales" },
+      ...body,
+    });
+  const last = async () => (await rig.call("admin", "GET", "/api/v1/audit?limit=1")).body.records[0];
+
+  test("what a caller promises is carried out: columns masked, rows filtered, in the query and in views", async () => {
+    const { status, body } = await enforce({
+      sql: "SELECT * FROM orders WHERE id > 5",
+      transformations: [
+        { type: "mask", columns: ["ssn"] },
+        { type: "row_filter", column: "region", equals: "EU" },
+      ],
+      view_schema: "safe",
+      user_context: { user_id: "ada", role: "manager", department: "sales" },
+    });
+    expect([status, body.allowed, body.tables]).toEqual([200, true, ["orders"]]);
+    expect(body.sql).toMatch(/^SELECT \* FROM \(SELECT .*, CASE WHEN "ssn" IS NULL THEN NULL ELSE '\*\*\*' END AS "ssn"/);
+    expect(body.sql).toMatch(/ FROM orders WHERE "region" IN \('EU'\) OFFSET 0\) AS orders WHERE id > 5$/);
+    expect(body.views).toHaveLength(1);
+    expect(body.views[0]).toMatch(/^CREATE OR REPLACE VIEW "safe"\."orders" WITH \(security_barrier = true\) AS SELECT/);
+    expect(await last()).toMatchObject({ operation_type: "ENFORCE", allowed: true, user_id: "ada", id: body.decision_id });
+  });
+
+  test("a table may stand for a resource of another name", async () => {
+    const { body } = await enforce({ sql: "SELECT id FROM public.refunds", resources: { "public.refunds": "shop/refunds" } });
+    expect([body.allowed, body.tables]).toEqual([true, ["public.refunds"]]);
+  });
+
+  test.each<[string, object]>([
+    ["what the policy denies", { sql: "SELECT ssn FROM orders" }],
+    ["a table that nobody registered", { sql: "SELECT * FROM people" }],
+    ["no table", { sql: "SELECT 1" }],
+    [
+      "a promise that no query keeps",
+      {
+        sql: "SELECT id FROM orders",
+        transformations: [
+          { type: "mask", columns: ["ssn"] },
+          { type: "sample", rows: 5 },
+        ],
+      },
+    ],
+  ])("there is no query for %s, and the denial is recorded", async (_what, request) => {
+    const { status, body } = await enforce(request);
+    expect([status, body.allowed, body.sql]).toEqual([200, false, undefined]);
+    expect(await last()).toMatchObject({ operation_type: "ENFORCE", allowed: false, id: body.decision_id });
+  });
+
+  test.each([
+    ["a change", "DELETE FROM orders"],
+    ["a function that reads", "SELECT query_to_xml('select * from orders', true, true, '') FROM orders"],
+    ["a comment", "SELECT id FROM orders -- x"],
+  ])("what is not understood is refused: %s", async (_what, sql) => {
+    const { status, body } = await enforce({ sql });
+    expect([status, body.error.details.field]).toEqual([400, "sql"]);
+    expect((await enforce({ sql: "SELECT 1" }, "reader")).status).toBe(403);
+  });
+});

@@ -1,0 +1,62 @@
+import { CodedError } from "../../errors.ts";
+import { governanceError } from "../errors.ts";
+import type { Obligation } from "../evaluate/types.ts";
+import type { SqlParser } from "../sql/sql-parser.ts";
+import { enforceSql, MAX_ENFORCED_SQL, tablesOfQuery } from "./enforce-sql.ts";
+import { tableView } from "./table-query.ts";
+import { type EnforcedDialect, tableRules } from "./table-rules.ts";
+
+/** A query that is read away from the service: plain data, so that it can be sent. */
+export interface QueryTask {
+  readonly sql: string;
+  readonly dialect: EnforcedDialect;
+}
+
+/** A query to carry obligations out in, with all tables that it reads, as it names them, and their known columns. */
+export interface EnforcementTask extends QueryTask {
+  readonly obligations: readonly Obligation[];
+  readonly tables: readonly { readonly name: string; readonly columns: readonly string[] }[];
+  /** Tell also a view of each table, in this schema. */
+  readonly viewSchema?: string;
+}
+
+/** The query that may run in place of the one that was given, and views that show the same. */
+export interface Enforcement {
+  readonly sql: string;
+  readonly views?: readonly string[];
+}
+
+/**
+ * Where queries are read and rewritten: in this thread or beside it. Rejects with `validation_failed` for what cannot be carried out or is not understood, with `classification_failed` for an inner fault
+ * and what takes too long, and with `service_unavailable` without a parser and when `owner`, whose budget it is charged to, has too much waiting: never with a query as it was.
+ */
+export interface SqlEnforcer {
+  /** The tables that a query reads, as `tablesOfQuery` tells them. */
+  tablesOf(task: QueryTask, owner: string): Promise<readonly string[]>;
+  enforce(task: EnforcementTask, owner: string): Promise<Enforcement>;
+}
+
+/** Does a task: carries obligations out, or tells the tables of a query. Throws as {@link SqlEnforcer} says. */
+export function enforceTask(parser: SqlParser | undefined, task: EnforcementTask): Enforcement;
+export function enforceTask(parser: SqlParser | undefined, task: QueryTask): { readonly tables: readonly string[] };
+export function enforceTask(
+  parser: SqlParser | undefined,
+  task: QueryTask | EnforcementTask,
+): Enforcement | { readonly tables: readonly string[] } {
+  if (parser === undefined) throw new CodedError("service_unavailable", "no parser of SQL is configured");
+  const { sql, dialect } = task;
+  if (!("obligations" in task)) return { tables: tablesOfQuery(parser, sql, dialect) };
+  const rules = tableRules(task.obligations, task.tables);
+  const enforced = enforceSql(parser, sql, dialect, rules).sql;
+  const { viewSchema } = task;
+  if (viewSchema === undefined) return { sql: enforced };
+  const views: string[] = [];
+  let length = 0;
+  for (const table of rules) {
+    const view = tableView(dialect, table, `${viewSchema}.${table.name.split(".").at(-1)}`);
+    length += view.length;
+    if (length > MAX_ENFORCED_SQL) throw governanceError("validation_failed", "view_schema: the views become too long");
+    views.push(view);
+  }
+  return { sql: enforced, views };
+}

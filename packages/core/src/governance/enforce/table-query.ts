@@ -1,0 +1,63 @@
+import { governanceError } from "../errors.ts";
+import type { ColumnMask, EnforcedDialect, RowFilter, TableRules } from "./table-rules.ts";
+
+/** A name in quotation marks. Throws for one that could end them. */
+export function quoted(dialect: EnforcedDialect, name: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  if (name === "" || /["`\\\u0000-\u001f]/.test(name))
+    throw governanceError("validation_failed", "a name of a table or column cannot be written");
+  return dialect === "bigquery" ? `\`${name}\`` : `"${name}"`;
+}
+
+/** What of a table may be seen, as a query: its columns by name, masked, and the rows that pass. `from`: how the table is named there. */
+export function tableQuery(dialect: EnforcedDialect, { columns, masks, filters }: TableRules, from: string): string {
+  if (columns.length === 0) throw governanceError("validation_failed", "a table without columns cannot be queried");
+  const shown = columns.map((column) => {
+    const name = quoted(dialect, column);
+    const mask = masks[column];
+    return mask === undefined ? name : `${masked(dialect, name, mask)} AS ${name}`;
+  });
+  const where = filters.length === 0 ? "" : ` WHERE ${filters.map((filter) => filtered(dialect, filter)).join(" AND ")}`;
+  return `SELECT ${shown.join(", ")} FROM ${from}${where}`;
+}
+
+/** The same as a view, for those who only get to see views. Where the database knows views that keep conditions of the outside from the rows they hide, it is one. */
+export function tableView(dialect: EnforcedDialect, rules: TableRules, view: string): string {
+  const path = (name: string) =>
+    name
+      .split(".")
+      .map((part) => quoted(dialect, part))
+      .join(".");
+  const head = {
+    postgres: `CREATE OR REPLACE VIEW ${path(view)} WITH (security_barrier = true)`,
+    snowflake: `CREATE OR REPLACE SECURE VIEW ${path(view)}`,
+    bigquery: `CREATE OR REPLACE VIEW ${path(view)}`,
+  }[dialect];
+  return `${head} AS ${tableQuery(dialect, rules, path(rules.name))}`;
+}
+
+function masked(dialect: EnforcedDialect, name: string, { operator, keepLast = 0 }: ColumnMask): string {
+  if (operator === "drop") return "NULL";
+  if (operator === "replace") return `CASE WHEN ${name} IS NULL THEN NULL ELSE '***' END`;
+  if (operator === "generalise") return dialect === "bigquery" ? `DATE_TRUNC(${name}, YEAR)` : `DATE_TRUNC('year', ${name})`;
+  const text = `CAST(${name} AS ${{ postgres: "TEXT", snowflake: "VARCHAR", bigquery: "STRING" }[dialect]})`;
+  const stars = (count: string) => `REPEAT('*', ${count})`;
+  if (keepLast === 0) return stars(`LENGTH(${text})`);
+  const most = 2 * keepLast;
+  return `CASE WHEN LENGTH(${text}) > ${most} THEN ${stars(`LENGTH(${text}) - ${keepLast}`)} || RIGHT(${text}, ${keepLast}) ELSE ${stars(`LENGTH(${text})`)} END`;
+}
+
+function filtered(dialect: EnforcedDialect, { column, values }: RowFilter): string {
+  return `${quoted(dialect, column)} IN (${values.map(literal).join(", ")})`;
+}
+
+/** A value as every one of the dialects reads it. */
+function literal(value: string | number | boolean): string {
+  if (typeof value === "boolean") return value ? "TRUE" : "FALSE";
+  if (typeof value === "number") return String(value);
+  // Dialects differ in what a backslash does.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  if (/[\\\u0000-\u001f]/.test(value)) throw governanceError("validation_failed", "a value of a row filter cannot be written");
+  if (value.includes("'")) throw governanceError("validation_failed", "a value of a row filter cannot hold a quotation mark");
+  return `'${value}'`;
+}
