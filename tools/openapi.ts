@@ -9,5 +9,5 @@ if (service === undefined) {
   console.error(`usage: npm run openapi -- --service ${SERVICE_NAMES.join("|")}`);
   process.exit(2);
 }
-const { title, contract, errors } = service;
-process.stdout.write(`${JSON.stringify(openapi(contract, { title, version: "1.0.0", errors }), null, 2)}\n`);
+const { contract, ...info } = service;
+process.stdout.write(`${JSON.stringify(openapi(contract, { ...info, version: "1.0.0" }), null, 2)}\n`);

@@ -1,21 +1,15 @@
-import type { Contract, ErrorTable } from "@seneschal/contract";
+import type { Contract, OpenApiInfo } from "@seneschal/contract";
 
 /** A service's contract as its package exports it. */
-export interface ServiceContract {
-  readonly title: string;
+export interface ServiceContract extends Omit<OpenApiInfo, "version"> {
   readonly contract: Contract;
-  readonly errors: ErrorTable;
 }
 
 const SERVICES = {
-  gateway: { title: "Seneschal key governance", errors: "gatewayErrors", load: () => import("@seneschal/contract/gateway") },
-  governance: {
-    title: "Seneschal data governance",
-    errors: "governanceErrors",
-    load: () => import("@seneschal/contract/governance"),
-  },
-  scheduler: { title: "Seneschal scheduler", errors: "schedulerErrors", load: () => import("@seneschal/contract/scheduler") },
-  storage: { title: "Seneschal storage node", errors: "storageHttpErrors", load: () => import("@seneschal/contract/storage") },
+  gateway: { port: 8443, load: () => import("@seneschal/contract/gateway") },
+  governance: { port: 8444, load: () => import("@seneschal/contract/governance") },
+  scheduler: { port: 8445, load: () => import("@seneschal/contract/scheduler") },
+  storage: { port: 9090, load: () => import("@seneschal/contract/storage") },
 } as const;
 
 export const SERVICE_NAMES = Object.keys(SERVICES) as readonly (keyof typeof SERVICES)[];
@@ -23,9 +17,10 @@ export const SERVICE_NAMES = Object.keys(SERVICES) as readonly (keyof typeof SER
 /** `undefined` for a service that has no contract. */
 export async function serviceContract(name: string): Promise<ServiceContract | undefined> {
   if (!Object.hasOwn(SERVICES, name)) return undefined;
-  const { title, errors, load } = SERVICES[name as keyof typeof SERVICES];
+  const { port, load } = SERVICES[name as keyof typeof SERVICES];
   const exported: Readonly<Record<string, unknown>> = await load();
-  const [contract, table] = [exported[`${name}Contract`], exported[errors]];
-  if (contract === undefined || table === undefined) return undefined;
-  return { title, contract: contract as Contract, errors: table as ErrorTable };
+  const [contract, info] = [exported[`${name}Contract`], exported[`${name}Info`]];
+  if (contract === undefined || info === undefined) return undefined;
+  const servers = [`https://localhost:${port}`];
+  return { ...(info as Omit<OpenApiInfo, "version">), servers, contract: contract as Contract };
 }

@@ -3,6 +3,7 @@ import { systemRandom } from "@seneschal/adapters/system";
 import { ARGON2_FLOOR, base64, fromBase64 } from "@seneschal/crypto";
 import { crkFromJson, deriveShareKey, openShare, type Share, Signer } from "@seneschal/crypto/threshold";
 import type { Caller } from "./caller.ts";
+import { expect } from "./story.ts";
 
 /** A root key and the people who hold it. Each custodian is somebody the records know, and knows one password; the server knows none. */
 export interface Custody {
@@ -20,28 +21,27 @@ const threshold = 3;
 
 /** The password-protected ceremony: five custodians, three of whom can sign. `person` is who bears the token of a subject. */
 export async function ceremony(officer: Caller, person: (subject: string) => Caller): Promise<Custody> {
+  // The organisation begins with its ceremony; then people can be registered in its name.
+  const { body: started } = await officer.call("POST", "/api/v1/crk/generate-ceremony/start", { total_shares: total, threshold });
+  const path = `/api/v1/crk/generate-ceremony/${started.id}`;
   const custodians: Caller[] = [];
-  const seats: object[] = [];
+  const ids: string[] = [];
   for (let index = 1; index <= total; index++) {
     const subject = `custodian-${index}`;
     const user = { provider: "idp_a", subject, email: `${subject}@people.example`, name: `Custodian ${index}`, groups: [] };
     const { body } = await officer.call("POST", "/api/v1/identities/users/sso", user, 201);
     custodians.push(person(subject));
-    seats.push({ index, identity_id: body.id, identity_type: "user" });
+    ids.push(body.id);
   }
   const custodian = (index: number): Caller => custodians[index - 1] ?? officer;
   const kdf = { time: ARGON2_FLOOR.time, memory: ARGON2_FLOOR.memoryKiB, threads: ARGON2_FLOOR.parallelism };
-  const { body: started } = await officer.call("POST", "/api/v1/crk/generate-ceremony/start", {
-    ...{ total_shares: total, threshold, custodians: seats },
-  });
   const passwords = new Map<number, string>();
   for (let index = 1; index <= total; index++) {
     const password = base64(systemRandom(12));
     const salt = systemRandom(16);
     passwords.set(index, password);
     const derived = await deriveShareKey(nodeCrypto, password, salt, ARGON2_FLOOR);
-    const seed = `/api/v1/crk/generate-ceremony/${started.id}/seed`;
-    await custodian(index).call("POST", seed, {
+    await custodian(index).call("POST", `${path}/seed`, {
       index,
       custodian_name: `custodian ${index}`,
       derived_key: base64(derived),
@@ -49,7 +49,10 @@ export async function ceremony(officer: Caller, person: (subject: string) => Cal
       kdf_params: kdf,
     });
   }
-  const { body: finished } = await officer.call("POST", `/api/v1/crk/generate-ceremony/${started.id}/complete`);
+  const { body: seated } = await officer.call("GET", path);
+  const sitting = seated.seats.map((seat: { identity_id: string }) => seat.identity_id);
+  expect(sitting.join() === ids.join(), "each seat is taken by the person it was meant for");
+  const { body: finished } = await officer.call("POST", `${path}/complete`);
   const { id: crkId, public_key: publicKey } = finished.crk;
 
   /** On the custodian's own machine: fetch the sealed share, open it with the password. */

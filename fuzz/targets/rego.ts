@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { check, compile, RegoCompileError, readJson } from "@seneschal/rego";
+import { policies } from "@seneschal/rego/arbitraries";
 import fc from "fast-check";
 import { findOpa } from "../../packages/adapters/test/policy/find-opa.ts";
-import { policies } from "../../packages/adapters/test/policy/generate-policies.ts";
 import { startOpa } from "../../packages/adapters/test/policy/start-opa.ts";
 import { type FuzzTarget, law, textOf } from "../target.ts";
 

@@ -10,6 +10,7 @@ const proof: Verified = {
   accessKey: "AKIDEXAMPLE",
   signingKey: new Uint8Array(32).fill(1),
   tenant: "t",
+  access: undefined,
   scope: "20260102/us-east-1/s3/aws4_request",
   amzDate: "20260102T030405Z",
   signature: "0".repeat(64),
@@ -69,7 +70,7 @@ export const target: FuzzTarget = {
       "x-amz-content-sha256": rest[2] ?? "UNSIGNED-PAYLOAD",
     };
     orRefused(() => signatureClaim(headers, query, NOW));
-    const credential = { tenant: "t", secretKey: "secret" };
+    const credential = { tenant: "t", secretKey: "secret", access: undefined };
     const verified = await orRefusedLater(() =>
       verifySignature({ method: "GET", target: line, headers }, async () => credential, NOW),
     );

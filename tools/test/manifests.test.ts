@@ -9,6 +9,16 @@ const json = (file: string) => JSON.parse(readFileSync(join(ROOT, file), "utf8")
 const pins = (manifest: { dependencies?: Record<string, string>; devDependencies?: Record<string, string> }) =>
   Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
 
+const examples = new Map(
+  readdirSync(join(ROOT, "examples"))
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => [readFileSync(join(ROOT, "examples", file), "utf8"), file]),
+);
+const changesets = readdirSync(join(ROOT, ".changeset"))
+  .filter((file) => file.endsWith(".md"))
+  .map((file) => readFileSync(join(ROOT, ".changeset", file), "utf8"))
+  .join("\n");
+
 test("the build lists every package, after those that it needs", () => {
   const listed = (json("tsconfig.build.json").references as { path: string }[]).map(({ path }) => path.replace("packages/", ""));
   expect([...listed].sort()).toEqual(names);
@@ -21,19 +31,65 @@ test("the build lists every package, after those that it needs", () => {
 describe.each(names)("%s", (name) => {
   const manifest = json(`packages/${name}/package.json`);
   const entries = Object.entries(manifest.exports ?? {}) as [string, Record<string, string>][];
+  const text = (file: string) => readFileSync(join(ROOT, "packages", name, file), "utf8");
 
   test("is called by its folder", () => {
     expect(manifest.name).toBe(`@seneschal/${name}`);
   });
 
-  test("exports source, types and code, in this order, each from its own source file", () => {
+  test("exports source, types and code, in this order, each from its own source file, and its manifest", () => {
     for (const [door, targets] of entries) {
+      if (door === "./package.json") continue;
       const source = targets["@seneschal/source"] ?? "";
       expect(Object.keys(targets), door).toEqual(["@seneschal/source", "types", "default"]);
       expect(existsSync(join(ROOT, "packages", name, source)), `${door}: ${source}`).toBe(true);
       const built = source.replace("./src/", "./dist/").replace(/\.ts$/, "");
       expect([targets["types"], targets["default"]], door).toEqual([`${built}.d.ts`, `${built}.js`]);
     }
+  });
+
+  test("says who made it, where it comes from and what it is about, and can be published", () => {
+    expect(manifest).toMatchObject({
+      description: expect.stringMatching(/.{10,}/),
+      keywords: expect.arrayContaining(["seneschal"]),
+      homepage: expect.stringMatching(/^https:/),
+      bugs: expect.stringMatching(/^https:/),
+      license: "Apache-2.0",
+      repository: { type: "git", url: expect.stringMatching(/^git\+https:/), directory: `packages/${name}` },
+      publishConfig: { access: "public", provenance: true },
+      files: expect.arrayContaining(["dist", "src", "CHANGELOG.md"]),
+    });
+    expect(manifest.keywords.length).toBeGreaterThanOrEqual(3);
+    if (manifest.exports !== undefined) expect(manifest.exports["./package.json"]).toBe("./package.json");
+  });
+
+  test("carries the licence, a changelog, and a changeset or a release that speaks of it", () => {
+    expect(text("LICENSE")).toBe(readFileSync(join(ROOT, "LICENSE"), "utf8"));
+    const changelog = text("CHANGELOG.md");
+    expect(changelog.split("\n")[0]).toBe(`# ${manifest.name}`);
+    expect(changelog.includes(`\n## ${manifest.version}\n`) || changesets.includes(`"${manifest.name}": `)).toBe(true);
+  });
+
+  test("has a README: how to install it, every entry, and a program that is one of the examples", () => {
+    const page = text("README.md");
+    expect(page.split("\n")[0]).toBe(`# ${manifest.name}`);
+    const install = /^npm install (?:--global )?(.*)$/m.exec(page)?.[1]?.split(" ") ?? [];
+    expect(install).toContain(manifest.name);
+    const imports = entries.filter(([door]) => door !== "./package.json").map(([door]) => manifest.name + door.slice(1));
+    expect([...page.matchAll(/^\| `([^`]+)`/gm)].map(([, entry]) => entry).sort(), "the table of entries").toEqual(
+      imports.sort(),
+    );
+    if (manifest.exports === undefined) return; // A command: its page is run by its own tests.
+    const [program = "", ...others] = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, block]) => block);
+    expect(others).toEqual([]);
+    expect(examples.get(program), "the program is a file of examples/, letter by letter").toBeDefined();
+    for (const [, from = ""] of program.matchAll(/from "((?:@[^/"]+\/)?[^/"]+)/g))
+      if (!from.startsWith("node:")) expect(install, `${examples.get(program)} imports it`).toContain(from);
+  });
+
+  test("names files that exist in its README", () => {
+    for (const [, link = ""] of text("README.md").matchAll(/\]\(((?!https?:)[^)#]+)/g))
+      expect(existsSync(join(ROOT, "packages", name, link)), link).toBe(true);
   });
 
   test("references exactly the packages that it depends on", () => {

@@ -1,7 +1,11 @@
 import type { Serve } from "@seneschal/contract";
+import type { ServeNfs } from "@seneschal/core/storage";
 
 /** The binding of the named framework; only the chosen one is loaded. */
 export async function chooseServer(http: "fastify" | "express"): Promise<Serve> {
   const { serve } = http === "fastify" ? await import("@seneschal/server-fastify") : await import("@seneschal/server-express");
   return serve;
 }
+
+/** The NFS server; loaded where something is exported. */
+export const serveNfs: ServeNfs = async (options) => (await import("@seneschal/server-nfs")).serveNfs(options);

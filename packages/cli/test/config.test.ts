@@ -73,7 +73,7 @@ describe("configuration by the command line", () => {
     expect(await readFile(join(data, "unseal.key"), "utf8")).toBe(key);
   });
 
-  it("an organisation is created without a running gateway, and the vault is never opened by a made-up key", async () => {
+  it("an organisation is created without a running gateway, no gap is accepted that is none, and the vault is never opened by a made-up key", async () => {
     const host = scriptedHost({ cwd });
     const fresh = join(cwd, "fresh");
     expect(await run(["org", "create", "initech", "--set", `data_dir=${fresh}`], host)).toBe(2);
@@ -89,6 +89,19 @@ describe("configuration by the command line", () => {
     expect(await run(["config", "check", "--set", `gateway.organizations=${anchored}`], host)).toBe(2);
     expect(host.errors.at(-1)).toMatch(/organizations.*crk_public_key.*32 bytes/);
     expect(await run(["org", "create", "a/b", "--set", `data_dir=${fresh}`], host)).toBe(2);
+    const accept = async (first: string, last: string, reason: string) => {
+      const args = ["--first", first, "--last", last, "--reason", reason, "--set", `data_dir=${fresh}`];
+      return [await run(["audit", "accept-gap", ...args], host), host.errors.at(-1)];
+    };
+    expect(await accept("1", "1", "a disk")).toEqual([2, expect.stringContaining("are signed")]);
+    expect(await accept("900", "900", "a disk")).toEqual([2, expect.stringContaining("no event behind 900")]);
+    for (const [first, last, reason] of [
+      ["2", "1", "r"],
+      ["0", "1", "r"],
+      ["1", "1", " "],
+      ["x", "1", "r"],
+    ] as const)
+      expect(await accept(first, last, reason)).toEqual([2, expect.any(String)]);
   });
 
   it("completion knows every command", async () => {

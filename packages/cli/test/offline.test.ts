@@ -1,6 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import { pack } from "tar-stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { run } from "../src/run.ts";
 import { scriptedHost } from "./scripted-host.ts";
@@ -54,6 +57,30 @@ describe("commands that need no server", () => {
     expect((await call("policy", "check", "none.rego")).code).toBe(2);
   });
 
+  it("policy fmt writes one layout, names what would change and keeps what is formatted", async () => {
+    await mkdir(join(cwd, "fmt"));
+    await writeFile(join(cwd, "fmt/a.rego"), "package a\nallow   if {input.admin} # why\n");
+    await writeFile(join(cwd, "fmt/b.rego"), "package b\n\nallow := true\n");
+    const shown = await call("policy", "fmt", "fmt/a.rego");
+    expect([shown.code, shown.text]).toEqual([0, "package a\n\nallow if input.admin # why"]);
+    const listed = await call("policy", "fmt", "fmt", "--list", "--fail");
+    expect([listed.code, listed.text]).toEqual([1, "fmt/a.rego"]);
+    expect((await call("policy", "fmt", "fmt", "--write")).text).toBe("fmt/a.rego");
+    expect(await readFile(join(cwd, "fmt/a.rego"), "utf8")).toBe("package a\n\nallow if input.admin # why\n");
+    expect((await call("policy", "fmt", "fmt", "--list", "--fail")).code).toBe(0);
+    expect((await call("policy", "fmt", "broken.rego", "missing.rego")).code).toBe(2);
+  });
+
+  it("policy fmt converts v0 where it is asked to", async () => {
+    await writeFile(join(cwd, "old.rego"), 'package old\ndeny[m] { m = "no" }\n');
+    expect((await call("policy", "fmt", "old.rego")).code).toBe(2);
+    expect((await call("policy", "fmt", "old.rego", "--v0-compatible")).text).toBe('package old\n\ndeny[m] {\n\tm = "no"\n}');
+    expect((await call("policy", "fmt", "old.rego", "--v0-v1")).text).toBe(
+      'package old\n\nimport rego.v1\n\ndeny contains m if m = "no"',
+    );
+    expect((await call("policy", "fmt", "old.rego", "--v0-v1", "--v0-compatible")).code).toBe(2);
+  });
+
   it("policy eval and explain answer and say where a rule failed", async () => {
     const { code, text } = await call("policy", "eval", "data.authz.allow", "authz.rego", "-i", "guest.json");
     expect([code, text]).toEqual([0, "false"]);
@@ -92,6 +119,66 @@ describe("commands that need no server", () => {
       thin.text,
     ).toEqual([1, true]);
     expect((await call("policy", "test", "authz.rego", "authz_test.rego", "--threshold", "100")).code).toBe(0);
+  });
+
+  it("policy test -r runs the tests whose path has a match, --coverage writes the report of opa", async () => {
+    const one = await call("policy", "test", "authz.rego", "authz_test.rego", "-r", "test_admin$");
+    expect(one.text).toContain("1 passed, 0 failed");
+    expect((await call("policy", "test", "authz.rego", "authz_test.rego", "-r", "[")).code).toBe(2);
+    const { code, text } = await call("policy", "test", "authz.rego", "authz_test.rego", "--coverage");
+    const report = JSON.parse(text) as { files: Record<string, { covered: unknown[]; coverage: number }>; coverage: number };
+    expect([code, report.coverage, report.files["authz.rego"]?.coverage]).toEqual([0, 100, 100]);
+    expect(report.files["authz.rego"]?.covered[0]).toEqual({
+      start: { row: expect.any(Number) },
+      end: { row: expect.any(Number) },
+    });
+  });
+
+  it("policies read Rego v0 where it is asked for", async () => {
+    await writeFile(join(cwd, "v0.rego"), 'package v0\nallow { input.role == "guest" }\n');
+    expect((await call("policy", "check", "v0.rego")).code).toBe(1);
+    expect((await call("policy", "check", "v0.rego", "--v0-compatible")).code).toBe(0);
+    const { text } = await call("policy", "eval", "data.v0.allow", "v0.rego", "--v0-compatible", "-i", "guest.json");
+    expect(text).toBe("true");
+  });
+
+  it("documents come from files and directories, those of a directory at the path of theirs", async () => {
+    await mkdir(join(cwd, "docs/roles"), { recursive: true });
+    await writeFile(join(cwd, "docs/roles/data.yaml"), "ada: admin\n");
+    await writeFile(join(cwd, "docs/base.json"), '{"org": "a"}');
+    const { text } = await call("policy", "eval", "data", "authz.rego", "-d", "docs", "-d", "guest.json");
+    expect(JSON.parse(text)).toMatchObject({ org: "a", roles: { ada: "admin" }, role: "guest" });
+    await writeFile(join(cwd, "again.json"), '{"roles": {"ada": "guest"}}');
+    const conflict = await call("policy", "eval", "data", "authz.rego", "-d", "docs", "-d", "again.json");
+    expect([conflict.code, conflict.host.errors.join("")]).toEqual([
+      2,
+      expect.stringContaining("roles/ada is defined by another file"),
+    ]);
+  });
+
+  it("bundles are directories and archives; a signed one needs its key", async () => {
+    await mkdir(join(cwd, "bundle/acme"), { recursive: true });
+    await writeFile(join(cwd, "bundle/.manifest"), '{"roots": ["acme"], "rego_version": 0}');
+    await writeFile(join(cwd, "bundle/acme/p.rego"), "package acme.p\nallow { data.acme.users[input.role] }\n");
+    await writeFile(join(cwd, "bundle/acme/data.json"), '{"users": {"guest": true}}');
+    const archive = pack();
+    for (const name of [".manifest", "acme/p.rego", "acme/data.json"]) {
+      archive.entry({ name: `/${name}` }, await readFile(join(cwd, "bundle", name)));
+    }
+    archive.finalize();
+    await writeFile(join(cwd, "bundle.tar.gz"), gzipSync(await buffer(archive)));
+    for (const path of ["bundle", "bundle.tar.gz"]) {
+      const { text } = await call("policy", "eval", "data.acme.p.allow", "-b", path, "-i", "guest.json");
+      expect(text, path).toBe("true");
+    }
+    expect((await call("policy", "check", "-b", "bundle", "-b", "bundle.tar.gz")).code).toBe(2);
+    expect((await call("policy", "check", "-b", "guest.json")).code).toBe(2);
+    await writeFile(join(cwd, "bundle/.signatures.json"), '{"signatures": ["a.b.c"]}');
+    expect((await call("policy", "check", "-b", "bundle")).host.errors.join("")).toContain("a verification key is needed");
+    await writeFile(join(cwd, "secret"), "a secret\n");
+    const forged = await call("policy", "check", "-b", "bundle", "--verification-key", "secret", "--signing-alg", "HS256");
+    expect(forged.host.errors.join("")).toContain("bundle_signature");
+    expect((await call("policy", "check", "-b", "bundle", "--skip-verify")).code).toBe(0);
   });
 
   it("policy bench measures an entrypoint", async () => {

@@ -66,7 +66,7 @@ describe("calls by the command line", () => {
     expect(merged.json).toMatchObject({ name: "from a file", mode: "standard" });
     const listed = await call(["gateway", "list-workspaces", "--limit", "1", ...as]);
     expect(listed.json["workspaces"]).toHaveLength(1);
-    const dealt = await call(["gateway", "generate-crk", "--shares", "3", "--threshold", "2", ...as]);
+    const dealt = await call(["gateway", "generate-crk", "--total-shares", "3", "--threshold", "2", ...as]);
     expect([dealt.code, dealt.json]).toMatchObject([0, { total_shares: 3 }]);
     const refused = await call(["gateway", "create-workspace", "--name", "x", "--as", "acme/auditor"]);
     expect([refused.code, refused.json]).toMatchObject([4, { error: { code: "FORBIDDEN" } }]);

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError, checkArgument } from "@seneschal/core";
 import type { z } from "zod";
 import type { Contract, Route } from "./route.ts";
 import { utf8Decode } from "./utf8.ts";
@@ -97,6 +97,10 @@ interface AnyInput {
  * ```
  */
 export function client<C extends Contract>(contract: C, options: ClientOptions): Client<C> {
+  checkArgument("contract", contract, "object");
+  checkArgument("options", options, "object");
+  checkArgument("options.baseUrl", options.baseUrl, "string");
+  checkArgument("options.fetch", options.fetch, "function");
   const calls = Object.entries(contract).map(([id, route]) => [id, (input: AnyInput = {}) => call(route, input, options)]);
   return Object.fromEntries(calls) as Client<C>;
 }

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/core";
 import { checkRoutes } from "./check-routes.ts";
 import type { Contract } from "./route.ts";
 
@@ -22,6 +23,7 @@ import type { Contract } from "./route.ts";
  * ```
  */
 export function contract<const C extends Contract>(routes: C): C {
+  checkArgument("routes", routes, "object");
   checkRoutes(routes);
   return routes;
 }

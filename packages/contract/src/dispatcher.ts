@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/core";
 import { below, isBasePath, rebased } from "./base-path.ts";
 import { bind, type Endpoint } from "./endpoints.ts";
 import { situation } from "./error-table.ts";
@@ -27,6 +28,8 @@ export interface Dispatch {
  * ```
  */
 export function dispatcher(list: readonly Endpoint[], hooks: Hooks): Dispatch {
+  checkArgument("list", list, "array");
+  checkArgument("hooks", hooks, "object");
   const seen = new Set<string>();
   for (const { route } of list) {
     const key = `${route.method} ${route.path.replace(/:[a-z0-9_]+/g, ":")}`;

@@ -1,10 +1,13 @@
+import { checkArgument } from "@seneschal/core";
 import { decodeBody } from "./decode-body.ts";
-import { failure, situation } from "./error-table.ts";
+import { type Failure, failure, situation } from "./error-table.ts";
 import { noneMatch } from "./etag.ts";
+import { changes, codesOf, UndocumentedCode } from "./failures.ts";
 import type { Hooks, RouteRef } from "./hooks.ts";
-import type { Idempotency, IdempotentRequest } from "./idempotency.ts";
+import { type Idempotency, type IdempotentRequest, keepsAnswers } from "./idempotency.ts";
 import { type Issue, invalid } from "./issues.ts";
 import { parsePart, parseQuery } from "./parse-input.ts";
+import { failurePlacer } from "./place-failure.ts";
 import { failureReply, reply } from "./respond.ts";
 import type { Contract, HandlerInput, Handlers, Principal, Route } from "./route.ts";
 import { crossSite } from "./same-site.ts";
@@ -33,6 +36,9 @@ export function endpoints<C extends Contract, Services>(
   services: Services,
   hooks: Hooks,
 ): readonly Endpoint[] {
+  checkArgument("contract", contract, "object");
+  checkArgument("handlers", handlers, "object");
+  checkArgument("hooks", hooks, "object");
   for (const name of ["rateLimit", "observe", "onError"] as const)
     if (hooks[name] === undefined)
       throw new TypeError(`hooks.${name} is missing${name === "onError" ? "" : ': say "off" to do without'}`);
@@ -42,15 +48,18 @@ export function endpoints<C extends Contract, Services>(
     }
     const handler = handlers[id] as AnyHandler | undefined;
     if (handler === undefined) throw new TypeError(`route ${id} has no handler`);
-    return bind({ id, route }, handler, services, hooks);
+    const codes = codesOf(id, route, hooks.errors, hooks.idempotency !== undefined);
+    return bind({ id, route }, handler, services, hooks, codes);
   });
 }
 
-/** One endpoint; the dispatcher makes its own for unknown routes with it. */
-export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hooks: Hooks): Endpoint {
+/** One endpoint; the dispatcher makes its own for unknown routes with it. `codes`: what its documents say that it can fail with. */
+export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hooks: Hooks, codes?: ReadonlySet<string>): Endpoint {
   const { route } = ref;
   const showsSecret = secretFields(route.reply).length > 0;
   const { rateLimit, observe } = hooks;
+  const placed = failurePlacer(route, hooks.errors);
+  const failedBy = (error: unknown): Failure => placed(failure(error, hooks.errors));
 
   async function handle(wire: WireRequest): Promise<WireResponse> {
     const requestId = sane(wire.headers["x-request-id"]) ?? hooks.requestId();
@@ -67,9 +76,11 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
       });
       response = conditional(wire, await answer(wire, principal, now, requestId));
     } catch (error) {
-      const failed = failure(error, hooks.errors);
+      const failed = failedBy(error);
       if (failed.ours) hooks.onError(error, ref, requestId);
       code = failed.code;
+      // The caller is told all the same; whoever keeps the contract has to know.
+      if (codes?.has(failed.code) === false) hooks.onError(new UndocumentedCode(ref.id, failed.code), ref, requestId);
       response = failureReply(failed);
     }
     done?.({ status: response.status, principal, ...(code === undefined ? {} : { code }) });
@@ -135,10 +146,8 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
     const input = { params, query, body, principal, now, requestId, request } as unknown as HandlerInput<Route>;
     const work = async (): Promise<WireResponse> => watched(reply(route, await handler(services, input)), requestId);
 
-    // A file is made anew at each call: it may be longer than what is kept, and making it changes nothing.
-    const kept = route.method === "POST" && route.produces === undefined && route.streamed !== true && route.safe !== true;
     const key = wire.headers["idempotency-key"];
-    if (key === undefined || hooks.idempotency === undefined || !kept || principal === undefined) return work();
+    if (key === undefined || hooks.idempotency === undefined || !keepsAnswers(route) || principal === undefined) return work();
     if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
       throw invalid([{ path: "headers.idempotency-key", message: "expected 1 to 255 printable ASCII characters" }]);
     }
@@ -181,7 +190,7 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
         if (body instanceof Uint8Array) return { ...head, body, secret: showsSecret };
         throw new Error("a streamed reply cannot be repeated");
       } catch (error) {
-        const failed = failure(error, hooks.errors);
+        const failed = failedBy(error);
         if (failed.ours) throw error;
         refused = error;
         return failureReply(failed);
@@ -193,11 +202,6 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
   }
 
   return { ...ref, handle };
-}
-
-/** Whether a request of this route can change what others see. */
-function changes({ method, changesOnRead }: Route): boolean {
-  return changesOnRead === true || (method !== "GET" && method !== "HEAD");
 }
 
 const STANDARD_HEADERS = { "x-content-type-options": "nosniff", "cache-control": "no-store" };

@@ -32,11 +32,13 @@ export interface ErrorTable {
   readonly internal: ErrorRow;
   /** Wire code -> status, for documents. */
   readonly codes: Readonly<Record<string, number>>;
+  /** Wire code -> the operations that can give it; what is not here can stand wherever its status can. */
+  readonly only: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
  * Builds a service's error table from its catalogue (wire code -> status) and the names that the dispatcher's situations and
- * the domain's codes have in it. A thrown wire code stands for itself. Throws `TypeError` when a name is not in the catalogue.
+ * the domain's codes have in it. A thrown wire code stands for itself. `only` names the operations of codes that few can give. Throws `TypeError` when a name is not in the catalogue.
  *
  * @example
  * ```ts
@@ -50,6 +52,7 @@ export interface ErrorTable {
 export function errorTable(
   codes: Readonly<Record<string, number>>,
   names: Readonly<Record<HttpSituation, string>> & Readonly<Record<string, string>>,
+  only: Readonly<Record<string, readonly string[]>> = {},
 ): ErrorTable {
   const rows = new Map(Object.entries(codes).map(([code, status]) => [code, { code, status }]));
   for (const [thrown, code] of Object.entries(names)) {
@@ -59,7 +62,9 @@ export function errorTable(
   }
   const internal = rows.get("internal_error");
   if (internal === undefined) throw new TypeError("a table needs internal_error");
-  return { find: (thrown) => rows.get(thrown), internal, codes };
+  for (const code of Object.keys(only))
+    if (codes[code] === undefined) throw new TypeError(`${code}, which few operations give, has no status`);
+  return { find: (thrown) => rows.get(thrown), internal, codes, only };
 }
 
 /** A failure on its way out: what the caller may see, and whether the operator must look. */

@@ -1,3 +1,4 @@
+import type { Route } from "./route.ts";
 import type { WireResponse } from "./wire.ts";
 
 /** A response in one piece, as it is kept for replay. */
@@ -33,4 +34,12 @@ export interface IdempotentRequest {
  */
 export interface Idempotency {
   run(request: IdempotentRequest, work: () => Promise<StoredResponse>): Promise<StoredResponse>;
+}
+
+/**
+ * Whether a service that keeps answers by `Idempotency-Key` keeps those of a route. A file is made anew at each call: it may be longer than what is kept, and making
+ * it changes nothing. Whose request it is must be known.
+ */
+export function keepsAnswers({ method, auth, produces, streamed, safe }: Route): boolean {
+  return method === "POST" && auth !== "public" && produces === undefined && streamed !== true && safe !== true;
 }

@@ -1,18 +1,20 @@
+export { checkArgument } from "@seneschal/core";
 export { basePathOf } from "./base-path.ts";
 export { bodyBounds } from "./body-bounds.ts";
 export { type CallInput, type Client, type ClientOptions, client, type Fetch, type RawReply } from "./client.ts";
 export { contract } from "./contract.ts";
 export { decodeJson } from "./decode-json.ts";
 export { type Dispatch, dispatcher } from "./dispatcher.ts";
-export { docsContract } from "./docs.ts";
+export { docsContract, documentContract } from "./docs.ts";
 export { type Endpoint, endpoints } from "./endpoints.ts";
-export { type ErrorRow, type ErrorTable, errorTable, type HttpSituation, situation } from "./error-table.ts";
+export { type ErrorRow, type ErrorTable, errorTable, failure, type HttpSituation, situation } from "./error-table.ts";
 export { requireMatch, versionTag } from "./etag.ts";
+export { UndocumentedCode } from "./failures.ts";
 export { type Field, fieldsOf } from "./fields.ts";
 export type { AuthoriseInput, Hooks, Observe, Outcome, RateLimit, RateVerdict, RouteRef } from "./hooks.ts";
 export type { Idempotency, IdempotentRequest, StoredResponse } from "./idempotency.ts";
 export type { Issue } from "./issues.ts";
-export { type OpenApiInfo, openapi } from "./openapi.ts";
+export { type OpenApiInfo, openapi, openapiInSteps } from "./openapi.ts";
 export { flagParam, integerParam, limitParam, listParam, MAX_PAGE, offsetParam, timeParam } from "./query.ts";
 export {
   type Contract,

@@ -10,8 +10,13 @@ export interface Issue {
 export function invalid(issues: readonly Issue[]): Error {
   const shown = issues.slice(0, 50);
   const first = shown[0] ?? { path: "", message: "invalid" };
-  const field = first.path.replace(/^(body|query|params)\./, "");
+  const field = fieldAt(first.path);
   return situation("validation_failed", `${field}: ${first.message}`, { field, reason: first.message, issues: shown });
+}
+
+/** A path without the part of the request that it begins with. */
+export function fieldAt(path: string): string {
+  return path.replace(/^(body|query|params)\./, "");
 }
 
 /** A client's own name for a field, cut so that an error stays small. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { bodyBounds } from "./body-bounds.ts";
 import type { ErrorTable } from "./error-table.ts";
+import { changes, failuresOf, isKeyed } from "./failures.ts";
 import type { Contract, Route } from "./route.ts";
 
 export interface OpenApiInfo {
@@ -10,17 +11,14 @@ export interface OpenApiInfo {
   readonly servers?: readonly string[];
   /** Names the codes that can stand behind each error status. */
   readonly errors: ErrorTable;
+  /** The service keeps answers by `Idempotency-Key` (`Hooks.idempotency`). */
+  readonly keepsAnswers?: boolean;
 }
 
 type Json = Record<string, unknown>;
 
-/** Error statuses of every guarded route, and of those that read a body. */
-const ALWAYS = [400, 408, 429, 431, 500];
-const GUARDED = [401, 403, 404];
-const WITH_BODY = [413, 415];
-
 /** What the server says before it knows the route, under the code of a bad request. */
-const UNROUTED: Readonly<Record<number, string>> = {
+const UNROUTED: Readonly<Record<string, string>> = {
   408: "The request did not arrive in time",
   431: "The headers are larger than 16 KiB",
 };
@@ -35,11 +33,30 @@ const UNROUTED: Readonly<Record<number, string>> = {
  * ```
  */
 export function openapi(contract: Contract, info: OpenApiInfo): Json {
+  const steps = openapiSteps(contract, info);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** As {@link openapi}, with a pause after each operation: some hundred of them take longer than others should wait. */
+export async function openapiInSteps(contract: Contract, info: OpenApiInfo, pause: () => Promise<void>): Promise<Json> {
+  const steps = openapiSteps(contract, info);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    await pause();
+  }
+}
+
+function* openapiSteps(contract: Contract, info: OpenApiInfo): Generator<undefined, Json> {
   const components = new Components();
   const paths: Record<string, Json> = {};
   for (const [id, route] of Object.entries(contract)) {
     const path = route.path.replace(/:([a-z0-9_]+)/g, "{$1}");
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(id, route, info.errors, components) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(id, route, contract, info, components) };
+    yield;
   }
   const tags = [...new Set(Object.values(contract).map((route) => route.tag))].map((name) => ({ name }));
   return {
@@ -54,6 +71,8 @@ export function openapi(contract: Contract, info: OpenApiInfo): Json {
     paths,
     components: {
       schemas: { ...components.schemas, Error: errorSchema(info.errors) },
+      headers: HEADERS,
+      parameters: PARAMETERS,
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
         mtls: { type: "mutualTLS" },
@@ -62,7 +81,51 @@ export function openapi(contract: Contract, info: OpenApiInfo): Json {
   };
 }
 
-function operation(id: string, route: Route, errors: ErrorTable, components: Components): Json {
+const text = { type: "string" } as const;
+const whole = { type: "integer", minimum: 0 } as const;
+
+/** Headers of replies, by the names that responses refer to them with. */
+const HEADERS = {
+  "X-Request-ID": { description: "Names the request in logs; the caller's own, or a new one", schema: text },
+  ETag: { description: "The entity tag of what is answered", schema: text },
+  "RateLimit-Policy": { description: "The limit that was counted against: quota and window in seconds", schema: text },
+  RateLimit: { description: "What is left of it, and in how many seconds it is whole again", schema: text },
+  "X-RateLimit-Limit": { description: "Requests in a window", schema: whole },
+  "X-RateLimit-Remaining": { description: "What is left of them", schema: whole },
+  "X-RateLimit-Reset": { description: "When the window ends, seconds since the epoch", schema: whole },
+  "Retry-After": { description: "Seconds after which it is worth asking again", schema: whole },
+  "WWW-Authenticate": { description: "How to authenticate", schema: text },
+} as const;
+
+/** Headers of requests. */
+const PARAMETERS = {
+  "Idempotency-Key": {
+    name: "Idempotency-Key",
+    in: "header",
+    required: false,
+    description: "One key, one work: the same request under the same key is answered the same and not done again",
+    schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
+  },
+  "If-Match": {
+    name: "If-Match",
+    in: "header",
+    required: false,
+    description: "The entity tag that the change was made for: refused when the entity is another by now",
+    schema: text,
+  },
+  "If-None-Match": {
+    name: "If-None-Match",
+    in: "header",
+    required: false,
+    description: "The entity tag that the caller has already",
+    schema: text,
+  },
+} as const;
+
+const COUNTED = ["RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] as const;
+
+function operation(id: string, route: Route, contract: Contract, info: OpenApiInfo, components: Components): Json {
+  const keeps = info.keepsAnswers === true;
   return {
     operationId: id,
     summary: route.summary,
@@ -73,24 +136,32 @@ function operation(id: string, route: Route, errors: ErrorTable, components: Com
     parameters: [
       ...parameters("path", route.params, components),
       ...parameters("query", route.query, components),
-      ...preconditions(route),
+      ...requestHeaders(route, keeps).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
     ...requestBody(route, components),
     responses: {
-      [route.status]: success(route, components),
-      ...(readsEntity(route) ? { 304: { description: "The caller has it already" } } : {}),
-      ...failures(route, errors),
+      [route.status]: success(route, contract, components),
+      ...(readsEntity(route) ? { 304: { description: "The caller has it already", ...headers(route, ["ETag"]) } } : {}),
+      ...failures(id, route, info.errors, keeps, components),
     },
   };
 }
 
 const readsEntity = ({ entity, method }: Route): boolean => entity !== undefined && method === "GET";
 
-/** RFC 9110 section 13: the entity tag that a reader has already, or that a change was made for. */
-function preconditions(route: Route): readonly Json[] {
-  if (route.entity === undefined) return [];
-  const name = readsEntity(route) ? "If-None-Match" : "If-Match";
-  return [{ name, in: "header", required: false, schema: { type: "string" } }];
+/** RFC 9110 section 13: the entity tag that a reader has already, or that a change was made for; and the key of a request. */
+function requestHeaders(route: Route, keeps: boolean): readonly (keyof typeof PARAMETERS)[] {
+  return [
+    ...(isKeyed(route, keeps) ? ["Idempotency-Key" as const] : []),
+    ...(readsEntity(route) ? ["If-None-Match" as const] : []),
+    ...(route.entity !== undefined && !readsEntity(route) && changes(route) ? ["If-Match" as const] : []),
+  ];
+}
+
+/** The headers of a response: those named, and those that every response of the route has. */
+function headers(route: Route, more: readonly (keyof typeof HEADERS)[] = []): { readonly headers: Json } {
+  const names = ["X-Request-ID", ...(route.uncounted === true ? [] : COUNTED), ...more];
+  return { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
 }
 
 function parameters(where: "path" | "query", schema: z.ZodObject | undefined, components: Components): readonly Json[] {
@@ -116,15 +187,22 @@ function requestBody(route: Route, components: Components): Json {
   return { requestBody: { description, required: bodyOptional !== true, content: { "application/json": { schema } } } };
 }
 
-function success(route: Route, components: Components): Json {
+function success(route: Route, contract: Contract, components: Components): Json {
   const description = route.status === 201 ? "Created" : route.status === 202 ? "Accepted" : "Success";
+  const told = headers(route, answersEntity(route, contract) ? ["ETag"] : []);
   if (route.produces !== undefined) {
     const types = [route.produces].flat().map((media) => media.split(";")[0] ?? media);
-    return { description, content: Object.fromEntries(types.map((media) => [media, { schema: replySchema(media) }])) };
+    return { description, ...told, content: Object.fromEntries(types.map((media) => [media, { schema: replySchema(media) }])) };
   }
-  if (route.reply === undefined) return { description };
-  const headers = readsEntity(route) ? { headers: { ETag: { schema: { type: "string" } } } } : {};
-  return { description, ...headers, content: { "application/json": { schema: components.schema(route.reply, "output") } } };
+  if (route.reply === undefined) return { description, ...told };
+  return { description, ...told, content: { "application/json": { schema: components.schema(route.reply, "output") } } };
+}
+
+/** Whether a reply is what the entity's reader answers, and so has its tag. */
+function answersEntity(route: Route, contract: Contract): boolean {
+  if (route.entity === undefined) return false;
+  const reader = Object.values(contract).find((other) => other.entity === route.entity && readsEntity(other));
+  return route.reply !== undefined && reader?.reply === route.reply;
 }
 
 /** Of what is no reply of a schema: a document of any shape, or text. */
@@ -132,23 +210,37 @@ function replySchema(media: string): Json {
   return media === "application/json" ? {} : { type: "string" };
 }
 
-function failures(route: Route, errors: ErrorTable): Json {
-  const guarded = route.auth !== "public" || route.params !== undefined ? GUARDED : [];
-  const body = route.body !== undefined || route.consumes !== undefined ? WITH_BODY : [];
-  const stale = errors.find("precondition_failed")?.status;
-  const changed = route.entity === undefined || route.method === "GET" || stale === undefined ? [] : [stale];
-  const statuses = new Set([...ALWAYS, ...guarded, ...body, ...changed, ...(route.errors ?? [])]);
-  const codes = Object.entries(errors.codes);
-  return Object.fromEntries(
-    [...statuses]
-      .sort((a, b) => a - b)
-      .map((status) => {
-        const names = codes.filter(([, of]) => of === status).map(([code]) => code);
-        const description = names.length > 0 ? names.join(", ") : (UNROUTED[status] ?? "Failure");
-        return [status, { description, content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } }];
-      }),
+function failures(id: string, route: Route, errors: ErrorTable, keeps: boolean, components: Components): Json {
+  const error = { $ref: "#/components/schemas/Error" };
+  const named = Object.fromEntries(
+    [...failuresOf(id, route, errors, keeps)].map(([status, codes]) => {
+      const own = route.alsoStatus?.includes(status) === true && route.reply !== undefined ? route.reply : undefined;
+      const schema = own === undefined ? error : { anyOf: [components.schema(own, "output"), error] };
+      const more = ({ 401: ["WWW-Authenticate"], 429: ["Retry-After"], 503: ["Retry-After"] } as const)[status];
+      const response = { description: codes.join(", "), "x-error-codes": codes, ...headers(route, more) };
+      return [String(status), { ...response, content: { "application/json": { schema } } }];
+    }),
   );
+  const unrouted = Object.entries(UNROUTED).map(([status, description]) => [
+    status,
+    { description, content: { "application/json": { schema: error } } },
+  ]);
+  return { ...named, ...Object.fromEntries(unrouted) };
 }
+
+/** Of a 400: every place in the request that is wrong. */
+const issues: Json = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["path", "message"],
+    additionalProperties: false,
+    properties: {
+      path: { type: "string", description: "Such as body.rules[0].entity, query.limit, params.id, headers.idempotency-key" },
+      message: { type: "string" },
+    },
+  },
+};
 
 function errorSchema(errors: ErrorTable): Json {
   return {
@@ -163,7 +255,7 @@ function errorSchema(errors: ErrorTable): Json {
         properties: {
           code: { type: "string", enum: Object.keys(errors.codes) },
           message: { type: "string" },
-          details: { type: "object" },
+          details: { type: "object", properties: { issues } },
         },
       },
     },

@@ -19,7 +19,7 @@ function collect(issue: z.core.$ZodIssue, path: readonly PropertyKey[], issues: 
     case "invalid_union": {
       // The branch that came closest tells most; a union of plain types says what it is by itself.
       const nearest = [...issue.errors].sort((a, b) => a.length - b.length)[0];
-      if (nearest === undefined || nearest.length === 0 || nearest.some((inner) => inner.path.length === 0)) break;
+      if (nearest === undefined || nearest.length === 0 || nearest.some(isAboutAll)) break;
       for (const inner of nearest) collect(inner, [...path, ...inner.path], issues);
       return;
     }
@@ -32,6 +32,11 @@ function collect(issue: z.core.$ZodIssue, path: readonly PropertyKey[], issues: 
       break;
   }
   issues.push({ path: at, message: issue.message });
+}
+
+/** Not of a place inside: that a value is of none of the types says more. */
+function isAboutAll(issue: z.core.$ZodIssue): boolean {
+  return issue.path.length === 0 && issue.code !== "unrecognized_keys";
 }
 
 function dotted(path: readonly PropertyKey[]): string {

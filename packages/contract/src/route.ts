@@ -47,7 +47,13 @@ export interface Route {
   readonly streamed?: boolean;
   /** Media type of a reply that is not JSON, or those that it can have: the first unless the handler says. */
   readonly produces?: string | readonly [string, ...string[]];
-  /** Error statuses that this route can answer beyond 400, 401, 403, 404, 408, 413, 415, 429, 431, 500. */
+  /** Its handler keeps answers by `Idempotency-Key` itself; a service with {@link Hooks.idempotency} keeps those of its other `POST`s. */
+  readonly keyed?: boolean;
+  /** Not counted against rate limits, such as health. */
+  readonly uncounted?: boolean;
+  /** Statuses other than `status` that `reply` can come with, such as 503 of a probe. */
+  readonly alsoStatus?: readonly number[];
+  /** Error statuses that this route can answer beyond 400, 401, 403, 404, 408, 413, 415, 429, 431, 500, 503. */
   readonly errors?: readonly number[];
   /** Not in the interface documents: marked `x-extension` in the OpenAPI document. */
   readonly extension?: boolean;

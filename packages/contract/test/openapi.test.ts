@@ -49,9 +49,10 @@ describe("the OpenAPI document", () => {
       "429",
       "431",
       "500",
+      "503",
     ]);
-    expect(Object.keys(paths["/text"].get.responses)).toEqual(["200", "400", "408", "429", "431", "500"]);
-    expect(paths["/widgets"].post.responses[400].description).toBe("BAD_REQUEST, VALIDATION_ERROR");
+    expect(Object.keys(paths["/text"].get.responses)).toEqual(["200", "400", "408", "415", "429", "431", "500", "503"]);
+    expect(paths["/widgets"].post.responses[400]["x-error-codes"]).toEqual(["BAD_REQUEST", "VALIDATION_ERROR"]);
   });
 
   test("security says how: nothing, anything, or a credential", () => {

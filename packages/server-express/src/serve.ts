@@ -1,4 +1,4 @@
-import type { Dispatch, MountOptions, RunningServer, ServeOptions } from "@seneschal/contract";
+import { checkArgument, type Dispatch, type MountOptions, type RunningServer, type ServeOptions } from "@seneschal/contract";
 import { answer, listener } from "@seneschal/server-node";
 import express, { type RequestHandler } from "express";
 
@@ -14,6 +14,7 @@ import express, { type RequestHandler } from "express";
  * ```
  */
 export function middleware(dispatch: Dispatch, { unmatched = "answer" }: MountOptions = {}): RequestHandler {
+  checkArgument("dispatch", dispatch, "function");
   return (request, response, next) => {
     const { baseUrl: basePath, url } = request;
     // Express takes the path of the mount away, of the absolute form as well.

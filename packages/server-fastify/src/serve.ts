@@ -1,5 +1,13 @@
 import { Readable } from "node:stream";
-import type { Dispatch, Incoming, MountOptions, RunningServer, ServeOptions, WireResponse } from "@seneschal/contract";
+import {
+  checkArgument,
+  type Dispatch,
+  type Incoming,
+  type MountOptions,
+  type RunningServer,
+  type ServeOptions,
+  type WireResponse,
+} from "@seneschal/contract";
 import { beside, incoming, type Listener, listener, type Place } from "@seneschal/server-node";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
@@ -20,7 +28,11 @@ export interface PluginOptions extends MountOptions {
  * await app.register(plugin, { prefix: "/keys", dispatch: service.dispatch });
  * ```
  */
-export async function plugin(app: FastifyInstance, { dispatch, unmatched = "answer" }: PluginOptions): Promise<void> {
+export async function plugin(app: FastifyInstance, options: PluginOptions): Promise<void> {
+  checkArgument("app", app, "object");
+  checkArgument("options", options, "object");
+  checkArgument("options.dispatch", options.dispatch, "function");
+  const { dispatch, unmatched = "answer" } = options;
   const depth = app.prefix.replace(/\/$/, "").split("/").length - 1;
   const handle: Handle = (request, reply) => {
     const place = placeOf(request, depth);
@@ -62,6 +74,8 @@ function routeAll(app: FastifyInstance, handle: Handle): void {
  * ```
  */
 export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<RunningServer> {
+  checkArgument("dispatch", dispatch, "function");
+  checkArgument("options", options, "object");
   let below: Listener | undefined;
   const all: Handle = (request, reply) => void send(dispatch, request, reply, placeOf(request, 0));
   const app = fastify({

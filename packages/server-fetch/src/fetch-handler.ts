@@ -1,6 +1,7 @@
 import {
   type BodyReader,
   basePathOf,
+  checkArgument,
   type Dispatch,
   type Incoming,
   type MountOptions,
@@ -41,8 +42,11 @@ export function fetchHandler<Context extends readonly unknown[] = []>(
 ): FetchHandler<Context, Response>;
 export function fetchHandler<Context extends readonly unknown[]>(
   dispatch: Dispatch,
-  { unmatched = "answer", remoteAddress, peer, ...options }: FetchOptions<Context>,
+  given: FetchOptions<Context>,
 ): FetchHandler<Context, Response | undefined> {
+  checkArgument("dispatch", dispatch, "function");
+  checkArgument("options", given, "object");
+  const { unmatched = "answer", remoteAddress, peer, ...options } = given;
   const basePath = basePathOf(options.basePath ?? "");
   return async (request, ...context) => {
     if (unmatched === "next" && !dispatch.serves(request.url, basePath)) return undefined;

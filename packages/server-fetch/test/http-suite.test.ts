@@ -29,8 +29,11 @@ function platform(dispatch: Dispatch, basePath: string) {
   return (request: IncomingMessage, response: ServerResponse) => void answer(request, response).catch(() => response.destroy());
 }
 
-/** What a `Request` cannot say: its URL has a host, and no dot segments. */
-const NOT_OF_A_REQUEST = new Set(["a dot segment is not resolved", "two host headers", "no host header"]);
+/** What a `Request` cannot say: its URL has a host, and no dot segments; it has no version, and the lines of a header are one (which no credential is). */
+const NOT_OF_A_REQUEST = new Set([
+  ...["a dot segment is not resolved", "two host headers", "no host header", "two credentials", "two media types"],
+  ...["HTTP/0.9 is refused", "HTTP/0.9 by its number is refused"],
+]);
 
 describe.each(["", "/services/keys"])("a fetch handler at %j answers the shared case table", (basePath) => {
   httpSuite({

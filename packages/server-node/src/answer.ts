@@ -35,10 +35,11 @@ export function placeOf({ url }: IncomingMessage, basePath = ""): Place {
 export function incoming(request: IncomingMessage, response: ServerResponse, place: Place): Incoming {
   const { target, basePath, secure = request.socket instanceof TLSSocket } = place;
   const peer = peerOf(request.socket);
+  const broken = brokenBy(request);
   return {
     method: request.method ?? "GET",
-    // RFC 9112 section 3.2: HTTP/1.1 without a Host, or anything with two, is a bad request; an empty target is refused as one.
-    target: hasOneHost(request) ? target : "",
+    target,
+    ...(broken === undefined ? {} : { broken }),
     basePath,
     headers: headersOf(request),
     body: bodyReader(request),
@@ -53,14 +54,21 @@ export function incoming(request: IncomingMessage, response: ServerResponse, pla
   };
 }
 
-/** Node shows the first of two. HTTP/1.0 needs none. */
-function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
-  let hosts = 0;
+/**
+ * Why a request that Node's parser took is none: a version of before 1.0; HTTP/1.1 without a Host (RFC 9112 section 3.2); two lines of
+ * a header of one value that says where, who or what (RFC 9110 section 5.3), of which Node shows the first alone.
+ */
+function brokenBy({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") return "the version is neither HTTP/1.1 nor HTTP/1.0";
+  let [hosts, credentials, types] = [0, 0, 0];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+    else if (name.length === 13 && name.toLowerCase() === "authorization") credentials++;
+    else if (name.length === 12 && name.toLowerCase() === "content-type") types++;
   }
-  return hosts === 1 || (hosts === 0 && httpVersion !== "1.1");
+  if (hosts > 1 || credentials > 1 || types > 1) return "a header of one value is there twice";
+  return hosts === 0 && httpVersion === "1.1" ? "the Host header is missing" : undefined;
 }
 
 /** Node joins the lines of every header itself but for `set-cookie`. */

@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { basePathOf, type Dispatch, type MountOptions, type RunningServer, type ServeOptions } from "@seneschal/contract";
+import {
+  basePathOf,
+  checkArgument,
+  type Dispatch,
+  type MountOptions,
+  type RunningServer,
+  type ServeOptions,
+} from "@seneschal/contract";
 import { answer, placeOf } from "./answer.ts";
 import { listener } from "./listen.ts";
 
@@ -17,6 +24,7 @@ export type NodeHandler = (request: IncomingMessage, response: ServerResponse, n
  * ```
  */
 export function handler(dispatch: Dispatch, options: MountOptions & { readonly basePath?: string } = {}): NodeHandler {
+  checkArgument("dispatch", dispatch, "function");
   const { unmatched = "answer" } = options;
   const basePath = basePathOf(options.basePath ?? "");
   return (request, response, next) => {

@@ -61,7 +61,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
   let known: KnownKeys;
   let complete: Promise<void>;
   try {
-    head = await openLayout(db, options.path);
+    head = await timedHead(db, schema.auditTime, await openLayout(db, options.path));
     window = await readWindow(db);
     await buildIndexes(db, schema);
     ({ known, complete } = await KnownKeys.of(db, schema));
@@ -233,6 +233,14 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
       await complete;
     },
   };
+}
+
+/** The head with the time of the newest audit entry, which a head of earlier releases does not hold. */
+async function timedHead(db: LevelDb, auditTime: string | undefined, head: StoreHead): Promise<StoreHead> {
+  if (auditTime === undefined || head.auditTime !== undefined) return head;
+  const value = await db.get(bytes(layout.audit(head.audit)));
+  const time = value === undefined ? undefined : readable(() => auditEntry(head.audit, value))?.event[auditTime];
+  return typeof time === "string" ? { ...head, auditTime: time } : head;
 }
 
 /** The sequence that an audit id names; 0, which no entry has, for any other text. */

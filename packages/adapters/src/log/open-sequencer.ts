@@ -29,6 +29,8 @@ export interface SequencerOptions<State, Command, Result> {
   readonly replicated: Replicated<State, Command, Result>;
   readonly lease: SequencerLease;
   readonly self: Candidate;
+  /** Renews the lease again and again, every `ms`; a turn that throws did not reach it. */
+  readonly every: (ms: number, renew: () => Promise<void>) => { stop(): Promise<void> };
   /** Proposes at another process, for example over mTLS: `replicated.propose` there. Throws when it does not answer. */
   readonly forward: (to: Holder, commands: readonly Command[]) => Promise<readonly Proposed<Result>[]>;
 }
@@ -53,7 +55,7 @@ export interface Sequencer<Command, Result> {
 export async function openSequencer<State, Command, Result>(
   options: SequencerOptions<State, Command, Result>,
 ): Promise<Sequencer<Command, Result>> {
-  const { replicated, lease, self, forward } = options;
+  const { replicated, lease, self, forward, every } = options;
   let holder: Holder | undefined;
   let closed = false;
 
@@ -61,13 +63,13 @@ export async function openSequencer<State, Command, Result>(
     try {
       const found = await lease.renew();
       if (!closed) holder = found;
-    } catch {
+    } catch (error) {
       holder = undefined;
+      throw error;
     }
   };
-  await renew();
-  const timer = setInterval(() => void renew(), lease.ttlMs / 3);
-  timer.unref();
+  await renew().catch(() => undefined);
+  const renewing = every(lease.ttlMs / 3, renew);
 
   return {
     propose: async (commands) => {
@@ -84,7 +86,7 @@ export async function openSequencer<State, Command, Result>(
     holder: () => holder,
     close: async () => {
       closed = true;
-      clearInterval(timer);
+      await renewing.stop();
       holder = undefined;
       await lease.release().catch(() => {});
     },

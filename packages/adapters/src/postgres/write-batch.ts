@@ -48,8 +48,9 @@ export async function writeBatch(
   committing: () => void,
 ): Promise<readonly CommitResult[]> {
   // Both are sent at once; the second one's snapshot is taken when the first has the lock.
-  const [head, view] = await Promise.all([lockHead(client, target), readView(client, target, commits)]);
-  const plan = planCommits(target.schema, { ...view, head }, commits);
+  const [head, { auditTime, ...view }] = await Promise.all([lockHead(client, target), readView(client, target, commits)]);
+  const timed = auditTime === undefined ? head : { ...head, auditTime };
+  const plan = planCommits(target.schema, { ...view, head: timed }, commits);
   if (plan.applied.length === 0) {
     await client.query("rollback");
     return plan.results;
@@ -90,7 +91,7 @@ async function readView(
   client: pg.Client,
   { namespace, schema }: WriteTarget,
   commits: readonly PreparedCommit[],
-): Promise<Omit<StoreView, "head">> {
+): Promise<Omit<StoreView, "head"> & Pick<StoreHead, "auditTime">> {
   const reads = readsOf(schema, commits);
   const parameters = new Parameters();
   const questions: { readonly sql: string; readonly take: (row: Row) => void }[] = [];
@@ -184,6 +185,17 @@ async function readView(
       take: ([at, seq]) => streams.set(reads.streams[Number(at) - 1] as string, Number(seq)),
     });
   }
+  let auditTime: string | undefined;
+  if (reads.streams.length > 0 && schema.auditTime !== undefined) {
+    const member = parameters.add(schema.auditTime, "text");
+    questions.push({
+      sql: `select json_build_array(json_build_array(event ->> ${member}))
+        from (select event from ${tableOf(namespace, auditCollection)} where event ->> ${member} is not null order by seq desc limit 1) e`,
+      take: ([time]) => {
+        if (typeof time === "string") auditTime = time;
+      },
+    });
+  }
 
   const { rows } = await prepared(
     client,
@@ -193,6 +205,7 @@ async function readView(
   for (const [at, { take }] of questions.entries())
     for (const row of (rows[0]?.[`c${at}`] as readonly Row[] | null) ?? []) take(row);
   return {
+    ...(auditTime === undefined ? {} : { auditTime }),
     document: (coll, id) => documents.get(`${coll}/${id}`),
     owner: (coll, index, key) => owners.get(`${coll}/${index}/${key}`),
     answer: (range) => answerText(answers.get(range) ?? []),

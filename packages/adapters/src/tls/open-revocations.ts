@@ -19,13 +19,10 @@ export interface RevocationOptions {
   readonly url: string;
   /** The trusted CAs, PEM: every one on the way from a client's certificate to its root, each of which needs a list. */
   readonly trustedCa: string;
-  readonly refreshMs: number;
   readonly now: () => number;
   readonly provider: CryptoProvider;
   /** Serials (colon hex) that a new list added, so that their live connections can be dropped. */
   readonly onRevoked?: (serials: readonly string[]) => void;
-  /** A refresh that failed; the lists of before stay in force until their time is over. */
-  readonly onFailure: (error: unknown) => void;
 }
 
 /** Which certificates are revoked, by signed lists. Fails closed. */
@@ -37,10 +34,11 @@ export interface Revocations {
   isRevoked(identity: Pick<CertificateIdentity, "der">): boolean;
   /** Throws `revocation_list_invalid` while certificates are refused because there is no list, or one is out of date. */
   requireInForce(): void;
-  /** Fetches the lists now. Throws `revocation_list_invalid` or what fetching threw; then nothing has changed. */
+  /**
+   * Fetches the lists now. Throws `revocation_list_invalid` or what fetching threw; then nothing has changed: the lists of before stay in
+   * force until their time is over.
+   */
   refresh(): Promise<void>;
-  /** Stops refreshing. */
-  close(): void;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -50,12 +48,11 @@ const MAX_DEPTH = 8;
 const SKEW_MS = 60_000;
 
 /**
- * Opens the lists and refreshes them. A list counts if one of the trusted CAs signed it, and if it is not older than the one in
- * force: an attacker who replays yesterday's list revives nobody. A first fetch that fails leaves everybody untrusted until a
- * later one succeeds.
+ * Revocation lists, fetched whenever they are refreshed. A list counts if one of the trusted CAs signed it, and if it is not older than the one in
+ * force: an attacker who replays yesterday's list revives nobody. Before the first fetch that succeeds everybody is untrusted.
  */
-export async function openRevocations(options: RevocationOptions): Promise<Revocations> {
-  const { url, refreshMs, now, provider, onRevoked, onFailure } = options;
+export function openRevocations(options: RevocationOptions): Revocations {
+  const { url, now, provider, onRevoked } = options;
   const authorities = parseCertificates(options.trustedCa);
   let lists: ReadonlyMap<string, RevocationList> = new Map();
 
@@ -113,10 +110,6 @@ export async function openRevocations(options: RevocationOptions): Promise<Revoc
     return above.every((ca) => !roots.has(ca) && isRevokedBelow(ca, depth + 1));
   }
 
-  const attempt = (): Promise<void> => refresh().catch(onFailure);
-  await attempt();
-  const timer = setInterval(() => void attempt(), refreshMs).unref();
-
   return {
     isRevoked: ({ der }) => isRevokedBelow(parsedOf(der), 1),
     requireInForce() {
@@ -127,7 +120,6 @@ export async function openRevocations(options: RevocationOptions): Promise<Revoc
       }
     },
     refresh,
-    close: () => clearInterval(timer),
   };
 }
 

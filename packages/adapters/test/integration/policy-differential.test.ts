@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { isDeepStrictEqual } from "node:util";
 import { compile, readJson } from "@seneschal/rego";
+import { policies } from "@seneschal/rego/arbitraries";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findOpa } from "../policy/find-opa.ts";
 import { calls, comparable, type Declaration, emptyCalls } from "../policy/generate-calls.ts";
 import { graphqlCalls } from "../policy/generate-graphql.ts";
-import { policies } from "../policy/generate-policies.ts";
 import { startOpa } from "../policy/start-opa.ts";
 import { rounds } from "../suite-runner.ts";
 

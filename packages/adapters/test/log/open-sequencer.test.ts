@@ -36,6 +36,7 @@ describe("sequencer", () => {
         replicated,
         self,
         lease: lease.candidate(self),
+        every: () => ({ stop: async () => undefined }),
         forward: async (to, commands) => {
           network.forwarded += 1;
           if (network.fault === "unreachable") throw new Error("connection refused");

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { checkArgument } from "@seneschal/core";
 import type { Random } from "@seneschal/core/ports";
 import { newInstanceId } from "../gateway/instance/instance-of-store.ts";
 import { makeUnsealKey } from "./make-unseal-key.ts";
@@ -15,6 +16,8 @@ export interface PreparedData {
 
 /** Makes what must exist before the first start, unless it is there: the unseal key, and an instance id that nobody else has. */
 export async function prepareData(dataDir: string, random: Random): Promise<PreparedData> {
+  checkArgument("dataDir", dataDir, "string");
+  checkArgument("random", random, "function");
   const { path, made } = await makeUnsealKey(dataDir, random);
   if (made) await writeFile(join(dataDir, FILE), `${newInstanceId(random)}\n`, { mode: 0o600, flag: "wx" });
   return { unsealKey: path, instanceId: await preparedInstance(dataDir), made };

@@ -5,6 +5,7 @@ import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openTelemetry } from "@seneschal/adapters/telemetry";
 import type { Serve, ServeOptions, TlsOptions } from "@seneschal/contract";
 import { CodedError } from "@seneschal/core";
+import type { ServeNfs } from "@seneschal/core/storage";
 import { type AuthSettings, type RunningService, type ServiceDefinition, startService } from "../platform/index.ts";
 import { certificateFiles } from "./certificate-files.ts";
 import { diskCheck, freeSpace } from "./free-space.ts";
@@ -28,13 +29,15 @@ export interface ProcessOptions {
   readonly serve: Serve;
   readonly log: Logger;
   readonly version: string;
+  /** Serves the exports of the storage service. */
+  readonly serveNfs?: ServeNfs;
   /** Ends a start that waits. */
   readonly signal?: AbortSignal;
 }
 
 /** Starts the configured services, each on its own port; when one fails, those that run already are stopped again. */
 export async function startProcess(config: ProcessConfig, options: ProcessOptions): Promise<RunningProcess> {
-  const { serve, log, version, signal } = options;
+  const { serve, log, version, signal, serveNfs } = options;
   const { endpoint, headers, sample_ratio: sampleRatio } = config.telemetry;
   const onProblem = (problem: string): void => log.warn({ problem }, "traces are not sent");
   const telemetry =
@@ -44,7 +47,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
   const prepared = await preparedInstance(config.data_dir);
 
   const start = async (name: ServiceName): Promise<RunningService> => {
-    const { definition, config: own, server, database, trustedCa } = await parts[name](named(config, name, prepared));
+    const { definition, config: own, server, database, trustedCa } = await parts[name](named(config, name, prepared), serveNfs);
     return startService(definition, own, {
       ...{ serve, clock: systemClock, random: systemRandom, log, version },
       listen: await listenOptions(server, config.auth, trustedCa),
@@ -124,7 +127,7 @@ interface Parts {
 }
 
 /** A service is loaded when it is started: one that is not configured costs nothing. */
-const parts: Readonly<Record<ServiceName, (config: ProcessConfig) => Promise<Parts>>> = {
+const parts: Readonly<Record<ServiceName, (config: ProcessConfig, serveNfs?: ServeNfs) => Promise<Parts>>> = {
   gateway: async ({ gateway, auth, data_dir }) => {
     const { gatewayService } = await import("../gateway/service.ts");
     return { definition: gatewayService(data_dir), config: { ...gateway, auth }, ...gateway };
@@ -139,13 +142,13 @@ const parts: Readonly<Record<ServiceName, (config: ProcessConfig) => Promise<Par
     const config = { ...scheduler, storage: database, auth, log, scheduling };
     return { definition: schedulerService(), config, server: scheduler.server, database };
   },
-  storage: async ({ storage, data_dir }) => {
+  storage: async ({ storage, data_dir }, serveNfs) => {
     const { storageService } = await import("../storage/service.ts");
     const { dataPathSettings } = await import("../storage/grpc/open-data-path.ts");
     // Admins of the cluster have certificates of the cluster's CA.
     const { ca } = dataPathSettings(storage.grpc, process.env);
     const { server, database } = storage;
-    return { definition: storageService(data_dir), config: storage, server, database, trustedCa: ca };
+    return { definition: storageService(data_dir, serveNfs), config: storage, server, database, trustedCa: ca };
   },
 };
 

@@ -1,8 +1,10 @@
+export { type AcceptedGap, acceptAuditGap } from "./audit/accept-gap.ts";
 export { type AuditRecord, auditIndexes } from "./audit/indexes.ts";
 export { auditLeaf } from "./audit/leaf.ts";
+export { recordsInOrder, wholeLog } from "./audit/records.ts";
 export type { AuditFinding } from "./audit/sealer.ts";
-export { checkpointOrigin, type StoredCheckpoint, wholeLog } from "./audit/sealer.ts";
-export { recordsInOrder, verifyRecords } from "./audit/verify.ts";
+export { checkpointOrigin, type StoredCheckpoint } from "./audit/sealer.ts";
+export { verifyRecords } from "./audit/verify.ts";
 export { type Call, type GatewayUnit, systemCall } from "./call.ts";
 export {
   type DevAdmin,

@@ -11,6 +11,7 @@ import { CodedError } from "@seneschal/core";
 import { timestamp, uuid } from "@seneschal/core/keys";
 import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault, WorkerPoolState } from "@seneschal/core/ports";
 import { settled } from "@seneschal/core/store";
+import { type Admissions, admissions } from "../platform/admission.ts";
 import { authenticator } from "../platform/auth/authenticator.ts";
 import { type Authorisation, openAuthorisation } from "../platform/authz/authorisation.ts";
 import type { Background } from "../platform/background.ts";
@@ -18,6 +19,8 @@ import type { Health, HealthCheck } from "../platform/health.ts";
 import { storeIdempotency } from "../platform/idempotency.ts";
 import { pooledRandom } from "../platform/pooled-random.ts";
 import type { RateLimits } from "../platform/rate-limit/rate-limiter.ts";
+import { type RecordedReads, recordedReads } from "../platform/recorded-reads.ts";
+import type { Stoppable } from "../platform/repeat.ts";
 import type { BuiltService } from "../platform/service.ts";
 import { measureWorkers, workersCheck } from "../platform/workers.ts";
 import { type AuditEvent, type AuditFacts, instanceStream } from "./audit/event.ts";
@@ -56,6 +59,7 @@ import type { GatewayConfig } from "./settings.ts";
 import { signatures } from "./signatures/signatures.ts";
 import { cachedReader } from "./store/cached-reader.ts";
 import { handlersOfOneMoment, quietStore } from "./store/of-one-moment.ts";
+import { reader } from "./store/reader.ts";
 import { transact, type Unit } from "./store/unit-of-work.ts";
 import { sweep } from "./sweep.ts";
 import { dekRing } from "./workspaces/dek-ring.ts";
@@ -136,11 +140,13 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     now: clock.now(),
     commitId: () => uuid(clock.now(), random),
   });
+  let callers: Admissions | undefined;
   const services = composeServices(
     options,
     instance,
     threshold,
     await openAuthorisation({ engine: options.policy, service: "gateway", source: config.authorization_policy }),
+    (principal) => callers?.of(principal),
   );
   // The log's key must exist before the first event, so that its absence later means something.
   await services.audit.open();
@@ -157,29 +163,39 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   const now = (): number => clock.now();
   const issuers = tokenIssuers(config);
   const orchestrator = await openOrchestrator(config, now);
-  const hooks: BuiltService["hooks"] = {
-    errors: gatewayErrors,
-    authenticate: auditedAuthentication(
+  const authenticate = ({ store: own }: RecordedReads, again: boolean) => {
+    const read = reader(own);
+    return auditedAuthentication(
       services,
       ownTokens(
-        { services, orchestrator, now },
+        { services: Object.assign({}, services, { read }), orchestrator, now, again },
         authenticator({
           now,
           mtls: {
             required: config.auth.mtls.required,
             // By the configured lists; that our own record says so is judged where it names the bearer, in one read.
             isRevoked: (identity) => options.revocations?.isRevoked(identity) ?? false,
-            principalOf: (identity) => principalOfCertificate(services.read, identity, now()),
+            principalOf: (identity) => principalOfCertificate(read, identity, now()),
           },
           tokens: {
             verifiers: options.tokens ?? [],
-            principalOf: (claims, method) => principalOfToken(services.read, claims, method, now(), issuers),
+            principalOf: (claims, method) => principalOfToken(read, claims, method, now(), issuers),
           },
         }),
       ),
       now,
-    ),
-    authorise: authoriseCall(services),
+    );
+  };
+  const letIn = admissions(
+    () => ({ quiet: services.quiet(), reads: recordedReads(services.remembered, { again: services.store }) }),
+    authenticate,
+    ({ store: own }) => authoriseCall(Object.assign({}, services, { read: reader(own) })),
+  );
+  callers = letIn;
+  const hooks: BuiltService["hooks"] = {
+    errors: gatewayErrors,
+    authenticate: letIn.authenticate,
+    authorise: letIn.authorise,
     requireTarget: requireTarget(services, servedRoutes, gatewayHandlers, entityReadings),
     idempotency: storeIdempotency({
       store,
@@ -236,7 +252,6 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       routes: ["bootstrapAdmin", "enrollmentSetup", "enrollAdmin", "verifyMfa", "submitRecoveryShare"],
       rate: rate_limit.guarded,
     },
-    exempt: ["health", "ready", "live", "metrics"],
   });
   const rotation = rotationScheduler(services);
   const [deliverMessages, deliverDispatches] = [messageLanes(), dispatchLanes()];
@@ -246,10 +261,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       background.step("replication", () => deliverDispatches(services, at)),
     ]);
   };
-  let timer: NodeJS.Timeout | undefined;
-  let courier: NodeJS.Timeout | undefined;
-  let rotationTimer: NodeJS.Timeout | undefined;
-  let partnerTimer: NodeJS.Timeout | undefined;
+  const running: Stoppable[] = [];
   return {
     services,
     hooks,
@@ -284,28 +296,26 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       ),
     async start() {
       services.audit.start(background, options.sealEvery);
-      courier = setInterval(() => {
-        void deliverAll(clock.now());
-      }, COURIER_MS).unref();
-      timer = setInterval(() => void sweep(services, background, clock.now()), SWEEP_MS).unref();
-      const rotate = (): void => void background.step("key rotation", () => rotation.run(clock.now()));
-      rotate();
-      rotationTimer = setInterval(rotate, config.rotation.scan_interval).unref();
-      const watch = (): void => void background.step("partners", () => watchPartners(services, clock.now()));
+      const again = (name: string, ms: number, work: (now: number) => Promise<unknown>): void => {
+        running.push(background.every(name, ms, () => work(clock.now())));
+      };
+      const atOnce = (name: string, ms: number, work: (now: number) => Promise<unknown>): void => {
+        void background.step(name, () => work(clock.now()));
+        again(name, ms, work);
+      };
+      again("messages", COURIER_MS, (now) => deliverMessages(services, now));
+      again("replication", COURIER_MS, (now) => deliverDispatches(services, now));
+      again("sweep", SWEEP_MS, (now) => sweep(services, background, now));
+      atOnce("key rotation", config.rotation.scan_interval, (now) => rotation.run(now));
       const { health_interval } = config.federation;
-      if (health_interval > 0) {
-        watch();
-        partnerTimer = setInterval(watch, health_interval).unref();
-      }
+      if (health_interval > 0) atOnce("partners", health_interval, (now) => watchPartners(services, now));
     },
     async stop() {
-      clearInterval(timer);
-      clearInterval(courier);
-      clearInterval(rotationTimer);
-      clearInterval(partnerTimer);
+      const ended = Promise.all(running.map((step) => step.stop()));
       await rotation.release();
       await writeLastUse(services, clock.now());
       await services.channels.close();
+      await ended;
       await threshold.close();
       await services.audit.stop();
     },
@@ -323,6 +333,7 @@ function composeServices(
   instance: string,
   threshold: ThresholdThreads,
   authorisation: Authorisation,
+  admissionOf: GatewayServices["admissionOf"],
 ): GatewayServices {
   const { crypto, clock, random, config, log, version, health } = options;
   const measure = measured(options.metrics);
@@ -352,7 +363,9 @@ function composeServices(
     instance,
     store,
     quiet,
+    admissionOf,
     read,
+    remembered: read.store,
     vault,
     crypto,
     threshold,
@@ -389,7 +402,7 @@ function composeServices(
       ...{ now: () => clock.now(), observe: metrics.partnerCalled },
     }),
     newId,
-    transact(call, work) {
+    transact(call, work, admission) {
       const run = async (unit: Unit) => {
         const record = (facts: AuditFacts): AuditEvent => {
           const event = auditEvent(call, facts, newId(call.now));
@@ -400,7 +413,7 @@ function composeServices(
         const whole: GatewayUnit = { call, record, ...rememberingUnit(unit, call) };
         return work(whole);
       };
-      return transact(store, commitId, run, read.forget);
+      return transact(store, commitId, run, read.forget, admission);
     },
   };
 }

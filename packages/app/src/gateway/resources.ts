@@ -3,6 +3,7 @@ import { admins } from "./admins/collections.ts";
 import { adminHandlers } from "./admins/handlers.ts";
 import { admissions } from "./admissions/collections.ts";
 import { admissionHandlers } from "./admissions/handlers.ts";
+import { acceptances } from "./audit/gaps.ts";
 import { auditHandlers } from "./audit/handlers.ts";
 import { logKeys } from "./audit/log-key.ts";
 import { checkpoints } from "./audit/sealer.ts";
@@ -107,6 +108,7 @@ export const entityReadings = {
 
 /** Every collection that the gateway keeps. */
 export const gatewayCollectionList: readonly Pick<Collection<object>, "name" | keyof CollectionSpec>[] = [
+  acceptances,
   admins,
   admissions,
   authorities,

@@ -11,4 +11,5 @@ const own: Collections = Object.fromEntries(gatewayCollectionList.map((declared)
 export const gatewaySchema: StoreSchema = {
   collections: { ...own, ...idempotencyCollections, ...jobCollections },
   auditIndexes,
+  auditTime: "timestamp",
 };

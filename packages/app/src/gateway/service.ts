@@ -4,7 +4,7 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import type { Revocations } from "@seneschal/adapters/tls";
 import { vaultCollections } from "@seneschal/adapters/vault";
-import { gatewayContract, gatewayErrors } from "@seneschal/contract/gateway";
+import { gatewayContract, gatewayInfo } from "@seneschal/contract/gateway";
 import { CodedError } from "@seneschal/core";
 import { parseCertificates } from "@seneschal/crypto/x509";
 import { openDatabase } from "../compose/open-database.ts";
@@ -22,7 +22,7 @@ export function gatewayService(dataDir: string) {
     name: "gateway",
     contract: gatewayContract,
     settings: gatewayServiceSettings,
-    errors: gatewayErrors,
+    info: gatewayInfo,
     build: (config, platform): Promise<BuiltService> => buildGateway(config, platform, dataDir),
   });
 }
@@ -35,7 +35,7 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
   const schema = { ...gatewaySchema, collections: { ...gatewaySchema.collections, ...vaultCollections } };
   const store = await openDatabase(database, schema, join(dataDir, "gateway"));
   let policy: ReturnType<typeof embeddedPolicyEngine> | undefined;
-  let lists: Revocations | undefined;
+  let lists: Awaited<ReturnType<typeof revocationLists>>;
   try {
     const vault = await openVault(vaultConfig, join(dataDir, "unseal.key"), { store, crypto: nodeCrypto, clock, random });
     const { threads, policy_deadline: deadline } = own.workers;

@@ -1,9 +1,11 @@
 import type { TargetGuard } from "@seneschal/adapters/http";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { PortableKeys } from "@seneschal/adapters/vault";
+import type { Principal } from "@seneschal/contract";
 import type { NamesOfInstance } from "@seneschal/core/keys";
 import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
 import type { ThresholdWork } from "@seneschal/crypto/threshold";
+import type { Admission } from "../platform/admission.ts";
 import type { Authorisation } from "../platform/authz/authorisation.ts";
 import type { Health } from "../platform/health.ts";
 import type { AuditLog } from "./audit/log.ts";
@@ -29,8 +31,12 @@ export interface GatewayServices {
   readonly instance: string;
   readonly store: DocumentStore;
   readonly read: Reader;
+  /** What `read` reads: the store, or what is remembered of it. */
+  readonly remembered: DocumentStore;
   /** See `store/of-one-moment.ts`. */
   readonly quiet: () => (() => boolean) | undefined;
+  /** What the caller of a request was let in on. */
+  readonly admissionOf: (principal: Principal | undefined) => Admission | undefined;
   /** An embedded vault lets keys be carried in backups. */
   readonly vault: Vault & Partial<PortableKeys>;
   readonly crypto: CryptoProvider;
@@ -65,6 +71,6 @@ export interface GatewayServices {
   readonly health: () => Promise<Health>;
   /** A fresh UUID of the moment. */
   newId(now: number): string;
-  /** One transaction for one call; see `store/unit-of-work.ts`. */
-  transact<R>(call: Call, work: (unit: GatewayUnit) => Promise<R>): Promise<R>;
+  /** One transaction for one call, of a request with its admission; see `store/unit-of-work.ts`. */
+  transact<R>(call: Call, work: (unit: GatewayUnit) => Promise<R>, admission?: Admission): Promise<R>;
 }

@@ -25,14 +25,9 @@ function isAddress(text: string): boolean {
  * ```
  */
 export function clientAddress(trusted: readonly string[]): (peer: string, forwarded: string | undefined) => string {
-  const ranges = trusted.map(rangeOf);
-  const isProxy = (address: string): boolean => {
-    if (!isAddress(address)) return false;
-    const parsed = ipaddr.process(address);
-    return ranges.some(([range, bits]) => range.kind() === parsed.kind() && parsed.match([range, bits] as never));
-  };
+  const isProxy = inRanges(trusted);
   return (peer, forwarded) => {
-    if (ranges.length === 0 || forwarded === undefined || !isProxy(peer)) return peer;
+    if (trusted.length === 0 || forwarded === undefined || !isProxy(peer)) return peer;
     const hops = forwarded.split(",").map((hop) => hop.trim());
     // What cannot be read was not written by a proxy of ours: the proxy itself is the last that is known.
     let known = peer;
@@ -42,6 +37,16 @@ export function clientAddress(trusted: readonly string[]): (peer: string, forwar
       if (!isProxy(hop)) return hop;
     }
     return known;
+  };
+}
+
+/** Tells whether an address is in one of the CIDR ranges; what is no address is in none. */
+export function inRanges(texts: readonly string[]): (address: string) => boolean {
+  const ranges = texts.map(rangeOf);
+  return (address) => {
+    if (!isAddress(address)) return false;
+    const parsed = ipaddr.process(address);
+    return ranges.some(([range, bits]) => range.kind() === parsed.kind() && parsed.match([range, bits] as never));
   };
 }
 

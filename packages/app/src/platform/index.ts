@@ -1,3 +1,4 @@
+export { type Admission, type Admissions, admissions } from "./admission.ts";
 export { type AuthenticatorOptions, authenticator } from "./auth/authenticator.ts";
 export { type ConfiguredVerifier, tokenVerifiers } from "./auth/token-verifiers.ts";
 export {
@@ -8,7 +9,8 @@ export {
   openAuthorisation,
   questionOf,
 } from "./authz/authorisation.ts";
-export { type Background, type BackgroundWatch, openBackground } from "./background.ts";
+export { type Background, type BackgroundWatch, type Due, openBackground } from "./background.ts";
+export { inRanges, isCidr } from "./client-address.ts";
 export { describeConfig } from "./config/describe-config.ts";
 export { duration, parseDuration } from "./config/duration.ts";
 export { type FileContent, file, type NamedFile, namedFiles } from "./config/file.ts";
@@ -33,7 +35,8 @@ export { isOver, type Job, type JobState } from "./jobs/job.ts";
 export { type JobContext, type JobRequest, type JobRunner, type Jobs, type JobsOptions, openJobs } from "./jobs/open-jobs.ts";
 export { pooledRandom } from "./pooled-random.ts";
 export { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
-export { type RecordedReads, recordedReads } from "./recorded-reads.ts";
+export { type RecordedReads, type RecordedReadsOptions, recordedReads } from "./recorded-reads.ts";
+export { type Repeat, repeatByTimer, type Stoppable } from "./repeat.ts";
 export {
   type BuildOptions,
   type BuiltService,

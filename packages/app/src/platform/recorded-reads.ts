@@ -5,6 +5,10 @@ export interface RecordedReads {
   readonly store: DocumentStore;
   /** Whether everything that was read was true at one moment. Nothing more is remembered afterwards. */
   hold(): Promise<boolean>;
+  /** Whether everything that was read is still as it was read. */
+  same(): Promise<boolean>;
+  /** How many reads there were. */
+  count(): number;
   /** What was got, for a commit that is only good while it is the same. */
   checks(): readonly Check[];
   /** What was listed and counted, for a commit that is only good while the answers are the same. */
@@ -20,12 +24,19 @@ interface Recorded {
   readonly range: RangeCheck;
 }
 
+export interface RecordedReadsOptions {
+  /** What was read before, of the same moment: it holds, and is told, together with what is read here. */
+  readonly before?: Pick<RecordedReads, "same" | "checks" | "ranges" | "count"> | undefined;
+  /** Where to look again; default: where it was read. A cache in between has its own moment. */
+  readonly again?: DocumentStore;
+}
+
 /**
  * Remembers what is read, by versions. To {@link RecordedReads.hold} everything is read once more: no version ever comes back, so
  * what is the same again was the same in between, and all of it at the moment between the last first and the first second
  * reading. One read alone is of one moment. The audit log is only ever appended to: what was read of it stays true.
  */
-export function recordedReads(store: DocumentStore): RecordedReads {
+export function recordedReads(store: DocumentStore, { before, again: source = store }: RecordedReadsOptions = {}): RecordedReads {
   const gets = new Map<string, Map<string, number>>();
   const others: Recorded[] = [];
   let reads = 0;
@@ -46,6 +57,19 @@ export function recordedReads(store: DocumentStore): RecordedReads {
     else known.set(id, version);
   };
 
+  const ownSame = async (): Promise<boolean> => {
+    if (torn) return false;
+    const same = await Promise.all([
+      ...[...gets].map(async ([coll, known]) => {
+        const ids = [...known.keys()];
+        const now = await source.getMany(coll, ids);
+        return ids.every((id, i) => (now[i]?.version ?? 0) === known.get(id));
+      }),
+      ...others.map(async ({ again, seen }) => String(await again()) === seen),
+    ]);
+    return same.every(Boolean);
+  };
+
   return {
     store: {
       capabilities: store.capabilities,
@@ -63,7 +87,7 @@ export function recordedReads(store: DocumentStore): RecordedReads {
         const page = await store.list(coll, index, prefix, options);
         if (remembers(coll))
           others.push({
-            again: async () => versions(await store.list(coll, index, prefix, options)),
+            again: async () => versions(await source.list(coll, index, prefix, options)),
             seen: versions(page),
             range: { coll, index, prefix, options, found: page.items },
           });
@@ -73,7 +97,7 @@ export function recordedReads(store: DocumentStore): RecordedReads {
         const count = await store.count(coll, index, prefix, range);
         if (remembers(coll))
           others.push({
-            again: () => store.count(coll, index, prefix, range),
+            again: () => source.count(coll, index, prefix, range),
             seen: String(count),
             range: { coll, index, prefix, ...(range && { options: range }), found: count },
           });
@@ -87,20 +111,19 @@ export function recordedReads(store: DocumentStore): RecordedReads {
     },
     async hold() {
       closed = true;
+      const earlier = before?.count() ?? 0;
       if (torn) return false;
-      if (reads <= 1 || reads > MOST) return true;
-      const same = await Promise.all([
-        ...[...gets].map(async ([coll, known]) => {
-          const ids = [...known.keys()];
-          const now = await store.getMany(coll, ids);
-          return ids.every((id, i) => (now[i]?.version ?? 0) === known.get(id));
-        }),
-        ...others.map(async ({ again, seen }) => String(await again()) === seen),
-      ]);
-      return same.every(Boolean);
+      if (reads + earlier <= 1) return true;
+      const kept = reads > MOST ? [] : [ownSame()];
+      return (await Promise.all([...kept, before?.same() ?? true])).every(Boolean);
     },
-    checks: () => [...gets].flatMap(([coll, known]) => [...known].map(([id, version]) => ({ coll, id, version }))),
-    ranges: () => others.map(({ range }) => range),
+    same: async () => (await Promise.all([ownSame(), before?.same() ?? true])).every(Boolean),
+    count: () => reads + (before?.count() ?? 0),
+    checks: () => [
+      ...(before?.checks() ?? []),
+      ...[...gets].flatMap(([coll, known]) => [...known].map(([id, version]) => ({ coll, id, version }))),
+    ],
+    ranges: () => [...(before?.ranges() ?? []), ...others.map(({ range }) => range)],
   };
 }
 

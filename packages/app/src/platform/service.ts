@@ -8,21 +8,24 @@ import {
   type Contract,
   type Dispatch,
   dispatcher,
+  documentContract,
   type Endpoint,
-  type ErrorTable,
+  endpoints,
   type Hooks,
   type Incoming,
+  type OpenApiInfo,
   type RunningServer,
   type Serve,
   type ServeOptions,
   type TlsOptions,
   type WireResponse,
 } from "@seneschal/contract";
-import { CodedError } from "@seneschal/core";
+import { CodedError, checkArgument } from "@seneschal/core";
 import type { Clock, Random, RateCounter } from "@seneschal/core/ports";
 import type { z } from "zod";
 import { type Background, openBackground } from "./background.ts";
 import { clientAddress } from "./client-address.ts";
+import { documentHandlers } from "./docs/document-handlers.ts";
 import { checkHealth, type Health, type HealthCheck, withBackground } from "./health.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { phases } from "./phases.ts";
@@ -53,6 +56,8 @@ export interface BuiltService {
   readonly hooks: ServiceHooks;
   /** How often who may call; "off": as often as they like. */
   readonly limits: RateLimits | "off";
+  /** What it serves, for its OpenAPI document; default: the contract of its definition. */
+  readonly contract?: Contract;
   /** `(hooks) => endpoints(contract, handlers, services, hooks)`; several contracts may be concatenated. */
   readonly endpoints: (hooks: Hooks) => readonly Endpoint[];
   /** Reads anew what can change while it runs; throws, and then nothing has changed, when something of it cannot be used. */
@@ -80,8 +85,8 @@ export interface ServiceDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly contract: Contract;
   readonly settings: Schema;
-  /** How it names failures, already before it is built. */
-  readonly errors?: ErrorTable;
+  /** What its OpenAPI document says of it as a whole, and how it names failures, already before it is built. Without it, it serves no document. */
+  readonly info?: Omit<OpenApiInfo, "version">;
   /** Where it is asked whether its process lives; default `/live`. */
   readonly livePath?: string;
   build(config: z.output<Schema>, platform: Platform): Promise<BuiltService>;
@@ -157,6 +162,8 @@ export async function buildService<Schema extends z.ZodObject>(
   config: z.output<Schema>,
   options: BuildOptions = {},
 ): Promise<Service> {
+  checkArgument("definition", definition, "object");
+  checkArgument("config", config, "object");
   const { clock = systemClock, random = systemRandom, version = "embedded", trustedProxies = [] } = options;
   const { rates = openMemoryRates(random), server = () => undefined } = options;
   const { name } = definition;
@@ -191,7 +198,7 @@ export async function buildService<Schema extends z.ZodObject>(
       observe: options.observation ?? observeRequests(metrics, log),
       onError: (error, { id }, requestId) => log.error({ error, route: id, request_id: requestId }, "request failed"),
     };
-    const inner = dispatcher(built.endpoints(hooks), hooks);
+    const inner = dispatcher([...built.endpoints(hooks), ...documentOf({ ...definition, ...built }, version, hooks)], hooks);
     const addressOf = clientAddress(trustedProxies);
     const dispatch = (incoming: Incoming): Promise<WireResponse> =>
       phase.during(
@@ -226,6 +233,16 @@ export async function buildService<Schema extends z.ZodObject>(
     await rates.close();
     throw error;
   }
+}
+
+/** The endpoint of the service's own OpenAPI document. */
+function documentOf(
+  { contract, info }: Pick<ServiceDefinition, "contract" | "info">,
+  version: string,
+  hooks: Hooks,
+): readonly Endpoint[] {
+  if (info === undefined) return [];
+  return endpoints(documentContract, documentHandlers(contract, { ...info, version }), undefined, hooks);
 }
 
 /** A service that listens. */
@@ -267,7 +284,7 @@ export async function startService<Schema extends z.ZodObject>(
   const log = options.log.child({ service: name });
   let server: RunningServer | undefined;
   let service: Service | undefined;
-  let dispatch = notYet(definition.errors, definition.livePath ?? "/live");
+  let dispatch = notYet(definition.info?.errors, definition.livePath ?? "/live");
   const listening = (to: ServeOptions): Promise<RunningServer> => {
     const whatIsThere = (incoming: Incoming): Promise<WireResponse> => dispatch(incoming);
     return serve(Object.assign(whatIsThere, { serves: () => true }), to);

@@ -3,11 +3,10 @@ import { httpAccounting, openUsageBuffer } from "@seneschal/adapters/accounting"
 import type { Logger } from "@seneschal/adapters/logging";
 import type { LocalRunner } from "@seneschal/adapters/runner";
 import { openWebhook } from "@seneschal/adapters/webhook";
-import type { Background as Steps } from "../platform/index.ts";
+import type { Repeat, Background as Steps } from "../platform/index.ts";
 import { type AccountingLink, accountingLink } from "./budget/accounting.ts";
 import { budgetNotifications } from "./events/notify-budgets.ts";
 import type { SchedulerMetrics } from "./metrics.ts";
-import type { Repeat } from "./repeat.ts";
 import { adminHandlers, type Door } from "./rpc.ts";
 import { type LocalAgent, runLocally } from "./runner/run-locally.ts";
 import type { SchedulerServices } from "./services.ts";
@@ -45,9 +44,7 @@ export function background(options: BackgroundOptions): Background {
   const stops: (() => Promise<unknown>)[] = [];
   let grpc: string | undefined;
   const again = (step: string, ms: number, work: () => Promise<unknown>): void => {
-    const loop = repeat(ms, async () => {
-      await steps.step(step, work);
-    });
+    const loop = steps.every(step, ms, work, repeat);
     stops.push(() => loop.stop());
   };
   /** Where several processes work on one log, one of them does what need not be done by all. */

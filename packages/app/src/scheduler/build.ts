@@ -4,7 +4,7 @@ import { circuitBreaker, sha256 } from "@seneschal/adapters/log";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { nextTurn } from "@seneschal/adapters/system";
 import { endpoints, type Hooks } from "@seneschal/contract";
-import { schedulerContract, schedulerErrors } from "@seneschal/contract/scheduler";
+import { schedulerContract, schedulerErrors, schedulerInfo } from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/core";
 import { openReplicated } from "@seneschal/core/log";
 import type { Clock, ReplicatedLog } from "@seneschal/core/ports";
@@ -16,6 +16,8 @@ import {
   openAuthorisation,
   type Platform,
   type RateLimits,
+  type Repeat,
+  repeatByTimer,
   tokenVerifiers,
 } from "../platform/index.ts";
 import { openAuditArchive } from "./audit/open-audit-archive.ts";
@@ -33,7 +35,6 @@ import { systemHandlers } from "./handlers/system.ts";
 import { tenantHandlers } from "./handlers/tenants.ts";
 import { schedulerMetrics } from "./metrics.ts";
 import { quotasOn } from "./quotas.ts";
-import { type Repeat, repeatByTimer } from "./repeat.ts";
 import { openOutputs } from "./runner/outputs.ts";
 import type { SchedulerServices } from "./services.ts";
 import { type SchedulerConfig, schedulerSettings } from "./settings.ts";
@@ -62,14 +63,14 @@ export function schedulerService(parts: SchedulerParts = {}) {
     name: "scheduler",
     contract: schedulerContract,
     settings: schedulerSettings,
-    errors: schedulerErrors,
+    info: schedulerInfo,
     livePath: "/healthz",
     build: (config, platform) => build(config, platform, parts),
   });
 }
 
 function limitsOf({ rate_limit }: SchedulerConfig): RateLimits {
-  return { ...rate_limit, exempt: ["healthz", "health", "ready", "metrics", "forwardProposals"] };
+  return rate_limit;
 }
 
 const handlers = { ...tenantHandlers, ...allocationHandlers, ...nodeHandlers, ...systemHandlers };
@@ -109,7 +110,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
   const cluster =
     lease === undefined || self === undefined || token === undefined
       ? undefined
-      : await forwarding({ replicated: local, lease, self, token, timeoutMs });
+      : await forwarding({ replicated: local, lease, self, token, timeoutMs, background: platform.background });
   const quotas = quotasOn(cluster ?? local);
 
   const processId = newId();

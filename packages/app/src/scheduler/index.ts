@@ -1,3 +1,3 @@
+export type { Repeat } from "../platform/index.ts";
 export { type SchedulerParts, schedulerService } from "./build.ts";
-export type { Repeat } from "./repeat.ts";
 export { type SchedulerConfig, schedulerSettings } from "./settings.ts";

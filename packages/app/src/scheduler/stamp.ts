@@ -29,7 +29,7 @@ export function stamp(random: Random, operation: string, asked: Asked, why?: str
   const reason = why === undefined ? {} : { why };
   if (key === undefined) return { id: Buffer.from(random(16)).toString("hex"), by: principal.id, ...reason };
   if (!/^[\x21-\x7e]{1,255}$/.test(key))
-    throw situation("validation_failed", "Idempotency-Key: expected 1 to 255 printable ASCII characters", {
+    throw situation("validation_failed", "headers.idempotency-key: expected 1 to 255 printable ASCII characters", {
       field: "headers.idempotency-key",
     });
   return {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@seneschal/core";
-import type { DefaultRetention, LifecycleRule, Retention } from "@seneschal/core/storage";
+import type { CorsRule, DefaultRetention, LifecycleRule, Retention } from "@seneschal/core/storage";
 
 /** One fragment of a chunk: the device and the extent that hold it. */
 export interface FragmentRecord extends JsonObject {
@@ -144,6 +144,7 @@ export interface BucketDoc extends JsonObject {
   readonly policy?: string;
   readonly lifecycle?: readonly (LifecycleRule & JsonObject)[];
   readonly public_access_block?: Readonly<Record<string, boolean>>;
+  readonly cors?: readonly (CorsRule & JsonObject)[];
 }
 
 export type Versioning = "Enabled" | "Suspended";
@@ -156,4 +157,26 @@ export interface TenantDoc extends JsonObject {
   readonly kek: string;
   readonly dedup: boolean;
   readonly created_at: number;
+}
+
+/** A time that a client set, seconds and nanoseconds. */
+export type SetTime = readonly [seconds: number, nanoseconds: number];
+
+/** What the network file system keeps of a key; of a directory the key ends with `/`, of the root it is empty. */
+export interface FileDoc extends JsonObject {
+  readonly bucket: string;
+  readonly key: string;
+  /** The file id, 16 hex digits: what handles name, also after a rename. */
+  readonly file: string;
+  /** Absent: what the export says of files that nobody owns. */
+  readonly mode?: number;
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly accessed?: SetTime;
+  /** Set by a client, of the content that was there then (`of`): a later write is later. */
+  readonly modified?: JsonObject & { readonly at: SetTime; readonly of: string };
+  /** When the record, or an entry of the directory, last changed by NFS. */
+  readonly changed_at: number;
+  /** Of a file that was made exclusively: what the client called it by. */
+  readonly exclusive?: string;
 }

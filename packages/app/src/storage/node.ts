@@ -20,7 +20,7 @@ import {
   storageError,
   stripeOf,
 } from "@seneschal/core/storage";
-import { type Background, type Job, type Jobs, openBackground, openJobs } from "../platform/index.ts";
+import { type Background, type Job, type Jobs, openBackground, openJobs, type Stoppable } from "../platform/index.ts";
 import { createClusterAudit } from "./cluster/audit-changes.ts";
 import { type ClusterControl, openClusterControl } from "./cluster/cluster-control.ts";
 import { joinCluster, type Membership } from "./cluster/join-cluster.ts";
@@ -398,7 +398,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
   let lastGc = clock.now();
   let lastLifecycle = clock.now();
   let lastCleanUp = clock.now();
-  let timer: NodeJS.Timeout | undefined;
+  let rounds: Stoppable | undefined;
   let round: Promise<void> = Promise.resolve();
   if (cluster.state.lastPeriodicScrubAt === 0) await cluster.propose({ kind: "scrub.periodic", at: clock.now() }, nodeActor);
 
@@ -593,12 +593,11 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     start() {
       jobs.start();
       context.emit("info", "node", `node ${nodeId} started`, { node: nodeId });
-      const round = (): void => void background.step("round", tick);
-      timer ??= setInterval(round, options.sampleMs ?? defaultSampleMs).unref();
-      round();
+      rounds ??= background.every("round", options.sampleMs ?? defaultSampleMs, tick);
+      void background.step("round", tick);
     },
     async stop() {
-      clearInterval(timer);
+      await rounds?.stop();
       await jobs.stop();
       await round.catch(() => undefined);
       await shards.save().catch(() => undefined);

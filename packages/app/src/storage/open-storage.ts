@@ -10,7 +10,7 @@ import { endpoints } from "@seneschal/contract";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
 import { CodedError } from "@seneschal/core";
 import type { DocumentStore, ReplicatedLog, Vault } from "@seneschal/core/ports";
-import type { Durability } from "@seneschal/core/storage";
+import type { Durability, NfsServer, ServeNfs } from "@seneschal/core/storage";
 import { type BuiltService, openAuthorisation, type Platform, type RateLimits } from "../platform/index.ts";
 import { createAdminAuth } from "./admin/admin-auth.ts";
 import { operationHandlers } from "./admin/operation-handlers.ts";
@@ -19,6 +19,7 @@ import { statusHandlers } from "./admin/status-handlers.ts";
 import type { LocalDevice } from "./cluster/join-cluster.ts";
 import { nodeActor } from "./context.ts";
 import { storageInForce } from "./environment.ts";
+import { openNfs } from "./files/open-nfs.ts";
 import { checkCertificates } from "./grpc/authenticate-peer.ts";
 import { type NodePorts, openNodePorts, readDataPathTls } from "./grpc/open-data-path.ts";
 import { openRevocationFile } from "./grpc/revocation-file.ts";
@@ -51,6 +52,8 @@ export interface StorageParts {
   readonly vault: Vault & Partial<PortableKeys>;
   readonly vaultFor?: (tenant: string) => Vault;
   readonly directory: string;
+  /** Speaks NFS, where something is exported. */
+  readonly serveNfs?: ServeNfs | undefined;
 }
 
 /** Puts the storage service together: engine, admin interface, dashboard, S3 gateway, gRPC data path. */
@@ -58,6 +61,9 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   const config = storageInForce(settings, process.env);
   const { clock, random, log } = platform;
   const nodeId = config.node_id;
+  const { serveNfs } = parts;
+  if (config.nfs.exports.length > 0 && serveNfs === undefined)
+    throw new CodedError("config_invalid", "storage.nfs.exports: this process was built without an NFS server");
   // With etcd, PostgreSQL and devices elsewhere nothing else makes it; how full its disk is counts all the same.
   await mkdir(parts.directory, { recursive: true, mode: 0o700 });
   const list = deviceList(config, nodeId, parts.directory);
@@ -116,7 +122,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   const revocations =
     data.crl === undefined || tlsFiles === undefined
       ? undefined
-      : await openRevocationFile(data.crl, { trustedCa: tlsFiles.ca, now: () => clock.now(), provider: nodeCrypto });
+      : openRevocationFile(data.crl, { trustedCa: tlsFiles.ca, now: () => clock.now(), provider: nodeCrypto });
   const peers = checkCertificates({
     ...{ context: node.context, surface: "admin", log },
     ...(revocations === undefined ? {} : { revocations }),
@@ -140,6 +146,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   }
   let gateway: S3Gateway | undefined;
   let ports: NodePorts | undefined;
+  let nfs: NfsServer | undefined;
   return {
     node,
     admin,
@@ -184,6 +191,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
         credentials,
         authorisation,
         policies: await openBucketPolicies(engine),
+        domain: config.s3.domain,
         signatureV2: config.s3.signature_v2,
         log,
         host,
@@ -194,17 +202,19 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
         maxConnections: config.s3.max_connections,
         connections: node.connections,
       });
+      if (serveNfs !== undefined && config.nfs.exports.length > 0)
+        nfs = await openNfs({ config: config.nfs, node, authorisation, log, serveNfs });
       ports = await openNodePorts({ ...data, peerAddress }, node, authorisation, log, tlsFiles);
       if (ports !== undefined) await announce(node, listening(data.address, ports.data), listening(peerAddress, ports.peers));
       node.start();
     },
     listeners: () => ({
       ...(gateway && { s3: gateway.url }),
+      ...(nfs && { nfs: `${config.nfs.host}:${nfs.port}` }),
       ...(ports && { data: listening(data.address, ports.data), peers: listening(peerAddress, ports.peers) }),
     }),
     async stop() {
-      await Promise.all([gateway?.close(), ports?.data.close(), ports?.peers.close()]);
-      revocations?.close();
+      await Promise.all([gateway?.close(), nfs?.close(), ports?.data.close(), ports?.peers.close()]);
       await node.stop();
     },
   };
@@ -212,7 +222,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
 
 function limitsOf({ rate_limit }: StorageConfig): RateLimits {
   const guarded = { routes: ["openSession"], rate: { limit: 10, window: 60_000 } };
-  return { ...rate_limit, guarded, exempt: ["health", "ready", "metrics"] };
+  return { ...rate_limit, guarded };
 }
 
 /** The address with the port that the system gave where port 0 was asked for. */

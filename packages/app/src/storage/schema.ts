@@ -56,6 +56,8 @@ export const storageSchema: StoreSchema = {
       },
     },
     storage_staged: { indexes: { by_time: { key: (d) => [number(d["at"])] }, by_stage: { key: (d) => [text(d["stage"])] } } },
+    /** What the network file system keeps of a key that was seen there: by the id of its object, and by the id of the file. */
+    storage_files: { indexes: { by_file: { key: (d) => [text(d["file"])], unique: true } } },
     storage_trash: { indexes: { by_due: { key: (d) => [number(d["due"])] } } },
     storage_orphans: { indexes: { by_device: { key: (d) => [text(d["device"])] } } },
     storage_simulated_smart: { indexes: {} },

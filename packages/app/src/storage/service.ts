@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { vaultCollections } from "@seneschal/adapters/vault";
-import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
+import { storageContract, storageInfo } from "@seneschal/contract/storage";
 import type { Vault } from "@seneschal/core/ports";
+import type { ServeNfs } from "@seneschal/core/storage";
 import { openDatabase } from "../compose/open-database.ts";
 import { openVault } from "../compose/open-vault.ts";
 import { type StorageServiceConfig, storageServiceSettings } from "../compose/service-settings.ts";
@@ -11,19 +12,27 @@ import { openClusterLog } from "./cluster/open-cluster-log.ts";
 import { openStorage } from "./open-storage.ts";
 import { storageSchema } from "./schema.ts";
 
-/** The storage service with its metadata, devices and vault below `dataDir`, for `buildService` or `startService`. */
-export function storageService(dataDir: string) {
+/**
+ * The storage service with its metadata, devices and vault below `dataDir`, for `buildService` or `startService`. `serveNfs`: what serves its
+ * exports, `serveNfs` of `@seneschal/server-nfs`.
+ */
+export function storageService(dataDir: string, serveNfs?: ServeNfs) {
   return defineService({
     name: "storage",
     contract: storageContract,
     settings: storageServiceSettings,
-    errors: storageHttpErrors,
+    info: storageInfo,
     livePath: "/health",
-    build: (config, platform) => build(config, platform, dataDir),
+    build: (config, platform) => build(config, platform, dataDir, serveNfs),
   });
 }
 
-async function build(config: StorageServiceConfig, platform: Platform, dataDir: string): Promise<BuiltService> {
+async function build(
+  config: StorageServiceConfig,
+  platform: Platform,
+  dataDir: string,
+  serveNfs: ServeNfs | undefined,
+): Promise<BuiltService> {
   const { database, vault: vaultConfig, tenant_vaults, ...own } = config;
   const { clock, random } = platform;
   const directory = join(dataDir, "storage");
@@ -37,7 +46,7 @@ async function build(config: StorageServiceConfig, platform: Platform, dataDir: 
     for (const [tenant, settings] of Object.entries(tenant_vaults))
       tenantVaults.set(tenant, await openVault(settings, keyFile, { store, crypto: nodeCrypto, clock, random }));
     const vaultFor = (tenant: string): Vault => tenantVaults.get(tenant) ?? vault;
-    const storage = await openStorage(own, platform, { store, clusterLog, vault, vaultFor, directory });
+    const storage = await openStorage(own, platform, { store, clusterLog, vault, vaultFor, directory, serveNfs });
     return {
       ...storage,
       async stop() {

@@ -1,6 +1,7 @@
 import { deviceClasses } from "@seneschal/core/storage";
 import { z } from "zod";
 import { duration, etcdSettings, file, rateSettings, secret, serverSettings } from "../platform/index.ts";
+import { nfsSettings } from "./files/settings.ts";
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
 
@@ -25,12 +26,18 @@ export const storageSettings = z.strictObject({
       read_timeout: duration("30s"),
       /** How long a body may stand still, on its way in or out. */
       idle_timeout: duration("60s"),
+      /** A DNS name below which the first labels of a host are a bucket (virtual-host style). Absent: buckets are in paths alone. */
+      domain: z
+        .string()
+        .regex(/^(?=.{1,253}$)(?![\d.]+$)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*$/, "expected a DNS name in lower case")
+        .optional(),
       /** Takes signatures of Version 2 too, in header, URL and form: HMAC-SHA1 that covers no payload. */
       signature_v2: z.boolean().default(false),
       /** Open connections at a time. */
       max_connections: z.int().min(1).max(1_000_000).default(4096),
     })
     .prefault({}),
+  nfs: nfsSettings,
   /** The gRPC data path: off until TLS files are given. Paths of PEM files; `address` is `host:port`. */
   grpc: z
     .strictObject({

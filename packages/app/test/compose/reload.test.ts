@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
@@ -12,6 +12,8 @@ import { type ProcessConfig, processSettings } from "../../src/compose/process-s
 import { type RunningProcess, startProcess } from "../../src/compose/start-process.ts";
 import { watchFiles } from "../../src/compose/watch-files.ts";
 import { type Issued, type TestCa, testCa } from "../platform/test-pki.ts";
+
+const WAIT = { timeout: 30_000 };
 
 let dir = "";
 let ca: TestCa;
@@ -103,7 +105,7 @@ describe.each([
       await process.reload(settings());
       expect(await shown(port)).toBe(next.serial);
       const so = asked;
-      await vi.waitUntil(() => asked > so + 10, { timeout: 30_000 });
+      await vi.waitUntil(() => asked > so + 10, WAIT);
     }
     over = true;
     const statuses = (await Promise.all(clients)).flat();
@@ -179,10 +181,12 @@ it("a file that is replaced is a change, and so is one that is gone", async () =
     },
   );
   try {
-    await writeFile(path, "b");
-    await vi.waitUntil(() => changes === 1);
+    // At once: a file that is being written is a change for each state of it that is seen.
+    await writeFile(`${path}.new`, "b");
+    await rename(`${path}.new`, path);
+    await vi.waitUntil(() => changes === 1, WAIT);
     await rm(path);
-    await vi.waitUntil(() => changes === 2);
+    await vi.waitUntil(() => changes === 2, WAIT);
   } finally {
     watch.close();
   }

@@ -58,6 +58,26 @@ it("a seal ends with what was committed when it began, however busy the log is",
   await rig.close();
 });
 
+it("times never go back in the order of the log, whatever a clock does: since and until cut it where its numbers do", async () => {
+  const rig = await openRig();
+  const admin = rig.admin("acme");
+  const began = rig.clock.now();
+  for (const [n, behind] of [0, 20_000, 5_000, 30_000, 0].entries()) {
+    rig.clock.set(began + n - behind);
+    expect((await admin("POST", "/api/v1/workspaces", { name: `w${n}` })).status).toBe(201);
+  }
+  const { items } = await rig.store.list("audit", "stream", ["acme"], { limit: 100 });
+  const times = items.map(({ doc }) => (doc["event"] as { timestamp: string }).timestamp);
+  expect(times).toEqual([...times].sort());
+  const numbers = items.map(({ doc }) => doc["stream_seq"] as number);
+  for (const since of new Set(times)) {
+    const { body } = await admin("GET", `/api/v1/audit?since=${since}&limit=100`);
+    const found = body.events.map(({ sequence }: { sequence: number }) => sequence).reverse();
+    expect(found.slice(0, numbers.length - times.indexOf(since))).toEqual(numbers.slice(times.indexOf(since)));
+  }
+  await rig.close();
+});
+
 it("one seal covers everything, however many events came, and the log verifies", async () => {
   const rig = await openRig();
   const { audit } = rig.gateway.services;

@@ -93,6 +93,14 @@ describe("edge nodes", () => {
     expect([answer.status, answer.body.error.details.field]).toEqual([400, "vault_address"]);
   });
 
+  it.each(["", "two words", "line\nbreak", "\u0002", "z\u00e9ro", "\ud83d\ude00"])(
+    "a token that no header can carry is refused: %j",
+    async (vault_token) => {
+      const answer = await register({ vault_token });
+      expect([answer.status, answer.body.error.details.field]).toEqual([400, "vault_token"]);
+    },
+  );
+
   it("health tells sealed from healthy, and is kept", async () => {
     const { body: edge } = await register();
     const healthy = (await acme.call("GET", `${base}/${edge.id}/health`)).body;

@@ -68,6 +68,30 @@ describe("emergency access", () => {
     );
   });
 
+  it("a requester has one open request: another waits until it is denied, completed or expired, however many are sent at once", async () => {
+    const [requester, admin] = [person(), rig.admin("acme")];
+    const again = () => requester("POST", `${base}/request`, { reason: "and another" });
+    const open = async (): Promise<string> => {
+      const answers = await Promise.all(Array.from({ length: 4 }, again));
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409]);
+      const { id } = answers.find(({ status }) => status === 201)?.body ?? {};
+      const refused = await again();
+      expect([...told(refused), refused.body.error.details]).toEqual([409, "CONFLICT", { id, status: "pending" }]);
+      return id;
+    };
+    await admin("POST", `${base}/${await open()}/deny`);
+    const granted = await open();
+    await approveTwice(granted);
+    expect((await again()).body.error.details).toEqual({ id: granted, status: "approved" });
+    expect((await requester("POST", `${base}/${granted}/complete`)).status).toBe(200);
+    await open();
+    const start = rig.clock.now();
+    rig.clock.set(start + 24 * hour);
+    await open();
+    expect((await person()("POST", `${base}/request`, { reason: "another's" })).status).toBe(201);
+    rig.clock.set(start);
+  });
+
   it("a token stays away from root keys, recovery, restore, admins and other requests", async () => {
     const { use } = await holder(person());
     const other = await ask(person());
@@ -164,7 +188,7 @@ describe("emergency access", () => {
   it("what is undecided expires after a day, a token after an hour; the sweep writes it down", async () => {
     const requester = person();
     const { id, token } = await holder(requester);
-    const undecided = await ask(requester);
+    const undecided = await ask(person());
     const start = rig.clock.now();
     rig.clock.set(start + hour);
     expect(told(await bearer(token)("GET", "/api/v1/activity"))).toEqual([401, "INVALID_TOKEN"]);

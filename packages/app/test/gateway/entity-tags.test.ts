@@ -123,7 +123,10 @@ describe("entity tags", () => {
       const id = await create("crk/generate-ceremony/start", { total_shares: 2, threshold: 2 });
       return { id };
     },
-    "emergency-access": async () => ({ id: await create("emergency-access/request", { reason: name() }) }),
+    "emergency-access": async () => {
+      const requester = acme.rig.bearer({ sub: name(), org: "acme" });
+      return { id: await create("emergency-access/request", { reason: name() }, requester) };
+    },
     message: async () => ({
       id: await create("messages", { recipient_org_id: "acme", recipient_id: auditor(), subject: "s", body: bytes(3) }),
     }),

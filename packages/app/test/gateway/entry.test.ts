@@ -53,8 +53,8 @@ describe("coming into a workspace, or not", () => {
 
   it("a cancelled password ceremony takes no more seeds", async () => {
     const hooli = rig.bearer({ sub: "root", org: "hooli", roles: ["super_admin"] });
+    const { body } = await hooli("POST", "/api/v1/crk/generate-ceremony/start", { total_shares: 3, threshold: 2 });
     const { call: root } = await registered(rig, hooli, { org: "hooli", sub: "root", roles: ["super_admin"] });
-    const { body } = await root("POST", "/api/v1/crk/generate-ceremony/start", { total_shares: 3, threshold: 2 });
     const path = `/api/v1/crk/generate-ceremony/${body.id}`;
     expect((await root("DELETE", path)).status).toBe(204);
     expect((await root("GET", path)).body.status).toBe("cancelled");

@@ -182,13 +182,13 @@ describe("a hostile partner", () => {
     const silent: (() => void)[] = [];
     front.lie = (_, response) => void silent.push(() => response.writeHead(500).end());
     const accepted = offers.map(({ workspace_id }) => acme.call("POST", `${base}/${workspace_id}/accept-invitation`, {}));
-    await vi.waitFor(() => expect(silent.length).toBe(2), { timeout: 20_000 });
+    await vi.waitFor(() => expect(silent.length).toBe(2), { timeout: 30_000 });
     const { body } = await initech.call("POST", base, { name: "not delayed" });
     await initech.call("POST", `${base}/${body.id}/invite`, { org_id: "delta" });
     const round = deliver();
     await vi.waitFor(
       async () => expect((await delta.call("POST", `${base}/${body.id}/accept-invitation`, {})).status).toBe(204),
-      { timeout: 15_000 },
+      { timeout: 30_000 },
     );
     for (const end of silent) end();
     front.lie = (_, response) => response.writeHead(500).end();

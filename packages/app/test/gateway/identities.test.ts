@@ -191,7 +191,7 @@ describe("identities", () => {
         name: "mistyped",
         permissions: [permission],
       });
-      expect([mistyped.status, mistyped.body.error.details.field]).toEqual([400, "permissions.0"]);
+      expect([mistyped.status, mistyped.body.error.details.field]).toEqual([400, "permissions[0]"]);
     }
     const assign = { identity_id: robin, identity_type: "user", assigned_by: "somebody else" };
     expect((await acme("POST", `/api/v1/identities/roles/${role.id}/assign`, assign)).status).toBe(204);

@@ -5,6 +5,7 @@ import { hpkeSeal } from "@seneschal/crypto/hpke";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { shareId, shares } from "../../src/gateway/replication/collections.ts";
 import { describeShare } from "../../src/gateway/replication/describe.ts";
+import { begin } from "./begin.ts";
 import { asPartner, federate, openSide, type Side } from "./federated.ts";
 import type { Answer, Caller } from "./rig.ts";
 
@@ -256,6 +257,7 @@ describe("a partner that lies about workspaces", () => {
   it("an invitation that went to a partner is not for an organisation of the same id here", async () => {
     const id = await offered("for the other globex");
     const impostor = acme.rig.bearer({ sub: "impostor", org: "globex", roles: ["super_admin"] });
+    await begin(acme.rig.gateway, "globex");
     expect((await impostor("POST", `${base}/${id}/accept-invitation`, {})).status).toBe(404);
     expect((await impostor("POST", `${base}/${id}/decline-invitation`, {})).status).toBe(404);
     expect((await impostor("GET", `${base}/${shared}`)).status).toBe(404);
@@ -263,12 +265,7 @@ describe("a partner that lies about workspaces", () => {
   });
 
   it("an owner of the same id as an organisation here is nobody's partner here", async () => {
-    const { services } = globex.rig.gateway;
-    const { ensureOrganization } = await import("../../src/gateway/index.ts");
-    const principal = { id: "system:test", type: "system", org: "acme", roles: [], scopes: [], method: "none" };
-    await services.transact({ principal, now: globex.rig.clock.now(), requestId: "" }, (unit) =>
-      ensureOrganization(unit, "acme", "configuration"),
-    );
+    await begin(globex.rig.gateway, "acme");
     await refused(next({ crk_protected: true, status: "archived" }), 409, "CONFLICT");
     expect(
       (await globex.rig.bearer({ sub: "eve", org: "acme", roles: ["super_admin"] })("GET", `${base}/${shared}`)).status,

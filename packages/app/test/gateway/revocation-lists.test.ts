@@ -86,10 +86,9 @@ describe("auth.mtls.crl_url", () => {
         });
         await writeFile(file, (await Promise.all(texts)).join(""));
       };
-      lists = await openRevocations({
-        ...{ url: `file://${file}`, trustedCa: chain, refreshMs: 3_600_000, provider: nodeCrypto },
+      lists = openRevocations({
+        ...{ url: `file://${file}`, trustedCa: chain, provider: nodeCrypto },
         now: () => rig.clock.now(),
-        onFailure: () => {},
       });
       const unknown = await auditor("GET", "/api/v1/audit");
       expect([unknown.status, unknown.body.error.code]).toEqual([401, "CERT_UNTRUSTED"]);
@@ -125,7 +124,6 @@ describe("auth.mtls.crl_url", () => {
       rig.clock.advance(366 * 86_400_000);
       expect(await health()).toEqual([503, "unhealthy"]);
     } finally {
-      lists?.close();
       await http.close();
       await rig.close();
       await rm(dir, { recursive: true, force: true });

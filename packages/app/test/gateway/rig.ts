@@ -7,7 +7,7 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
-import { dispatcher, type Hooks, type RunningServer } from "@seneschal/contract";
+import { dispatcher, type Hooks, type RunningServer, UndocumentedCode } from "@seneschal/contract";
 import { unwatched } from "@seneschal/contract/testing";
 import type { DocumentStore, Vault } from "@seneschal/core/ports";
 import {
@@ -110,8 +110,13 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     tokens: [{ ...verifier, method: "jwt" }, ...(await tokenVerifiers(config.auth, now))],
     ...(options.revocations === undefined ? {} : { revocations: options.revocations }),
   });
+  /** Codes that an operation answered and its documents do not name. */
+  const undocumented: unknown[] = [];
   const hooks: Hooks = {
     ...unwatched,
+    onError: (error) => {
+      if (error instanceof UndocumentedCode) undocumented.push(error.message);
+    },
     ...gateway.hooks,
     now,
     requestId: () => Buffer.from(systemRandom(16)).toString("hex"),
@@ -169,6 +174,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       await server.close();
       await gateway.stop?.();
       if (options.store === undefined) await store.close();
+      if (undocumented.length > 0) throw new Error(`documents do not name: ${[...new Set(undocumented)].join("; ")}`);
     },
   };
 }

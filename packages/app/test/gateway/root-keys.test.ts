@@ -2,6 +2,7 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { crkFromJson, deriveShareKey, openShare, Share, Signer } from "@seneschal/crypto/threshold";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { begin } from "./begin.ts";
 import { type Registered, registered } from "./registered.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
 import { makeCrk, shareList, signData } from "./sign.ts";
@@ -23,6 +24,7 @@ describe("customer root keys", () => {
   /** People of a new organisation who can hold shares, from index 1 on. */
   const people = async ({ caller, id }: ReturnType<typeof newOrg>, count: number): Promise<readonly Registered[]> => {
     const all: Registered[] = [];
+    await begin(rig.gateway, id);
     for (let i = 1; i <= count; i++) all.push(await registered(rig, caller(), { org: id, sub: `custodian-${i}` }));
     return all;
   };

@@ -1,6 +1,7 @@
 import { systemRandom } from "@seneschal/adapters/system";
 import { crkFromJson, Share, Signer } from "@seneschal/crypto/threshold";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { begin } from "./begin.ts";
 import { type Registered, registered } from "./registered.ts";
 import { type Answer, type Caller, openRig, type Rig } from "./rig.ts";
 import { type HeldCrk, makeCrk } from "./sign.ts";
@@ -32,6 +33,7 @@ describe("one seat, one person, known by name", () => {
     const org = `org-${orgs}`;
     const officer = rig.bearer({ sub: "root", org, roles: ["super_admin"] });
     const people: Registered[] = [];
+    await begin(rig.gateway, org);
     for (let i = 1; i <= count; i++) people.push(await registered(rig, officer, { org, sub: `person-${i}` }));
     return { org, officer, people };
   };

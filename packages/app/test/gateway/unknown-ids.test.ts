@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { begin } from "./begin.ts";
 import { guardedRoutes } from "./guarded-routes.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
 import { sampleOf } from "./sample-of.ts";
@@ -60,6 +61,7 @@ describe("an id in a path, and a body that the route refuses", () => {
     const { body: workspace } = await acme("POST", "/api/v1/workspaces", { name: "shared", participants: ["globex"] });
     const path = `/api/v1/workspaces/${workspace.id}/accept-invitation`;
     const nobody = rig.bearer({ sub: "n", org: "initech", roles: ["super_admin"] });
+    await begin(rig.gateway, "initech");
     const statuses = [];
     for (const caller of [rig.admin("globex"), nobody]) statuses.push((await caller("POST", path, { no_such_field: 1 })).status);
     expect(statuses).toEqual([400, 404]);

@@ -46,7 +46,16 @@ const narrowed: Readonly<Record<string, readonly string[]>> = {
 
 /** Collections that the release did not have, or that its directory has no document of. */
 const withoutDocuments: Readonly<Record<string, readonly string[]>> = {
-  "0.1": ["bootstrap", "deletion_consents", "edge_syncs", "emergency_acts", "instances", "message_receipts", "spent_nonces"],
+  "0.1": [
+    "audit_gaps",
+    "bootstrap",
+    "deletion_consents",
+    "edge_syncs",
+    "emergency_acts",
+    "instances",
+    "message_receipts",
+    "spent_nonces",
+  ],
 };
 
 const folder = new URL(".", import.meta.url).pathname;

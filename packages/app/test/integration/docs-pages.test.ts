@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
-import { type Contract, contract, dispatcher, docsContract, endpoints, openapi, type RunningServer } from "@seneschal/contract";
+import { dispatcher, docsContract, documentContract, endpoints, type RunningServer } from "@seneschal/contract";
 import { sampleContract, sampleErrors, unwatched } from "@seneschal/contract/testing";
 import { serve } from "@seneschal/server-express";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { documentHandlers } from "../../src/platform/docs/document-handlers.ts";
 import { docsHandlers } from "../../src/platform/index.ts";
 
 const browserPath = [process.env["CHROMIUM"], "/usr/bin/chromium", "/usr/bin/google-chrome"].find(
@@ -11,15 +12,16 @@ const browserPath = [process.env["CHROMIUM"], "/usr/bin/chromium", "/usr/bin/goo
 );
 if (browserPath === undefined) console.warn("no Chromium: the reference pages are not looked at");
 
-const routes: Contract = contract({ ...sampleContract, ...docsContract });
+const info = { title: "Sample", version: "1", errors: sampleErrors };
 
 describe.skipIf(browserPath === undefined)("the reference pages in a browser without a network", () => {
   let server: RunningServer;
   let browser: Awaited<ReturnType<typeof chromium.launch>>;
   beforeAll(async () => {
     const hooks = { ...unwatched, errors: sampleErrors, now: () => Date.now(), requestId: () => "r" };
-    const document = openapi(routes, { title: "Sample", version: "1", errors: sampleErrors });
-    server = await serve(dispatcher(endpoints(docsContract, docsHandlers(document), undefined, hooks), hooks), { port: 0 });
+    const pages = endpoints(docsContract, docsHandlers(), undefined, hooks);
+    const document = endpoints(documentContract, documentHandlers(sampleContract, info), undefined, hooks);
+    server = await serve(dispatcher([...pages, ...document], hooks), { port: 0 });
     browser = await chromium.launch({ executablePath: browserPath ?? "", args: ["--no-sandbox"] });
   });
   afterAll(async () => {
@@ -40,7 +42,7 @@ describe.skipIf(browserPath === undefined)("the reference pages in a browser wit
     });
     page.on("pageerror", (error) => complaints.push(String(error)));
     await page.goto(`${server.url}${path}`);
-    for (const { summary } of Object.values(routes)) {
+    for (const { summary } of Object.values(sampleContract)) {
       await page.getByText(summary, { exact: true }).first().waitFor({ state: "attached", timeout: 20_000 });
     }
     expect(foreign).toEqual([]);

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 
-const file = new URL("../../../../ops/prometheus/gateway-alerts.yaml", import.meta.url).pathname;
+const files = ["gateway", "governance"].map(
+  (service) => new URL(`../../../../ops/prometheus/${service}-alerts.yaml`, import.meta.url).pathname,
+);
 const dashboard = new URL("../../../../ops/grafana/gateway.json", import.meta.url);
 const promtool = process.env["PROMTOOL"] ?? "promtool";
 const installed = spawnSync(promtool, ["--version"]).status === 0;
@@ -15,7 +17,9 @@ interface Rule {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 }
-const rules = (parse(readFileSync(file, "utf8")) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
+const rules = files.flatMap((file) =>
+  (parse(readFileSync(file, "utf8")) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules),
+);
 
 const requests = (status: number) => `gateway_http_requests_total{status="${status}"}`;
 const bucket = (le: string) => `gateway_http_request_duration_seconds_bucket{le="${le}"}`;
@@ -93,6 +97,22 @@ const cases: Readonly<Record<string, readonly [minutes: number, bad: Record<stri
     { 'gateway_certificate_expiry_timestamp_seconds{setting="gateway.server.tls_cert"}': `${15 * 86_400}x90` },
   ],
   GatewayDiskFills: [45, { gateway_disk_free_bytes: "1000000000x45" }, { gateway_disk_free_bytes: "9000000000x45" }],
+  GovernanceBackgroundFails: [
+    10,
+    { 'governance_background_failing{step="audit follow"}': "1x10" },
+    { 'governance_background_failing{step="audit follow"}': "1x3 0x7" },
+  ],
+  GovernanceWorkersStuck: [
+    5,
+    { 'governance_workers_stuck{pool="classify"}': "1x5" },
+    { 'governance_workers_stuck{pool="classify"}': "0x5" },
+  ],
+  GovernanceCertificateEnds: [
+    90,
+    { 'governance_certificate_expiry_timestamp_seconds{setting="governance.server.tls_cert"}': `${13 * 86_400}x90` },
+    { 'governance_certificate_expiry_timestamp_seconds{setting="governance.server.tls_cert"}': `${15 * 86_400}x90` },
+  ],
+  GovernanceDiskFills: [45, { governance_disk_free_bytes: "1000000000x45" }, { governance_disk_free_bytes: "9000000000x45" }],
   GatewayPartnerOverBudget: [
     10,
     { 'gateway_federation_refusals_total{of="message",reason="RATE_LIMITED"}': "0+1x10" },
@@ -105,6 +125,9 @@ function judged(alert: string, minutes: number, series: Record<string, string>, 
   // A rule without a sum keeps the labels of what it looks at.
   const labels: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     GatewayBackgroundFails: { step: "audit seal" },
+    GovernanceBackgroundFails: { step: "audit follow" },
+    GovernanceWorkersStuck: { pool: "classify" },
+    GovernanceCertificateEnds: { setting: "governance.server.tls_cert" },
     GatewayCertificateEnds: { setting: "gateway.server.tls_cert" },
     GatewayPartnerUnreachable: { status: "unhealthy" },
     GatewayPartnerCertificateEnds: { direction: "inbound" },
@@ -131,7 +154,7 @@ test.skipIf(!installed)("each alert fires when it should, and only then (promtoo
     judged(alert, minutes, bad, true),
     judged(alert, minutes, good, false),
   ]);
-  writeFileSync(join(folder, "test.json"), JSON.stringify({ rule_files: [file], evaluation_interval: "1m", tests }));
+  writeFileSync(join(folder, "test.json"), JSON.stringify({ rule_files: files, evaluation_interval: "1m", tests }));
   const { status, stdout, stderr } = spawnSync(promtool, ["test", "rules", join(folder, "test.json")], { encoding: "utf8" });
   rmSync(folder, { recursive: true });
   expect(status, stdout + stderr).toBe(0);

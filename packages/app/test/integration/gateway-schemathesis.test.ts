@@ -1,5 +1,5 @@
 import { openapi } from "@seneschal/contract";
-import { gatewayErrors } from "@seneschal/contract/gateway";
+import { gatewayInfo } from "@seneschal/contract/gateway";
 import { adminRoles } from "@seneschal/core/keys";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { servedRoutes } from "../../src/gateway/index.ts";
@@ -15,7 +15,7 @@ const long = process.env["SCHEMATHESIS_EXAMPLES"] !== undefined;
 describe.skipIf(schemathesis === undefined)(
   "an independent tester finds no 5xx, no undocumented status, no broken schema",
   () => {
-    const document = openapi(servedRoutes, { title: "Gateway", version: "test", errors: gatewayErrors });
+    const document = openapi(servedRoutes, { ...gatewayInfo, version: "test" });
     let rig: Rig;
     let partner: Side;
     let own: Side;

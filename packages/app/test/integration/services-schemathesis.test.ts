@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openapi } from "@seneschal/contract";
-import { governanceContract, governanceErrors } from "@seneschal/contract/governance";
-import { schedulerContract, schedulerErrors } from "@seneschal/contract/scheduler";
-import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
+import { governanceContract, governanceInfo } from "@seneschal/contract/governance";
+import { schedulerContract, schedulerInfo } from "@seneschal/contract/scheduler";
+import { storageContract, storageInfo } from "@seneschal/contract/storage";
 import { serve } from "@seneschal/server-express";
 import { describe, expect, it } from "vitest";
 import { startRig } from "../governance/rig.ts";
@@ -19,7 +19,7 @@ describe.skipIf(schemathesis === undefined)(
   () => {
     it.each(["admin", "reader", undefined])("in data governance, as %s", async (who) => {
       const rig = await startRig(serve, { settings: { rate_limit: { authenticated: { limit: 1_000_000 } } } });
-      const document = openapi(governanceContract, { title: "Governance", version: "test", errors: governanceErrors });
+      const document = openapi(governanceContract, { ...governanceInfo, version: "test" });
       const token = who === undefined ? {} : { token: `key-of-${who}` };
       const { clean, text } = await probe({ url: rig.service.url, document, ...token });
       await rig.stop();
@@ -29,7 +29,7 @@ describe.skipIf(schemathesis === undefined)(
     it.each(["root", "ada", "agent-1", undefined] as const)("in the scheduler, as %s", async (who) => {
       const backups = mkdtempSync(join(tmpdir(), "schemathesis-backups-"));
       const harness = await startScheduler(serve, { storage: { backups } });
-      const document = openapi(schedulerContract, { title: "Scheduler", version: "test", errors: schedulerErrors });
+      const document = openapi(schedulerContract, { ...schedulerInfo, version: "test" });
       // Streams that end when the caller goes.
       const streams = Object.entries(schedulerContract).filter(
         ([, route]) => "produces" in route && /event-stream/.test(route.produces),
@@ -44,7 +44,7 @@ describe.skipIf(schemathesis === undefined)(
 
     it.each(["root", "oncall", undefined] as const)("in the storage node, as %s", async (who) => {
       const harness = await startStorage(serve);
-      const document = openapi(storageContract, { title: "Storage", version: "test", errors: storageHttpErrors });
+      const document = openapi(storageContract, { ...storageInfo, version: "test" });
       const token = who === undefined ? {} : { token: storageToken(who) };
       // Their S3 destination is not configured here: 503, as documented.
       const without = ["startBackup", "listBackups", "restoreBackup"];

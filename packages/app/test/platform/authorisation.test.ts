@@ -1,6 +1,6 @@
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import type { Principal, Route } from "@seneschal/contract";
-import { governanceContract } from "@seneschal/contract/governance";
+import { governanceContract, modelContract } from "@seneschal/contract/governance";
 import { schedulerContract } from "@seneschal/contract/scheduler";
 import { storageContract } from "@seneschal/contract/storage";
 import type { JsonObject } from "@seneschal/core";
@@ -60,6 +60,7 @@ describe("policies/authz/governance.rego", () => {
     "restore",
     "evaluate",
     "approve",
+    "models",
     "lineage:read",
     "lineage:write",
     "resources:write",
@@ -74,7 +75,7 @@ describe("policies/authz/governance.rego", () => {
 
   test("opens to a key what its scopes name, and everything to admin; a role opens nothing", async () => {
     const policy = await shipped("governance", { anonymous: SCOPES });
-    for (const route of [...guarded(governanceContract), ...STRANGE]) {
+    for (const route of [...guarded({ ...governanceContract, ...modelContract() }), ...STRANGE]) {
       const { action = "" } = route;
       const opening = Object.hasOwn(openedBy, action) ? openedBy[action] : [];
       for (const scope of [undefined, ...SCOPES, "constructor", ""]) {
@@ -85,7 +86,9 @@ describe("policies/authz/governance.rego", () => {
         }
       }
     }
-    expect(new Set(guarded(governanceContract).map(({ action }) => action))).toEqual(new Set(Object.keys(openedBy)));
+    expect(new Set(guarded({ ...governanceContract, ...modelContract() }).map(({ action }) => action))).toEqual(
+      new Set(Object.keys(openedBy)),
+    );
   });
 
   test("opens to a caller without a key what the configuration names, and nothing else", async () => {

@@ -1,9 +1,11 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { openMetrics } from "@seneschal/adapters/metrics";
+import { nextTurn } from "@seneschal/adapters/system";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openBackground } from "../../src/platform/background.ts";
 import { withBackground } from "../../src/platform/health.ts";
+import type { Repeat } from "../../src/platform/repeat.ts";
 
 const log = openLogger({ level: "silent" });
 const fail = () => Promise.reject(new Error("broken"));
@@ -47,6 +49,46 @@ describe("background work", () => {
     expect(background.failing()).toEqual(["items"]);
     background.skip("items");
     expect(background.failing()).toEqual([]);
+  });
+  test("what is begun again and again, or is due, has its next turn whether the last failed or not, and is seen to fail until then", async () => {
+    const turns = fc.array(fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(turns, async (outcomes) => {
+        const background = openBackground(log, openMetrics({ prefix: "t", version: "1" }));
+        const loops: (() => Promise<void>)[] = [];
+        const byHand: Repeat = (_ms, work) => {
+          loops.push(work);
+          return { stop: async () => undefined };
+        };
+        let round: readonly boolean[] = [];
+        for (const i of [0, 1, 2]) background.every(`s${i}`, 1, async () => (round[i] === true ? undefined : fail()), byHand);
+        for (round of outcomes) {
+          await Promise.all(loops.map((turn) => turn()));
+          expect(background.failing()).toEqual([0, 1, 2].filter((i) => round[i] !== true).map((i) => `s${i}`));
+        }
+      }),
+    );
+  });
+  test("a step that is due is done once however often that is said, again by itself after it failed, and never after its end", async () => {
+    const background = openBackground(log, openMetrics({ prefix: "t", version: "1" }));
+    let runs = 0;
+    let succeeded = (): void => undefined;
+    const whole = new Promise<void>((resolve) => {
+      succeeded = resolve;
+    });
+    const step = background.soon("seal", 1, async () => {
+      runs += 1;
+      if (runs < 3) throw new Error("broken");
+      succeeded();
+    });
+    step.due(0);
+    step.due(0);
+    await whole;
+    await step.stop();
+    expect([runs, background.failing()]).toEqual([3, []]);
+    step.due(0);
+    await nextTurn();
+    expect(runs).toBe(3);
   });
   test("a failing step degrades health by its name, and does not make it unready", () => {
     const health = { status: "healthy", ready: true, components: { database: { status: "healthy" } } } as const;

@@ -8,7 +8,7 @@ import { clientKey } from "../../src/platform/rate-limit/client-key.ts";
 describe("the rate limit hook", () => {
   const rate = (limit: number) => ({ limit, window: 3_600_000 });
   const wire = (remoteAddress: string, path = "/x") => ({ remoteAddress, path }) as unknown as WireRequest;
-  const ref = (id: string) => ({ id, route: {} as never });
+  const ref = (id: string, uncounted = false) => ({ id, route: { uncounted } as never });
   const ada: Principal = { id: "ada", type: "apikey", org: "o", roles: [], scopes: [], method: "apikey" };
   const hook = (now = 1_700_000_000_000) =>
     rateLimiter(
@@ -17,7 +17,6 @@ describe("the rate limit hook", () => {
         authenticated: rate(3),
         anonymous: rate(1),
         guarded: { routes: ["enroll"], rate: rate(2) },
-        exempt: ["health"],
       },
       openMemoryRates(() => new Uint8Array(32)),
       () => now,
@@ -45,8 +44,8 @@ describe("the rate limit hook", () => {
     expect(answers).toEqual([true, true, false]);
   });
 
-  test("an exempt route is not counted and carries no headers", async () => {
-    expect(await hook()(wire("1.1.1.1"), ref("health"), undefined)).toBeUndefined();
+  test("an uncounted route is not counted and carries no headers", async () => {
+    expect(await hook()(wire("1.1.1.1"), ref("health", true), undefined)).toBeUndefined();
   });
 
   test("the headers are those of the draft, and of old clients; the key is hidden", async () => {

@@ -44,7 +44,7 @@ function start(
     name: "demo",
     contract: routes,
     settings: z.strictObject({}),
-    errors,
+    info: { title: "demo", errors },
     build: async (): Promise<BuiltService> => {
       const failure = more.fails?.();
       if (failure !== undefined) throw failure;

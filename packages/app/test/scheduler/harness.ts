@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { openLogger } from "@seneschal/adapters/logging";
 import { type SettableClock, settableClock } from "@seneschal/adapters/memory";
 import { systemRandom } from "@seneschal/adapters/system";
 import type { Serve } from "@seneschal/contract";
@@ -7,6 +6,7 @@ import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
 import { type RunningService, startService } from "../../src/platform/index.ts";
 import { type SchedulerParts, schedulerService, schedulerSettings } from "../../src/scheduler/index.ts";
+import { contractLog } from "../platform/contract-log.ts";
 
 export const servers: readonly (readonly [string, Serve])[] = [
   ["express", express],
@@ -69,12 +69,13 @@ export async function startScheduler(
     ...settings,
     storage: { kind: "memory", ...(settings["storage"] as object | undefined) },
   });
+  const contract = contractLog();
   const service = await startService(schedulerService({ repeat: () => ({ stop: async () => undefined }), ...parts }), config, {
     serve,
     listen: { port: 0 },
     clock,
     random: systemRandom,
-    log: openLogger({ level: "silent" }),
+    log: contract.log,
     version: "test",
   });
   const call: Harness["call"] = async (who, method, path, body, headers = {}) => {
@@ -120,7 +121,10 @@ export async function startScheduler(
     },
     submit: async (who, request = {}) =>
       (await ok(who, "POST", "/api/v1/allocations", { tenant: "physics", entrypoint: "true", ...request })).id as string,
-    stop: () => service.stop(),
+    async stop() {
+      await service.stop();
+      contract.check();
+    },
   };
 }
 

@@ -226,6 +226,18 @@ describe.each(servers)("admin interface on %s", (_, serve) => {
       made.body.secret_key,
     );
     expect((await h.call("root", "DELETE", `/ui/api/ops/credentials/${made.body.access_key}`)).status).toBe(200);
+    const limits = { access: "read_only", resources: [{ bucket: "docs", prefix: "a/" }] };
+    const limited = await h.call("root", "POST", "/ui/api/ops/tenants/alpha/credentials", limits);
+    expect([limited.status, limited.body]).toMatchObject([201, limits]);
+    for (const wrong of [
+      { access: "write_only" },
+      { resources: [] },
+      { resources: [{ bucket: "Docs" }] },
+      { resources: [{ bucket: "docs", prefix: "a\0" }] },
+      { resources: [{ prefix: "a" }] },
+      { scope: "all" },
+    ])
+      expect((await h.call("root", "POST", "/ui/api/ops/tenants/alpha/credentials", wrong)).status).toBe(400);
     await h.call("root", "POST", "/ui/api/ops/tenants", { tenant_id: "doomed" });
     expect((await h.call("root", "POST", "/ui/api/ops/tenants/doomed/shred", { confirm: "yes" })).status).toBe(400);
     expect((await h.call("root", "POST", "/ui/api/ops/tenants/doomed/shred", { confirm: "doomed" })).status).toBe(200);

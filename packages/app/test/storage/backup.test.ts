@@ -5,7 +5,7 @@ import { serve } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createBucket } from "../../src/storage/objects/buckets.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
-import { listKeys } from "../../src/storage/objects/list-keys.ts";
+import { listUploads } from "../../src/storage/objects/list-keys.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
 import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
 import { createCredentials } from "../../src/storage/s3/credentials.ts";
@@ -35,8 +35,8 @@ describe("backup and restore", () => {
     keeper = await startStorage(serve);
     await keeper.call("root", "POST", "/ui/api/ops/tenants", { tenant_id: "backups" });
     await createBucket(keeper.storage.node.objects, "backups", "vault", "us-east-1");
-    const keys = (await keeper.call("root", "POST", "/ui/api/ops/tenants/backups/credentials")).body;
-    const s3 = { endpoint: keeper.storage.gateway()!.url, bucket: "vault", ...keys };
+    const { access_key, secret_key } = (await keeper.call("root", "POST", "/ui/api/ops/tenants/backups/credentials")).body;
+    const s3 = { endpoint: keeper.storage.gateway()!.url, bucket: "vault", access_key, secret_key };
     settings = { backup: { directory: join(keeper.directory, "backups"), s3 } };
     source = await startStorage(serve, settings);
     for (const tenant_id of ["alpha", "beta"]) await source.call("root", "POST", "/ui/api/ops/tenants", { tenant_id });
@@ -163,7 +163,7 @@ describe("backup and restore", () => {
     };
     const open = async () =>
       (
-        await listKeys(keeper.storage.node.objects, "storage_uploads", {
+        await listUploads(keeper.storage.node.objects, {
           bucket: "parts",
           prefix: "",
           delimiter: "",

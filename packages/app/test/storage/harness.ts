@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openLogger } from "@seneschal/adapters/logging";
 import { createMemoryLog, openMemoryStore } from "@seneschal/adapters/memory";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { Serve, ServeOptions } from "@seneschal/contract";
@@ -12,6 +11,7 @@ import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
 import { defineService, type RunningService, startService } from "../../src/platform/index.ts";
 import { openStorage, type Storage, storageSchema, storageSettings } from "../../src/storage/index.ts";
+import { contractLog } from "../platform/contract-log.ts";
 import { switchableVault } from "./rig.ts";
 
 export const servers: readonly (readonly [string, Serve])[] = [
@@ -89,12 +89,13 @@ export async function startStorage(
       return storage;
     },
   });
+  const contract = contractLog();
   const service = await startService(definition, config, {
     serve,
     listen: { port: 0, ...(options.tls === undefined ? {} : { tls: options.tls }) },
     clock: options.clock ?? systemClock,
     random: systemRandom,
-    log: openLogger({ level: "silent" }),
+    log: contract.log,
     version: "test",
   });
   if (storage === undefined) throw new Error("not built");
@@ -122,6 +123,7 @@ export async function startStorage(
     async stop() {
       await service.stop();
       await rm(directory, { recursive: true, force: true });
+      contract.check();
     },
   };
 }

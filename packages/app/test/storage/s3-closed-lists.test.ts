@@ -231,12 +231,10 @@ describe("requests that others carry out as something else", () => {
         new sdk.RenameObjectCommand({ ...dst, RenameSource: "kept/src" }),
         new sdk.PutObjectCommand({ ...dst, Body: "BB", WriteOffsetBytes: 4 }),
         new sdk.PutObjectCommand({ ...dst, Body: "B", WebsiteRedirectLocation: "/elsewhere" }),
-        new sdk.PutObjectCommand({ ...dst, Body: "B", ACL: "public-read" }),
         new sdk.PutBucketVersioningCommand({
           Bucket: "kept",
           VersioningConfiguration: { Status: "Enabled", MFADelete: "Enabled" },
         }),
-        new sdk.CreateBucketCommand({ Bucket: "public", ACL: "public-read" }),
         new sdk.GetBucketLoggingCommand({ Bucket: "kept" }),
         new sdk.ListBucketMetricsConfigurationsCommand({ Bucket: "kept" }),
         new sdk.ListBucketInventoryConfigurationsCommand({ Bucket: "kept" }),
@@ -308,12 +306,7 @@ describe("a presigned URL", () => {
     const head = await presigned("HEAD", "/kept/url", { "x-amz-checksum-mode": "ENABLED" });
     expect([head.status, head.headers.get("x-amz-meta-colour")]).toEqual([200, "blue"]);
     await unchanged(async () => {
-      for (const extra of [
-        { "x-amz-acl": "public-read" },
-        { "x-amz-website-redirect-location": "/" },
-        { "X-Amz-Write-Offset-Bytes": "4" },
-        { metrics: "" },
-      ])
+      for (const extra of [{ "x-amz-website-redirect-location": "/" }, { "X-Amz-Write-Offset-Bytes": "4" }, { metrics: "" }])
         expect((await presigned("PUT", "/kept/url", extra as Record<string, string>)).status).toBe(501);
       expect((await presigned("DELETE", "/kept/url", { annotation: "" })).status).toBe(501);
     });

@@ -25,7 +25,7 @@ function whole(name: string, form: XmlForm, list = false): Node {
     typeof form === "string"
       ? []
       : Object.entries(form)
-          .filter(([, inner]) => inner !== "unbuilt")
+          .filter(([child, inner]) => inner !== "unbuilt" && !child.startsWith("@"))
           .map(([child, inner]) => {
             const many = typeof inner === "object" && "each" in inner;
             return whole(child, many ? (inner as XmlList).each : (inner as XmlForm), many);

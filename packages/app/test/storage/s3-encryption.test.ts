@@ -7,6 +7,7 @@ import { customerCipher } from "../../src/storage/objects/customer-key.ts";
 import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
 import { bytesOf, collect, pattern } from "./rig.ts";
 import { openS3Rig, type S3Rig, sdk } from "./s3-rig.ts";
+import { signedFetch } from "./signed-fetch.ts";
 
 let s3: S3Rig;
 const client = () => s3.client();
@@ -105,6 +106,28 @@ describe("an object under a client's key", () => {
     const across = await client().send(new sdk.GetObjectCommand({ Bucket, Key: "m", Range: `bytes=${at}-${at + 20}`, ...key }));
     expect((await bytes(across)).equals(whole.subarray(at, at + 21))).toBe(true);
   });
+});
+
+test("a completion may say how its upload is encrypted, and nothing else", async () => {
+  const named = { ServerSideEncryption: "aws:kms", SSEKMSKeyId: "alpha" } as const;
+  const { UploadId } = await client().send(new sdk.CreateMultipartUploadCommand({ Bucket, Key: "told", ...named }));
+  const part = { Bucket, Key: "told", UploadId, PartNumber: 1 };
+  const { ETag } = await client().send(new sdk.UploadPartCommand({ ...part, Body: "part" }));
+  const body = Buffer.from(
+    `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>${ETag}</ETag></Part></CompleteMultipartUpload>`,
+  );
+  const complete = (headers: Record<string, string>) =>
+    signedFetch(s3, { method: "POST", path: `/${Bucket}/told`, query: { uploadId: UploadId ?? "" }, headers, body });
+  const header = "x-amz-server-side-encryption";
+  for (const wrong of [{ [header]: "AES256" }, { [header]: "aws:kms", [`${header}-aws-kms-key-id`]: "beta" }])
+    expect((await complete(wrong)).status).toBe(400);
+  expect(await failure(client().send(new sdk.HeadObjectCommand({ Bucket, Key: "told" })))).toBe("404 NotFound");
+  const done = await complete({ [header]: "aws:kms", [`${header}-aws-kms-key-id`]: "alpha" });
+  expect([done.status, done.headers.get(header), done.headers.get(`${header}-aws-kms-key-id`)]).toEqual([
+    200,
+    "aws:kms",
+    "alpha",
+  ]);
 });
 
 test("a tenant's key is called as the tenant is: another name is no key, and a bucket's default is what objects get", async () => {

@@ -102,7 +102,7 @@ describe("an upload by a form", () => {
         403,
       ],
       [{ fields: { key: "k", frobnicate: "1" } }, 501],
-      [{ fields: { key: "k", acl: "public-read" } }, 501],
+      [{ fields: { key: "k", acl: "public-read" } }, 400],
       [{ fields: {} }, 400],
     ];
     for (const [i, [form, status]] of denied.entries()) expect([i, (await post(form)).status]).toEqual([i, status]);

@@ -126,7 +126,7 @@ const run = (lock: boolean) => async (steps: readonly Step[], pageSize: number) 
       afterVersion = versionIdOf(page.items.at(-1) ?? {});
     }
     expect(listed).toEqual(keys.flatMap((k) => of(k).map((v, i) => `${k} ${v.id} ${i === 0} ${v.body === undefined}`)));
-    const current = await listKeys(objects(), "storage_objects", {
+    const current = await listKeys(objects(), {
       ...{ bucket: "docs", prefix: "", delimiter: "", after: "", limit: 1000 },
     });
     expect(current.items.map((o) => o.key)).toEqual(keys.filter((k) => of(k)[0]?.body !== undefined));

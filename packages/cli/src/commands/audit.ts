@@ -1,8 +1,21 @@
+import { openLogger } from "@seneschal/adapters/logging";
+import { acceptGap } from "@seneschal/app";
 import { exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
+import { readConfig } from "../read-config.ts";
+import { version } from "../version.ts";
+import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
 
-/** `seneschal audit verify`: ends with 1 when the log is not whole. */
+type Gaps = readonly { readonly first: number; readonly last: number }[];
+
+/** What verification says for ever of events that were accepted as gone. */
+function butFor(gaps: Gaps): string {
+  const texts = gaps.map(({ first, last }) => (first === last ? `${first}` : `${first} to ${last}`));
+  return texts.length === 0 ? "" : `, but for accepted gaps: ${texts.join(", ")}`;
+}
+
+/** `seneschal audit ...`; `verify` and `accept-gap` end with 1 when the log is not whole. */
 export const addAudit: AddCommand = (program, { host, result, exit }) => {
   const audit = program.command("audit").description("the audit log of the caller's organisation");
   withConnection(audit.command("verify").description("prove that no event was edited, removed, reordered or cut off"))
@@ -12,8 +25,23 @@ export const addAudit: AddCommand = (program, { host, result, exit }) => {
       const { since, until } = options;
       const range = { ...(since === undefined ? {} : { since }), ...(until === undefined ? {} : { until }) };
       const verdict = await connect(host, options, (gateway) => gateway.verifyAudit({ body: range }));
-      result(verdict, verdict.valid ? "the log is whole" : "THE LOG IS NOT WHOLE");
+      result(verdict, verdict.valid ? `the log is whole${butFor(verdict.accepted_gaps)}` : "THE LOG IS NOT WHOLE");
       if (!verdict.valid) exit(exitCode.no);
+    });
+  audit
+    .command("accept-gap")
+    .description("accept that events of the whole instance's log are gone for good, while the gateway is stopped")
+    .requiredOption("--first <n>", "the first missing event, counted over all organisations", wholeNumber)
+    .requiredOption("--last <n>", "the last one", wholeNumber)
+    .requiredOption("--reason <text>", "what is known of how they went; it is recorded and signed")
+    .option("-c, --config <file>", "YAML or JSON file")
+    .option("--set <path=value...>", "a setting by its path")
+    .action(async (options: { first: number; last: number; reason: string; config?: string; set?: string[] }) => {
+      const config = await readConfig(host, options);
+      const log = openLogger({ level: "warn", destination: { write: (line) => host.err(line.trimEnd()) } });
+      const done = await acceptGap(config, options, { log, version });
+      result(done);
+      if (!done.log.valid) exit(exitCode.no);
     });
   withConnection(audit.command("list").description("newest events"))
     .option("--limit <n>", "how many", "20")

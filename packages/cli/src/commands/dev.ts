@@ -3,7 +3,7 @@ import { startDev } from "@seneschal/app";
 import { CodedError } from "@seneschal/core";
 import { isOrganizationId } from "@seneschal/core/keys";
 import { InvalidArgumentError, Option } from "commander";
-import { chooseServer } from "../choose-server.ts";
+import { chooseServer, serveNfs } from "../choose-server.ts";
 import { version } from "../version.ts";
 import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
@@ -35,7 +35,16 @@ export const addDev: AddCommand = (program, { host, result }) => {
         const strange = organizations.find((id) => !isOrganizationId(id));
         if (strange !== undefined)
           throw new CodedError("usage", "an organisation id has 1 to 128 printable characters without /");
-        const running = await startDev({ dataDir, organizations, portBase, http, serve: await chooseServer(http), log, version });
+        const running = await startDev({
+          dataDir,
+          organizations,
+          portBase,
+          http,
+          serve: await chooseServer(http),
+          serveNfs,
+          log,
+          version,
+        });
         const { credentials, file } = running;
         const services = running.services.map(({ name, url }) => ({ name, url }));
         result(

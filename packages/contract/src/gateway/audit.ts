@@ -18,7 +18,7 @@ const auditEvent = z
     purpose: z.string(),
     result: z.enum(auditResults),
     data_hash: z.string().meta({ description: "SHA-256 leaf hash over the canonical form of all stored fields, hex" }),
-    prev_hash: z.string().meta({ description: "data_hash of the event before, empty for the first" }),
+    prev_hash: z.string().meta({ description: "data_hash of the event before, empty for the first and behind a gap" }),
     metadata: z.record(z.string(), z.unknown()),
     request_id: z.string(),
   })
@@ -98,7 +98,13 @@ export const auditRoutes = {
         since: timestamp.nullable(),
         until: timestamp.nullable(),
         flaw: z.enum(auditFlaws).nullable().meta({ description: "what is wrong; null when the log is whole" }),
-        sequence: z.int().nullable().meta({ description: "the first event that is missing, where that is known" }),
+        sequence: z
+          .int()
+          .nullable()
+          .meta({ description: "the first event that is missing, or stands where none may, where that is known" }),
+        accepted_gaps: z
+          .array(z.object({ first: z.int(), last: z.int() }))
+          .meta({ description: "events that are missing, which the operator of the instance has accepted as gone" }),
       })
       .meta({ id: "AuditVerification" }),
   },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
 import { idParam, inOrder, listOf, moment, organizationId, page, timestamp } from "./shapes.ts";
 
@@ -30,7 +31,7 @@ const seal = {
   digest_key: z.string().meta({ description: "the organisation's public signing key, base64" }),
 };
 
-const complianceReport = z.object({ ...facts, data: z.record(z.string(), z.json()), ...seal }).meta({ id: "ComplianceReport" });
+const complianceReport = z.object({ ...facts, data: z.record(z.string(), jsonValue), ...seal }).meta({ id: "ComplianceReport" });
 
 const reportSeal = z
   .object({ ...facts, format: z.enum(formats), size: z.int().meta({ description: "bytes that the digest covers" }), ...seal })

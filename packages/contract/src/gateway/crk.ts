@@ -51,14 +51,7 @@ const dealtShare = z
 const share = z.strictObject({ index: z.int().min(1).max(255), data: base64(16, 4096) }).meta({ id: "Share" });
 
 /** A share as the only content of a body, wrapped or bare. */
-export const shareBody = z
-  .strictObject({ share: share.optional(), index: share.shape.index.optional(), data: share.shape.data.optional() })
-  .transform(({ share: wrapped, index, data }, context) => {
-    if (wrapped !== undefined && index === undefined && data === undefined) return wrapped;
-    if (wrapped === undefined && index !== undefined && data !== undefined) return { index, data };
-    context.addIssue({ code: "custom", path: ["share"], message: "expected one share: index and data" });
-    return z.NEVER;
-  });
+export const shareBody = z.union([share, z.strictObject({ share }).transform((body) => body.share)]);
 
 const ceremony = z
   .object({

@@ -35,13 +35,18 @@ export const edgeRoutes = {
       z.strictObject({
         name,
         vault_address: z.url().max(2048),
-        vault_token: z.string().min(1).max(4096),
+        // It is sent as a header.
+        vault_token: z
+          .string()
+          .max(4096)
+          .regex(/^[\x21-\x7e]+$/, "a token is of visible ASCII characters"),
         vault_ca_cert: z.string().max(65_536).optional(),
         classification: z.enum(["CONFIDENTIAL", "SECRET"]).default("CONFIDENTIAL"),
         region: z.string().max(256).default(""),
         tags: z
           .record(z.string().min(1).max(128), z.string().max(1024))
           .refine((tags) => Object.keys(tags).length <= 64, "at most 64 tags")
+          .meta({ maxProperties: 64 })
           .default({}),
       }),
       { vault_addr: "vault_address" },

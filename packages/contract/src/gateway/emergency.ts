@@ -44,11 +44,12 @@ export const emergencyRoutes = {
     ...route,
     method: "POST",
     path: `${base}/request`,
-    summary: "Ask for emergency access",
+    summary: "Ask for emergency access; one open request a requester",
     action: "emergency:request",
     body: aliased(z.strictObject({ org_id: organizationId.optional(), reason: text.min(1) }), { justification: "reason" }),
     status: 201,
     reply: accessRequest,
+    errors: [409],
   },
   listEmergencyAccess: {
     ...route,

@@ -1,5 +1,6 @@
 import type { KeysCode } from "@seneschal/core/keys";
 import { type ErrorTable, errorTable } from "../error-table.ts";
+import { only } from "./only.ts";
 
 /** Wire code to status: the catalogue of the gateway, checked against `docs/errors.md`. */
 export const gatewayCodes = {
@@ -25,6 +26,7 @@ export const gatewayCodes = {
   SIGNATURE_EXPIRED: 403,
   BOOTSTRAP_CLOSED: 403,
   RESTORE_FORBIDDEN: 403,
+  ORGANIZATION_UNKNOWN: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   CONFLICT: 409,
@@ -56,8 +58,8 @@ export const gatewayCodes = {
   SERVICE_UNAVAILABLE: 503,
 } as const satisfies Readonly<Record<KeysCode, number>> & Readonly<Record<string, number>>;
 
-/** The only place where the gateway's failures meet HTTP. Ports' codes that a caller may see are named here too. */
-export const gatewayErrors: ErrorTable = errorTable(gatewayCodes, {
+/** What the dispatcher's situations, and ports' codes that a caller may see, are called. */
+const names = {
   invalid_request: "VALIDATION_ERROR",
   invalid_json: "INVALID_JSON",
   validation_failed: "VALIDATION_ERROR",
@@ -90,4 +92,7 @@ export const gatewayErrors: ErrorTable = errorTable(gatewayCodes, {
   store_unavailable: "SERVICE_UNAVAILABLE",
   store_failed: "SERVICE_UNAVAILABLE",
   store_closed: "SERVICE_UNAVAILABLE",
-});
+} as const;
+
+/** The only place where the gateway's failures meet HTTP. */
+export const gatewayErrors: ErrorTable = errorTable(gatewayCodes, names, only);

@@ -3,7 +3,8 @@ import type { Contract } from "../route.ts";
 
 const component = z.object({ status: z.enum(["healthy", "unhealthy"]), message: z.string().optional() });
 
-const probe = { tag: "health", auth: "public", status: 200, errors: [503] } as const;
+const open = { tag: "health", auth: "public", status: 200 } as const;
+const probe = { ...open, uncounted: true, alsoStatus: [503] } as const;
 
 /** Probes and discovery: no authentication. */
 export const healthRoutes = {
@@ -37,7 +38,7 @@ export const healthRoutes = {
   },
   metrics: { ...probe, method: "GET", path: "/metrics", summary: "Metrics, Prometheus text format", produces: "text/plain" },
   ssoConfig: {
-    ...probe,
+    ...open,
     method: "GET",
     path: "/api/v1/sso-config",
     summary: "Login parameters of the identity provider; empty strings without one",

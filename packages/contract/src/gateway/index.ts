@@ -1,4 +1,5 @@
 import { contract } from "../contract.ts";
+import type { OpenApiInfo } from "../openapi.ts";
 import { admissionRoutes } from "./admissions.ts";
 import { auditRoutes } from "./audit.ts";
 import { backupRoutes } from "./backups.ts";
@@ -8,6 +9,7 @@ import { crkRoutes } from "./crk.ts";
 import { edgeRoutes } from "./edges.ts";
 import { emergencyRoutes } from "./emergency.ts";
 import { enrollmentRoutes } from "./enrollment.ts";
+import { gatewayErrors } from "./errors.ts";
 import { federationRoutes } from "./federation.ts";
 import { generationCeremonyRoutes } from "./generation-ceremonies.ts";
 import { healthRoutes } from "./health.ts";
@@ -23,6 +25,7 @@ import { workspaceRoutes } from "./workspaces.ts";
 
 export { gatewayCodes, gatewayErrors } from "./errors.ts";
 export { type PeerState, peerState } from "./federation.ts";
+export { organizationBeginnings } from "./organizations.ts";
 export { type SignedOperation, signedOperations } from "./signing-requests.ts";
 export type { TravellingPolicy, TravellingWorkspace } from "./workspaces.ts";
 
@@ -58,3 +61,10 @@ export const gatewayContract = contract({
 
 /** The type of {@link gatewayContract}, for clients and handlers. */
 export type GatewayContract = typeof gatewayContract;
+
+/** What its OpenAPI document says of the service as a whole. */
+export const gatewayInfo: Omit<OpenApiInfo, "version"> = {
+  title: "Seneschal key governance",
+  errors: gatewayErrors,
+  keepsAnswers: true,
+};

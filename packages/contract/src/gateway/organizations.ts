@@ -34,3 +34,9 @@ export const organizationRoutes = {
     reply: organization,
   },
 } as const satisfies Contract;
+
+/**
+ * The routes by which an organisation begins that has no record on the instance: each makes the record in the commit of what it does. Every
+ * other request of its members that could change something is refused with `ORGANIZATION_UNKNOWN`.
+ */
+export const organizationBeginnings = ["generateCrk", "startGenerationCeremony", "restoreBackup"] as const;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
 import { idParam, listOf, name, organizationId, page, reference, signature, signed, text, timestamp } from "./shapes.ts";
 
@@ -105,7 +106,7 @@ export const policyRoutes = {
       operation: z.string().min(1).max(64),
       workspace: reference,
       purpose: text.default(""),
-      metadata: z.record(z.string().max(128), z.json()).default({}),
+      metadata: z.record(z.string().max(128), jsonValue).default({}),
     }),
     status: 200,
     reply: z

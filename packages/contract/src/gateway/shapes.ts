@@ -24,16 +24,17 @@ function base64Bytes(text: string): number | undefined {
 
 /** Base64 text of `min` to `max` bytes; padding may be left out. */
 export function base64(min = 0, max = 1 << 20): z.ZodString {
+  const longest = Math.ceil((max * 4) / 3) + 4;
   return z
     .string()
-    .max(Math.ceil((max * 4) / 3) + 4)
+    .max(longest)
     .superRefine((text, context) => {
       const bytes = base64Bytes(text);
       if (bytes === undefined) context.addIssue({ code: "custom", message: "expected base64" });
       else if (bytes < min || bytes > max)
         context.addIssue({ code: "custom", message: `expected base64 of ${min} to ${max} bytes` });
     })
-    .meta({ pattern: base64Text }) as z.ZodString;
+    .meta({ pattern: base64Text, minLength: Math.ceil((min * 4) / 3), maxLength: longest }) as z.ZodString;
 }
 
 /** A signature over the canonical message of the operation. */
@@ -49,7 +50,10 @@ export const signatureParams = z.strictObject({
 /** What every signed body may carry. */
 export const signed = { signature: signature.optional(), signature_params: signatureParams.optional() };
 
-export const organizationId = z.string().refine(isOrganizationId, "expected 1 to 128 printable characters without /");
+export const organizationId = z
+  .string()
+  .refine(isOrganizationId, "expected 1 to 128 printable characters without /")
+  .meta({ pattern: "^[^\\x00-\\x1f\\x7f-\\x9f/]{1,128}$" });
 
 /** A reference to something by its UUID in a body. A malformed one is a 400, unlike in a path. */
 export const reference = z.uuid("expected a UUID");
@@ -58,7 +62,8 @@ export const reference = z.uuid("expected a UUID");
 export const identityId = z
   .string()
   .min(1)
-  .refine((id) => utf8Encode(id).length <= 256, "expected at most 256 bytes");
+  .refine((id) => utf8Encode(id).length <= 256, "expected at most 256 bytes")
+  .meta({ maxLength: 256 });
 
 /** An address of a mailbox; lengths by RFC 5321 section 4.5.3.1. */
 export const email = z
@@ -66,7 +71,13 @@ export const email = z
   .max(254)
   .refine((address) => address.lastIndexOf("@") <= 64, "expected at most 64 characters before the @");
 
-export const name = z.string().trim().min(1).max(limits.name);
+/** Not only white space. */
+const visible = { pattern: "\\S" };
+
+/** A text without the white space around it, which must leave something. */
+export const trimmed = (max: number) => z.string().trim().min(1).max(max).meta(visible);
+
+export const name = trimmed(limits.name);
 export const text = z.string().max(limits.text);
 
 /** `{ id }` in a path; one that is no UUID cannot exist and is a 404. */
@@ -112,30 +123,27 @@ export function listOf<Name extends string, Item extends z.ZodType>(plural: Name
 
 /**
  * Lets a request use other names for some fields: `{ alias: field }`. Naming a field twice is refused. What comes out has
- * the schema's own names.
+ * the schema's own names; documents and clients know only these, beside a word on the alias.
  */
 export function aliased<S extends z.ZodObject>(schema: S, aliases: Readonly<Record<string, string>>) {
-  const shape: Record<string, z.ZodType> = { ...schema.shape } as Record<string, z.ZodType>;
+  const told: Record<string, z.ZodType> = {};
   for (const [alias, field] of Object.entries(aliases)) {
     const type = (schema.shape as Record<string, z.ZodType>)[field];
     if (type === undefined) throw new TypeError(`${alias} stands for ${field}, which is no field`);
-    shape[field] = z.unknown().optional();
-    shape[alias] = z
-      .unknown()
-      .optional()
-      .meta({ description: `alias of ${field}` });
+    const description = [type.meta()?.description, `Also taken as \`${alias}\``].filter((text) => text !== undefined).join(". ");
+    told[field] = type.meta({ ...type.meta(), description });
   }
-  const tolerant = z.strictObject(shape).superRefine((value, context) => {
-    for (const [alias, field] of Object.entries(aliases)) {
-      if (value[alias] !== undefined && value[field] !== undefined) {
-        context.addIssue({ code: "custom", path: [alias], message: `the same as ${field}: send one of them` });
-      }
-    }
-  });
-  const renamed = tolerant.transform((value) => {
+  const renamed = z.preprocess((value, context) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     const out: Record<string, unknown> = {};
-    for (const [key, item] of Object.entries(value)) if (item !== undefined) out[aliases[key] ?? key] = item;
+    for (const [key, item] of Object.entries(value)) {
+      const field = Object.hasOwn(aliases, key) ? aliases[key] : undefined;
+      if (field !== undefined && Object.hasOwn(value, field)) {
+        context.addIssue({ code: "custom", path: [key], message: `the same as ${field}: send one of them` });
+      }
+      out[field ?? key] = item;
+    }
     return out;
-  });
-  return renamed.pipe(schema as unknown as z.ZodType<z.output<S>, Record<string, unknown>>);
+  }, schema.extend(told));
+  return renamed as unknown as z.ZodType<z.output<S>, z.input<S>>;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
 import { idParam, organizationId, timestamp } from "./shapes.ts";
 
@@ -61,7 +62,7 @@ export const signingRequestRoutes = {
     body: z.strictObject({
       operation,
       resource_id: z.string().max(256).default(""),
-      body: z.record(z.string(), z.json()).default({}),
+      body: z.record(z.string(), jsonValue).default({}),
       ttl_seconds: z.int().min(10).max(86_400).optional(),
     }),
     bodyLimit: 1 << 20,

@@ -131,7 +131,8 @@ export const travellingWorkspace = z.strictObject({
     .max(1000),
   group_bindings: z
     .record(organizationId, z.string().max(256))
-    .refine((bindings) => Object.keys(bindings).length <= 1000, "at most 1000 groups"),
+    .refine((bindings) => Object.keys(bindings).length <= 1000, "at most 1000 groups")
+    .meta({ maxProperties: 1000 }),
   status: z.enum(["active", "archived"]),
   crk_protected: z.boolean(),
   dek_version: z.int().min(1).max(limits.keyVersions.max),
@@ -165,6 +166,7 @@ const workspaceBundle = z
 const context = z
   .record(z.string().max(limits.context.key), z.string().max(limits.context.value))
   .refine((entries) => Object.keys(entries).length <= limits.context.entries, "at most 32 entries")
+  .meta({ maxProperties: limits.context.entries })
   .default({});
 
 const large = 8 << 20;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
 import { classification, evaluateRequest, finding, obligation } from "./shapes.ts";
 
@@ -13,7 +14,7 @@ export const decisionRoutes = {
     action: "classify",
     bodyLimit: 1_600_000,
     body: z
-      .strictObject({ query: z.string().max(524_288), context: z.record(z.string(), z.json()).default({}) })
+      .strictObject({ query: z.string().max(524_288), context: z.record(z.string(), jsonValue).default({}) })
       .meta({ id: "ClassifyRequest" }),
     status: 200,
     reply: z
@@ -73,5 +74,51 @@ export const decisionRoutes = {
         approval_request: z.strictObject({ description: z.string(), path: z.string(), request: evaluateRequest }).optional(),
       })
       .meta({ id: "EvaluateResponse" }),
+  },
+  enforce: {
+    method: "POST",
+    path: "/api/v1/enforce",
+    summary: "A query with the obligations of its decision carried out: rows filtered, columns masked",
+    tag: "evaluation",
+    auth: "principal",
+    action: "evaluate",
+    safe: true,
+    body: z
+      .strictObject({
+        sql: z.string().min(1).max(16_384),
+        dialect: z.enum(["postgres", "bigquery", "snowflake"]),
+        resources: z
+          .record(z.string().max(1024), z.string().min(1).max(1024))
+          .default({})
+          .meta({ description: "Table as the database keeps its name -> resource id; without an entry they are the same" }),
+        view_schema: z
+          .string()
+          .regex(/^[A-Za-z_][A-Za-z0-9_.]{0,127}$/)
+          .optional()
+          .meta({ description: "Tell also a view of each table in this schema, which shows the same" }),
+        user_context: evaluateRequest.shape.user_context,
+        purpose: evaluateRequest.shape.purpose,
+        approval_id: evaluateRequest.shape.approval_id,
+        transformations: evaluateRequest.shape.transformations,
+      })
+      .meta({ id: "EnforceRequest" }),
+    status: 200,
+    reply: z
+      .strictObject({
+        allowed: z.boolean(),
+        reasoning: z.string(),
+        classification,
+        policy_evaluation: z.strictObject({ policy_id: z.string(), policy_name: z.string() }),
+        decision_id: z.string(),
+        tables: z.array(z.string()),
+        obligations: z.array(obligation),
+        sql: z
+          .string()
+          .optional()
+          .meta({ description: "The query that may run in place of the one that was given; only when it is allowed" }),
+        views: z.array(z.string()).optional(),
+      })
+      .meta({ id: "EnforceResponse" }),
+    extension: true,
   },
 } as const satisfies Contract;

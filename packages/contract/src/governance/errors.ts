@@ -18,16 +18,31 @@ export const governanceCodes = {
   CLASSIFICATION_FAILED: 500,
   POLICY_EVALUATION_FAILED: 500,
   INTERNAL_ERROR: 500,
+  UPSTREAM_FAILED: 502,
   SERVICE_UNAVAILABLE: 503,
 } as const satisfies Readonly<Record<string, number>>;
 
+/** Codes that few operations give. */
+const only = {
+  CLASSIFICATION_FAILED: [
+    ...["classify", "redact", "evaluate", "enforce", "ingestLineage", "ingestLineageBatch"],
+    ...["chatCompletions", "completions", "embeddings"],
+  ],
+  POLICY_EVALUATION_FAILED: ["evaluate", "enforce", "chatCompletions", "completions", "embeddings"],
+};
+
 /** The only place where data governance's failures meet HTTP. */
-export const governanceErrors: ErrorTable = errorTable(governanceCodes, {
-  ...usualSituations,
-  classification_failed: "CLASSIFICATION_FAILED",
-  policy_evaluation_failed: "POLICY_EVALUATION_FAILED",
-  outcome_unknown: "SERVICE_UNAVAILABLE",
-  store_closed: "SERVICE_UNAVAILABLE",
-  store_failed: "SERVICE_UNAVAILABLE",
-  store_unavailable: "SERVICE_UNAVAILABLE",
-});
+export const governanceErrors: ErrorTable = errorTable(
+  governanceCodes,
+  {
+    ...usualSituations,
+    classification_failed: "CLASSIFICATION_FAILED",
+    policy_evaluation_failed: "POLICY_EVALUATION_FAILED",
+    upstream_failed: "UPSTREAM_FAILED",
+    outcome_unknown: "SERVICE_UNAVAILABLE",
+    store_closed: "SERVICE_UNAVAILABLE",
+    store_failed: "SERVICE_UNAVAILABLE",
+    store_unavailable: "SERVICE_UNAVAILABLE",
+  },
+  only,
+);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Contract } from "../route.ts";
 
-const open = { tag: "health", auth: "public", method: "GET", status: 200 } as const;
+const open = { tag: "health", auth: "public", method: "GET", status: 200, uncounted: true } as const;
 const health = z.strictObject({ status: z.enum(["healthy", "degraded"]), version: z.string() });
 const readiness = z
   .strictObject({
@@ -14,7 +14,7 @@ const readiness = z
 export const healthRoutes = {
   health: { ...open, path: "/health", summary: "Is the process alive and whole", reply: health },
   healthV1: { ...open, path: "/api/v1/health", summary: "As /health", reply: health },
-  ready: { ...open, path: "/ready", summary: "Are all services that it depends on there", reply: readiness, errors: [503] },
-  readyV1: { ...open, path: "/api/v1/ready", summary: "As /ready", reply: readiness, errors: [503] },
+  ready: { ...open, path: "/ready", summary: "Are all services that it depends on there", reply: readiness, alsoStatus: [503] },
+  readyV1: { ...open, path: "/api/v1/ready", summary: "As /ready", reply: readiness, alsoStatus: [503] },
   metrics: { ...open, path: "/metrics", summary: "Metrics, Prometheus text format", produces: "text/plain", extension: true },
 } as const satisfies Contract;

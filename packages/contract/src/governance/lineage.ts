@@ -57,6 +57,7 @@ export const lineageRoutes = {
     auth: "public",
     path: "/lineage-assets/:file",
     summary: "A file of the lineage picture",
+    uncounted: true,
     params: z.strictObject({ file: z.string().max(100) }),
     status: 200,
     produces: "application/octet-stream",

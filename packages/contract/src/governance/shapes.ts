@@ -174,6 +174,7 @@ export const API_SCOPES = [
   "restore",
   "evaluate",
   "approve",
+  "models",
   "lineage:read",
   "lineage:write",
   "resources:write",

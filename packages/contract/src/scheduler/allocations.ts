@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonValue } from "../json-value.ts";
 import { flagParam, integerParam, limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { count, datasets, idParams, labels, name, state, success, text, time, userName } from "./nouns.ts";
@@ -79,7 +80,7 @@ const allocation = z
   })
   .meta({ id: "Allocation" });
 
-const reason = z.strictObject({ code: z.string(), message: z.string(), details: z.record(z.string(), z.json()) });
+const reason = z.strictObject({ code: z.string(), message: z.string(), details: z.record(z.string(), jsonValue) });
 
 /** What would be decided, and why; nothing is stored. */
 const dryRun = z
@@ -95,7 +96,15 @@ const dryRun = z
 
 const submitted = z.strictObject({ allocation_id: z.string(), id: z.string() });
 const of = { tag: "allocations", auth: "principal", params: idParams } as const;
-const moved = { ...of, method: "POST", status: 200, reply: success, errors: [409, 503], bodyOptional: true } as const;
+const moved = {
+  ...of,
+  method: "POST",
+  status: 200,
+  reply: success,
+  errors: [409, 503],
+  keyed: true,
+  bodyOptional: true,
+} as const;
 const ended = z.strictObject({ exit_code: z.int().min(-1).max(255).default(0), message: text(1024).optional() });
 const remark = z.strictObject({ message: text(1024).optional() });
 
@@ -108,6 +117,7 @@ export const allocationRoutes = {
     path: "/api/v1/allocations",
     summary: "Submit work; what breaks a hard quota is refused at once. dry_run answers what would be decided",
     action: "allocation:submit",
+    keyed: true,
     query: z.strictObject({ dry_run: flagParam().optional() }),
     body: request,
     status: 201,
@@ -222,7 +232,7 @@ export const allocationRoutes = {
           timestamp: time,
           code: z.string(),
           message: z.string(),
-          details: z.record(z.string(), z.json()),
+          details: z.record(z.string(), jsonValue),
           score: z
             .strictObject({
               total: z.number(),

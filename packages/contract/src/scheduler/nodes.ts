@@ -25,7 +25,15 @@ const node = z
   .meta({ id: "Node" });
 
 const of = { tag: "nodes", auth: "principal", params: idParams } as const;
-const operate = { ...of, method: "POST", status: 200, reply: success, errors: [409, 503], bodyOptional: true } as const;
+const operate = {
+  ...of,
+  method: "POST",
+  status: 200,
+  reply: success,
+  errors: [409, 503],
+  keyed: true,
+  bodyOptional: true,
+} as const;
 const remark = z.strictObject({ reason: remarkText });
 
 /** Machines: registered by their agents, operated by administrators. */
@@ -57,6 +65,7 @@ export const nodeRoutes = {
     path: "/api/v1/nodes",
     summary: "Register a node; a GPU count that is not given is unknown and counts as one",
     action: "node:register",
+    keyed: true,
     body: z.strictObject({
       id: name,
       /** A name, or a number as clients send it that number their groups. */

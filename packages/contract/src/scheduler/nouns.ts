@@ -13,9 +13,10 @@ export const text = (max: number) =>
     .max(max)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are refused
     .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$/, "expected text without control characters");
-export const labels = z.record(text(128).min(1), text(512)).refine((map) => Object.keys(map).length <= 64, {
-  message: "expected at most 64 entries",
-});
+export const labels = z
+  .record(text(128).min(1), text(512))
+  .refine((map) => Object.keys(map).length <= 64, { message: "expected at most 64 entries" })
+  .meta({ maxProperties: 64 });
 export const state = z.enum(["pending", "staging", "running", "checkpointing", "suspended", "completed", "failed", "cancelled"]);
 /** The reason that is written into the audit log beside the change. */
 export const why = text(512).min(1);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonValue } from "../json-value.ts";
 import { flagParam, integerParam, limitParam, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { name, text, time, userName, why } from "./nouns.ts";
@@ -22,7 +23,7 @@ const event = z
     type: z.string(),
     tenant: z.string().nullable(),
     timestamp: time,
-    payload: z.record(z.string(), z.json()),
+    payload: z.record(z.string(), jsonValue),
   })
   .meta({ id: "Event" });
 
@@ -34,7 +35,7 @@ const audit = z
     user_id: z.string(),
     resource_type: z.string(),
     resource_id: z.string(),
-    details: z.record(z.string(), z.json()),
+    details: z.record(z.string(), jsonValue),
     hash: z.string(),
   })
   .meta({ id: "AuditEntry" });
@@ -48,12 +49,14 @@ export const systemRoutes = {
   healthz: {
     ...open,
     path: "/healthz",
+    uncounted: true,
     summary: "Liveness, as JSON",
     reply: z.strictObject({ status: z.literal("ok") }),
   },
   health: {
     ...open,
     path: "/health",
+    uncounted: true,
     summary: "Health of the service and its components",
     reply: z.strictObject({
       status: z.enum(["healthy", "degraded"]),
@@ -63,16 +66,17 @@ export const systemRoutes = {
         z.strictObject({ status: z.enum(["healthy", "unhealthy"]), message: z.string().optional() }),
       ),
     }),
-    errors: [503],
+    alsoStatus: [503],
   },
   ready: {
     ...open,
     path: "/ready",
+    uncounted: true,
     summary: "Is everything there that it depends on: a log with a quorum first of all",
     reply: z.strictObject({ ready: z.boolean(), components: z.record(z.string(), z.enum(["healthy", "unhealthy"])) }),
-    errors: [503],
+    alsoStatus: [503],
   },
-  metrics: { ...open, path: "/metrics", summary: "Metrics, Prometheus text format", produces: "text/plain" },
+  metrics: { ...open, uncounted: true, path: "/metrics", summary: "Metrics, Prometheus text format", produces: "text/plain" },
   authDiscovery: {
     ...open,
     path: "/api/v1/auth/discovery",
@@ -107,6 +111,7 @@ export const systemRoutes = {
     ...of,
     method: "GET",
     path: "/api/v1/system/quotas",
+    entity: "system-quotas",
     summary: "System-wide quotas",
     action: "system:status",
     status: 200,
@@ -117,6 +122,7 @@ export const systemRoutes = {
     ...of,
     method: "PUT",
     path: "/api/v1/system/quotas",
+    entity: "system-quotas",
     summary: "Change system-wide quotas; a smaller pool only blocks new claims",
     action: "system:update",
     body: z.strictObject({
@@ -126,7 +132,7 @@ export const systemRoutes = {
     }),
     status: 200,
     reply: systemQuotas,
-    errors: [412, 503],
+    errors: [409, 503],
     extension: true,
   },
   listEvents: {
@@ -202,7 +208,7 @@ export const systemRoutes = {
           allocation_id: z.string(),
           code: z.string(),
           reason: z.string(),
-          details: z.record(z.string(), z.json()),
+          details: z.record(z.string(), jsonValue),
         }),
       ),
     }),
@@ -261,6 +267,7 @@ export const systemRoutes = {
     ...of,
     method: "POST",
     path: "/api/v1/internal/proposals",
+    uncounted: true,
     summary: "Proposals that another process of the same log forwards to this one",
     action: "log:propose",
     body: z.strictObject({

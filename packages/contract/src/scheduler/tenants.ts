@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonValue } from "../json-value.ts";
 import { flagParam, integerParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { count, hours, idParams, name, success, time, userName, why } from "./nouns.ts";
@@ -80,6 +81,7 @@ export const tenantRoutes = {
     path: "/api/v1/tenants",
     summary: "Create a tenant; a name that exists is a conflict, never overwritten",
     action: "tenant:create",
+    keyed: true,
     body: z.strictObject({ name, parent: name.optional(), reason: why.optional(), ...z.object(settings).partial().shape }),
     status: 201,
     reply: tenant,
@@ -99,6 +101,7 @@ export const tenantRoutes = {
     ...of,
     method: "GET",
     path: "/api/v1/tenants/:id",
+    entity: "tenant",
     summary: "One tenant, as it is now",
     action: "tenant:read",
     params: idParams,
@@ -110,6 +113,7 @@ export const tenantRoutes = {
     ...of,
     method: "PUT",
     path: "/api/v1/tenants/:id",
+    entity: "tenant",
     summary: "Change the named fields; null clears where there may be none. Hard limits hold at once",
     action: "tenant:update",
     params: idParams,
@@ -117,20 +121,22 @@ export const tenantRoutes = {
     body: z.strictObject({ reason: why.optional(), ...z.object(settings).partial().shape }),
     status: 200,
     reply: tenant,
-    errors: [409, 412, 503],
+    errors: [409, 503],
   },
   deleteTenant: {
     ...of,
     method: "DELETE",
     path: "/api/v1/tenants/:id",
+    entity: "tenant",
     summary:
       "Delete a tenant that has no work, no claimed node and no child; its usage goes with it. Under If-Match only as it was",
     action: "tenant:delete",
+    keyed: true,
     params: idParams,
     query: z.strictObject({ reason: why.optional() }),
     status: 200,
     reply: success,
-    errors: [409, 412, 503],
+    errors: [409, 503],
     extension: true,
   },
   listTenantEdits: {
@@ -148,8 +154,8 @@ export const tenantRoutes = {
         timestamp: time,
         user: z.string(),
         reason: z.string().nullable(),
-        old: z.record(z.string(), z.json()),
-        new: z.record(z.string(), z.json()),
+        old: z.record(z.string(), jsonValue),
+        new: z.record(z.string(), jsonValue),
       }),
     ),
     extension: true,

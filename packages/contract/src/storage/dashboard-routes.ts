@@ -33,6 +33,7 @@ export const dashboardRoutes = {
     path: "/ui/api/session",
     summary: "Signs a browser in: an HttpOnly cookie and the token that changes need beside it",
     body: z.strictObject({ token: z.string().min(1).max(1024) }),
+    errors: [401],
     reply: who,
   },
   getSession: {

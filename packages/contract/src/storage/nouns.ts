@@ -226,7 +226,8 @@ export const tuningChange = z
       }),
     ) as Record<(typeof tuningNames)[number], z.ZodOptional<z.ZodInt>>,
   )
-  .refine((change) => Object.keys(change).length > 0, "name at least one parameter");
+  .refine((change) => Object.keys(change).length > 0, "name at least one parameter")
+  .meta({ minProperties: 1 });
 
 /** What every operation answers, beside what it made. */
 export const accepted = z.object({ status: z.literal("ok"), message: z.string(), job_id: z.string() });

@@ -30,6 +30,7 @@ const scope = z
 
 const destination = z.enum(["fs", "s3"]);
 const percent = z.int().min(0).max(100).optional();
+const access = z.enum(["read_write", "read_only"]);
 const tenantId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
 
 /** Spec 3 A, /ui/api/ops, and the operations beside it. All need cluster admin authentication. */
@@ -205,7 +206,31 @@ export const operationRoutes = {
     summary: "Makes an S3 access key; the secret is shown this once",
     status: 201,
     params: z.object({ tenant_id: tenantId }),
-    reply: z.object({ access_key: z.string(), secret_key: secret(z.string()) }),
+    body: z.strictObject({
+      access: access.default("read_write"),
+      resources: z
+        .array(
+          z.strictObject({
+            bucket: z.string().regex(/^[a-z0-9.-]{3,63}$/, "expected the name of a bucket"),
+            prefix: z
+              .string()
+              .max(1024)
+              // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what no prefix has
+              .regex(/^[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]*$/u)
+              .default("")
+              .describe("What keys begin with; empty: the whole bucket"),
+          }),
+        )
+        .min(1)
+        .max(100)
+        .optional()
+        .describe("What the key reaches; absent: every bucket that the tenant reaches"),
+    }),
+    bodyOptional: true,
+    reply: z.object({
+      ...{ access_key: z.string(), secret_key: secret(z.string()), access },
+      resources: z.array(z.object({ bucket: z.string(), prefix: z.string() })).nullable(),
+    }),
   },
   revokeCredential: {
     ...admin,

@@ -10,16 +10,17 @@ const read = { auth: "optional", action: "storage:read", status: 200, tag: "stat
 
 /** Spec 3 A: liveness, metrics and the JSON status API. */
 export const statusRoutes = {
-  health: { ...open, path: "/health", summary: "Liveness: `ok` while the server runs", produces: "text/plain" },
+  health: { ...open, uncounted: true, path: "/health", summary: "Liveness: `ok` while the server runs", produces: "text/plain" },
   ready: {
     ...open,
     path: "/ready",
+    uncounted: true,
     summary: "Readiness probe",
     reply: z.strictObject({ status: z.enum(["ready", "not_ready"]) }),
-    errors: [503],
+    alsoStatus: [503],
     extension: true,
   },
-  metrics: { ...open, path: "/metrics", summary: "Metrics, Prometheus text format", produces: "text/plain" },
+  metrics: { ...open, uncounted: true, path: "/metrics", summary: "Metrics, Prometheus text format", produces: "text/plain" },
   getCluster: { ...read, path: "/ui/api/cluster", summary: "Cluster summary", reply: cluster },
   listNodes: { ...read, path: "/ui/api/nodes", summary: "Nodes", reply: z.array(node) },
   getHistory: {

@@ -132,10 +132,11 @@ export const httpCases: readonly HttpCase[] = [
   { ...post, name: "a field that is there twice is refused", body: '{"name":"bolt","name":"nut"}', status: 400 },
   {
     ...post,
-    name: "+json is JSON",
+    name: "a media type built on JSON is another media type",
     headers: { ...good, "content-type": "application/merge-patch+json" },
     body: '{"name":"x"}',
-    status: 201,
+    status: 415,
+    code: "UNSUPPORTED_MEDIA_TYPE",
   },
   {
     ...post,
@@ -533,6 +534,20 @@ export const httpCases: readonly HttpCase[] = [
     status: 400,
     code: "BAD_REQUEST",
   },
+  {
+    name: "two credentials",
+    raw: "GET /widgets/w1 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer good\r\nAuthorization: Bearer good\r\nconnection: close\r\n\r\n",
+    status: 400,
+    code: "BAD_REQUEST",
+  },
+  {
+    name: "two media types",
+    raw: 'POST /widgets HTTP/1.1\r\nhost: x\r\nauthorization: Bearer good\r\ncontent-type: application/json\r\ncontent-type: text/plain\r\ncontent-length: 12\r\nconnection: close\r\n\r\n{"name":"x"}',
+    status: 400,
+    code: "BAD_REQUEST",
+  },
+  { name: "HTTP/0.9 is refused", raw: "GET /widgets/health\r\n\r\n", status: 400, code: "BAD_REQUEST" },
+  { name: "HTTP/0.9 by its number is refused", raw: "GET /widgets/health HTTP/0.9\r\n\r\n", status: 400, code: "BAD_REQUEST" },
   { name: "HTTP/1.0 is answered", raw: "GET /widgets/health HTTP/1.0\r\n\r\n", status: 200, reply: { ok: true } },
 ];
 

@@ -103,6 +103,7 @@ export {
   emergencyStatuses,
   emergencyTable,
   requestEmergency,
+  requireNoneOpen,
   stepEmergency,
 } from "./emergency/step.ts";
 export {

@@ -201,6 +201,8 @@ export type StoreErrorCode =
  *   read, and where the collection has indexes already when the store is opened.
  * - **list**: ordered by index values, then id; all items satisfied the condition at one instant.
  * - **audit, changes**: dense from 1, in commit order; a reader at n never later finds an entry below n.
+ * - **audit time**: where the schema names the member that holds it (`auditTime`), no entry's time is before that of the entry before, over all
+ *   processes and restarts: an event whose time is earlier is written with that one.
  * - **close** waits for commits in flight; later calls throw code `store_closed`.
  *
  * Values: JSON, finite numbers (-0 becomes 0), no U+0000 and no lone surrogates in strings or ids, key order not

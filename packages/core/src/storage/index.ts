@@ -17,6 +17,7 @@ export {
   type Pool,
 } from "./cluster/state.ts";
 export { type ClusterCommand, type ClusterStep, stepCluster } from "./cluster/step.ts";
+export { type CorsQuestion, type CorsRule, corsRuleFor } from "./cors.ts";
 export { type SmartFlag, type SmartVerdict, smartLimits, smartVerdict } from "./device/smart.ts";
 export {
   canTransition,
@@ -45,6 +46,48 @@ export {
   storageErrorKind,
   storageErrors,
 } from "./errors.ts";
+export { type FileErrorCode, fileError } from "./files/file-errors.ts";
+export type {
+  Creation,
+  DirectoryEntry,
+  DirectoryPage,
+  ExportEntry,
+  FileAttributes,
+  FileCaller,
+  FileChange,
+  FileKind,
+  FileService,
+  FileSettings,
+  FileSystemSpace,
+  FileTime,
+  FoundFile,
+  FullEntry,
+  MadeFile,
+} from "./files/file-service.ts";
+export { checkHandleShard, decodeHandle, encodeHandle, type FileHandle, handleShard } from "./files/handles.ts";
+export {
+  checkFileName,
+  childKey,
+  cookieOf,
+  entryOf,
+  isFileName,
+  maxNameBytes,
+  parentKey,
+} from "./files/names.ts";
+export {
+  checkEntryChange,
+  checkSettings,
+  type FileUser,
+  grantedAccess,
+  mayAccess,
+  mayTransfer,
+  modeAfter,
+  type Squash,
+  squashUser,
+} from "./files/permissions.ts";
+export { addRange, type ByteRange, cutRanges } from "./files/ranges.ts";
+export type { NfsServer, NfsServerOptions, ServeNfs } from "./files/serve-nfs.ts";
+export { type KeyAccess, type KeyQuestion, keyMay } from "./key-access.ts";
 export {
   dueAt,
   expiresAt,

@@ -1,6 +1,6 @@
 import type { AuditEntry, Change, CommitResult, FailedCondition, UniqueViolation } from "../ports/document-store.ts";
 import { entryKey } from "./index-key.ts";
-import type { PreparedCommit, PreparedRange } from "./prepare-commit.ts";
+import { atTime, type PreparedCommit, type PreparedRange } from "./prepare-commit.ts";
 import { auditIdBytes, auditNumberKeys, type CompiledSchema, type IndexKeys } from "./schema.ts";
 
 /** The newest number of each sequence; each is dense from 1. */
@@ -8,6 +8,8 @@ export interface StoreHead {
   readonly commit: number;
   readonly change: number;
   readonly audit: number;
+  /** The time of the newest audit entry; absent before the first, and where the schema names no `auditTime`. */
+  readonly auditTime?: string;
 }
 
 /** A retry is recognised while its commit is among this many newest ones. */
@@ -108,7 +110,7 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
   const applied = new Map<string, number>();
   const audit: PlannedAudit[] = [];
   const changes: Change[] = [];
-  const head = { commit: view.head.commit, change: view.head.change, audit: view.head.audit };
+  const head: { -readonly [K in keyof StoreHead]: StoreHead[K] } = { ...view.head };
 
   const current = (coll: string, id: string): IndexedVersion | undefined => {
     const planned = written.get(name(coll, id));
@@ -144,7 +146,11 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
     for (const { coll, id, text, keys } of commit.puts) write(coll, id, { version: seq, keys, text });
     for (const { coll, id } of commit.dels) if (current(coll, id) !== undefined) write(coll, id, undefined);
     const numbers: { seq: number; streamSeq: number }[] = [];
-    for (const { stream, text, keys } of commit.audit) {
+    for (const event of commit.audit) {
+      const before = head.auditTime;
+      const isLate = before !== undefined && event.time !== undefined && event.time < before;
+      const { stream, text, keys, time } = isLate ? atTime(schema, event, before) : event;
+      if (time !== undefined) head.auditTime = time;
       const streamSeq = (streams.get(stream) ?? view.streamSeq(stream)) + 1;
       streams.set(stream, streamSeq);
       head.audit += 1;

@@ -32,6 +32,8 @@ interface PreparedAudit {
   readonly stream: string;
   readonly text: string;
   readonly keys: IndexKeys;
+  /** Where the schema says which member it is. */
+  readonly time: string | undefined;
 }
 
 /** A list, or without a `limit` a count, with the answer that it must have. */
@@ -105,11 +107,21 @@ export function prepareCommit(schema: CompiledSchema, commit: Commit): PreparedC
     checkId("stream", stream);
     const text = serialiseDocument(event, `audit/${stream}`);
     checkStream(schema.audit, stream);
-    const keys = indexKeysOfText(schema.auditFacts, anyAuditId, text, (stored) => ({ stream, event: stored }));
-    return { stream, text, keys };
+    const time = schema.auditTime === undefined ? undefined : event[schema.auditTime];
+    return { stream, text, keys: auditKeys(schema, stream, text), time: typeof time === "string" ? time : undefined };
   });
   const size = [...puts, ...audit].reduce((sum, { text }) => sum + text.length, 0);
   return { commitId: commit.commitId, puts, dels, checks, ranges, audit, size };
+}
+
+/** The event as of a later time: see `auditTime` of the schema. */
+export function atTime(schema: CompiledSchema, { stream, text }: PreparedAudit, time: string): PreparedAudit {
+  const later = JSON.stringify({ ...(JSON.parse(text) as JsonObject), [schema.auditTime ?? ""]: time });
+  return { stream, text: later, keys: auditKeys(schema, stream, later), time };
+}
+
+function auditKeys(schema: CompiledSchema, stream: string, text: string): IndexKeys {
+  return indexKeysOfText(schema.auditFacts, anyAuditId, text, (stored) => ({ stream, event: stored }));
 }
 
 function writable(

@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import { CodedError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { CollectionSpec, Collections, IndexSpec, IndexValue, StoreErrorCode } from "../ports/document-store.ts";
@@ -10,6 +11,11 @@ export interface StoreSchema {
   readonly collections: Collections;
   /** Functions of `{ stream, event }`, what is known before the commit. `stream` and `seq` are built in; none may be unique. */
   readonly auditIndexes?: Readonly<Record<string, IndexSpec>>;
+  /**
+   * The member of audit events that holds their time, a text that sorts by time (RFC 3339, UTC, one precision). Where it is before the time of the
+   * entry before, of whatever stream, the store writes that time in its place: times never go back while numbers go on.
+   */
+  readonly auditTime?: string;
 }
 
 /** Encoded index values by index name; an index that the document is not in is absent. */
@@ -32,6 +38,8 @@ export interface CompiledSchema {
   readonly audit: CompiledCollection;
   /** The indexes of `audit` but for those by its numbers, which a commit gives. */
   readonly auditFacts: CompiledCollection;
+  /** See {@link StoreSchema.auditTime}. */
+  readonly auditTime: string | undefined;
 }
 
 /** The name of the pseudo-collection of audit entries. */
@@ -56,6 +64,8 @@ const builtInAuditIndexes: Readonly<Record<string, IndexSpec>> = {
  * @throws CodedError `invalid_schema` naming the collection or index.
  */
 export function compileSchema(schema: StoreSchema): CompiledSchema {
+  checkArgument("schema", schema, "object");
+  checkArgument("schema.collections", schema.collections, "object");
   const collections = new Map<string, CompiledCollection>();
   for (const [name, spec] of Object.entries(schema.collections)) {
     if (name === auditCollection) throw invalid(`the collection name "${name}" is reserved`);
@@ -70,6 +80,7 @@ export function compileSchema(schema: StoreSchema): CompiledSchema {
   return {
     collections,
     auditFacts,
+    auditTime: schema.auditTime,
     audit: compileCollection(auditCollection, { indexes: { ...builtInAuditIndexes, ...own } }),
   };
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import type { Commit, CommitResult, DocumentStore, IndexValue } from "../ports/document-store.ts";
+import { compareIndexKeys, compareIndexValues } from "./compare-index-values.ts";
 import { seededIntegers } from "./seeded-integers.ts";
 import type { StorePlace, StoreUnderTest } from "./store-under-test.ts";
 import type { SuiteRunner } from "./suite.ts";
@@ -94,10 +95,10 @@ async function compare(runner: SuiteRunner, store: DocumentStore, model: Model, 
         const key = keyOf(doc);
         return key === undefined ? [] : [{ id, version, doc, key }];
       })
-      .filter(({ key }) => prefix.every((value, at) => compareValues(value, key[at] as IndexValue) === 0))
-      .filter(({ key }) => from === undefined || compareValues(key[prefix.length] ?? null, from[0] as IndexValue) >= 0)
-      .filter(({ key }) => to === undefined || compareValues(key[prefix.length] ?? null, to[0] as IndexValue) <= 0)
-      .sort((a, b) => compareTuples([...a.key, a.id], [...b.key, b.id]) * (reverse ? -1 : 1));
+      .filter(({ key }) => prefix.every((value, at) => compareIndexValues(value, key[at] as IndexValue) === 0))
+      .filter(({ key }) => from === undefined || compareIndexValues(key[prefix.length] ?? null, from[0] as IndexValue) >= 0)
+      .filter(({ key }) => to === undefined || compareIndexValues(key[prefix.length] ?? null, to[0] as IndexValue) <= 0)
+      .sort((a, b) => compareIndexKeys([...a.key, a.id], [...b.key, b.id]) * (reverse ? -1 : 1));
     const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
     const items = [];
     let cursor: string | undefined;
@@ -122,24 +123,4 @@ async function compare(runner: SuiteRunner, store: DocumentStore, model: Model, 
     (await store.getMany("things", ids)).map((item) => item?.version),
     ids.map((id) => model.get(id)?.version),
   );
-}
-
-function compareTuples(a: readonly IndexValue[], b: readonly IndexValue[]): number {
-  for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
-    const order = compareValues(a[at] as IndexValue, b[at] as IndexValue);
-    if (order !== 0) return order;
-  }
-  return a.length - b.length;
-}
-
-/** The obvious order: by kind, then by value; strings by code point, which is the order of their UTF-8 bytes. */
-function compareValues(a: IndexValue, b: IndexValue): number {
-  const kind = (value: IndexValue): number =>
-    value === null ? 0 : typeof value === "number" ? 1 : value === false ? 2 : value === true ? 3 : 4;
-  if (kind(a) !== kind(b)) return kind(a) - kind(b);
-  if (typeof a === "number" && typeof b === "number") return a - b;
-  if (typeof a !== "string" || typeof b !== "string") return 0;
-  const left = Array.from(a, (char) => char.codePointAt(0) ?? 0);
-  const right = Array.from(b, (char) => char.codePointAt(0) ?? 0);
-  return compareTuples(left, right);
 }

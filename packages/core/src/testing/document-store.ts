@@ -688,6 +688,52 @@ export function documentStoreSuite(runner: SuiteRunner, subject: StoreUnderTest)
     equal(await store.changes(3, 1), []);
   });
 
+  law(
+    "audit time: never goes back in the order of the entries, whoever writes and whenever, and the indexes have it",
+    async (store) => {
+      const by_time: IndexSpec = { key: ({ stream, event }) => [stream as string, (event as JsonObject)["at"] as IndexValue] };
+      const schema: SuiteSchema = { ...suiteSchema, auditIndexes: { ...suiteSchema.auditIndexes, by_time }, auditTime: "at" };
+      const timed = await subject.place();
+      try {
+        let own = await timed.open(schema);
+        const other = multiProcess ? await timed.open(schema) : own;
+        const event = (at: Json) => ({ stream: `s${String(at).length % 2}`, event: { type: "t", at, of: at } });
+        const wrote: Json[] = ["3", "1", "2", "5", "4", null, "4", "6"];
+        for (const [n, at] of wrote.entries()) await commit(n % 2 === 0 ? own : other, { audit: [event(at)] });
+        await commit(own, { audit: [event("5"), event("8"), event("7")] });
+        if (other !== own) await other.close();
+        if (durable) {
+          await own.close();
+          own = await timed.open(schema);
+        }
+        await Promise.all([commit(own, { audit: [event("0")] }), commit(own, { audit: [event("9")] })]);
+        const entries = await own.auditRead(0, 99);
+        equal(
+          entries.map(({ event: { at } }) => at),
+          ["3", "3", "3", "5", "5", null, "5", "6", "6", "8", "8", "8", "9"],
+        );
+        equal(
+          entries.map(({ event: { of } }) => of),
+          [...wrote, "5", "8", "7", "0", "9"],
+        );
+        const { items } = await own.list("audit", "by_time", ["s1"], { from: ["5"], to: ["8"], limit: 99 });
+        equal(
+          items.map(({ doc }) => (doc["event"] as JsonObject)["of"] as Json),
+          ["5", "4", "4", "6", "5", "8", "7", "0"],
+        );
+        await own.close();
+      } finally {
+        await timed.destroy();
+      }
+      // Where no member is named, events are written as they are.
+      for (const at of ["2", "1"]) await commit(store, { audit: [{ stream: "s", event: { type: "t", at } }] });
+      equal(
+        (await store.auditRead(0, 9)).map(({ event: { at } }) => at),
+        ["2", "1"],
+      );
+    },
+  );
+
   law("a tail reader beside 8 writers skips no change and no audit entry", async (store) => {
     const each = 25;
     let writing = 8;

@@ -4,6 +4,7 @@ import type { Collections, DocumentStore, IndexSpec, StoreCapabilities } from ".
 export interface SuiteSchema {
   readonly collections: Collections;
   readonly auditIndexes: Readonly<Record<string, IndexSpec>>;
+  readonly auditTime?: string;
 }
 
 /** One empty place to keep data in. */

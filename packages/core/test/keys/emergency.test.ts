@@ -1,30 +1,15 @@
 import { isCoded } from "@seneschal/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  type EmergencyAccess,
-  type EmergencyInput,
-  emergencyStatus,
-  requestEmergency,
-  stepEmergency,
-} from "../../src/keys/index.ts";
+import { emergencyInputs } from "../../src/arbitraries/index.ts";
+import { type EmergencyAccess, emergencyStatus, requestEmergency, stepEmergency } from "../../src/keys/index.ts";
 
 const start = Date.UTC(2026, 0, 2);
 const hour = 3_600_000;
-const people = ["ada", "bob", "cy", "dan"] as const;
-
-const input: fc.Arbitrary<EmergencyInput> = fc.oneof(
-  fc.record({ kind: fc.constant("approve" as const), by: fc.constantFrom(...people) }),
-  fc.record({ kind: fc.constant("deny" as const), by: fc.constantFrom(...people) }),
-  fc.record({ kind: fc.constant("void_approvals" as const), by: fc.constantFrom(...people) }),
-  fc.constant({ kind: "verify" as const }),
-  fc.constant({ kind: "complete" as const }),
-);
-
 describe("break-glass request", () => {
   it("is approved only by two other persons or the root key, decided once, and yields one token", () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(input, fc.integer({ min: 0, max: 8 * hour })), { maxLength: 20 }), (steps) => {
+      fc.property(fc.array(fc.tuple(emergencyInputs, fc.integer({ min: 0, max: 8 * hour })), { maxLength: 20 }), (steps) => {
         let access: EmergencyAccess = requestEmergency({ id: "e", org: "acme", reason: "fire", by: "ada" }, start);
         let now = start;
         let tokens = 0;

@@ -1,11 +1,11 @@
 import { isCoded } from "@seneschal/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { workspaceInputs } from "../../src/arbitraries/index.ts";
 import {
   createWorkspace,
   stepWorkspace,
   type Workspace,
-  type WorkspaceInput,
   workspaceOperations,
   workspaceRefusal,
   workspaceStatus,
@@ -97,23 +97,8 @@ describe("workspace", () => {
   });
 
   it("revision, key version and protection never go back, whatever happens (model)", () => {
-    const input: fc.Arbitrary<WorkspaceInput> = fc.oneof(
-      fc.constant({ kind: "rotate" as const }),
-      fc.constant({ kind: "archive" as const }),
-      fc.record({ kind: fc.constant("join" as const), org: fc.constantFrom("globex", "initech"), group_id: fc.constant(null) }),
-      fc.record({ kind: fc.constant("leave" as const), org: fc.constantFrom("globex", "initech", "acme") }),
-      fc.record({
-        kind: fc.constant("extend" as const),
-        expires_at: fc.integer({ min: -5, max: 50 }).map((d) => iso(now + d * 1000)),
-      }),
-      fc.record({
-        kind: fc.constant("update" as const),
-        changes: fc.record({ purpose: fc.string() }),
-        signed: fc.boolean(),
-      }),
-    );
     fc.assert(
-      fc.property(fc.array(fc.tuple(input, fc.integer({ min: 0, max: 3000 })), { maxLength: 25 }), (inputs) => {
+      fc.property(fc.array(fc.tuple(workspaceInputs(now), fc.integer({ min: 0, max: 3000 })), { maxLength: 25 }), (inputs) => {
         let workspace = fresh({ crk_protected: true });
         let at = now;
         for (const [step, later] of inputs) {

@@ -1,26 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Json, JsonObject } from "../../src/json.ts";
+import { jsonObjects } from "../../src/arbitraries/index.ts";
 import { detach } from "../../src/log/detach.ts";
 import { canonicalJson } from "../../src/log/index.ts";
 
-const key = fc.oneof(fc.string(), fc.constantFrom("10", "9", "007", "__proto__", "constructor", "z", "a"));
-const json = fc.letrec<{ value: Json; object: JsonObject }>((tie) => ({
-  value: fc.oneof(
-    fc.string({ unit: "binary" }),
-    fc.double({ noNaN: true, noDefaultInfinity: true }),
-    fc.integer(),
-    fc.boolean(),
-    fc.constant(null),
-    fc.array(tie("value"), { maxLength: 4 }),
-    tie("object"),
-  ),
-  object: fc.dictionary(key, tie("value"), { maxKeys: 5 }),
-})).object;
-
 test("a detached command has the canonical text of its source, and is what that text says", () => {
   fc.assert(
-    fc.property(json, (source) => {
+    fc.property(jsonObjects, (source) => {
       const { command, text } = detach(source);
       expect(text).toBe(canonicalJson(source));
       expect(JSON.stringify(command)).toBe(JSON.stringify(JSON.parse(text)));

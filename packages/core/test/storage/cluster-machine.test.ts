@@ -1,3 +1,4 @@
+import { clusterCommands, joinOf } from "@seneschal/core/arbitraries";
 import {
   type ClusterCommand,
   type ClusterLog,
@@ -11,26 +12,6 @@ import {
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-const node = (id: string): ClusterCommand => ({
-  kind: "node.join",
-  node: { id, address: `${id}:9090`, dataAddress: `${id}:9100`, peerAddress: `${id}:9300` },
-});
-const ids = ["n1", "n2", "n3", "n4"];
-const id = fc.constantFrom(...ids);
-const shard = fc.constantFrom("shard-0", "shard-1", "shard-2", "shard-9");
-const command: fc.Arbitrary<ClusterCommand> = fc.oneof(
-  id.map(node),
-  fc.record({ kind: fc.constant("node.state" as const), id, state: fc.constantFrom("Active", "Draining", "Evicted") }),
-  fc.record({ kind: fc.constant("maintenance.set" as const), enabled: fc.boolean() }),
-  fc.record({ kind: fc.constant("maintenance.set" as const), enabled: fc.boolean(), shard }),
-  fc.constant<ClusterCommand>({ kind: "shards.init", nodes: 2 }),
-  fc.record({ kind: fc.constant("shard.split" as const), id: shard }),
-  fc.record({ kind: fc.constant("shard.migrate" as const), id: shard, from: id, to: id }),
-  fc.record({ kind: fc.constant("shard.migrate" as const), id: shard, to: id }),
-  fc.record({ kind: fc.constantFrom("shard.promote" as const, "shard.demote" as const, "shard.abort" as const), id: shard }),
-  fc.record({ kind: fc.constant("shard.leader" as const), id: shard, from: id, leader: id }),
-  fc.record({ kind: fc.constant("key.rotate" as const), epoch: fc.nat(5) }),
-);
 const actor = { id: "a", source: "s" };
 const proposal = (c: ClusterCommand, n: number): ClusterProposal => ({ id: `p${n}`, actor, command: c });
 const run = (commands: readonly ClusterCommand[], hours = 0): ClusterLog =>
@@ -42,7 +23,7 @@ const run = (commands: readonly ClusterCommand[], hours = 0): ClusterLog =>
 describe("the cluster state as a state machine", () => {
   test("a refusal and a repeat keep the state object; a change is the next of the journal", () => {
     fc.assert(
-      fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
+      fc.property(fc.array(clusterCommands, { maxLength: 60 }), (commands) => {
         let state = clusterMachine.initial;
         for (const [n, c] of commands.entries()) {
           const before = state;
@@ -62,8 +43,8 @@ describe("the cluster state as a state machine", () => {
 
   test("every shard always has a leader among at least one voter, at most one migration runs, and the ranges cover the space", () => {
     fc.assert(
-      fc.property(fc.array(command, { maxLength: 80 }), fc.nat(3), (commands, hours) => {
-        const { cluster } = run([node("n1"), node("n2"), ...commands], hours);
+      fc.property(fc.array(clusterCommands, { maxLength: 80 }), fc.nat(3), (commands, hours) => {
+        const { cluster } = run([joinOf("n1"), joinOf("n2"), ...commands], hours);
         for (const s of cluster.shards) {
           expect(s.voters).toContain(s.leader);
           expect(new Set(s.voters).size).toBe(s.voters.length);
@@ -90,7 +71,7 @@ describe("the cluster state as a state machine", () => {
   });
 
   test("a migration adds the learner, then drops the old voter, and the next one waits its hours", () => {
-    const before = run([node("n1"), node("n2"), node("n3"), { kind: "shards.init", nodes: 3 }, node("n4")]).cluster;
+    const before = run([joinOf("n1"), joinOf("n2"), joinOf("n3"), { kind: "shards.init", nodes: 3 }, joinOf("n4")]).cluster;
     const step = (state: typeof before, c: ClusterCommand, now: number) => {
       const done = stepCluster(state, c, now);
       if (!done.ok) throw new Error(done.message);

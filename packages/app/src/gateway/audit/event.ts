@@ -96,6 +96,7 @@ export const auditEventTypes = [
   "edge.sync.keys",
   "organization.create",
   "audit.export",
+  "audit.gap.accept",
   "auth.failure",
 ] as const;
 type AuditEventType = (typeof auditEventTypes)[number];

@@ -108,7 +108,15 @@ export const auditHandlers: Handlers<Routes, GatewayServices> = {
   async verifyAudit(services, { principal, body }) {
     const finding = await services.audit.verify(principal.org);
     const { flaw = null, sequence = null } = finding ?? {};
-    return { valid: finding === undefined, since: body.since ?? null, until: body.until ?? null, flaw, sequence };
+    const { since = null, until = null } = body;
+    return {
+      valid: finding === undefined,
+      since,
+      until,
+      flaw,
+      sequence,
+      accepted_gaps: [...(await services.audit.gaps(principal.org))],
+    };
   },
 
   async auditCheckpoint(services, { principal }) {

@@ -1,12 +1,14 @@
 import type { Logger } from "@seneschal/adapters/logging";
-import { isCoded } from "@seneschal/core";
+import { CodedError, isCoded } from "@seneschal/core";
 import type { CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
-import { CompactRange, type NoteKey, type Sha256 } from "@seneschal/crypto/merkle";
-import type { Background } from "../../platform/background.ts";
+import { type NoteKey, type Sha256, signNote } from "@seneschal/crypto/merkle";
+import type { Background, Due } from "../../platform/background.ts";
 import { base64 } from "../bytes.ts";
 import { reader } from "../store/reader.ts";
-import { transact } from "../store/unit-of-work.ts";
-import { openLogKey } from "./log-key.ts";
+import { transact, type Unit } from "../store/unit-of-work.ts";
+import { type AuditGap, acceptances, acceptanceText, acceptedBy, acceptedGaps, covers } from "./gaps.ts";
+import { type LogKey, openLogKey } from "./log-key.ts";
+import { recordsInOrder, wholeLog } from "./records.ts";
 import {
   type AuditFinding,
   AuditTampered,
@@ -16,9 +18,9 @@ import {
   SEAL_BATCH,
   type StoredCheckpoint,
   sealBatch,
-  wholeLog,
+  signedState,
 } from "./sealer.ts";
-import { recordsInOrder, verifyRecords } from "./verify.ts";
+import { verifyRecords } from "./verify.ts";
 
 /** The tamper evidence over the store's audit log. */
 export interface AuditLog {
@@ -28,6 +30,13 @@ export interface AuditLog {
   verify(stream: string): Promise<AuditFinding | undefined>;
   /** The same over the log of the whole instance: shows the removal of an organisation. */
   verifyAll(): Promise<AuditFinding | undefined>;
+  /** The gaps that were accepted and signed, of a stream or of the {@link wholeLog}. */
+  gaps(stream: string): Promise<readonly AuditGap[]>;
+  /**
+   * Signs the operator's word that a gap of the whole log is for good, for the next {@link seal} to pass it. Only of records that are missing, and that no
+   * checkpoint has signed. Answers with the note, `undefined` when this gap was accepted before. Throws `audit_gap_refused`.
+   */
+  acceptGap(unit: Unit, gap: AuditGap, said: { readonly reason: string; readonly now: number }): Promise<string | undefined>;
   /** What signing or verification found damaged, by stream, and did not find whole since. */
   damaged(): readonly AuditFinding[];
   /** Signs what can be at the start: damage is reported, and keeps no organisation from working. */
@@ -59,20 +68,24 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
   let publicKey: NoteKey | undefined;
   let sealing: Promise<void> = Promise.resolve();
   let unsubscribe = (): void => undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
+  let due: Due | undefined;
+
+  const openKey = async (unit: Unit): Promise<LogKey> => {
+    const logIsEmpty = (await store.auditRead(0, 1)).length === 0;
+    const key = await openLogKey(unit, { vault, crypto, random, instance, logIsEmpty }).catch((error: unknown) => {
+      if (!isCoded(error, "decryption_failed") && !isCoded(error, "store_damaged")) throw error;
+      throw new AuditTampered({ flaw: "key_replaced", stream: wholeLog, sequence: null });
+    });
+    if (key === undefined) throw new AuditTampered({ flaw: "key_missing", stream: wholeLog, sequence: null });
+    if (publicKey !== undefined && base64(publicKey.publicKey) !== base64(key.note.publicKey))
+      throw new AuditTampered({ flaw: "key_replaced", stream: wholeLog, sequence: null });
+    return key;
+  };
 
   const sealAll = async (): Promise<void> => {
     for (;;) {
       const { note, sealed } = await transact(store, commitId, async (unit) => {
-        const logIsEmpty = (await store.auditRead(0, 1)).length === 0;
-        const key = await openLogKey(unit, { vault, crypto, random, instance, logIsEmpty }).catch((error: unknown) => {
-          if (!isCoded(error, "decryption_failed") && !isCoded(error, "store_damaged")) throw error;
-          throw new AuditTampered({ flaw: "key_replaced", stream: wholeLog, sequence: null });
-        });
-        if (key === undefined) throw new AuditTampered({ flaw: "key_missing", stream: wholeLog, sequence: null });
-        if (publicKey !== undefined && base64(publicKey.publicKey) !== base64(key.note.publicKey))
-          throw new AuditTampered({ flaw: "key_replaced", stream: wholeLog, sequence: null });
+        const key = await openKey(unit);
         return { note: key.note, sealed: await sealBatch(store, unit, key, { instance, sha256, own }) };
       });
       // Not before the commit: a key that was made in an attempt which lost is nobody's.
@@ -128,12 +141,55 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       };
     }
     const tree = openTree(checkpoint, stream, { instance, key, sha256 });
-    if (!(tree instanceof CompactRange)) return tree;
+    if ("flaw" in tree) return tree;
+    const [gap] = tree.gaps;
+    const unaccepted = gap && (await unacceptedGap(key));
+    if (gap !== undefined && unaccepted !== undefined)
+      return { flaw: "event_missing", stream, sequence: (stream === wholeLog ? unaccepted : gap).first };
     const records = recordsInOrder(store, stream);
     return (
       (await verifyRecords(records, checkpoint, { instance, key, sha256, stream })) ??
       (unsealed?.stream === stream ? unsealed : undefined)
     );
+  };
+
+  /** A gap of the whole log that nobody's signed word accepts any more. */
+  const unacceptedGap = async (key: NoteKey): Promise<AuditGap | undefined> => {
+    const accepted = await acceptedGaps(store, instance, key);
+    return (await signedGaps(wholeLog)).find((gap) => !covers(accepted, gap));
+  };
+
+  const signedGaps = async (stream: string): Promise<readonly AuditGap[]> => {
+    const stored = await readable(() => read.get(checkpoints, stream));
+    if (stored === undefined || stored === "damaged" || publicKey === undefined) return [];
+    return (signedState(stored, stream, instance, publicKey)?.gaps ?? []).map(({ first, last }) => ({ first, last }));
+  };
+
+  const acceptGap: AuditLog["acceptGap"] = async (unit, { first, last }, { reason, now }) => {
+    const refused = (why: "damaged" | "signed" | "present" | "end", message: string) =>
+      new CodedError("audit_gap_refused", message, { reason: why });
+    const key = await openKey(unit);
+    const id = `${first}-${last}`;
+    const known = await readable(() => unit.get(acceptances, id));
+    if (known !== undefined && known !== "damaged" && acceptedBy(known, instance, key.note) !== undefined) return undefined;
+    const stored = await readable(() => unit.get(checkpoints, wholeLog));
+    const whole = stored === "damaged" ? undefined : openTree(stored, wholeLog, { instance, key: key.note, sha256 });
+    if (whole === undefined || "flaw" in whole || (key.begun && whole.range.size === 0))
+      throw refused("damaged", "the checkpoint of the whole log is gone or changed: that is no gap");
+    // INVARIANT: what a checkpoint has signed is never signed again without a record, or with its neighbours unproven.
+    const { size } = whole.range;
+    if (first <= size) throw refused("signed", `events up to ${size} are signed: only a backup of the database brings one back`);
+    let behind: number | undefined;
+    for await (const [record] of recordsInOrder(store, wholeLog, first)) {
+      behind = record?.seq;
+      if (behind !== undefined) break;
+    }
+    if (behind === undefined) throw refused("end", `no event behind ${last} is there, so that none is known to be missing`);
+    if (behind <= last) throw refused("present", `event ${behind} is there: only events that are missing are accepted as gone`);
+    const text = acceptanceText(instance, { first, last }, new Date(now).toISOString(), reason);
+    const note = await signNote(text, key.note, key.sign);
+    unit.put(acceptances, id, { first, last, note });
+    return note;
   };
 
   const verify = async (stream: string): Promise<AuditFinding | undefined> => {
@@ -147,6 +203,8 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     seal,
     verify,
     verifyAll: () => verify(wholeLog),
+    gaps: signedGaps,
+    acceptGap,
     damaged: () => [...damage.values()],
     async open() {
       await trySeal();
@@ -159,25 +217,17 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       return { ...stored, root, public_key: base64(publicKey.publicKey) };
     },
     start(background, intervalMs = 250) {
-      const due = (ms: number): void => {
-        timer ??= setTimeout(async () => {
-          timer = undefined;
-          const sealed = await background.step("audit seal", async () => {
-            const finding = await trySeal();
-            if (finding !== undefined) throw new AuditTampered(finding);
-            return true;
-          });
-          // Nothing may come that asks again.
-          if (sealed === undefined && !stopped) due(RETRY_MS);
-        }, ms).unref();
-      };
-      unsubscribe = store.subscribe(() => due(intervalMs));
-      due(intervalMs);
+      const sealing = background.soon("audit seal", RETRY_MS, async () => {
+        const finding = await trySeal();
+        if (finding !== undefined) throw new AuditTampered(finding);
+      });
+      due = sealing;
+      unsubscribe = store.subscribe(() => sealing.due(intervalMs));
+      sealing.due(intervalMs);
     },
     async stop() {
-      stopped = true;
       unsubscribe();
-      clearTimeout(timer);
+      await due?.stop();
       await trySeal().catch((error: unknown) => log.error({ error }, "the audit log could not be sealed"));
     },
   };

@@ -15,9 +15,11 @@ import { base64, bytes } from "../bytes.ts";
 import { vaultName } from "../organizations/kek-name.ts";
 import { collection } from "../store/collection.ts";
 import type { Unit } from "../store/unit-of-work.ts";
+import { type AuditGap, acceptedGaps, claim, covers, gapLeaf, gapLine, parseGapLine, type SignedGap } from "./gaps.ts";
 import type { AuditRecord } from "./indexes.ts";
 import { auditLeaf } from "./leaf.ts";
 import type { LogKey } from "./log-key.ts";
+import { recordsInOrder, wholeLog } from "./records.ts";
 
 /** The newest signed state of one stream, and of the whole log under {@link wholeLog}. */
 export interface StoredCheckpoint {
@@ -30,9 +32,6 @@ export interface StoredCheckpoint {
 }
 
 export const checkpoints = collection<StoredCheckpoint>("audit_checkpoints");
-
-/** The checkpoint over every stream, by store sequence: the removal of a whole stream shows here. No stream has this name. */
-export const wholeLog = "/all";
 
 /** Where the log of a stream is not what was written. `sequence`: of its first event that is missing or changed, where that is known. */
 export interface AuditFinding {
@@ -58,6 +57,13 @@ export function checkpointOrigin(instance: string, stream: string): string {
   return `seneschal.audit/${vaultName(instance)}/${vaultName(stream)}`;
 }
 
+/** A log as far as it is signed. */
+interface LogTree {
+  readonly range: CompactRange;
+  /** In order. */
+  readonly gaps: readonly SignedGap[];
+}
+
 /** The most events that {@link sealBatch} takes under one signature. */
 export const SEAL_BATCH = 1024;
 
@@ -74,7 +80,7 @@ export interface Sealed {
 /**
  * Brings the checkpoints up to the newest audit event, one batch: reads what came since the last, appends it to the tree of
  * its stream and of the whole log, signs. Goes on only from what the key has signed. Throws {@link AuditTampered} when the whole log
- * does not go on where its checkpoint ends.
+ * does not go on where its checkpoint ends, but for an accepted gap. A stream's gap is one only as far as gaps of the whole log account for it.
  */
 export async function sealBatch(
   store: DocumentStore,
@@ -82,40 +88,61 @@ export async function sealBatch(
   key: LogKey,
   { instance, sha256, own }: { readonly instance: string; readonly sha256: Sha256; readonly own: Map<string, string> },
 ): Promise<Sealed> {
-  const opened = async (stream: string): Promise<CompactRange | AuditFinding> => {
+  const opened = async (stream: string): Promise<LogTree | AuditFinding> => {
     const stored = await readable(() => unit.get(checkpoints, stream));
     if (stored === "damaged") return { flaw: "checkpoint_invalid", stream, sequence: null };
     return openTree(stored, stream, { instance, key: key.note, sha256, own });
   };
-  const whole = await opened(wholeLog);
-  if (!(whole instanceof CompactRange)) throw new AuditTampered(whole);
+  const opening = await opened(wholeLog);
+  if ("flaw" in opening) throw new AuditTampered(opening);
+  const { range: whole } = opening;
+  let wholeGaps = opening.gaps;
   if (key.begun && whole.size === 0) throw new AuditTampered({ flaw: "checkpoint_missing", stream: wholeLog, sequence: null });
-  const trees = new Map<string, CompactRange | AuditFinding>([[wholeLog, whole]]);
+  const trees = new Map<string, LogTree | AuditFinding>();
+  let accepted: readonly AuditGap[] | undefined;
   let taken = 0;
   for (let more = true; more && taken < SEAL_BATCH; ) {
     const entries = await store.auditRead(whole.size, SLICE);
     for (const { seq, stream, streamSeq, event } of entries) {
-      if (seq !== whole.size + 1) throw new AuditTampered({ flaw: "event_missing", stream: wholeLog, sequence: whole.size + 1 });
-      const tree = trees.get(stream) ?? (await opened(stream));
+      if (seq !== whole.size + 1) {
+        const gap = { first: whole.size + 1, last: seq - 1, claimed: 0 };
+        accepted ??= await acceptedGaps(store, instance, key.note);
+        if (gap.last < gap.first || !covers(accepted, gap))
+          throw new AuditTampered({ flaw: "event_missing", stream: wholeLog, sequence: gap.first });
+        appendGap(whole, wholeLog, gap, sha256);
+        wholeGaps = [...wholeGaps, gap];
+      }
+      let tree = trees.get(stream) ?? (await opened(stream));
+      if (!("flaw" in tree) && streamSeq > tree.range.size + 1) {
+        const gap = { first: tree.range.size + 1, last: streamSeq - 1 };
+        const after = await recordBefore(store, stream, gap);
+        const claimed = after === undefined ? undefined : claim(wholeGaps, gap.last - gap.first + 1, { after, before: seq });
+        if (claimed !== undefined) {
+          wholeGaps = claimed;
+          appendGap(tree.range, stream, gap, sha256);
+          tree = { range: tree.range, gaps: [...tree.gaps, gap] };
+        }
+      }
       trees.set(stream, tree);
       const leaf = auditLeaf({ stream, stream_seq: streamSeq, event } as unknown as AuditRecord, sha256);
       whole.appendHash(leaf);
-      if (!(tree instanceof CompactRange)) continue;
-      if (streamSeq === tree.size + 1) tree.appendHash(leaf);
-      else trees.set(stream, gapBehind(stream, tree.size));
+      if ("flaw" in tree) continue;
+      if (streamSeq === tree.range.size + 1) tree.range.appendHash(leaf);
+      else trees.set(stream, gapBehind(stream, tree.range.size));
     }
     taken += entries.length;
     more = entries.length === SLICE;
   }
   const broken: AuditFinding[] = [];
   if (taken === 0) return { taken, broken };
-  for (const [stream, range] of trees) {
-    if (!(range instanceof CompactRange)) {
-      broken.push(range);
+  for (const [stream, tree] of trees.set(wholeLog, { range: whole, gaps: wholeGaps })) {
+    if ("flaw" in tree) {
+      broken.push(tree);
       continue;
     }
+    const { range, gaps } = tree;
     const origin = checkpointOrigin(instance, stream);
-    const text = checkpointText({ origin, size: range.size, root: range.root() });
+    const text = checkpointText({ origin, size: range.size, root: range.root(), extensions: gaps.map(gapLine) });
     const note = await signNote(text, key.note, key.sign);
     own.set(stream, note);
     unit.put(checkpoints, stream, { stream, size: range.size, peaks: range.hashes.map(base64), note });
@@ -132,6 +159,21 @@ export async function readable<T>(read: () => Promise<T>): Promise<T | "damaged"
     if (isCoded(error, "store_damaged")) return "damaged";
     throw error;
   }
+}
+
+function appendGap(range: CompactRange, stream: string, { first, last }: AuditGap, sha256: Sha256): void {
+  for (let number = first; number <= last; number += 1) range.appendHash(gapLeaf(stream, number, sha256));
+}
+
+/** The number in the whole log of the stream's record before a gap, 0 before the first; `undefined` when not exactly the gap is missing. */
+async function recordBefore(store: DocumentStore, stream: string, { first, last }: AuditGap): Promise<number | undefined> {
+  const there = first === 1 ? [{ seq: 0, stream_seq: 0 }] : [];
+  for await (const page of recordsInOrder(store, stream, Math.max(1, first - 1))) {
+    there.push(...page);
+    if (there.length > 1) break;
+  }
+  const [before, behind] = there;
+  return before?.stream_seq === first - 1 && behind?.stream_seq === last + 1 ? before.seq : undefined;
 }
 
 /** Events in between are gone, or the checkpoint that counted them is. */
@@ -157,13 +199,13 @@ export function openTree(
     /** The last note of each stream that this process signed: its signature needs no proof. */
     readonly own?: ReadonlyMap<string, string>;
   },
-): CompactRange | AuditFinding {
-  if (stored === undefined) return new CompactRange(0, [], sha256);
+): LogTree | AuditFinding {
+  if (stored === undefined) return { range: new CompactRange(0, [], sha256), gaps: [] };
   const signed = signedState(stored, stream, instance, own?.get(stream) === stored.note ? undefined : key);
-  const tree = signed && peaksOf(stored, sha256);
-  if (tree === undefined || !bytesEqual(tree.root(), signed?.root ?? new Uint8Array()))
+  const range = signed && peaksOf(stored, sha256);
+  if (signed === undefined || range === undefined || !bytesEqual(range.root(), signed.root))
     return { flaw: "checkpoint_invalid", stream, sequence: null };
-  return tree;
+  return { range, gaps: signed.gaps };
 }
 
 function peaksOf({ size, peaks }: StoredCheckpoint, sha256: Sha256): CompactRange | undefined {
@@ -186,12 +228,13 @@ export function signedState(
   stream: string,
   instance: string,
   key: NoteKey | undefined,
-): { readonly size: number; readonly root: Uint8Array } | undefined {
+): { readonly size: number; readonly root: Uint8Array; readonly gaps: readonly SignedGap[] } | undefined {
   try {
     const text = key === undefined ? textOf(stored.note) : verifyNote(stored.note, [key]).text;
     const signed = parseCheckpoint(text);
     const same = signed.origin === checkpointOrigin(instance, stream) && signed.size === stored.size;
-    return same && stored.stream === stream ? signed : undefined;
+    const gaps = (signed.extensions ?? []).map(parseGapLine);
+    return same && stored.stream === stream ? { size: signed.size, root: signed.root, gaps } : undefined;
   } catch {
     return undefined;
   }

@@ -1,15 +1,16 @@
-import type { DocumentStore } from "@seneschal/core/ports";
 import { bytesEqual } from "@seneschal/crypto";
 import { CompactRange, type NoteKey, type Sha256 } from "@seneschal/crypto/merkle";
+import { gapLeaf } from "./gaps.ts";
 import type { AuditRecord } from "./indexes.ts";
 import { auditLeaf } from "./leaf.ts";
-import { type AuditFinding, type StoredCheckpoint, signedState, wholeLog } from "./sealer.ts";
+import { wholeLog } from "./records.ts";
+import { type AuditFinding, type StoredCheckpoint, signedState } from "./sealer.ts";
 
 type Numbered = Pick<AuditRecord, "seq" | "stream" | "stream_seq" | "event">;
 
 /**
  * Judges records against a signed checkpoint: every one there, in order, unchanged, and none cut off; behind it, that none is
- * missing. `undefined`: nothing is wrong.
+ * missing. Where the checkpoint says that a gap was accepted, none may stand. `undefined`: nothing is wrong.
  */
 export async function verifyRecords(
   pages: AsyncIterable<readonly Numbered[]>,
@@ -32,31 +33,26 @@ export async function verifyRecords(
   if (signed === undefined) return found("checkpoint_invalid", null);
   const range = new CompactRange(0, [], sha256);
   let next = 1;
+  const gaps = signed.gaps.values();
+  let gap = gaps.next().value;
+  const passGaps = (): void => {
+    while (gap !== undefined && gap.first === next) {
+      for (; next <= gap.last; next += 1) range.appendHash(gapLeaf(stream, next, sha256));
+      gap = gaps.next().value;
+    }
+  };
   for await (const page of pages) {
     for (const record of page) {
-      if ((stream === wholeLog ? record.seq : record.stream_seq) !== next) return found("event_missing", next);
+      const number = stream === wholeLog ? record.seq : record.stream_seq;
+      if (gap !== undefined && gap.first <= number && number <= gap.last) return found("root_differs", number);
+      passGaps();
+      if (number !== next) return found("event_missing", next);
       if (range.size < signed.size) range.appendHash(auditLeaf(record, sha256));
       next += 1;
     }
   }
+  passGaps();
   if (range.size !== signed.size) return found("event_missing", next);
   if (bytesEqual(range.root(), signed.root)) return undefined;
   return found("root_differs", null);
-}
-
-/** So many records are read and hashed at once: requests wait for no more than that. */
-const PAGE = 250;
-
-/** The records of one stream in order, or of the whole log, page by page. */
-export async function* recordsInOrder(store: DocumentStore, stream: string): AsyncGenerator<readonly AuditRecord[]> {
-  let cursor: string | undefined;
-  const [index, prefix] = stream === wholeLog ? ["seq", []] : ["stream", [stream]];
-  do {
-    const page = await store.list("audit", index as string, prefix as string[], {
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    yield page.items.map(({ doc }) => doc as unknown as AuditRecord);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
 }

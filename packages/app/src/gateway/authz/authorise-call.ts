@@ -1,6 +1,7 @@
 import type { AuthoriseInput, Hooks } from "@seneschal/contract";
 import { isUuid, refusal } from "@seneschal/core/keys";
 import { type AuthorisationQuestion, questionOf } from "../../platform/authz/authorisation.ts";
+import { requireBegun } from "../organizations/require-begun.ts";
 import { requireRouteAllowed } from "../policies/require-route-allowed.ts";
 import { permissionsOf } from "../roles/collections.ts";
 import type { GatewayServices } from "../services.ts";
@@ -8,7 +9,7 @@ import { recordRefusal } from "./record-refusal.ts";
 
 /**
  * The authorisation step between authentication and handler. Custom roles only add, so they are looked up when the policy denies
- * without them. What it allows of a workspace, the workspace's own policies may still deny. Every denial is audited.
+ * without them. What it allows changes nothing of an organisation that has not begun here, and of a workspace its own policies may still deny it. Every denial is audited.
  */
 export function authoriseCall(services: GatewayServices): NonNullable<Hooks["authorise"]> {
   const { authorisation, read } = services;
@@ -16,13 +17,17 @@ export function authoriseCall(services: GatewayServices): NonNullable<Hooks["aut
     const { principal, route, now, requestId } = input;
     if (principal === undefined) throw refusal("MTLS_REQUIRED", "certificate required");
     const bare = questionAbout(input);
-    if ((await authorisation.decide(bare, now)).allowed) return requireRouteAllowed(services, input, principal);
-    const permissions = await permissionsOf(read, principal.org, principal.id);
-    const decision = await authorisation.decide({ ...bare, subject: { ...bare.subject, permissions } }, now);
-    if (decision.allowed) return requireRouteAllowed(services, input, principal);
-    const error = refusal("FORBIDDEN", decision.reason, { action: route.action ?? "" });
-    await recordRefusal(services, { principal, now, requestId }, input.id, error);
-    throw error;
+    if (!(await authorisation.decide(bare, now)).allowed) {
+      const permissions = await permissionsOf(read, principal.org, principal.id);
+      const decision = await authorisation.decide({ ...bare, subject: { ...bare.subject, permissions } }, now);
+      if (!decision.allowed) {
+        const error = refusal("FORBIDDEN", decision.reason, { action: route.action ?? "" });
+        await recordRefusal(services, { principal, now, requestId }, input.id, error);
+        throw error;
+      }
+    }
+    await requireBegun(services, input, principal);
+    await requireRouteAllowed(services, input, principal);
   };
 }
 

@@ -1,6 +1,8 @@
 import type { KeysError } from "@seneschal/core/keys";
+import { instanceStream } from "../audit/event.ts";
 import type { Call } from "../call.ts";
 import { federations } from "../federation/collections.ts";
+import { isLocal } from "../organizations/is-local.ts";
 import type { GatewayServices } from "../services.ts";
 
 const recorded = new WeakSet<Error>();
@@ -11,7 +13,10 @@ export function markRecorded<E extends Error>(error: E): E {
   return error;
 }
 
-/** Writes a refusal (of a policy of `workspace`: its violation) into the caller's audit log, a partner's into that of the organisation it is federated with; once per error. */
+/**
+ * Writes a refusal (of a policy of `workspace`: its violation) into the caller's audit log, a partner's into that of the organisation it is
+ * federated with, that of a caller whose organisation has not begun here into the instance's; once per error.
+ */
 export async function recordRefusal(
   services: GatewayServices,
   call: Call,
@@ -22,14 +27,15 @@ export async function recordRefusal(
   if (recorded.has(error)) return;
   recorded.add(error);
   const { id, org, type } = call.principal;
-  const log = type === "partner" ? ((await services.read.get(federations, id))?.org_id ?? org) : org;
+  const owner = type === "partner" ? ((await services.read.get(federations, id))?.org_id ?? org) : org;
+  const begun = await isLocal(services.read, owner);
   await services.transact(call, async (unit) => {
     unit.record({
       type: error.code === "POLICY_VIOLATION" ? "policy.violation" : "auth.failure",
-      org: log,
+      org: begun ? owner : instanceStream,
       workspace,
       result: "denied",
-      metadata: { route, code: error.code, reason: error.message },
+      metadata: { route, code: error.code, reason: error.message, ...(begun ? {} : { organization: owner }) },
     });
   });
 }

@@ -3,6 +3,7 @@ import type { Message } from "@seneschal/core/keys";
 import type { IndexValue } from "@seneschal/core/ports";
 import { admins } from "../admins/collections.ts";
 import { admissions } from "../admissions/collections.ts";
+import { acceptances } from "../audit/gaps.ts";
 import { logKeys } from "../audit/log-key.ts";
 import { checkpoints } from "../audit/sealer.ts";
 import { ceremonies, heldShares } from "../ceremonies/collections.ts";
@@ -171,7 +172,7 @@ export const belongings: readonly Belonging[] = [
  */
 export const passing: readonly (readonly [collection: { readonly name: string }, reason: string])[] = [
   ...[authorities, bootstrapMarks, instances].map((own) => [own, "the instance's own"] as const),
-  ...[checkpoints, logKeys].map((log) => [log, "of the audit log, which is never restored over"] as const),
+  ...[acceptances, checkpoints, logKeys].map((log) => [log, "of the audit log, which is never restored over"] as const),
   [backups, "a record of backups; another instance reads it from their files"],
   ...[ceremonies, heldShares, generationCeremonies, heldKeys, recoveries, recoveryShares].map(
     (open) => [open, "secrets that are erased within a day"] as const,

@@ -3,6 +3,7 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { invalidField, lifetimes, notFound, requireCertifiableName, requireRevocable } from "@seneschal/core/keys";
 import { certificatePem, parseSerial, type SubjectAltName, serialText } from "@seneschal/crypto/x509";
+import { isLocal } from "../organizations/is-local.ts";
 import { instanceAuthorities } from "../pki/collections.ts";
 import { hostName } from "../pki/subject-names.ts";
 import type { GatewayServices } from "../services.ts";
@@ -67,7 +68,7 @@ function host(field: string, value: string): SubjectAltName {
 export const certificateHandlers: Handlers<Routes, GatewayServices> = {
   async issueCertificate(services, { principal, body, now, requestId }) {
     const { usage } = body;
-    const altNames = body.alt_names.map((value, index) => host(`alt_names.${index}`, value));
+    const altNames = body.alt_names.map((value, index) => host(`alt_names[${index}]`, value));
     if (usage === "server") host("common_name", body.common_name);
     const names = [body.common_name, ...altNames.map(({ value }) => value)];
     for (const [index, text] of names.entries()) {
@@ -112,7 +113,11 @@ export const certificateHandlers: Handlers<Routes, GatewayServices> = {
   },
 
   async caChain(services, { principal, now, requestId }) {
-    const chain = await services.transact({ principal, now, requestId }, (unit) => services.pki.chain(unit, principal.org));
+    const chain = await services.transact({ principal, now, requestId }, async (unit) => {
+      // Made when it is first asked for, but for nobody who is not there.
+      if (!(await isLocal(unit, principal.org))) throw notFound("organization");
+      return services.pki.chain(unit, principal.org);
+    });
     return { ca_chain: chain.join("") };
   },
 

@@ -144,7 +144,7 @@ async function chosenPolicies(
   return Promise.all(
     ids.map(async (id, index) => {
       const policy = await read.get(policies, id);
-      if (policy === undefined || policy.org_id !== org) throw invalidField(`policies.${index}`, "no such policy");
+      if (policy === undefined || policy.org_id !== org) throw invalidField(`policies[${index}]`, "no such policy");
       return policy;
     }),
   );

@@ -7,7 +7,9 @@ import {
   type Person,
   refusal,
   requestEmergency,
+  requireNoneOpen,
   stepEmergency,
+  timestamp,
 } from "@seneschal/core/keys";
 import { ownOrganization } from "../auth/own-organization.ts";
 import type { Call, GatewayUnit } from "../call.ts";
@@ -102,9 +104,13 @@ export const emergencyHandlers: Handlers<Routes, GatewayServices> = {
   async requestEmergencyAccess(services, { principal, body, now, requestId }) {
     const org = ownOrganization(principal, body.org_id);
     return services.transact({ principal, now, requestId }, async (unit) => {
+      const { emergency_request, emergency_token } = services.config.lifetimes;
+      // What was asked for earlier is over.
+      const from = [timestamp(now - emergency_request - emergency_token)];
+      requireNoneOpen(await unit.list(emergencies, "by_requester", [org, principal.id], { from }), now);
       const id = services.newId(now);
       const access: StoredEmergency = {
-        ...requestEmergency({ id, org, reason: body.reason, by: principal.id }, now, services.config.lifetimes.emergency_request),
+        ...requestEmergency({ id, org, reason: body.reason, by: principal.id }, now, emergency_request),
         requester_type: principal.type,
         requester: await personCalling(unit, principal),
         approvers: [],

@@ -14,10 +14,10 @@ import { ownOrganization } from "../auth/own-organization.ts";
 import { base64, bytes, utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import { crks } from "../crk/collections.ts";
-import { currentCrk } from "../crk/current.ts";
 import { dealing, storeNewCrk } from "../crk/deal.ts";
 import { crkView } from "../crk/view.ts";
 import { activeHolders, asKnownNow, custodiansNamed, holderCalling } from "../identities/holder.ts";
+import { ensureOrganization } from "../organizations/ensure.ts";
 import { kekName } from "../organizations/kek-name.ts";
 import type { GatewayServices } from "../services.ts";
 import type { Reader } from "../store/reader.ts";
@@ -75,9 +75,9 @@ export const generationCeremonyHandlers: Handlers<Routes, GatewayServices> = {
         now,
         services.config.lifetimes.generation_ceremony,
       );
-      if ((await currentCrk(unit, org)) !== undefined) {
-        throw refusal("CRK_EXISTS", "the organisation has a customer root key already");
-      }
+      // Its custodians are registered before its key is there: the organisation begins with the ceremony.
+      const { crk_id } = await ensureOrganization(unit, org, "crk");
+      if (crk_id !== null) throw refusal("CRK_EXISTS", "the organisation has a customer root key already");
       unit.insert(generationCeremonies, id, started);
       unit.record({ type: "crk.ceremony", metadata: { ceremony_id: id, operation: "generate", event: "started" } });
       return started;

@@ -3,8 +3,8 @@ import type { GatewayUnit } from "../call.ts";
 import { organizations, type StoredOrganization } from "./collections.ts";
 
 /**
- * The organisation's record; made when it does not exist. Only a CRK generation, the configuration and a restore call this:
- * being authenticated alone never brings an organisation into being.
+ * The organisation's record; made when it does not exist. Only who generates a root key or starts the password ceremony for one, the
+ * configuration and the operator call this (a restore brings the record along): being authenticated alone never makes one.
  */
 export async function ensureOrganization(
   unit: GatewayUnit,

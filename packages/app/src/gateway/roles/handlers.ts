@@ -37,7 +37,7 @@ function requireKnown(permissions: readonly Permission[]): void {
       const [its, verb] = route.action?.split(":") ?? [];
       return ["*", its].includes(resource) && ["*", verb].includes(action);
     });
-    if (!known) throw invalidField(`permissions.${i}`, "names no action of the interface: see x-action of its operations");
+    if (!known) throw invalidField(`permissions[${i}]`, "names no action of the interface: see x-action of its operations");
   }
 }
 

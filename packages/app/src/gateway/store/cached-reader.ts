@@ -5,6 +5,8 @@ import { type Reader, reader } from "./reader.ts";
 export interface CachedReader extends Reader {
   /** Something was written: nothing remembered counts any more. */
   forget(): void;
+  /** The same as a store: what it gives has its version. */
+  readonly store: DocumentStore;
 }
 
 /** More than this is not remembered. */
@@ -16,9 +18,8 @@ const ENTRIES = 20_000;
  * back is shared: do not change it.
  */
 export function cachedReader(store: DocumentStore): CachedReader {
-  const direct = reader(store);
   const { multiProcess, subscribe } = store.capabilities;
-  if (multiProcess || subscribe !== "push") return { ...direct, forget: () => undefined };
+  if (multiProcess || subscribe !== "push") return { ...reader(store), store, forget: () => undefined };
 
   let generation = 0;
   let changed = 0;
@@ -43,11 +44,19 @@ export function cachedReader(store: DocumentStore): CachedReader {
     return value;
   };
 
-  return {
-    ...direct,
-    forget,
-    get: (from, id) => remembered(`${from.name}/${id}`, () => direct.get(from, id)),
-    list: (from, index, prefix, options) =>
-      remembered(`${from.name}.${index} ${JSON.stringify([prefix, options])}`, () => direct.list(from, index, prefix, options)),
+  const view: DocumentStore = {
+    capabilities: store.capabilities,
+    get: (coll, id) => remembered(`${coll}/${id}`, () => store.get(coll, id)),
+    getMany: (coll, ids) => store.getMany(coll, ids),
+    list: (coll, index, prefix, options) =>
+      remembered(`${coll}.${index} ${JSON.stringify([prefix, options])}`, () => store.list(coll, index, prefix, options)),
+    count: (coll, index, prefix, range) => store.count(coll, index, prefix, range),
+    auditRead: (after, limit) => store.auditRead(after, limit),
+    changes: (after, limit) => store.changes(after, limit),
+    commit: (commit) => store.commit(commit),
+    subscribe: (callback) => store.subscribe(callback),
+    close: () => store.close(),
   };
+  const { page, count } = reader(store);
+  return { ...reader(view), page, count, store: view, forget };
 }

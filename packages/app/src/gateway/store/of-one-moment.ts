@@ -1,32 +1,42 @@
-import type { Contract, Handlers } from "@seneschal/contract";
+import type { Contract, Handlers, Principal } from "@seneschal/contract";
 import { refusal } from "@seneschal/core/keys";
 import type { DocumentStore } from "@seneschal/core/ports";
-import { recordedReads } from "../../platform/index.ts";
+import { type Admission, recordedReads } from "../../platform/index.ts";
 import type { Call, GatewayUnit } from "../call.ts";
 import type { GatewayServices } from "../services.ts";
 import { reader } from "./reader.ts";
 
-type AnyHandler = (services: GatewayServices, input: unknown) => unknown;
+type AnyHandler = (services: GatewayServices, input: { readonly principal: Principal | undefined }) => unknown;
 
 const ATTEMPTS = 12;
 
 /**
  * The same handlers, each on reads of one moment: what a handler answers, throws, or goes on to write with was judged on reads that
  * were true together; otherwise it runs again. It has written nothing by then: its first transaction does not begin before
- * what it had read is found to hold, and from there on the transaction guards what it reads.
+ * what it had read is found to hold, and from there on the transaction guards what it reads. What its caller was authenticated and
+ * authorised by is of that moment too: when it has changed, the caller is let in anew, or refused.
  */
 export function handlersOfOneMoment<C extends Contract>(handlers: Handlers<C, GatewayServices>): Handlers<C, GatewayServices> {
   const wrapped = Object.entries(handlers).map(([id, handler]) => [
     id,
-    (services: GatewayServices, input: unknown) => ofOneMoment(services, (own) => (handler as AnyHandler)(own, input)),
+    (services: GatewayServices, input: { readonly principal: Principal | undefined }) => {
+      const admission = services.admissionOf(input.principal);
+      const asked = admission === undefined ? () => input : () => Object.assign({}, input, { principal: admission.principal });
+      return ofOneMoment(services, (own) => (handler as AnyHandler)(own, asked()), admission);
+    },
   ]);
   return Object.fromEntries(wrapped) as Handlers<C, GatewayServices>;
 }
 
 /** Runs `work` on reads of one moment; see {@link handlersOfOneMoment}. */
-export async function ofOneMoment<R>(services: GatewayServices, work: (services: GatewayServices) => R | Promise<R>): Promise<R> {
+export async function ofOneMoment<R>(
+  services: GatewayServices,
+  work: (services: GatewayServices) => R | Promise<R>,
+  admission?: Admission,
+): Promise<R> {
   for (let attempt = 1; ; attempt += 1) {
-    const { own, begun, hold } = watched(services, attempt);
+    if (attempt > 1) await admission?.revise();
+    const { own, begun, hold } = watched(services, attempt, admission);
     const outcome = await outcomeOf(() => work(own));
     if (begun() || (await hold())) {
       if (outcome.ok) return outcome.value;
@@ -36,9 +46,10 @@ export async function ofOneMoment<R>(services: GatewayServices, work: (services:
   }
 }
 
-function watched(services: GatewayServices, attempt: number) {
-  const quiet = attempt === 1 ? services.quiet() : undefined;
-  const recorded = quiet === undefined ? recordedReads(services.store) : undefined;
+function watched(services: GatewayServices, attempt: number, admission: Admission | undefined) {
+  const since = admission === undefined ? services.quiet() : admission.quiet;
+  const quiet = attempt === 1 && since?.() === true ? since : undefined;
+  const recorded = quiet === undefined ? recordedReads(services.store, { before: admission?.reads }) : undefined;
   const hold = async (): Promise<boolean> => quiet?.() ?? (await recorded?.hold()) ?? true;
   let begun = false;
   let holding: Promise<boolean> | undefined;
@@ -49,7 +60,7 @@ function watched(services: GatewayServices, attempt: number) {
       holding ??= hold();
       if (!(await holding)) throw refusal("CONFLICT", "changed by others at the same time: try again");
       begun = true;
-      return services.transact(call, work);
+      return services.transact(call, work, admission);
     },
   };
   return { own, begun: () => begun, hold: () => holding ?? hold() };

@@ -1,9 +1,10 @@
 import { isCoded, type JsonObject } from "@seneschal/core";
 import { refusal } from "@seneschal/core/keys";
 import type { AuditDraft, Commit, DocumentStore, IndexValue, ListOptions, Put, Stored } from "@seneschal/core/ports";
-import { recordedReads } from "../../platform/index.ts";
+import { type Admission, recordedReads } from "../../platform/index.ts";
 import type { Collection } from "./collection.ts";
 import { documents, listStored, type Reader, reader } from "./reader.ts";
+import { turnsOf } from "./turns.ts";
 
 /**
  * A transaction in the making: reads, lists and counts are guarded, writes and audit events wait for the one commit at its end.
@@ -24,13 +25,21 @@ export interface Unit extends Reader {
 
 const ATTEMPTS = 12;
 
+/** Who has lost so many races runs alone in this process: commits of the same moment share a batch, in which the same one loses each time. */
+const TOGETHER = 3;
+
+/** Stands for an attempt that lost. */
+const LOST = Symbol("lost");
+
 /**
  * Runs `work` and commits what it wrote, entity changes and audit events together. When somebody else changed what it read,
  * everything is thrown away and `work` runs again on the new state, so that every guard is judged on what is really
  * there; `work` must therefore have no effect outside of its unit. So it is when `work` throws, or answers without a write:
- * what leaves was judged on reads of one moment.
+ * what leaves was judged on reads of one moment. A unit that lost {@link TOGETHER} races runs alone in this process, so that no
+ * load of others keeps it from ending; `work` must therefore begin no other unit of the same store.
  *
- * `onChange` is called when documents were written or may have been, before anybody hears of it.
+ * `onChange` is called when documents were written or may have been, before anybody hears of it. With an `admission` the unit belongs to a
+ * request: what its caller was let in on holds together with what is read here, or the caller is let in anew before `work` runs again.
  *
  * Throws what `work` throws, `CONFLICT` for a violated unique index, or for losing {@link ATTEMPTS} races in a row. The store is
  * `settled`: its `outcome_unknown` is final, and what may have been committed is neither undone nor promised.
@@ -40,42 +49,59 @@ export async function transact<R>(
   commitId: () => string,
   work: (unit: Unit) => Promise<R>,
   onChange: () => void = () => undefined,
+  admission?: Admission,
 ): Promise<R> {
-  for (let attempt = 1; ; attempt++) {
-    const { unit, commit, callbacks, caches, clashes, hold } = openUnit(store);
-    let answer: R;
-    try {
-      answer = await work(unit);
-    } catch (error) {
-      // INVARIANT: nothing is judged on what was never true together; the commit, which would have noticed, is not reached.
-      if (attempt === ATTEMPTS || (await hold())) throw error;
-      continue;
-    }
-    const draft = commit();
-    if (draft === undefined) {
-      if (await hold()) return answer;
-    } else {
-      const invalidate = (): void => {
-        if (draft.puts.length + draft.dels.length > 0) onChange();
-        for (const run of caches) run();
-      };
-      const outcome = await store.commit({ commitId: commitId(), ...draft }).catch((error: unknown) => {
-        if (isCoded(error, "outcome_unknown")) invalidate();
-        throw error;
-      });
-      if (outcome.ok) {
-        invalidate();
-        for (const run of callbacks) run();
-        return answer;
-      }
-      const [violation] = outcome.unique;
-      // Of what was there when it was judged: what failed beside it may have changed what the key says.
-      if (violation !== undefined && outcome.failed.length === 0 && outcome.moved === undefined) {
-        throw refusal("CONFLICT", clashes.get(`${violation.coll}.${violation.index}`) ?? "it exists already");
-      }
-    }
-    if (attempt === ATTEMPTS) throw refusal("CONFLICT", "changed by others at the same time: try again");
+  const { together, alone } = turnsOf(store);
+  const attempt = (last: boolean) => attemptOnce(store, commitId, work, onChange, admission, last);
+  for (let lost = 0; lost < ATTEMPTS; lost++) {
+    // Between turns: a refusal is recorded by a unit of its own. Of another caller it would be another's work from here on.
+    if (lost > 0 && (await admission?.revise()) === false) break;
+    const run = lost < TOGETHER ? together : alone;
+    const answer = await run(() => attempt(lost + 1 === ATTEMPTS));
+    if (answer !== LOST) return answer as R;
   }
+  throw refusal("CONFLICT", "changed by others at the same time: try again");
+}
+
+async function attemptOnce<R>(
+  store: DocumentStore,
+  commitId: () => string,
+  work: (unit: Unit) => Promise<R>,
+  onChange: () => void,
+  admission: Admission | undefined,
+  last: boolean,
+): Promise<R | typeof LOST> {
+  const { unit, commit, callbacks, caches, clashes, hold } = openUnit(store, admission);
+  let answer: R;
+  try {
+    answer = await work(unit);
+  } catch (error) {
+    // INVARIANT: nothing is judged on what was never true together; the commit, which would have noticed, is not reached.
+    if (last || (await hold())) throw error;
+    return LOST;
+  }
+  const draft = commit();
+  if (draft === undefined) return (await hold()) ? answer : LOST;
+  const invalidate = (): void => {
+    if (draft.puts.length + draft.dels.length > 0) onChange();
+    for (const run of caches) run();
+  };
+  const outcome = await store.commit({ commitId: commitId(), ...draft }).catch((error: unknown) => {
+    if (isCoded(error, "outcome_unknown")) invalidate();
+    throw error;
+  });
+  if (outcome.ok) {
+    if (draft.puts.length + draft.dels.length > 0) admission?.stands();
+    invalidate();
+    for (const run of callbacks) run();
+    return answer;
+  }
+  const [violation] = outcome.unique;
+  // Of what was there when it was judged: what failed beside it may have changed what the key says.
+  if (violation !== undefined && outcome.failed.length === 0 && outcome.moved === undefined) {
+    throw refusal("CONFLICT", clashes.get(`${violation.coll}.${violation.index}`) ?? "it exists already");
+  }
+  return LOST;
 }
 
 interface Pending {
@@ -86,8 +112,8 @@ interface Pending {
   readonly ifVersion?: number;
 }
 
-function openUnit(shared: DocumentStore) {
-  const { store, hold, ranges } = recordedReads(shared);
+function openUnit(shared: DocumentStore, admission: Admission | undefined) {
+  const { store, hold, ranges } = recordedReads(shared, { before: admission?.reads });
   const reads = new Map<string, Promise<Stored | undefined>>();
   const versions = new Map<string, { readonly coll: string; readonly id: string; readonly version: number }>();
   const listed = new Map<string, number>();
@@ -162,7 +188,10 @@ function openUnit(shared: DocumentStore) {
     return {
       puts: puts.map(({ doc, ...put }): Put => ({ doc: doc as JsonObject, ...put })),
       dels,
-      checks: [...versions.entries()].filter(([key]) => !pending.has(key)).map(([, check]) => check),
+      checks: [
+        ...(admission?.reads.checks() ?? []),
+        ...[...versions.entries()].filter(([key]) => !pending.has(key)).map(([, check]) => check),
+      ],
       ranges: ranges(),
       audit,
     };

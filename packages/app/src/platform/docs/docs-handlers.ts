@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { type Assets, openAssets } from "@seneschal/adapters/assets";
 import { type docsContract, type Handlers, type Payload, situation } from "@seneschal/contract";
@@ -21,15 +20,7 @@ const POLICY =
  * Handlers of the reference pages, served from this installation: Swagger UI at `/docs`, ReDoc at `/redoc`, no inline script,
  * not one request to anywhere else. The files are read and compressed when a page is first asked for.
  */
-export function docsHandlers(document: object): Handlers<typeof docsContract, undefined> {
-  const atRoot = written(document);
-  let mounted = { basePath: "", ...atRoot };
-  /** The document names the path that the service is mounted at; the newest one is kept. */
-  const at = (basePath: string) => {
-    if (basePath === "") return atRoot;
-    if (mounted.basePath !== basePath) mounted = { basePath, ...written({ ...document, servers: [{ url: basePath }] }) };
-    return mounted;
-  };
+export function docsHandlers(): Handlers<typeof docsContract, undefined> {
   let loaded: Promise<Assets> | undefined;
   const assets = (): Promise<Assets> => {
     loaded ??= loadAssets();
@@ -63,20 +54,11 @@ ${styles.map((name) => `<link rel="stylesheet" href="${link(name)}">\n`).join(""
   }
 
   return {
-    openapiDocument(_, { request }) {
-      const { text, etag } = at(request.basePath);
-      return { body: text, headers: { etag, "cache-control": "no-cache" } };
-    },
     docsPage: () => page("docs", "API reference", ["swagger-ui-bundle.js", "swagger-start.js"], ["swagger-ui.css"]),
     docsAsset: (_, { params, request }) => asset(params.file, request.headers["accept-encoding"]),
     redocPage: () => page("redoc", "API reference", ["redoc.standalone.js", "redoc-start.js"], []),
     redocAsset: (_, { params, request }) => asset(params.file, request.headers["accept-encoding"]),
   };
-}
-
-function written(document: object): { readonly text: string; readonly etag: string } {
-  const text = JSON.stringify(document);
-  return { text, etag: `"${createHash("sha256").update(text).digest("hex").slice(0, 16)}"` };
 }
 
 function loadAssets(): Promise<Assets> {

@@ -2,6 +2,7 @@ import type { Logger } from "@seneschal/adapters/logging";
 import { CodedError, isCoded, type JsonObject } from "@seneschal/core";
 import type { AuditDraft, Clock, DocumentStore, Page, Put, Random, Stored } from "@seneschal/core/ports";
 import type { Background } from "../background.ts";
+import type { Stoppable } from "../repeat.ts";
 import { type Job, type JobEvent, type JobState, newJob, stepJob } from "./job.ts";
 import { Lease } from "./lease.ts";
 
@@ -75,7 +76,7 @@ export function openJobs(options: JobsOptions): Jobs {
   const lease = new Lease(store, "jobs", randomId(), leaseMs);
   const active = new Map<string, { readonly controller: AbortController; readonly done: Promise<void> }>();
   let stopping = false;
-  let timer: NodeJS.Timeout | undefined;
+  let beat: Stoppable | undefined;
   let unsubscribe: (() => void) | undefined;
   let round: Promise<void> = Promise.resolve();
 
@@ -213,7 +214,7 @@ export function openJobs(options: JobsOptions): Jobs {
       return job;
     },
     start() {
-      timer ??= setInterval(wake, leaseMs / 3).unref();
+      beat ??= background.every("jobs", leaseMs / 3, tick);
       unsubscribe ??= store.subscribe(() => {
         // Progress of our own jobs wakes nobody.
         if (active.size < concurrency) wake();
@@ -230,8 +231,8 @@ export function openJobs(options: JobsOptions): Jobs {
     },
     async stop() {
       stopping = true;
-      clearInterval(timer);
       unsubscribe?.();
+      await beat?.stop();
       await round.catch(() => {});
       for (const { controller } of active.values()) {
         controller.abort(new CodedError("job_interrupted", "the process stops"));

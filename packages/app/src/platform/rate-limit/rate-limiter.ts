@@ -16,18 +16,15 @@ export interface RateLimits {
   readonly anonymous: Rate;
   /** Operation ids that are counted per address and path besides, such as enrolment. */
   readonly guarded?: { readonly routes: readonly string[]; readonly rate: Rate };
-  /** Operation ids that are not counted, such as health. */
-  readonly exempt?: readonly string[];
 }
 
 /**
  * The rate limit hook of a service: `authenticated` callers by principal, others by address. Writes the headers of
  * draft-ietf-httpapi-ratelimit-headers-11 (`RateLimit-Policy`, `RateLimit`) and `X-RateLimit-*` for old clients; the reset there is
- * in seconds since the epoch. Whom it counts is known to the counter, and to the caller as `pk`, by a keyed hash only.
+ * in seconds since the epoch. Whom it counts is known to the counter, and to the caller as `pk`, by a keyed hash only. Routes that are `uncounted` by their contract, such as health, are not.
  */
 export function rateLimiter(service: string, limits: RateLimits, counter: RateCounter, now: () => number): RateLimit {
   const guarded = new Set(limits.guarded?.routes);
-  const exempt = new Set(limits.exempt);
 
   const pseudonyms = new Map<string, Pseudonym>();
 
@@ -57,8 +54,8 @@ export function rateLimiter(service: string, limits: RateLimits, counter: RateCo
     return count(special === undefined ? "authenticated" : type, special ?? limits.authenticated, `${org}/${type}/${id}`);
   }
 
-  return async (wire, { id }, principal) => {
-    if (exempt.has(id)) return undefined;
+  return async (wire, { id, route }, principal) => {
+    if (route.uncounted === true) return undefined;
     const address = (): string => clientKey(wire.remoteAddress);
     const general = await generally(principal, address);
     if (!general.allowed && principal !== undefined) limits.onRefused?.(principal);

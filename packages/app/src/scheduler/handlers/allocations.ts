@@ -55,6 +55,11 @@ function runsFor(state: QuotaState, principal: Principal, allocation: Allocation
   return allocation.assigned.some((id) => state.nodes.get(id)?.agent === principal.id);
 }
 
+/** The agent's own node worked on it last, and let go of it. */
+function ranFor(state: QuotaState, principal: Principal, allocation: Allocation): boolean {
+  return allocation.lastAssigned.some((id) => state.nodes.get(id)?.agent === principal.id);
+}
+
 /** All that can be in a state, newest first: work that has not ended is listed without passing by what has. */
 function* newestFirst(state: QuotaState, wanted: AllocationState | undefined): IterableIterator<Allocation> {
   if (wanted === undefined || isTerminal(wanted)) for (const [, allocation] of state.allocations.reversed()) yield allocation;
@@ -73,16 +78,42 @@ interface MoveInput extends Asked {
   readonly params: { readonly id: string };
 }
 
+type More = Partial<Pick<MoveAllocation, "exitCode" | "reason" | "expectedRequeues">>;
+
 /** Moves an allocation that the caller may see. */
-async function move(
-  services: SchedulerServices,
+async function move(services: SchedulerServices, input: MoveInput, operation: string, to: AllocationState, more: More = {}) {
+  const found = visible(await services.quotas.read(), input.principal, input.params.id);
+  return propose(services, input, found, operation, to, more);
+}
+
+/**
+ * What an agent says of work on its nodes. Whose answer was lost says it again, and is told that it was done when the work ended so: by the
+ * receipt of its `Idempotency-Key`, else by the state. Of work that its nodes let go of and that has not ended, the report is of an attempt
+ * that is over: it moves nothing.
+ */
+async function report(services: SchedulerServices, input: MoveInput, operation: string, to: AllocationState, more: More = {}) {
+  const { principal, params, request } = input;
+  const state = await services.quotas.read();
+  const known = state.allocations.get(params.id);
+  const ours = known !== undefined && hasRole(principal, "agent") && ranFor(state, principal, known);
+  if (!ours || runsFor(state, principal, known)) return move(services, input, operation, to, more);
+  const over = isTerminal(known.state);
+  if (over && request.headers["idempotency-key"] !== undefined) return propose(services, input, known, operation, to, more);
+  const same = known.state === to && (more.exitCode === undefined || more.exitCode === known.exitCode);
+  if (same || (!over && to !== "completed")) return success;
+  throw new CodedError("invalid_transition", `allocation ${known.id} is ${known.state}`, {
+    ...{ allocation: known.id, from: known.state, to },
+  });
+}
+
+async function propose(
+  { quotas, random }: SchedulerServices,
   input: MoveInput,
+  found: Allocation,
   operation: string,
   to: AllocationState,
-  more: Partial<Pick<MoveAllocation, "exitCode" | "reason" | "expectedRequeues">> = {},
+  more: More,
 ): Promise<typeof success> {
-  const { quotas, random } = services;
-  const found = visible(await quotas.read(), input.principal, input.params.id);
   await quotas.propose({
     kind: "allocation.move",
     ...stamp(random, `${operation} ${found.id}`, input),
@@ -170,7 +201,7 @@ export const allocationHandlers: Pick<Handlers<SchedulerContract, SchedulerServi
     const { exit_code: exitCode, message } = input.body;
     const failed = exitCode !== 0;
     const reason = message ?? (failed ? `exit code ${exitCode}` : undefined);
-    return move(services, input, "completeAllocation", failed ? "failed" : "completed", {
+    return report(services, input, "completeAllocation", failed ? "failed" : "completed", {
       exitCode,
       ...(reason === undefined ? {} : { reason }),
     });
@@ -178,14 +209,14 @@ export const allocationHandlers: Pick<Handlers<SchedulerContract, SchedulerServi
 
   failAllocation(services, input) {
     const { exit_code: exitCode, message } = input.body;
-    return move(services, input, "failAllocation", "failed", {
+    return report(services, input, "failAllocation", "failed", {
       ...(exitCode === undefined ? {} : { exitCode }),
       ...(message === undefined ? {} : { reason: message }),
     });
   },
 
   checkpointedAllocation: (services, input) =>
-    move(services, input, "checkpointedAllocation", "suspended", {
+    report(services, input, "checkpointedAllocation", "suspended", {
       ...(input.body.message === undefined ? {} : { reason: input.body.message }),
     }),
 

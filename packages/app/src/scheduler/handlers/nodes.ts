@@ -93,9 +93,11 @@ export const nodeHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>, 
   async nodeHeartbeat({ quotas, random, heartbeats, clock }, input) {
     const node = existing(quotas.state(), input.params.id);
     requireAgent(input.principal, node);
+    // A key that cannot be one is refused, needed or not.
+    const stamped = stamp(random, `wiped ${node.id}`, input);
     heartbeats.beat(node.id, clock.now());
     if (input.body.wiped && node.state === "booting")
-      await quotas.propose({ kind: "node.operate", ...stamp(random, `wiped ${node.id}`, input), node: node.id, verb: "wiped" });
+      await quotas.propose({ kind: "node.operate", ...stamped, node: node.id, verb: "wiped" });
     return success;
   },
 

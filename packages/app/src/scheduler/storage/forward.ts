@@ -2,6 +2,7 @@ import { type Holder, openSequencer, type SequencerLease } from "@seneschal/adap
 import { CodedError } from "@seneschal/core";
 import type { Proposed, Replicated } from "@seneschal/core/log";
 import type { Command, QuotaState, Verdict } from "@seneschal/quota";
+import type { Background } from "../../platform/index.ts";
 
 type Quota = Replicated<QuotaState, Command, Verdict>;
 
@@ -12,6 +13,7 @@ export interface ForwardOptions {
   /** The token of the role `peer`, the same in all processes. */
   readonly token: string;
   readonly timeoutMs: number;
+  readonly background: Pick<Background, "every">;
 }
 
 /** Where the processes of one log reach each other. */
@@ -23,11 +25,12 @@ const FORWARD_PATH = "/api/v1/internal/proposals";
  * their ids make sure that nothing happens twice.
  */
 export async function forwarding(options: ForwardOptions): Promise<Quota & { holder(): Holder | undefined }> {
-  const { replicated, lease, self, token, timeoutMs } = options;
+  const { replicated, lease, self, token, timeoutMs, background } = options;
   const sequencer = await openSequencer({
     replicated,
     lease,
     self,
+    every: (ms, renew) => background.every("sequencer lease", ms, renew),
     async forward(to, commands) {
       const response = await fetch(to.address.replace(/\/+$/, "") + FORWARD_PATH, {
         method: "POST",

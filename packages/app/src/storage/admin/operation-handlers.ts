@@ -184,7 +184,13 @@ export const operationHandlers: Pick<Handlers<StorageContract, AdminServices>, O
       return done(`the key of tenant ${tenant_id} is destroyed`);
     }),
   createCredential: (services, input) =>
-    audited(services, "create_credential", input, (actor) => services.credentials.create(input.params.tenant_id, actor)),
+    audited(services, "create_credential", input, async (actor) => {
+      const { access, resources } = input.body;
+      const limited = access === "read_only" || resources !== undefined;
+      const limits = limited ? { mode: access, ...(resources && { resources }) } : undefined;
+      const made = await services.credentials.create(input.params.tenant_id, actor, limits);
+      return { ...made, access, resources: resources ?? null };
+    }),
   revokeCredential: (services, input) =>
     audited(services, "revoke_credential", input, async (actor) => {
       await services.credentials.revoke(input.params.access_key, actor);

@@ -7,26 +7,17 @@ import type { CryptoProvider } from "@seneschal/core/ports";
 export interface RevocationFile {
   /** Throws when it cannot be known: the file is away, unreadable, unsigned, or out of date. */
   isRevoked(identity: Pick<CertificateIdentity, "der">): Promise<boolean>;
-  close(): void;
 }
-
-const REFRESH_MS = 3_600_000;
 
 /**
  * Watches the file by asking for its state on every check: a list that was replaced is in force for the next call, one that was
  * taken away or spoiled lets nobody in, whatever was read before.
  */
-export async function openRevocationFile(
+export function openRevocationFile(
   path: string,
   options: { readonly trustedCa: string; readonly now: () => number; readonly provider: CryptoProvider },
-): Promise<RevocationFile> {
-  const lists = await openRevocations({
-    ...options,
-    url: pathToFileURL(path).href,
-    refreshMs: REFRESH_MS,
-    // Each check reads by itself what it does not know yet, and meets the failure itself.
-    onFailure: () => undefined,
-  });
+): RevocationFile {
+  const lists = openRevocations({ ...options, url: pathToFileURL(path).href });
   let loaded: string | undefined;
   let loading: { readonly stamp: string; readonly done: Promise<void> } | undefined;
 
@@ -53,6 +44,5 @@ export async function openRevocationFile(
       if (loaded !== stamp) await load(stamp);
       return lists.isRevoked(identity);
     },
-    close: () => lists.close(),
   };
 }

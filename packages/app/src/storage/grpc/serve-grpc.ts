@@ -71,7 +71,7 @@ async function serve(
   const revocations =
     options.crl === undefined || tls === undefined
       ? undefined
-      : await openRevocationFile(options.crl, {
+      : openRevocationFile(options.crl, {
           trustedCa: tls.ca,
           now: () => context.clock.now(),
           provider: context.crypto,
@@ -96,32 +96,21 @@ async function serve(
   const measured = Object.fromEntries(
     Object.entries(services).map(([name, calls]) => [name, observe(calls, log, metered.has(name) ? metering(context) : idle)]),
   );
-  try {
-    const server = await openDataServer({
-      host: options.host,
-      port: options.port,
-      ...(tls === undefined ? {} : { tls }),
-      handlers: { ...measured, "grpc.health.v1.Health": { Check: health } },
-      failure: grpcFailure,
-      ...(options.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: options.idleTimeoutMs }),
-      onConnection: (socket) => watch(context, node.connections, transport, socket),
-      onHandshakeError(error, address) {
-        context.metrics.transportErrors.inc({ transport, kind: "handshake" });
-        log.warn({ error, peer: address }, "the handshake failed");
-        auth.refuse("handshake", address);
-      },
-    });
-    return {
-      port: server.port,
-      async close() {
-        await server.close();
-        revocations?.close();
-      },
-    };
-  } catch (error) {
-    revocations?.close();
-    throw error;
-  }
+  const server = await openDataServer({
+    host: options.host,
+    port: options.port,
+    ...(tls === undefined ? {} : { tls }),
+    handlers: { ...measured, "grpc.health.v1.Health": { Check: health } },
+    failure: grpcFailure,
+    ...(options.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: options.idleTimeoutMs }),
+    onConnection: (socket) => watch(context, node.connections, transport, socket),
+    onHandshakeError(error, address) {
+      context.metrics.transportErrors.inc({ transport, kind: "handshake" });
+      log.warn({ error, peer: address }, "the handshake failed");
+      auth.refuse("handshake", address);
+    },
+  });
+  return server;
 }
 
 /** Requests of clients; what nodes ask each other is no gateway's request. */

@@ -1,8 +1,8 @@
 import { isCoded } from "@seneschal/core";
 import { dueAt, inFilter, type LifecycleRule, lifecycleDue } from "@seneschal/core/storage";
-import type { BucketDoc, UploadDoc } from "../documents.ts";
+import type { BucketDoc } from "../documents.ts";
 import { deleteObject } from "../objects/delete-object.ts";
-import { type ListedVersion, listKeys, listVersions } from "../objects/list-keys.ts";
+import { type ListedVersion, listUploads, listVersions } from "../objects/list-keys.ts";
 import { abortUpload } from "../objects/multipart.ts";
 import { ordinalOf, versionIdOf } from "../objects/versions.ts";
 import type { MaintenanceParts } from "./parts.ts";
@@ -95,10 +95,9 @@ async function abortUploads(
   const aborts = rules.filter(({ enabled, abort }) => enabled && abort !== undefined);
   if (aborts.length === 0) return 0;
   let gone = 0;
-  for (let after = ""; ; ) {
-    const page = await listKeys<UploadDoc & { readonly id: string }>(objects, "storage_uploads", {
-      ...{ bucket: name, prefix: "", delimiter: "", after, limit: pageSize },
-    });
+  let [after, afterUpload]: [string, string | undefined] = ["", undefined];
+  for (;;) {
+    const page = await listUploads(objects, { bucket: name, prefix: "", delimiter: "", after, afterUpload, limit: pageSize });
     for (const { id, key, started_at } of page.items) {
       const due = aborts.some(
         ({ filter, abort = 0 }) => inFilter(filter, { key, size: 0, tags: [] }) && dueAt(started_at, abort, dayMs) <= now,
@@ -114,7 +113,8 @@ async function abortUploads(
         },
       );
     }
-    if (page.next === undefined) return gone;
-    after = page.next;
+    const last = page.items.at(-1);
+    if (page.next === undefined || last === undefined) return gone;
+    [after, afterUpload] = [last.key, last.id];
   }
 }

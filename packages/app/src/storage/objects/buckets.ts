@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { CodedError } from "@seneschal/core";
+import type { Stored } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
 import { commit, type StorageContext } from "../context.ts";
 import type { BucketDoc } from "../documents.ts";
@@ -35,9 +36,21 @@ export function objectError(
 
 const validName = /^(?!\d+\.\d+\.\d+\.\d+$)(?!xn--)[a-z0-9](?!.*(?:-\.|\.-))(?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]$/;
 
-/** A bucket of the tenant with the version to guard commits by. Throws `NoSuchBucket`, `TenantAccessDenied`. */
-export async function openBucket(services: ObjectServices, tenant: string, name: string): Promise<FoundBucket> {
-  const found = await findBucket(services, tenant, name);
+/** The record of a bucket, as the request has read it before unless `again`. */
+export function bucketRecord({ context, records }: ObjectServices, name: string, again = false): Promise<Stored | undefined> {
+  const known = again ? undefined : records?.get(name);
+  if (known !== undefined) return known;
+  const read = context.store.get("storage_buckets", name);
+  records?.set(name, read);
+  return read;
+}
+
+/**
+ * A bucket of the tenant with the version to guard commits by; `again`: as it is now, where a commit met another. Throws `NoSuchBucket`,
+ * `TenantAccessDenied`.
+ */
+export async function openBucket(services: ObjectServices, tenant: string, name: string, again = false): Promise<FoundBucket> {
+  const found = await findBucket(services, tenant, name, again);
   if (found.bucket.deleting) throw objectError("NoSuchBucket", "the bucket does not exist", { bucket: name });
   return found;
 }
@@ -48,8 +61,8 @@ export interface FoundBucket {
 }
 
 /** The same, also of a bucket that is being deleted. */
-async function findBucket({ context }: ObjectServices, tenant: string, name: string): Promise<FoundBucket> {
-  const found = await context.store.get("storage_buckets", name);
+async function findBucket(services: ObjectServices, tenant: string, name: string, again = false): Promise<FoundBucket> {
+  const found = await bucketRecord(services, name, again);
   if (found === undefined) throw objectError("NoSuchBucket", "the bucket does not exist", { bucket: name });
   const bucket = found.doc as BucketDoc;
   if (bucket.tenant !== tenant) throw storageError("TenantAccessDenied", "the bucket belongs to another tenant");
@@ -100,7 +113,7 @@ export async function changeBucket(
   const { context, cluster } = services;
   if (cluster.state.maintenance) throw storageError("MaintenanceMode", "the cluster is in maintenance: reads work, writes wait");
   for (let attempt = 0; attempt < 50; attempt++) {
-    const { bucket, version } = await openBucket(services, tenant, name);
+    const { bucket, version } = await openBucket(services, tenant, name, attempt > 0);
     const doc = change(bucket);
     const result = await commit(context.store, {
       puts: [{ coll: "storage_buckets", id: name, doc, ifVersion: version }],

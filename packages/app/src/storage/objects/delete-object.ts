@@ -1,3 +1,4 @@
+import type { Commit } from "@seneschal/core/ports";
 import { checkDeletable, storageError } from "@seneschal/core/storage";
 import { commit } from "../context.ts";
 import type { ObjectDoc } from "../documents.ts";
@@ -23,7 +24,12 @@ export interface DeleteOptions {
   readonly bypass?: boolean;
   /** Only when the version that is there is still the one with this ordinal. */
   readonly ordinal?: number;
+  /** What is committed with the deletion, asked for at each try. */
+  readonly also?: () => Promise<Also>;
 }
+
+/** What else one commit does. */
+export type Also = Pick<Commit, "puts" | "dels" | "ranges">;
 
 /** What a deletion did. */
 export interface Deletion {
@@ -45,14 +51,14 @@ export async function deleteObject(
   tenant: string,
   bucket: string,
   key: string,
-  { conditions = {}, version, bypass = false, ordinal }: DeleteOptions = {},
+  { conditions = {}, version, bypass = false, ordinal, also = async () => ({}) }: DeleteOptions = {},
 ): Promise<Deletion> {
   checkKey(key);
   if (version !== undefined && version !== "null" && ordinalOfId(version) === undefined)
     throw objectError("NoSuchVersion", "that is no version id", { elements: { VersionId: version } });
   const { store, clock } = services.context;
   for (let attempt = 0; attempt < 50; attempt++) {
-    const owner = await openBucket(services, tenant, bucket);
+    const owner = await openBucket(services, tenant, bucket, attempt > 0);
     const shard = await writableShard(services, bucket, key);
     const found = await findVersion(services, { bucket, key, version });
     if (ordinal !== undefined && (found === undefined || ordinalOf(found.doc) !== ordinal)) return { deleted: false };
@@ -65,7 +71,7 @@ export async function deleteObject(
       const current = await store.get("storage_objects", objectId(bucket, key));
       if (current?.version !== found?.version) continue;
       const { puts, dels, checks, doc, bytes, objects } = await putDeleteMarker(services, owner, current, key);
-      if (!(await commit(store, { puts, dels, checks })).ok) continue;
+      if (!(await commit(store, together({ puts, dels, checks }, await also()))).ok) continue;
       services.shards.changed(shard.id, bytes, objects);
       return { deleted: found?.doc.delete_marker !== true && found !== undefined, version: versionIdOf(doc), marker: true };
     }
@@ -79,12 +85,17 @@ export async function deleteObject(
     const event = { action: "object.delete.bypass", tenant, bucket, key, version: versionIdOf(doc) };
     const checks = [{ coll: "storage_buckets", id: bucket, version: owner.version }];
     const audit = early ? [{ stream: "storage", event }] : [];
-    if (!(await commit(store, { puts, dels, checks, audit })).ok) continue;
+    if (!(await commit(store, together({ puts, dels, checks, audit }, await also()))).ok) continue;
     services.shards.changed(shard.id, bytes, objects);
     const named = version !== undefined || doc.version_id !== undefined;
     return { deleted: true, ...(named && { version: versionIdOf(doc) }), ...(doc.delete_marker && { marker: true }) };
   }
   throw storageError("ShardUnavailable", "too many writers of one key, try again");
+}
+
+/** One commit that does both. */
+function together(draft: Omit<Commit, "commitId">, { puts = [], dels = [], ranges }: Also): Omit<Commit, "commitId"> {
+  return { ...draft, puts: [...(draft.puts ?? []), ...puts], dels: [...(draft.dels ?? []), ...dels], ...(ranges && { ranges }) };
 }
 
 function isMeant({ etag, size, modified_at }: ObjectDoc, conditions: DeleteConditions): boolean {

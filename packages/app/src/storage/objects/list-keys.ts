@@ -1,5 +1,5 @@
 import type { Stored } from "@seneschal/core/ports";
-import type { ObjectDoc } from "../documents.ts";
+import type { ObjectDoc, UploadDoc } from "../documents.ts";
 import { indexedKey, indexedKeyBytes } from "../schema.ts";
 import type { ObjectServices } from "./services.ts";
 import { findVersion, ordinalOf, ordinalOfId } from "./versions.ts";
@@ -26,14 +26,28 @@ interface Listed {
   readonly key: string;
 }
 
-/** Lists a collection whose documents have `bucket` and `key` and an index `by_key`. */
-export async function listKeys<T extends Listed>(
+/** Lists the current version of each key. */
+export async function listKeys(services: ObjectServices, query: KeyQuery): Promise<KeyPage<ObjectDoc>> {
+  const behind = ({ key }: ObjectDoc) => query.after === "" || compareKeys(key, query.after) > 0;
+  return page(query, behind, (from) => scan<ObjectDoc>(services, "storage_objects", "by_key", query.bucket, from));
+}
+
+/** An upload as a listing shows it. */
+export interface ListedUpload extends UploadDoc {
+  readonly id: string;
+}
+
+/** Lists the uploads that are under way, those of one key by their ids. `afterUpload`: of the key `after` only those behind this one. */
+export async function listUploads(
   services: ObjectServices,
-  coll: "storage_objects" | "storage_uploads",
-  query: KeyQuery,
-): Promise<KeyPage<T>> {
-  const behind = ({ key }: T) => query.after === "" || compareKeys(key, query.after) > 0;
-  return page(query, behind, (from) => scan<T>(services, coll, "by_key", query.bucket, from));
+  query: KeyQuery & { readonly afterUpload?: string | undefined },
+): Promise<KeyPage<ListedUpload>> {
+  const { bucket, after, afterUpload } = query;
+  const behind = ({ key, id }: ListedUpload) => {
+    const order = after === "" ? 1 : compareKeys(key, after);
+    return order > 0 || (order === 0 && afterUpload !== undefined && id > afterUpload);
+  };
+  return page(query, behind, (from) => scan<ListedUpload>(services, "storage_uploads", "by_key", bucket, from));
 }
 
 /** A version as a listing shows it. */
@@ -88,7 +102,9 @@ async function page<T extends Listed>(
   const prefixes: string[] = [];
   let last: string | undefined;
   if (limit === 0) return { items, prefixes };
-  const rolledAfter = delimiter !== "" && after.startsWith(prefix) && after.endsWith(delimiter) ? after : undefined;
+  // A key may end in the delimiter too: rolled up is what has it behind the prefix for the first time at its end.
+  const first = delimiter === "" || !after.startsWith(prefix) ? -1 : after.indexOf(delimiter, prefix.length);
+  const rolledAfter = first >= 0 && first === after.length - delimiter.length ? after : undefined;
   const from = compareKeys(after, prefix) > 0 ? after : prefix;
   for await (const item of source(rolledAfter === undefined ? from : successor(rolledAfter))) {
     const { key } = item;

@@ -19,15 +19,17 @@ export const partLimits = { maxNumber: 10_000, minBytes: 5 * 1024 * 1024 } as co
 export async function createUpload(services: ObjectServices, draft: UploadDraft): Promise<string> {
   checkKey(draft.key);
   await writableShard(services, draft.bucket, draft.key);
-  const { version } = await openBucket(services, draft.tenant, draft.bucket);
   const id = randomUUID().replaceAll("-", "");
   const doc: UploadDoc = { ...draft, started_at: services.context.clock.now() };
-  const result = await commit(services.context.store, {
-    puts: [{ coll: "storage_uploads", id, doc, ifVersion: 0 }],
-    checks: [{ coll: "storage_buckets", id: draft.bucket, version }],
-  });
-  if (!result.ok) throw objectError("OperationAborted", "the bucket changed meanwhile, try again");
-  return id;
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const { version } = await openBucket(services, draft.tenant, draft.bucket, attempt > 0);
+    const result = await commit(services.context.store, {
+      puts: [{ coll: "storage_uploads", id, doc, ifVersion: 0 }],
+      checks: [{ coll: "storage_buckets", id: draft.bucket, version }],
+    });
+    if (result.ok) return id;
+  }
+  throw objectError("OperationAborted", "the bucket changes all the time, try again");
 }
 
 export interface UploadTarget {

@@ -108,7 +108,7 @@ export async function commitObject(
     // Looked at again for every try: maintenance may have begun while the body was streaming.
     const shard = await writableShard(services, target.bucket, target.key);
     const outcome = await body.finish(async (made) => {
-      owner ??= await openBucket(services, target.tenant, target.bucket);
+      owner ??= await openBucket(services, target.tenant, target.bucket, attempt > 0);
       const existing = await store.get("storage_objects", id);
       checkConditions(existing, target.conditions);
       next = await succeed(services, owner.bucket, existing, lockedByDefault(services, owner.bucket, make(made)));

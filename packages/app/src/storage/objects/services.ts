@@ -1,3 +1,4 @@
+import type { Stored } from "@seneschal/core/ports";
 import { isReadOnly, type Shard, shardAt, shardPoint, storageError } from "@seneschal/core/storage";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { hasQuorum } from "../cluster/lead-shards.ts";
@@ -19,6 +20,13 @@ export interface ObjectServices {
   readonly memory: MemoryBudget;
   /** True for a node that answers. */
   readonly up: (node: string) => boolean;
+  /** The records of buckets that one request has read; absent: each is read whenever it is asked for. */
+  readonly records?: Map<string, Promise<Stored | undefined>>;
+}
+
+/** What one request works with: it reads the record of a bucket once, and again only where a commit met another. */
+export function forRequest(services: ObjectServices): ObjectServices {
+  return Object.assign({ records: new Map() }, services);
 }
 
 /**

@@ -34,6 +34,62 @@ interface Draft {
 const locked = createKeyedLock();
 const isTenant = ({ coll }: { readonly coll: string }): boolean => coll === "storage_tenants";
 
+/** A chunk that is stored, waiting for the commit that makes it part of something and ends its staging. */
+export interface StagedChunk {
+  readonly ref: ChunkRef;
+  /** The record of the staging, to be deleted at this version. */
+  readonly id: string;
+  readonly version: number;
+}
+
+/** Stores a chunk; until its staging ends it is kept, for a day at the least. */
+export async function stageChunk(
+  { context, chunks, tenants }: Pick<ObjectServices, "context" | "chunks" | "tenants">,
+  tenant: string,
+  plaintext: Uint8Array,
+  stage: string = randomUUID(),
+  index = 0,
+): Promise<StagedChunk> {
+  const chunk = await chunks.prepare(tenant, plaintext);
+  const id = `${stage}.${index}`;
+  const doc = { stage, chunk: chunk.ref.id, at: context.clock.now() };
+  const result = await takeAndCommit({ context, tenants }, tenant, chunk, () => ({
+    puts: [{ coll: "storage_staged", id, doc, ifVersion: 0 }],
+  }));
+  if (!result.ok) throw storageError("InvariantViolation", "a fresh staging id is taken");
+  return { ref: chunk.ref, id, version: result.versions[`storage_staged/${id}`] as number };
+}
+
+/** Commits `draft` with one reference to the chunk: its result, or the one that failed by another's doing than the chunk's. */
+async function takeAndCommit(
+  { context: { store }, tenants }: Pick<ObjectServices, "context" | "tenants">,
+  tenant: string,
+  chunk: PreparedChunk,
+  draft: () => Draft | Promise<Draft>,
+): Promise<CommitResult> {
+  let outcome: ChunkOutcome = "unused";
+  try {
+    // Writers of one chunk in this process queue up instead of racing on its record.
+    return await locked(chunk.ref.id, async () => {
+      for (let attempt = 0; attempt < 50; attempt++) {
+        const { put, check } = await chunk.take();
+        const { puts, dels = [], checks = [] } = await draft();
+        // INVARIANT: until the store says no, the chunk may be referred to.
+        outcome = "unknown";
+        const result = await commit(store, { puts: [...puts, put], dels, checks: [...checks, check] });
+        outcome = result.ok ? "committed" : "unused";
+        if (result.ok) return result;
+        // The tenant's record changed: it is read again, and who was shredded writes no more.
+        if (result.failed.some(isTenant)) tenants.purge(tenant);
+        else if (result.failed.some((f) => f.coll !== "storage_chunks")) return result;
+      }
+      throw storageError("ShardUnavailable", "too many writers of one chunk, try again");
+    });
+  } finally {
+    await chunk.settle(outcome);
+  }
+}
+
 /**
  * Streams a body into chunks. All but the last chunk are committed on the way as staged (so that a crash leaves a record
  * to collect); the last one, the object and the end of the staging are one commit. Memory: one chunk and its fragments, for
@@ -46,7 +102,7 @@ export async function storeBody(
   inlineThreshold: number,
   length?: number,
 ): Promise<StoredBody> {
-  const { store, clock } = context;
+  const { store } = context;
   const stage = randomUUID();
   const refs: ChunkRef[] = [];
   const staged: { readonly id: string; readonly version: number }[] = [];
@@ -54,39 +110,10 @@ export async function storeBody(
   let size = 0;
   let held: Uint8Array | undefined;
 
-  /** Commits `draft` with one reference to the chunk: its result, or the one that failed by another's doing than the chunk's. */
-  const takeAndCommit = async (chunk: PreparedChunk, draft: () => Draft | Promise<Draft>): Promise<CommitResult> => {
-    let outcome: ChunkOutcome = "unused";
-    try {
-      // Writers of one chunk in this process queue up instead of racing on its record.
-      return await locked(chunk.ref.id, async () => {
-        for (let attempt = 0; attempt < 50; attempt++) {
-          const { put, check } = await chunk.take();
-          const { puts, dels = [], checks = [] } = await draft();
-          // INVARIANT: until the store says no, the chunk may be referred to.
-          outcome = "unknown";
-          const result = await commit(store, { puts: [...puts, put], dels, checks: [...checks, check] });
-          outcome = result.ok ? "committed" : "unused";
-          if (result.ok) return result;
-          // The tenant's record changed: it is read again, and who was shredded writes no more.
-          if (result.failed.some(isTenant)) tenants.purge(tenant);
-          else if (result.failed.some((f) => f.coll !== "storage_chunks")) return result;
-        }
-        throw storageError("ShardUnavailable", "too many writers of one chunk, try again");
-      });
-    } finally {
-      await chunk.settle(outcome);
-    }
-  };
-
-  const stageChunk = async (plaintext: Uint8Array): Promise<void> => {
-    const chunk = await chunks.prepare(tenant, plaintext);
-    const id = `${stage}.${staged.length}`;
-    const doc = { stage, chunk: chunk.ref.id, at: clock.now() };
-    const result = await takeAndCommit(chunk, () => ({ puts: [{ coll: "storage_staged", id, doc, ifVersion: 0 }] }));
-    if (!result.ok) throw storageError("InvariantViolation", "a fresh staging id is taken");
-    staged.push({ id, version: result.versions[`storage_staged/${id}`] as number });
-    refs.push(chunk.ref);
+  const stageNext = async (plaintext: Uint8Array): Promise<void> => {
+    const { ref, ...record } = await stageChunk({ context, chunks, tenants }, tenant, plaintext, stage, staged.length);
+    staged.push(record);
+    refs.push(ref);
   };
 
   /** What cannot be given back now is collected a day later. */
@@ -103,7 +130,7 @@ export async function storeBody(
         held = bytes;
         continue;
       }
-      await stageChunk(bytes);
+      await stageNext(bytes);
       // INVARIANT: who waits for room holds none.
       release();
       release = await memory.take(nextChunkBytes(length, size), true);
@@ -132,7 +159,7 @@ export async function storeBody(
         return result.ok ? "committed" : "conflict";
       }
       const chunk = await chunks.prepare(tenant, last);
-      const result = await takeAndCommit(chunk, async () => {
+      const result = await takeAndCommit({ context, tenants }, tenant, chunk, async () => {
         const draft = await build({ kind: "chunks", chunks: [...refs, chunk.ref] });
         return { ...draft, dels: [...(draft.dels ?? []), ...dels] };
       });

@@ -196,7 +196,7 @@ export async function describeVersion(
 ): Promise<ObjectDoc> {
   const { bucket, key, tenant } = target;
   for (let attempt = 0; attempt < 50; attempt++) {
-    const { bucket: owner } = await openBucket(services, tenant, bucket);
+    const { bucket: owner } = await openBucket(services, tenant, bucket, attempt > 0);
     const shard = await writableShard(services, bucket, key);
     const found = await openVersion(services, target);
     const doc = change(found.doc, owner);

@@ -55,6 +55,7 @@ const actions: Readonly<Record<string, string>> = {
 const versioned: Readonly<Record<string, string>> = {
   GetObject: "GetObjectVersion",
   GetObjectAcl: "GetObjectVersionAcl",
+  PutObjectAcl: "PutObjectVersionAcl",
   GetObjectTagging: "GetObjectVersionTagging",
   PutObjectTagging: "PutObjectVersionTagging",
   DeleteObjectTagging: "DeleteObjectVersionTagging",

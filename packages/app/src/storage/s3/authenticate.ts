@@ -25,5 +25,5 @@ export async function authenticateS3(
   const signed = query.some(([name]) => name !== "Signature" && inQuery.includes(name));
   if (authorization !== undefined || signed) return verifySignature(request, lookUp, now);
   if (query.some(([name]) => name === "Signature")) throw s3Error("AccessDenied", "the request is half signed");
-  return { ...unsignedPayload(request.headers), accessKey: "", tenant: "" };
+  return { ...unsignedPayload(request.headers), accessKey: "", tenant: "", access: undefined };
 }

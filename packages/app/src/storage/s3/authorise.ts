@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { CodedError, isCoded, type JsonObject } from "@seneschal/core";
 import type { CompiledPolicy, PolicyEngine } from "@seneschal/core/ports";
+import { type KeyAccess, keyMay } from "@seneschal/core/storage";
 import type { Authorisation } from "../../platform/index.ts";
 import type { BucketDoc } from "../documents.ts";
+import { bucketRecord } from "../objects/buckets.ts";
 import type { ObjectServices } from "../objects/services.ts";
 import { findVersion } from "../objects/versions.ts";
 import { isPublic, readPolicy, type Statement } from "./bucket-policy.ts";
@@ -38,6 +40,8 @@ export async function openBucketPolicies(engine: PolicyEngine): Promise<BucketPo
 export interface Asking {
   /** The caller's tenant; empty: nobody. */
   readonly caller: string;
+  /** What the caller's key may; `undefined`: all that the tenant may. */
+  readonly access: KeyAccess | undefined;
   readonly method: string;
   readonly operation: Operation;
   readonly bucket: string;
@@ -50,7 +54,7 @@ export interface Asking {
 }
 
 /**
- * Who may do what: the tenant whose bucket it is, unless a policy of the bucket denies it; others, and nobody in particular, what a policy
+ * Who may do what: of what the access key is for, the tenant whose bucket it is, unless a policy of the bucket denies it; others, and nobody in particular, what a policy
  * of the bucket allows; and of all that what the authorisation policy of the service lets through.
  */
 export function authoriseS3(
@@ -65,11 +69,13 @@ export function authoriseS3(
   },
   asking: Asking,
 ): Reach {
-  const { caller, now } = asking;
+  const { caller, access, now } = asking;
   return async (wanted) => {
     const { bucket: name, key, actions } = wanted;
-    const found =
-      name === "" || actions.includes("s3:CreateBucket") ? undefined : await services.context.store.get("storage_buckets", name);
+    const prefix = wanted.prefix ?? asking.query.get("prefix") ?? "";
+    if (access !== undefined && !actions.every((action) => keyMay(access, { action, bucket: name, key, prefix })))
+      throw denied("the access key is not for this");
+    const found = name === "" || actions.includes("s3:CreateBucket") ? undefined : await bucketRecord(services, name);
     const bucket = found?.doc as BucketDoc | undefined;
     // Of a bucket that is not there the operation tells; nobody gets to one.
     const owner = bucket?.tenant ?? caller;

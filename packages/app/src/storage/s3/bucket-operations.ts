@@ -1,12 +1,12 @@
 import { isCoded } from "@seneschal/core";
-import type { ObjectDoc, UploadDoc } from "../documents.ts";
 import { createBucket, deleteBucket, listBuckets, openBucket } from "../objects/buckets.ts";
 import { type DeleteConditions, deleteObject } from "../objects/delete-object.ts";
-import { listKeys } from "../objects/list-keys.ts";
+import { listKeys, listUploads } from "../objects/list-keys.ts";
+import { checkOwnership, refuseAcl } from "./acl-headers.ts";
 import { queryNumber, readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { type S3Code, s3Error, s3Failure } from "./errors.ts";
 import { keyEncoder } from "./key-encoder.ts";
-import { deleteConditions, privateAcl, refuseAcl } from "./object-headers.ts";
+import { deleteConditions } from "./object-headers.ts";
 import { bypasses } from "./object-lock.ts";
 import { childFlag, childText, readXml, type XmlElement, type XmlObject, xmlDocument } from "./xml.ts";
 import { documents, readDocument } from "./xml-documents.ts";
@@ -44,9 +44,8 @@ export async function listAllBuckets(call: S3Call): Promise<S3Reply> {
 
 export async function putBucket(call: S3Call): Promise<S3Reply> {
   const ownership = call.headers["x-amz-object-ownership"];
-  if (ownership !== undefined && ownership !== "BucketOwnerEnforced")
-    throw s3Error("NotImplemented", "a bucket's objects belong to its owner: BucketOwnerEnforced");
-  refuseAcl(call.headers);
+  if (ownership !== undefined) checkOwnership(ownership, "InvalidArgument");
+  refuseAcl(call.headers, call.tenant, "InvalidBucketAclWithObjectOwnership");
   const lock = call.headers["x-amz-bucket-object-lock-enabled"]?.toLowerCase() === "true";
   const text = await readText(call, call.body(), 64 * 1024);
   const asked = text.trim() === "" ? undefined : readXml(text, "CreateBucketConfiguration", documents.CreateBucketConfiguration);
@@ -83,12 +82,6 @@ export function absentConfiguration(code: S3Code): (call: S3Call) => Promise<S3R
   };
 }
 
-/** Nobody but the tenant reaches its buckets. */
-export async function bucketAcl(call: S3Call): Promise<S3Reply> {
-  await openBucket(call.services, call.tenant, call.bucket);
-  return xmlReply(privateAcl(call.tenant));
-}
-
 /** ListObjects in both versions: they differ in how a page goes on. */
 export async function listObjects(call: S3Call): Promise<S3Reply> {
   await openBucket(call.services, call.tenant, call.bucket);
@@ -101,7 +94,7 @@ export async function listObjects(call: S3Call): Promise<S3Reply> {
   const delimiter = query.get("delimiter") ?? "";
   const token = query.get("continuation-token");
   const after = second ? (!token ? (query.get("start-after") ?? "") : decodeToken(token)) : (query.get("marker") ?? "");
-  const page = await listKeys<ObjectDoc>(call.services, "storage_objects", {
+  const page = await listKeys(call.services, {
     bucket: call.bucket,
     prefix,
     delimiter,
@@ -151,7 +144,7 @@ function decodeToken(token: string): string {
   return text.slice(2);
 }
 
-export async function listUploads(call: S3Call): Promise<S3Reply> {
+export async function listMultipartUploads(call: S3Call): Promise<S3Reply> {
   await openBucket(call.services, call.tenant, call.bucket);
   const { query } = call;
   const encode = keyEncoder(call);
@@ -159,30 +152,26 @@ export async function listUploads(call: S3Call): Promise<S3Reply> {
   const prefix = query.get("prefix") ?? "";
   const delimiter = query.get("delimiter") ?? "";
   const after = query.get("key-marker") ?? "";
-  const page = await listKeys<UploadDoc & { readonly id: string }>(call.services, "storage_uploads", {
-    bucket: call.bucket,
-    prefix,
-    delimiter,
-    after,
-    limit,
-  });
+  // Without a key it marks nothing, as S3 has it.
+  const afterUpload = after === "" ? undefined : query.get("upload-id-marker") || undefined;
+  const page = await listUploads(call.services, { bucket: call.bucket, prefix, delimiter, after, afterUpload, limit });
+  const last = page.items.at(-1);
+  const who = { ID: call.tenant, DisplayName: call.tenant };
   return xmlReply(
     xmlDocument("ListMultipartUploadsResult", {
       Bucket: call.bucket,
       ...(query.has("encoding-type") ? { EncodingType: "url" } : {}),
       ...(delimiter === "" ? {} : { Delimiter: encode(delimiter) }),
       KeyMarker: encode(after),
+      UploadIdMarker: afterUpload ?? "",
       NextKeyMarker: page.next === undefined ? undefined : encode(page.next),
+      NextUploadIdMarker: page.next !== undefined && last?.key === page.next ? last.id : undefined,
       MaxUploads: limit,
       IsTruncated: page.next !== undefined,
       Prefix: encode(prefix),
       Upload: page.items.map((u) => ({
-        Key: encode(u.key),
-        UploadId: u.id,
-        Initiator: { ID: call.tenant, DisplayName: call.tenant },
-        Owner: { ID: call.tenant, DisplayName: call.tenant },
-        StorageClass: "STANDARD",
-        Initiated: iso(u.started_at),
+        ...{ Key: encode(u.key), UploadId: u.id, Initiator: who, Owner: who },
+        ...{ StorageClass: "STANDARD", Initiated: iso(u.started_at) },
       })),
       CommonPrefixes: page.prefixes.map((p) => ({ Prefix: encode(p) })),
     }),

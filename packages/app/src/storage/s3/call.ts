@@ -30,7 +30,8 @@ export interface S3Call {
   readonly query: ReadonlyMap<string, string>;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly region: string;
-  readonly host: string;
+  /** The address that the bucket's keys are appended to. */
+  readonly root: string;
   readonly now: number;
   /** Of an upload by a form. */
   readonly form?: { readonly fields: ReadonlyMap<string, string> };

@@ -1,11 +1,14 @@
+import { isDeepStrictEqual } from "node:util";
+import type { JsonObject } from "@seneschal/core";
 import type { Vault } from "@seneschal/core/ports";
-import { storageError } from "@seneschal/core/storage";
+import { type KeyAccess, storageError } from "@seneschal/core/storage";
 import { type Actor, commit, type StorageContext } from "../context.ts";
 import type { Credential } from "./sigv4.ts";
 
 /** Access keys of tenants. Secret keys are stored sealed by the vault, shown once, and opened once: each minute the record says whether it is still good. */
 export interface Credentials {
-  create(tenant: string, actor: Actor): Promise<{ readonly access_key: string; readonly secret_key: string }>;
+  /** `access`: less than all that the tenant may. */
+  create(tenant: string, actor: Actor, access?: KeyAccess): Promise<{ readonly access_key: string; readonly secret_key: string }>;
   revoke(accessKey: string, actor: Actor): Promise<void>;
   list(tenant: string): Promise<readonly { readonly access_key: string; readonly created_at: number }[]>;
   lookUp(accessKey: string): Promise<Credential | undefined>;
@@ -14,10 +17,21 @@ export interface Credentials {
 const keyName = "storage-credentials";
 const cacheMs = 60_000;
 
+/** The same text for the same access, in whatever order a store gives its members back. */
+function canonicalAccess({ mode, resources }: KeyAccess): string {
+  return JSON.stringify([mode, resources?.map(({ bucket, prefix }) => [bucket, prefix])]);
+}
+
 export function createCredentials(context: StorageContext, vault: Vault): Credentials {
   const { store, clock, random } = context;
   const cache = new Map<string, { readonly credential: Credential; readonly sealed: string; readonly until: number }>();
-  const aad = (accessKey: string) => Buffer.from(`seneschal/storage/credential/v1/${accessKey}`);
+  // The secret opens under what the key may alone: with another access in its record, or read by a release that knows of none, it is no key.
+  const aad = (accessKey: string, access: KeyAccess | undefined) =>
+    Buffer.from(
+      access === undefined
+        ? `seneschal/storage/credential/v1/${accessKey}`
+        : `seneschal/storage/credential/v2/${accessKey}/${canonicalAccess(access)}`,
+    );
   const ask = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -26,17 +40,25 @@ export function createCredentials(context: StorageContext, vault: Vault): Creden
     }
   };
   return {
-    async create(tenant, actor) {
+    async create(tenant, actor, access) {
       if ((await store.get("storage_tenants", tenant)) === undefined)
         throw storageError("NotFound", `no such tenant: ${tenant}`, { field: "tenant_id" });
       const accessKey = `SN${Buffer.from(random(12)).toString("hex").toUpperCase().slice(0, 18)}`;
       const secretKey = Buffer.from(random(30)).toString("base64url");
       const sealed = await ask(async () => {
         if ((await vault.keyInfo(keyName)) === undefined) await vault.createKey(keyName);
-        return vault.encrypt(keyName, Buffer.from(secretKey), aad(accessKey));
+        return vault.encrypt(keyName, Buffer.from(secretKey), aad(accessKey, access));
       });
-      const doc = { tenant, sealed, created_at: clock.now() };
-      const event = { action: "credential.create", tenant, access_key: accessKey, actor: actor.id, source: actor.source };
+      const limits = access && { access: { ...access } as unknown as JsonObject };
+      const doc = { tenant, sealed, created_at: clock.now(), ...limits };
+      const event = {
+        action: "credential.create",
+        tenant,
+        access_key: accessKey,
+        ...limits,
+        actor: actor.id,
+        source: actor.source,
+      };
       const result = await commit(store, {
         puts: [{ coll: "storage_credentials", id: accessKey, doc, ifVersion: 0 }],
         audit: [{ stream: "storage", event }],
@@ -75,12 +97,13 @@ export function createCredentials(context: StorageContext, vault: Vault): Creden
       }
       const sealed = found.doc["sealed"] as string;
       const tenant = found.doc["tenant"] as string;
+      const access = found.doc["access"] as unknown as KeyAccess | undefined;
       // The record says whether the key is still good; the vault need not open again what it has opened, and may be away.
       const secretKey =
-        cached?.sealed === sealed
+        cached?.sealed === sealed && isDeepStrictEqual(cached.credential.access, access)
           ? cached.credential.secretKey
-          : Buffer.from(await ask(() => vault.decrypt(keyName, sealed, aad(accessKey)))).toString("utf8");
-      const credential = { tenant, secretKey };
+          : Buffer.from(await ask(() => vault.decrypt(keyName, sealed, aad(accessKey, access)))).toString("utf8");
+      const credential = { tenant, secretKey, access };
       cache.set(accessKey, { credential, sealed, until: clock.now() + cacheMs });
       return credential;
     },

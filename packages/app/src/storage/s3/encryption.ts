@@ -105,7 +105,7 @@ export function refuseEncryptionNames(headers: Headers): void {
     throw s3Error("InvalidArgument", "x-amz-server-side-encryption header is not supported for this operation.");
 }
 
-/** A part is encrypted as its upload is; it may say so, and nothing else. Throws `InvalidArgument`. */
+/** A part, and the whole, is encrypted as its upload is; a request may say so, and nothing else. Throws `InvalidArgument`. */
 export function checkPartEncryption(headers: Headers, encryption: ObjectEncryption | undefined): void {
   const own = encryptionReply(encryption, undefined);
   if (namedHeaders.some((name) => headers[name] !== undefined && headers[name] !== own[name]))

@@ -3,10 +3,13 @@ import { storageErrorKind } from "@seneschal/core/storage";
 
 /** S3 error codes that the gateway itself answers, with their statuses (Amazon S3 API reference, Error responses). */
 const s3Codes = {
+  AccessControlListNotSupported: 400,
   AccessDenied: 403,
+  AccessForbidden: 403,
   AuthorizationHeaderMalformed: 400,
   AuthorizationQueryParametersError: 400,
   BadDigest: 400,
+  BadRequest: 400,
   BucketAlreadyExists: 409,
   BucketNotEmpty: 409,
   EntityTooLarge: 400,
@@ -15,6 +18,7 @@ const s3Codes = {
   InternalError: 500,
   InvalidAccessKeyId: 403,
   InvalidArgument: 400,
+  InvalidBucketAclWithObjectOwnership: 400,
   InvalidBucketState: 409,
   InvalidBucketName: 400,
   InvalidDigest: 400,
@@ -32,6 +36,7 @@ const s3Codes = {
   InvalidURI: 400,
   KeyTooLongError: 400,
   "KMS.NotFoundException": 400,
+  MalformedACLError: 400,
   MalformedPolicy: 400,
   MalformedPOSTRequest: 400,
   MalformedTrailerError: 400,
@@ -40,6 +45,7 @@ const s3Codes = {
   MetadataTooLarge: 400,
   MethodNotAllowed: 405,
   MissingContentLength: 411,
+  MissingSecurityHeader: 400,
   NoSuchBucket: 404,
   NoSuchBucketPolicy: 404,
   NoSuchCORSConfiguration: 404,
@@ -69,6 +75,7 @@ export type S3Code = keyof typeof s3Codes;
  * What this gateway knows beyond that goes beside it.
  */
 const documented: Readonly<Record<string, string>> = {
+  AccessControlListNotSupported: "The bucket does not allow ACLs",
   BucketAlreadyExists:
     "The requested bucket name is not available. The bucket name can not be an existing collection, and the bucket namespace is shared by all users of the system. Please select a different name and try again.",
   BucketNotEmpty: "The bucket you tried to delete is not empty.",
@@ -77,6 +84,7 @@ const documented: Readonly<Record<string, string>> = {
   IncompleteBody: "You did not provide the number of bytes specified by the Content-Length HTTP header",
   InternalError: "We encountered an internal error, please try again.",
   InvalidAccessKeyId: "The AWS Access Key Id you provided does not exist in our records.",
+  InvalidBucketAclWithObjectOwnership: "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting",
   InvalidBucketName: "The specified bucket is not valid.",
   InvalidDigest: "The Content-Md5 you specified is not valid.",
   InvalidPart:

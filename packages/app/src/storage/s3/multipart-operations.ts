@@ -30,7 +30,7 @@ function partNumber(call: S3Call): number {
 }
 
 export async function beginUpload(call: S3Call): Promise<S3Reply> {
-  const { contentType, headers, meta } = describeObject(call.headers);
+  const { contentType, headers, meta } = describeObject(call);
   const { tenant, bucket, key } = call;
   const checksum = uploadChecksum(call);
   const { attributes, customerKey } = await askedAttributes(call);
@@ -158,11 +158,14 @@ export async function finishUpload(call: S3Call): Promise<S3Reply> {
   const object = await completeUpload(call.services, target(call), {
     ...{ parts: named, customerKey },
     conditions: conditionsOf(call.headers),
-    join: (upload, parts) => wholeChecksum(call, upload, parts, named),
+    join(upload, parts) {
+      checkPartEncryption(call.headers, upload.encryption);
+      return wholeChecksum(call, upload, parts, named);
+    },
   });
   const reply = xmlReply(
     xmlDocument("CompleteMultipartUploadResult", {
-      Location: `http://${call.host}/${call.bucket}/${call.key.split("/").map(uriEncode).join("/")}`,
+      Location: `${call.root}/${call.key.split("/").map(uriEncode).join("/")}`,
       Bucket: call.bucket,
       Key: call.key,
       ETag: `"${object.etag}"`,

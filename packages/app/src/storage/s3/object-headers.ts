@@ -1,22 +1,25 @@
 import type { ObjectDoc } from "../documents.ts";
 import type { DeleteConditions } from "../objects/delete-object.ts";
 import type { Conditions } from "../objects/put-object.ts";
+import { refuseAcl } from "./acl-headers.ts";
+import type { S3Call } from "./call.ts";
 import { checksumType } from "./checksums.ts";
 import { s3Error } from "./errors.ts";
-import { escapeXml, xmlDocument } from "./xml.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
 const kept = ["cache-control", "content-disposition", "content-encoding", "content-language", "expires"] as const;
 const maxMetaBytes = 2048;
 
-/** What of a PUT's headers becomes part of the object. Refuses what asks for something that is not built. */
-export function describeObject(headers: Headers): {
+/** What of a PUT's headers becomes part of the object. Refuses what asks for another access or storage than there is. */
+export function describeObject({ headers, tenant }: S3Call): {
   readonly contentType: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly meta: Readonly<Record<string, string>>;
 } {
-  refuseUnbuilt(headers);
+  refuseAcl(headers, tenant);
+  const storageClass = headers["x-amz-storage-class"];
+  if (storageClass !== undefined && storageClass !== "STANDARD") throw s3Error("InvalidStorageClass", "only STANDARD is offered");
   const standard: Record<string, string> = {};
   for (const name of kept) {
     const value = headers[name];
@@ -37,29 +40,6 @@ export function describeObject(headers: Headers): {
   }
   if (size > maxMetaBytes) throw s3Error("MetadataTooLarge", `user metadata takes at most ${maxMetaBytes} bytes`);
   return { contentType: headers["content-type"] ?? "binary/octet-stream", headers: standard, meta };
-}
-
-function refuseUnbuilt(headers: Headers): void {
-  refuseAcl(headers);
-  const storageClass = headers["x-amz-storage-class"];
-  if (storageClass !== undefined && storageClass !== "STANDARD") throw s3Error("InvalidStorageClass", "only STANDARD is offered");
-}
-
-/** Buckets and objects are their owner's alone. Throws `NotImplemented` when `x-amz-acl` asks for more. */
-export function refuseAcl(headers: Headers): void {
-  const acl = headers["x-amz-acl"];
-  if (acl !== undefined && acl !== "private" && acl !== "bucket-owner-full-control")
-    throw s3Error("NotImplemented", "only private access is supported, x-amz-acl asks for more");
-}
-
-/** The one ACL there is: the owner, and nobody else. */
-export function privateAcl(owner: string): string {
-  const who = { ID: owner, DisplayName: owner };
-  const grantee = `<Grantee xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"><ID>${escapeXml(owner)}</ID><DisplayName>${escapeXml(owner)}</DisplayName></Grantee>`;
-  return xmlDocument("AccessControlPolicy", {
-    Owner: who,
-    AccessControlList: { Grant: { Grantee: "", Permission: "FULL_CONTROL" } },
-  }).replace("<Grantee></Grantee>", () => grantee);
 }
 
 /** The headers of GET and HEAD. */

@@ -17,15 +17,7 @@ import {
 } from "./encryption.ts";
 import { s3Error } from "./errors.ts";
 import { expirationReply } from "./lifecycle.ts";
-import {
-  conditionsOf,
-  deleteConditions,
-  describeObject,
-  judgeRead,
-  objectHeaders,
-  privateAcl,
-  rangeHolds,
-} from "./object-headers.ts";
+import { conditionsOf, deleteConditions, describeObject, judgeRead, objectHeaders, rangeHolds } from "./object-headers.ts";
 import { askedLock, bypasses, lockReply } from "./object-lock.ts";
 import { type ByteRange, parseRange } from "./range.ts";
 import type { RequestBody } from "./request-body.ts";
@@ -154,7 +146,7 @@ export async function storeObject(call: S3Call): Promise<S3Reply> {
 export async function postObject(call: S3Call): Promise<S3Reply> {
   const { object, reply } = await store(call, call.body());
   const field = (name: string) => call.form?.fields.get(name);
-  const location = `http://${call.host}/${call.bucket}/${call.key.split("/").map(uriEncode).join("/")}`;
+  const location = `${call.root}/${call.key.split("/").map(uriEncode).join("/")}`;
   const redirect = field("success_action_redirect") ?? field("redirect");
   if (redirect !== undefined && URL.canParse(redirect)) {
     const to = new URL(redirect);
@@ -176,7 +168,7 @@ export async function postObject(call: S3Call): Promise<S3Reply> {
 }
 
 async function store(call: S3Call, body: RequestBody): Promise<{ readonly object: ObjectDoc; readonly reply: S3Reply }> {
-  const described = describeObject(call.headers);
+  const described = describeObject(call);
   const asked = await askedAttributes(call);
   // Checksums become part of the object, but a trailer's value is known only at the end: the record is filled then.
   const headers: Record<string, string> = { ...described.headers };
@@ -220,13 +212,6 @@ export async function removeObject(call: S3Call): Promise<S3Reply> {
   const { version, marker } = await deleteObject(call.services, call.tenant, call.bucket, call.key, options);
   const headers = { ...versionReply({ version_id: version }), ...(marker === true && { "x-amz-delete-marker": "true" }) };
   return { status: 204, headers };
-}
-
-/** Nobody but the tenant reaches its objects. */
-export async function objectAcl(call: S3Call): Promise<S3Reply> {
-  const { version_id } = await headObject(call.services, call.tenant, call.bucket, call.key, call.query.get("versionId"));
-  const reply = xmlReply(privateAcl(call.tenant));
-  return { ...reply, headers: { ...reply.headers, ...versionReply({ version_id }) } };
 }
 
 /** The source of a copy, opened for the caller's tenant and judged by its conditions. */
@@ -303,7 +288,7 @@ export async function copyObject(call: S3Call): Promise<S3Reply> {
       "InvalidRequest",
       "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
     );
-  const described = describeObject(call.headers);
+  const described = describeObject(call);
   const kept = Object.entries(source.headers).filter(([name]) => isChecksumHeader(name));
   const plain = Object.fromEntries(Object.entries(source.headers).filter(([name]) => !isChecksumHeader(name)));
   // A checksum over the parts of the source is not one of a copy, which has none.

@@ -1,12 +1,13 @@
+import { getBucketAcl, getObjectAcl, getOwnership, putBucketAcl, putObjectAcl, putOwnership } from "./acl.ts";
+import { aclHeaders } from "./acl-headers.ts";
 import {
   absentConfiguration,
-  bucketAcl,
   bucketLocation,
   deleteObjects,
   headBucket,
   listAllBuckets,
+  listMultipartUploads,
   listObjects,
-  listUploads,
   putBucket,
   removeBucket,
 } from "./bucket-operations.ts";
@@ -21,6 +22,7 @@ import {
 } from "./bucket-policy.ts";
 import type { S3Call, S3Reply } from "./call.ts";
 import { checksums } from "./checksums.ts";
+import { getCors, putCors, removeCors } from "./cors.ts";
 import {
   customerHeaders,
   encryptionHeaders,
@@ -41,7 +43,7 @@ import {
   putLockConfiguration,
   putRetention,
 } from "./object-lock.ts";
-import { copyObject, getObject, objectAcl, postObject, removeObject, storeObject } from "./object-operations.ts";
+import { copyObject, getObject, postObject, removeObject, storeObject } from "./object-operations.ts";
 import {
   getBucketTagging,
   getObjectTagging,
@@ -94,7 +96,7 @@ const body = [
   ...Object.keys(checksums).map((algorithm) => `x-amz-checksum-${algorithm}`),
 ];
 const described = [
-  ...["x-amz-acl", "x-amz-storage-class", "x-amz-meta-*", "x-amz-tagging"],
+  ...[...aclHeaders, "x-amz-storage-class", "x-amz-meta-*", "x-amz-tagging"],
   ...encryptionHeaders,
   ...lockHeaders,
 ];
@@ -155,13 +157,16 @@ export const operations: readonly Operation[] = [
   },
   {
     ...{ name: "CreateBucket", on: "bucket", method: "PUT" },
-    headers: [...body, "x-amz-acl", "x-amz-object-ownership", "x-amz-bucket-object-lock-enabled"],
+    headers: [...body, ...aclHeaders, "x-amz-object-ownership", "x-amz-bucket-object-lock-enabled"],
     run: putBucket,
   },
   { name: "HeadBucket", on: "bucket", method: "HEAD", run: headBucket },
   { name: "DeleteBucket", on: "bucket", method: "DELETE", run: removeBucket },
   { name: "GetBucketLocation", on: "bucket", method: "GET", asks: ["location"], run: bucketLocation },
-  { name: "GetBucketAcl", on: "bucket", method: "GET", asks: ["acl"], run: bucketAcl },
+  ...configuration("Acl", "acl", { get: getBucketAcl, put: putBucketAcl }).map((operation) =>
+    operation.method === "PUT" ? { ...operation, headers: [...body, ...aclHeaders] } : operation,
+  ),
+  ...configuration("OwnershipControls", "ownershipControls", { get: getOwnership, put: putOwnership }),
   ...configuration("Versioning", "versioning", { get: getVersioning, put: putVersioning }),
   ...configuration("Encryption", "encryption", {
     get: getBucketEncryption,
@@ -179,7 +184,7 @@ export const operations: readonly Operation[] = [
   },
   ...configuration("Policy", "policy", { get: getPolicy, put: putPolicy, remove: removePolicy }),
   { name: "GetBucketPolicyStatus", on: "bucket", method: "GET", asks: ["policyStatus"], run: policyStatus },
-  unset("GetBucketCors", "cors", "NoSuchCORSConfiguration"),
+  ...configuration("Cors", "cors", { get: getCors, put: putCors, remove: removeCors }),
   ...configuration("LifecycleConfiguration", "lifecycle", { get: getLifecycle, put: putLifecycle }),
   { name: "DeleteBucketLifecycle", on: "bucket", method: "DELETE", asks: ["lifecycle"], run: removeLifecycle },
   unset("GetBucketWebsite", "website", "NoSuchWebsiteConfiguration"),
@@ -205,7 +210,7 @@ export const operations: readonly Operation[] = [
   {
     ...{ name: "ListMultipartUploads", on: "bucket", method: "GET", asks: ["uploads"] },
     query: [...listing, "key-marker", "upload-id-marker", "max-uploads"],
-    run: listUploads,
+    run: listMultipartUploads,
   },
   { name: "DeleteObjects", on: "bucket", method: "POST", asks: ["delete"], headers: [...body, ...bypass], run: deleteObjects },
   {
@@ -223,7 +228,8 @@ export const operations: readonly Operation[] = [
     headers: ["x-amz-object-attributes", "x-amz-max-parts", "x-amz-part-number-marker", ...customerHeaders],
     run: objectAttributes,
   },
-  { name: "GetObjectAcl", on: "object", method: "GET", asks: ["acl"], query: ["versionId"], run: objectAcl },
+  ofVersion("GetObjectAcl", "acl", "GET", getObjectAcl),
+  { ...ofVersion("PutObjectAcl", "acl", "PUT", putObjectAcl), headers: [...body, ...aclHeaders] },
   ofVersion("GetObjectTagging", "tagging", "GET", getObjectTagging),
   ofVersion("PutObjectTagging", "tagging", "PUT", putObjectTagging),
   ofVersion("DeleteObjectTagging", "tagging", "DELETE", removeObjectTagging),
@@ -281,7 +287,7 @@ export const operations: readonly Operation[] = [
   },
   {
     ...{ name: "CompleteMultipartUpload", on: "object", method: "POST", asks: ["uploadId"] },
-    headers: [...body, ...conditions, ...customerHeaders, "x-amz-checksum-type", "x-amz-mp-object-size"],
+    headers: [...body, ...conditions, ...encryptionHeaders, "x-amz-checksum-type", "x-amz-mp-object-size"],
     run: finishUpload,
   },
   { name: "AbortMultipartUpload", on: "object", method: "DELETE", asks: ["uploadId"], run: giveUpUpload },

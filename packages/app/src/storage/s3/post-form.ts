@@ -156,7 +156,8 @@ async function verifyPostForm({ fields }: PostForm, { bucket, lookUp, now, signa
   const policy = fields.get("policy");
   const all = { minBytes: 0, maxBytes: Number.MAX_SAFE_INTEGER };
   const signs = ["signature", "x-amz-signature", "awsaccesskeyid", "x-amz-credential"].some((name) => fields.has(name));
-  if (policy === undefined && !signs) return { ...all, proof: { ...unsignedPayload({}), accessKey: "", tenant: "" } };
+  if (policy === undefined && !signs)
+    return { ...all, proof: { ...unsignedPayload({}), accessKey: "", tenant: "", access: undefined } };
   if (policy === undefined) throw s3Error("InvalidArgument", "Bucket POST must contain a field named 'policy'.");
   const proof = await verifyPolicySignature(fields, policy, lookUp, signatureV2);
   return { ...all, ...checkPolicy(fields, bucket, policy, now), proof };
@@ -200,7 +201,7 @@ async function verifyPolicySignature(
     : createHmac("sha1", credential.secretKey).update(policy).digest("base64");
   if (!equalText(expected, signature))
     throw s3Error("SignatureDoesNotMatch", "the signature does not fit the policy and the secret key");
-  return { ...unsignedPayload({}), accessKey, tenant: credential.tenant };
+  return { ...unsignedPayload({}), accessKey, tenant: credential.tenant, access: credential.access };
 }
 
 /** The range of lengths that the policy allows. Throws when a field is not as it says, or is not in it. */

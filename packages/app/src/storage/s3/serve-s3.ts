@@ -5,11 +5,14 @@ import type { Logger } from "@seneschal/adapters/logging";
 import { isCoded } from "@seneschal/core";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
-import type { ObjectServices } from "../objects/services.ts";
+import type { BucketDoc } from "../documents.ts";
+import { bucketRecord } from "../objects/buckets.ts";
+import { forRequest, type ObjectServices } from "../objects/services.ts";
 import { actionsOf } from "./actions.ts";
 import { authenticateS3 } from "./authenticate.ts";
 import { authoriseS3, type BucketPolicies } from "./authorise.ts";
 import { headersOf, type S3Reply } from "./call.ts";
+import { corsHeaders, preflight } from "./cors.ts";
 import type { Credentials } from "./credentials.ts";
 import { type S3Failure, s3Error, s3Failure } from "./errors.ts";
 import { findOperation } from "./find-operation.ts";
@@ -39,6 +42,8 @@ export interface S3GatewayOptions {
   readonly log: Logger;
   readonly host: string;
   readonly port: number;
+  /** Below this name the first labels of a host are a bucket; `undefined`: buckets are in paths alone. */
+  readonly domain?: string | undefined;
   /** PEM. Absent: plaintext. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** How long a handshake and the head of a request may take; default 30,000. */
@@ -52,7 +57,7 @@ export interface S3GatewayOptions {
 }
 
 /**
- * Serves the S3 protocol (path style) on a port of its own. Who does not sign reaches what a bucket's policy opens to everybody. Bodies are
+ * Serves the S3 protocol on a port of its own, buckets in paths or below a domain. Who does not sign reaches what a bucket's policy opens to everybody. Bodies are
  * streamed both ways; a body that fails its checks becomes no object.
  */
 export async function serveS3(options: S3GatewayOptions): Promise<S3Gateway> {
@@ -106,7 +111,8 @@ async function handle(
   response: ServerResponse,
   waits: boolean,
 ): Promise<void> {
-  const { services, idleTimeoutMs = 60_000 } = options;
+  const { idleTimeoutMs = 60_000 } = options;
+  const services = forRequest(options.services);
   const { context } = services;
   const started = performance.now();
   const requestId = Buffer.from(context.random(8)).toString("hex").toUpperCase();
@@ -126,8 +132,24 @@ async function handle(
   try {
     const now = context.clock.now();
     const { path, query } = splitTarget(target);
-    const [, bucket = "", named = ""] = /^\/([^/]*)(?:\/(.*))?$/s.exec(path) ?? [];
+    const host = headers["host"] ?? "";
+    const hosted = bucketOfHost(host, options.domain);
+    const [, bucket = "", named = ""] =
+      hosted === undefined ? (/^\/([^/]*)(?:\/(.*))?$/s.exec(path) ?? []) : [path, hosted, path.slice(1)];
     if (bucket === "" && path !== "/" && path !== "") throw s3Error("InvalidBucketName", "the name of the bucket is empty");
+    if (bucket !== "" && (headers["origin"] !== undefined || method === "OPTIONS")) {
+      const record = (await bucketRecord(services, bucket))?.doc as BucketDoc | undefined;
+      if (method === "OPTIONS") {
+        operation = "Preflight";
+        const reply = preflight(record, named === "" ? "BUCKET" : "OBJECT", headers);
+        status = reply.status;
+        if (!(await drain(request, waits && !begun))) response.setHeader("connection", "close");
+        return await send(response, reply, method, idleTimeoutMs);
+      }
+      // Told of refusals too: a page is to see why.
+      for (const [name, value] of Object.entries(corsHeaders(record, method, headers["origin"] ?? "")))
+        response.setHeader(name, value);
+    }
     const { lookUp } = options.credentials;
     const signatureV2 = options.signatureV2 === true;
     const contentType = headers["content-type"] ?? "";
@@ -136,7 +158,7 @@ async function handle(
       unsigned && isPostForm(method, named, contentType) && bucket !== ""
         ? await openPostForm(source(), contentType, { bucket, lookUp, now, signatureV2 })
         : undefined;
-    const proof = form?.proof ?? (await authenticateS3({ method, target, headers }, lookUp, now, signatureV2));
+    const proof = form?.proof ?? (await authenticateS3({ method, target, headers, hosted }, lookUp, now, signatureV2));
     const key = form?.key ?? named;
     const asked = findOperation({
       method,
@@ -148,19 +170,23 @@ async function handle(
     });
     operation = asked.operation.name;
     const { remoteAddress = "" } = request.socket;
-    const reach = authoriseS3(options, {
-      ...{
-        caller: proof.tenant,
-        method,
-        operation: asked.operation,
-        bucket,
-        key,
-        query: asked.query,
-        headers: asked.headers,
-        now,
+    const reach = authoriseS3(
+      { services, policies: options.policies, authorisation: options.authorisation },
+      {
+        ...{
+          caller: proof.tenant,
+          access: proof.access,
+          method,
+          operation: asked.operation,
+          bucket,
+          key,
+          query: asked.query,
+          headers: asked.headers,
+          now,
+        },
+        ...{ address: remoteAddress.replace(/^::ffff:/, ""), secure: options.tls !== undefined },
       },
-      ...{ address: remoteAddress.replace(/^::ffff:/, ""), secure: options.tls !== undefined },
-    });
+    );
     // Each key of a DeleteObjects is asked for by itself.
     const actions = operation === "DeleteObjects" ? [] : actionsOf(asked.operation, asked.query, asked.headers);
     const tenant = await reach({ bucket, key, actions, version: asked.query.get("versionId") });
@@ -172,7 +198,7 @@ async function handle(
       throw error;
     };
     const run = asked.operation.run({
-      services: options.services,
+      services,
       tenant,
       reach,
       method,
@@ -181,7 +207,7 @@ async function handle(
       query: asked.query,
       headers: asked.headers,
       region: proof.scope.split("/")[1] ?? "",
-      host: headers["host"] ?? "",
+      root: `${options.tls === undefined ? "http" : "https"}://${host}${hosted === undefined ? `/${bucket}` : ""}`,
       now,
       body: (algorithm) => requestBody(form?.file ?? source(), asked.headers, proof, algorithm),
       ...(form && { form }),
@@ -205,6 +231,12 @@ async function handle(
     context.metrics.gatewayRequests.inc({ protocol: "s3", method: operation, status: String(status) });
     context.metrics.gatewayDuration.observe({ protocol: "s3", method: operation }, seconds);
   }
+}
+
+/** The bucket that a host is called by: what stands before the domain. */
+function bucketOfHost(host: string, domain: string | undefined): string | undefined {
+  const name = host.toLowerCase().replace(/:\d*$/, "");
+  return domain !== undefined && name.endsWith(`.${domain}`) ? name.slice(0, -domain.length - 1) : undefined;
 }
 
 const drainBytes = 8 * 1024 * 1024;
@@ -309,7 +341,9 @@ function sendFailure(
     response.destroy();
     return;
   }
-  for (const name of response.getHeaderNames()) if (name !== "x-amz-request-id" && name !== "server") response.removeHeader(name);
+  for (const name of response.getHeaderNames())
+    if (!["x-amz-request-id", "server", "vary"].includes(name) && !name.startsWith("access-control-"))
+      response.removeHeader(name);
   response.statusCode = failed.status;
   for (const [name, value] of Object.entries(failed.headers ?? {})) response.setHeader(name, value);
   if (failed.retryAfter !== undefined) response.setHeader("retry-after", failed.retryAfter);

@@ -84,7 +84,8 @@ export async function verifySignatureV2(
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => (value === "" ? name : `${name}=${value}`));
   const date = presigned ? expires : headers["x-amz-date"] === undefined ? (headers["date"] ?? "") : "";
-  const [path = "/"] = target.split("?");
+  const [said = "/"] = target.split("?");
+  const path = request.hosted === undefined ? said : `/${request.hosted}${said}`;
   const signs = (resource: string): string => {
     const tail = `${amz.join("")}${resource}${named.length === 0 ? "" : `?${named.join("&")}`}`;
     const text = [method, headers["content-md5"] ?? "", headers["content-type"] ?? "", date, tail].join("\n");
@@ -94,7 +95,7 @@ export async function verifySignatureV2(
   const resources = /^\/[^/]+$/.test(path) ? [path, `${path}/`] : [path];
   if (!resources.some((resource) => equalText(signs(resource), signature)))
     throw s3Error("SignatureDoesNotMatch", "the signature does not fit the request and the secret key");
-  return { ...unsignedPayload(headers), accessKey, tenant: credential.tenant };
+  return { ...unsignedPayload(headers), accessKey, tenant: credential.tenant, access: credential.access };
 }
 
 /** The query without what a presigned URL of Version 2 is signed by. */
@@ -103,7 +104,7 @@ export function withoutSignatureV2(query: readonly (readonly [string, string])[]
 }
 
 /** What is known of a payload that no signature covers. Throws `AccessDenied` for one whose chunks claim to be signed. */
-export function unsignedPayload(headers: SignedRequest["headers"]): Omit<Verified, "accessKey" | "tenant"> {
+export function unsignedPayload(headers: SignedRequest["headers"]): Omit<Verified, "accessKey" | "tenant" | "access"> {
   const declared = headers["x-amz-content-sha256"] ?? "UNSIGNED-PAYLOAD";
   if (declared.startsWith("STREAMING-") && declared !== "STREAMING-UNSIGNED-PAYLOAD-TRAILER")
     throw s3Error("AccessDenied", "chunks are signed by Version 4 alone");

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import type { KeyAccess } from "@seneschal/core/storage";
 import { s3Error } from "./errors.ts";
 import { signatureClaim } from "./signature-claim.ts";
 
@@ -9,6 +10,8 @@ export interface SignedRequest {
   /** Path and query as on the request line. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The bucket that the host names, which the path then does not. */
+  readonly hosted?: string | undefined;
 }
 
 /** What a valid signature establishes. */
@@ -17,6 +20,8 @@ export interface Verified {
   /** Signs the chunks of a streamed payload. */
   readonly signingKey: Uint8Array;
   readonly tenant: string;
+  /** What the key may; `undefined`: all that the tenant may. */
+  readonly access: KeyAccess | undefined;
   /** `<date>/<region>/s3/aws4_request`. */
   readonly scope: string;
   readonly amzDate: string;
@@ -28,6 +33,8 @@ export interface Verified {
 export interface Credential {
   readonly tenant: string;
   readonly secretKey: string;
+  /** What the key may; `undefined`: all that the tenant may. */
+  readonly access: KeyAccess | undefined;
 }
 
 export const emptyHash = createHash("sha256").digest("hex");
@@ -76,6 +83,7 @@ export async function verifySignature(
     accessKey,
     signingKey: key,
     tenant: credential.tenant,
+    access: credential.access,
     scope,
     amzDate: claim.amzDate,
     signature: claim.signature,

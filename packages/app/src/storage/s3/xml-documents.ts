@@ -47,6 +47,28 @@ export const documents = {
       },
     },
   },
+  AccessControlPolicy: {
+    Owner: { ID: "text", DisplayName: "text" },
+    AccessControlList: {
+      Grant: {
+        each: {
+          Grantee: {
+            ...{ "@xsi:type": "text", ID: "text", DisplayName: "text", EmailAddress: "text", URI: "text" },
+          },
+          Permission: "text",
+        },
+      },
+    },
+  },
+  OwnershipControls: { Rule: { ObjectOwnership: "text" } },
+  CORSConfiguration: {
+    CORSRule: {
+      each: {
+        ...{ ID: "text", AllowedOrigin: { each: "text" }, AllowedMethod: { each: "text" } },
+        ...{ AllowedHeader: { each: "text" }, ExposeHeader: { each: "text" }, MaxAgeSeconds: "integer" },
+      },
+    },
+  },
   Delete: {
     Object: { each: { Key: "text", VersionId: "text", ETag: "text", LastModifiedTime: "text", Size: "text" } },
     Quiet: "boolean",

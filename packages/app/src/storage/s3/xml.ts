@@ -34,7 +34,10 @@ export function escapeXml(text: string): string {
   );
 }
 
-/** What an element of a document holds: text, a boolean, an integer, or elements; `unbuilt` is S3's and means nothing here. */
+/**
+ * What an element of a document holds: text, a boolean, an integer, or elements, and by `@name` an attribute; `unbuilt` is S3's and means
+ * nothing here.
+ */
 export type XmlForm = "text" | "boolean" | "integer" | "unbuilt" | { readonly [name: string]: XmlForm | XmlList };
 
 /** An element that may stand more than once. */
@@ -79,7 +82,10 @@ function check(element: RawElement, form: XmlForm): void {
     throw s3Error("NotImplemented", `The element ${name} is not implemented here.`, { elements: { ArgumentName: name } });
   for (const [attribute, value] of attributes) {
     // A prefix that is declared names nothing here: no element has one.
-    const known = attribute === "xmlns" ? value === "" || value === namespace : attribute.startsWith("xmlns:");
+    const known =
+      attribute === "xmlns"
+        ? value === "" || value === namespace
+        : attribute.startsWith("xmlns:") || (typeof form === "object" && Object.hasOwn(form, `@${attribute}`));
     if (!known) throw malformed(`the attribute ${attribute} of ${name} is not one of the document`);
   }
   if (typeof form === "string") {

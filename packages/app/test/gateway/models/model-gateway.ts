@@ -12,6 +12,7 @@ import type { DocumentStore } from "@seneschal/core/ports";
 import type fc from "fast-check";
 import { devIssuer, type Gateway, gatewaySchema, gatewaySettings, openGateway } from "../../../src/gateway/index.ts";
 import { strictBackground } from "../../platform/strict-background.ts";
+import { begin } from "../begin.ts";
 
 /** How often a model runs: a few times in every test run, `FC_RUNS` times when asked. */
 export const numRuns = Number(process.env["FC_RUNS"] ?? 10);
@@ -31,6 +32,8 @@ export type Ask = (method: string, path: string, body?: object) => Promise<Answe
 export interface ModelGateway {
   readonly clock: ReturnType<typeof settableClock>;
   readonly store: DocumentStore;
+  /** Makes an organisation that has no root key. */
+  begin(org: string): Promise<void>;
   /** Whoever a token names. */
   as(sub: string, org: string, ...roles: readonly string[]): Ask;
   /** Whoever presents this very token. */
@@ -84,6 +87,7 @@ async function openModelGateway(): Promise<ModelGateway> {
   return {
     clock,
     store,
+    begin: (org) => begin(running.gateway, org),
     as: (sub, org, ...roles) => holding(() => issuer.token({ sub, org, roles }, now())),
     holding: (token) => holding(() => token),
     sweep: () => running.gateway.sweep(now()),

@@ -98,6 +98,7 @@ const open = modelGateways();
 
 async function setUp(): Promise<Real> {
   const { gateway, org } = await open();
+  await gateway.begin(org);
   const chair = gateway.as("chair", org, "super_admin");
   const ids: string[] = [];
   for (const index of [1, 2, 3]) ids.push(await register(chair, `custodian-${index}`));

@@ -188,6 +188,7 @@ it(
         async (commands) => {
           const { gateway, org } = await open();
           const orgs = { owner: org, guest: `${org}-guest` };
+          await gateway.begin(org);
           const guest = gateway.as("guest", orgs.guest, "super_admin");
           // The guest lives on this instance: it has a root key here.
           await guest("POST", "/api/v1/crk/generate", { total_shares: 2, threshold: 2 });

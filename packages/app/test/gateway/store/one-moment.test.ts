@@ -9,10 +9,12 @@ import { describe, expect, it } from "vitest";
 import { auditLog } from "../../../src/gateway/audit/log.ts";
 import { gatewaySchema } from "../../../src/gateway/index.ts";
 import type { GatewayServices } from "../../../src/gateway/services.ts";
+import { cachedReader } from "../../../src/gateway/store/cached-reader.ts";
 import { collection } from "../../../src/gateway/store/collection.ts";
-import { ofOneMoment, quietStore } from "../../../src/gateway/store/of-one-moment.ts";
+import { handlersOfOneMoment, ofOneMoment, quietStore } from "../../../src/gateway/store/of-one-moment.ts";
 import { type Reader, reader } from "../../../src/gateway/store/reader.ts";
 import { transact } from "../../../src/gateway/store/unit-of-work.ts";
+import { admissions, recordedReads } from "../../../src/platform/index.ts";
 
 /** Two halves of one thing: whoever sees them differ, or not exactly one of them listed, saw what never was. */
 interface Half {
@@ -105,6 +107,79 @@ describe("whoever reads several things while others write", () => {
           const value = await handling;
           const entries = await inner.auditRead(0, 10);
           expect(entries.map(({ event }) => event["value"])).toEqual(records ? [value] : []);
+        },
+      ),
+    ));
+
+  it("what the caller was let in by is of the same moment as what the handler reads and writes, or is asked anew", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.boolean(), { maxLength: 16 }),
+        fc.boolean(),
+        fc.boolean(),
+        async (plan, multiProcess, records) => {
+          const inner = openMemoryStore({ collections: { halves } });
+          await inner.commit({ commitId: "first", puts: writes(0) });
+          // Somebody writes just before the calls of the plan; of a store that is this process's alone, before reads only.
+          let value = 0;
+          let call = 0;
+          const disturbed =
+            <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+            async (...args: A): Promise<R> => {
+              if (plan[call++] === true) {
+                value += 1;
+                const commit = { commitId: `w${value}`, puts: writes(value) };
+                expect(await (multiProcess ? inner : store).commit(commit)).toMatchObject({ ok: true });
+              }
+              return work(...args);
+            };
+          const { store, quiet } = quietStore({
+            ...inner,
+            capabilities: { ...inner.capabilities, multiProcess },
+            get: disturbed((...args) => inner.get(...args)),
+            getMany: disturbed((...args) => inner.getMany(...args)),
+            list: disturbed((...args) => inner.list(...args)),
+            commit: multiProcess ? disturbed((commit) => inner.commit(commit)) : (commit) => inner.commit(commit),
+          });
+          const cached = cachedReader(store);
+          // The caller is who the left half says; the handler does its work on the right one.
+          const { authenticate, authorise, of } = admissions(
+            () => ({ quiet: quiet(), reads: recordedReads(cached.store, { again: store }) }),
+            (reads) => async () => {
+              const left = await reader(reads.store).get(halves, "left");
+              return { id: String(left?.value), type: "user", org: "o", roles: [], scopes: [], method: "test" };
+            },
+            (reads) => async (input) => {
+              const listed = await reader(reads.store).list(halves, "all", []);
+              if (listed.some(({ value: seen }) => String(seen) !== input.principal?.id)) throw new Error("refused");
+            },
+          );
+          const ids = commitIds("h");
+          const services = {
+            ...{ store, quiet, read: cached, remembered: cached.store, admissionOf: of },
+            transact: (_call, work, admission) => transact(store, ids, (unit) => work(unit as never), cached.forget, admission),
+          } as Partial<GatewayServices> as GatewayServices;
+          const { work } = handlersOfOneMoment({
+            work: async (own: GatewayServices, { principal }: { principal: { id: string } }) => {
+              const judged = async (read: Reader) => [principal.id, String((await read.get(halves, "right"))?.value)];
+              if (!records) return judged(own.read);
+              return own.transact(undefined as never, async (unit) => {
+                const values = await judged(unit);
+                unit.audit({ stream: "s", event: { values } });
+                return values;
+              });
+            },
+          } as never) as unknown as { work: (services: GatewayServices, input: object) => Promise<readonly string[]> };
+          const called = async () => {
+            const principal = await authenticate({} as never, {} as never);
+            await authorise({ principal } as never);
+            return work(services, { principal });
+          };
+          const answer = await called().catch((error: Error & { code?: string }) => error.code ?? error.message);
+          const events = (await inner.auditRead(0, 10)).map(({ event }) => event["values"]);
+          // Who is refused, for what was written while they were let in, has done nothing.
+          if (typeof answer === "string") expect([["refused", "CONFLICT"].includes(answer), events]).toEqual([true, []]);
+          else expect([answer[0], events]).toEqual([answer[1], records ? [answer] : []]);
         },
       ),
     ));

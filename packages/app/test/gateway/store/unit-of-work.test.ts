@@ -48,6 +48,40 @@ describe("a unit of work", () => {
     expect(await count()).toBe(11);
   });
 
+  it("ends, whatever load of others writes into what it lists", async () => {
+    const { run, count } = await openTally();
+    let ended = false;
+    let n = 0;
+    const others = async (): Promise<void> => {
+      while (!ended) {
+        n += 1;
+        const name = `other-${n}`;
+        await run(async (unit) => unit.insert(tallies, name, { name, count: n }));
+      }
+    };
+    const load = Promise.all([others(), others(), others()]);
+    const attempts: number[] = [];
+    const busy = async (): Promise<void> => {
+      let tried = 0;
+      await run(async (unit) => {
+        tried += 1;
+        const all = await unit.list(tallies, "by_name", []);
+        // Longer than a commit of the others takes.
+        for (let i = 0; i < 200; i++) await Promise.resolve();
+        unit.put(tallies, "a", { name: "a", count: all.length });
+      });
+      attempts.push(tried);
+    };
+    try {
+      for (let i = 0; i < 5; i++) await busy();
+    } finally {
+      ended = true;
+      await load;
+    }
+    expect(Math.max(...attempts)).toBe(4);
+    expect(await count()).toBeGreaterThan(5);
+  });
+
   it("overwrites what it never read", async () => {
     const { add, count } = await openTally();
     await Promise.all([add(1), add(2)]);

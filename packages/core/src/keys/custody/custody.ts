@@ -38,13 +38,14 @@ export function nameCustodians(
 ): readonly Custodian[] {
   const custodians: Custodian[] = [];
   for (const [i, { index, holder }] of named.entries()) {
-    requireIndex(index, total, `custodians.${i}.index`);
+    requireIndex(index, total, `custodians[${i}].index`);
     if (holder === undefined) {
-      throw invalidField(`custodians.${i}.identity_id`, "must be a registered, active admin or user of the organisation");
+      throw invalidField(`custodians[${i}].identity_id`, "must be a registered, active admin or user of the organisation");
     }
     for (const other of custodians) {
-      if (other.index === index) throw invalidField(`custodians.${i}.index`, "is named twice");
-      if (same(other, holder)) throw invalidField(`custodians.${i}.identity_id`, `is the same person as at index ${other.index}`);
+      if (other.index === index) throw invalidField(`custodians[${i}].index`, "is named twice");
+      if (same(other, holder))
+        throw invalidField(`custodians[${i}].identity_id`, `is the same person as at index ${other.index}`);
     }
     custodians.push({ ...holder, index });
   }

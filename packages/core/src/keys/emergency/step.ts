@@ -111,6 +111,15 @@ export function emergencyStatus(access: EmergencyAccess, now: number): Emergency
   return access.status;
 }
 
+/** One open request of a requester at a time: those that wait, and those whose token is good. Throws `CONFLICT` with the open one's id. */
+export function requireNoneOpen(requests: readonly EmergencyAccess[], now: number): void {
+  for (const access of requests) {
+    const status = emergencyStatus(access, now);
+    if (status !== "pending" && status !== "approved") continue;
+    throw refusal("CONFLICT", "the requester has an open request", { id: access.id, status });
+  }
+}
+
 /**
  * One step. Approvals count per person and never from the requester (`FORBIDDEN`); the same person twice is `CONFLICT`.
  * `tokenLifetime` in milliseconds.

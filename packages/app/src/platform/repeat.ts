@@ -1,5 +1,10 @@
+/** Something that goes on beside requests; `stop` waits for the turn that runs. */
+export interface Stoppable {
+  stop(): Promise<void>;
+}
+
 /** Does work again and again until stopped. */
-export type Repeat = (ms: number, work: () => Promise<void>) => { stop(): Promise<void> };
+export type Repeat = (ms: number, work: () => Promise<void>) => Stoppable;
 
 /** By the timers of the host: the next turn begins `ms` after the last one ended, so turns never overlap. */
 export const repeatByTimer: Repeat = (ms, work) => {

@@ -1,0 +1,23 @@
+import type { DocumentStore } from "@seneschal/core/ports";
+import type { AuditRecord } from "./indexes.ts";
+
+/** The log over every stream, by store sequence: the removal of a whole stream shows here. No stream has this name. */
+export const wholeLog = "/all";
+
+/** So many records are read and hashed at once: requests wait for no more than that. */
+const PAGE = 250;
+
+/** The records of one stream in order, or of the whole log, page by page, from a number on. */
+export async function* recordsInOrder(store: DocumentStore, stream: string, from = 1): AsyncGenerator<readonly AuditRecord[]> {
+  let cursor: string | undefined;
+  const [index, prefix] = stream === wholeLog ? ["seq", []] : ["stream", [stream]];
+  do {
+    const page = await store.list("audit", index as string, prefix as string[], {
+      limit: PAGE,
+      from: [from],
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    yield page.items.map(({ doc }) => doc as unknown as AuditRecord);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}

@@ -1,0 +1,42 @@
+/** What browsers may do with a bucket from pages of other origins (Amazon S3 API reference, CORSRule). Names of headers have any case. */
+export interface CorsRule {
+  readonly id?: string;
+  /** One `*` at most in each, for any text. */
+  readonly origins: readonly string[];
+  readonly methods: readonly string[];
+  /** Headers that a page may send; one `*` at most in each. */
+  readonly headers: readonly string[];
+  /** Headers that a page may read. */
+  readonly exposed: readonly string[];
+  readonly maxAgeSeconds?: number;
+}
+
+/** What a page asks for. */
+export interface CorsQuestion {
+  readonly origin: string;
+  readonly method: string;
+  /** The headers that it would send. */
+  readonly headers: readonly string[];
+}
+
+/** The first rule that allows all of it, and whether every origin may; `undefined`: none does. */
+export function corsRuleFor(
+  rules: readonly CorsRule[],
+  { origin, method, headers }: CorsQuestion,
+): { readonly rule: CorsRule; readonly anyOrigin: boolean } | undefined {
+  for (const rule of rules) {
+    const allowed = rule.origins.find((pattern) => fits(pattern, origin));
+    if (allowed === undefined || !rule.methods.includes(method)) continue;
+    const lower = rule.headers.map((pattern) => pattern.toLowerCase());
+    if (headers.every((name) => lower.some((pattern) => fits(pattern, name.toLowerCase()))))
+      return { rule, anyOrigin: allowed === "*" };
+  }
+  return undefined;
+}
+
+function fits(pattern: string, text: string): boolean {
+  const star = pattern.indexOf("*");
+  if (star < 0) return pattern === text;
+  const [before, behind] = [pattern.slice(0, star), pattern.slice(star + 1)];
+  return text.length >= before.length + behind.length && text.startsWith(before) && text.endsWith(behind);
+}
