@@ -20,6 +20,8 @@ const SHAPES: Readonly<Record<string, (n: number) => string>> = {
   or: (n) => `select * from t where ${chain(n, (i) => `a${i}=1`, " or ")}`,
   and: (n) => `select * from t where ${chain(n, (i) => `a${i}=1`, " AND ")}`,
   "or and and": (n) => `select * from t where ${chain(n, (i) => `a${i}=1 and b = 2`, " or ")}`,
+  "or of names that objects have": (n) =>
+    `select * from t where ${chain(n, (i) => `${i % 2 ? "constructor" : "toString"} = ${i}`, " or ")}`,
   in: (n) => `select * from t where a in (${chain(n, String, ", ")})`,
   between: (n) => `select * from t where ${chain(n, (i) => `a${i} between 1 and 2`, " and ")}`,
   union: (n) => chain(n, (i) => `select a${i} from t`, " union all "),

@@ -12,6 +12,8 @@ const ENDS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
+const CLOSERS: ReadonlySet<string> = new Set([")", "]", "}", "end"]);
+
 /**
  * A text whose long rows of OR and AND, as programs write them, stand in parentheses by 64 and these by 64 again: the same condition, nested less deep. The first and the last operand of a row stay
  * as they are, as only what stands between two operators is surely a whole one.
@@ -32,7 +34,6 @@ export function groupChains(sql: string): string {
   }
   const none = (): Rows => ({ or: [], and: [], between: false });
   const open: { readonly by: string; readonly rows: Rows }[] = [{ by: "", rows: none() }];
-  const closers: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{", end: "case" };
   const end = (rows: Rows): void => {
     group(rows.or);
     group(rows.and);
@@ -42,11 +43,10 @@ export function groupChains(sql: string): string {
   for (const token of sqlTokens(sql)) {
     const { rows, by } = open.at(-1) as (typeof open)[number];
     const word = token.text.toLowerCase();
-    const opener = closers[word];
     // Of a script: `END CASE` opens nothing.
     if (word === "(" || word === "[" || word === "{" || (word === "case" && before !== "end"))
       open.push({ by: word, rows: none() });
-    else if (opener !== undefined) {
+    else if (CLOSERS.has(word)) {
       end(rows);
       // A bracket closes what was left open within it, too.
       if (word !== "end") while (open.length > 1 && open.at(-1)?.by === "case") end((open.pop() as (typeof open)[number]).rows);
