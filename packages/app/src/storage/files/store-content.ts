@@ -9,7 +9,7 @@ import type { Also } from "../objects/delete-object.ts";
 import { objectId } from "../objects/object-id.ts";
 import { type Committable, commitObject } from "../objects/put-object.ts";
 import { type ObjectServices, writableShard } from "../objects/services.ts";
-import { type StagedChunk, stageChunk, storeBody, unstage } from "../objects/store-body.ts";
+import { type StagedChunk, stageChunk, storeBody, unstage, whileStored } from "../objects/store-body.ts";
 import type { ContentReader, Extent } from "./read-content.ts";
 
 /** Bytes of a page, and of a chunk of a file that was written by pages. */
@@ -98,7 +98,7 @@ export async function storeChanged(
       if (bytes.length > 0) yield bytes;
     }
     const stored = await storeBody(services, tenant, source(), threshold, size);
-    try {
+    return whileStored(stored, async () => {
       const doc = await put(
         {
           finish: (build) =>
@@ -114,12 +114,7 @@ export async function storeChanged(
       for (const { id: staged } of changes.staged.values()) await unstage({ context: services.context, id: staged });
       if (stored.inline) services.shards.inlined(shard.id, stored.size);
       return doc;
-    } catch (error) {
-      await stored.abandon();
-      throw error;
-    } finally {
-      stored.release();
-    }
+    });
   }
   return storePages(services, content, base, changes, { size, kept, unchanged, put });
 }
@@ -263,7 +258,7 @@ export async function storeNew(
   services: ObjectServices,
   made: Pick<ObjectDoc, "tenant" | "bucket" | "key" | "content_type">,
   bytes: Uint8Array,
-  also: () => Promise<Also>,
+  also: () => Promise<Omit<Also, "ranges">>,
 ): Promise<ObjectDoc> {
   const { tenant, bucket, key } = made;
   const { encryption } = (await openBucket(services, tenant, bucket)).bucket;
@@ -272,8 +267,8 @@ export async function storeNew(
     if (bytes.length > 0) yield bytes;
   }
   const stored = await storeBody(services, tenant, source(), shard.inlineThreshold, bytes.length);
-  try {
-    return await commitObject(
+  return whileStored(stored, () =>
+    commitObject(
       services,
       { tenant, bucket, key, conditions: { ifNoneMatch: ["*"] } },
       {
@@ -288,12 +283,8 @@ export async function storeNew(
         ...{ tenant, bucket, key, size: bytes.length, etag: stored.md5, content_type: made.content_type, headers: {}, meta: {} },
         ...{ modified_at: services.context.clock.now(), body: body as ObjectDoc["body"], ...(encryption && { encryption }) },
       }),
-    );
-  } catch (error) {
-    await stored.abandon();
-    if (isCoded(error, "PreconditionFailed")) throw fileError("EEXIST", "the name is taken");
-    throw error;
-  } finally {
-    stored.release();
-  }
+    ),
+  ).catch((error: unknown) => {
+    throw isCoded(error, "PreconditionFailed") ? fileError("EEXIST", "the name is taken") : error;
+  });
 }

@@ -8,7 +8,7 @@ import { customerKeyFor, encryptBody, newSalt } from "./customer-key.ts";
 import { checkKey } from "./object-id.ts";
 import { type Conditions, commitObject, type VersionAttributes } from "./put-object.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
-import { storeBody } from "./store-body.ts";
+import { storeBody, whileStored } from "./store-body.ts";
 import { trashPuts } from "./trash.ts";
 import { findVersion, pastVersions } from "./versions.ts";
 
@@ -81,7 +81,7 @@ export async function uploadPart(
   // Parts are never inline: their records would grow with the object.
   const stored = await storeBody(services, target.tenant, sealed?.bytes ?? bytes, -1, length);
   const id = `${target.upload}.${number}`;
-  try {
+  return whileStored(stored, async () => {
     for (let attempt = 0; attempt < 50; attempt++) {
       let part: PartDoc | undefined;
       const outcome = await stored.finish(async (made) => {
@@ -110,12 +110,7 @@ export async function uploadPart(
       if (outcome === "committed" && part !== undefined) return part;
     }
     throw storageError("ShardUnavailable", "too many writers of one part, try again");
-  } catch (error) {
-    await stored.abandon();
-    throw error;
-  } finally {
-    stored.release();
-  }
+  });
 }
 
 /** The parts of an upload by number. */

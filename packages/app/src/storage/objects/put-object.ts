@@ -5,7 +5,7 @@ import { type FoundBucket, objectError, openBucket } from "./buckets.ts";
 import { customerKeyFor, encryptBody } from "./customer-key.ts";
 import { checkKey, objectId } from "./object-id.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
-import { storeBody } from "./store-body.ts";
+import { storeBody, whileStored } from "./store-body.ts";
 import { needLock, type Succession, succeed } from "./versions.ts";
 
 /** What may be demanded of the object that is there before a write or a read. ETags without quotes; `*` is any. */
@@ -52,7 +52,7 @@ export async function putObject(services: ObjectServices, input: PutObjectInput)
   const salt = encryption?.kind === "customer" ? encryption.salt : "";
   const sealed = key && encryptBody(input.body, key, salt, salt);
   const stored = await storeBody(services, input.tenant, sealed?.bytes ?? input.body, threshold, input.length);
-  try {
+  return whileStored(stored, async () => {
     const doc = await commitObject(services, { ...input, bucketFound }, stored, (body) => ({
       bucket: input.bucket,
       key: input.key,
@@ -68,12 +68,7 @@ export async function putObject(services: ObjectServices, input: PutObjectInput)
     }));
     if (stored.inline) services.shards.inlined(shard.id, stored.size);
     return doc;
-  } catch (error) {
-    await stored.abandon();
-    throw error;
-  } finally {
-    stored.release();
-  }
+  });
 }
 
 /** Anything that can commit a draft around a body: a streamed one, or the parts of an upload. */

@@ -173,6 +173,18 @@ export async function storeBody(
   };
 }
 
+/** What `work` makes of a body that is stored. When it throws, the body is given back; its memory is in any case. */
+export async function whileStored<R>(stored: StoredBody, work: () => Promise<R>): Promise<R> {
+  try {
+    return await work();
+  } catch (error) {
+    await stored.abandon();
+    throw error;
+  } finally {
+    stored.release();
+  }
+}
+
 /** Ends the staging of one chunk that became part of nothing: its reference goes. */
 export async function unstage({
   context,
