@@ -1,6 +1,6 @@
 import type { Contract, Handlers, Principal } from "@seneschal/contract";
 import type { Commit, CommitResult, DocumentStore } from "@seneschal/core/ports";
-import { type Admission, type Admissions, recordedReads } from "../platform/index.ts";
+import { type Admission, type Admissions, type Attempt, asAdmitted, inOneMoment, recordedReads } from "../platform/index.ts";
 import { conflict } from "./fault.ts";
 import type { GovernanceServices } from "./services.ts";
 
@@ -9,8 +9,6 @@ interface Input {
 }
 
 type AnyHandler = (services: GovernanceServices, input: Input) => unknown;
-
-const ATTEMPTS = 12;
 
 /**
  * The same handlers, each on reads of one moment: its first commit stands only while everything that it read is as it was, and
@@ -25,7 +23,7 @@ export function handlersOfOneMoment<C extends Contract>(
     id,
     (services: GovernanceServices, input: Input) => {
       const admission = callers.of(input.principal);
-      const asked = admission === undefined ? () => input : () => Object.assign({}, input, { principal: admission.principal });
+      const asked = asAdmitted(input, admission);
       return ofOneMoment(services.store, async (store) => (handler as AnyHandler)({ ...services, store }, asked()), admission);
     },
   ]);
@@ -33,24 +31,19 @@ export function handlersOfOneMoment<C extends Contract>(
 }
 
 /** Runs `work` on reads of one moment; see {@link handlersOfOneMoment}. */
-export async function ofOneMoment<R>(
+export function ofOneMoment<R>(
   shared: DocumentStore,
   work: (store: DocumentStore) => Promise<R>,
   admission?: Admission,
 ): Promise<R> {
-  for (let attempt = 1; ; attempt += 1) {
-    if (attempt > 1) await admission?.revise();
-    const { store, stands } = guarded(shared, admission);
-    const [outcome] = await Promise.allSettled([work(store)]);
-    if (await stands()) {
-      if (outcome.status === "fulfilled") return outcome.value;
-      throw outcome.reason;
-    }
-    if (attempt === ATTEMPTS) throw conflict();
-  }
+  return inOneMoment(() => guarded(shared, work, admission), conflict, admission);
 }
 
-function guarded(shared: DocumentStore, admission: Admission | undefined) {
+function guarded<R>(
+  shared: DocumentStore,
+  work: (store: DocumentStore) => Promise<R>,
+  admission: Admission | undefined,
+): Attempt<R> {
   const { store, hold, checks, ranges } = recordedReads(shared, { before: admission?.reads });
   let first: Promise<CommitResult> | undefined;
   const guards = (commit: Commit): Commit => {
@@ -70,16 +63,17 @@ function guarded(shared: DocumentStore, admission: Admission | undefined) {
       ranges: [...(commit.ranges ?? []), ...ranges()],
     };
   };
-  return {
-    store: {
-      ...store,
-      commit(commit: Commit): Promise<CommitResult> {
-        if (first !== undefined) return shared.commit(commit);
-        first = shared.commit(guards(commit));
-        return first;
-      },
+  const own: DocumentStore = {
+    ...store,
+    commit(commit: Commit): Promise<CommitResult> {
+      if (first !== undefined) return shared.commit(commit);
+      first = shared.commit(guards(commit));
+      return first;
     },
+  };
+  return {
+    run: () => work(own),
     /** Whether what was judged is to be told. A commit whose outcome is an error is: nobody runs it twice. */
-    stands: async (): Promise<boolean> => (first === undefined ? hold() : first.then(({ ok }) => ok).catch(() => true)),
+    stands: async () => (first === undefined ? hold() : first.then(({ ok }) => ok).catch(() => true)),
   };
 }

@@ -1,14 +1,14 @@
 import type { Contract, Handlers, Principal } from "@seneschal/contract";
 import { refusal } from "@seneschal/core/keys";
 import type { DocumentStore } from "@seneschal/core/ports";
-import { type Admission, recordedReads } from "../../platform/index.ts";
+import { type Admission, type Attempt, asAdmitted, inOneMoment, recordedReads } from "../../platform/index.ts";
 import type { Call, GatewayUnit } from "../call.ts";
 import type { GatewayServices } from "../services.ts";
 import { reader } from "./reader.ts";
 
 type AnyHandler = (services: GatewayServices, input: { readonly principal: Principal | undefined }) => unknown;
 
-const ATTEMPTS = 12;
+const conflict = () => refusal("CONFLICT", "changed by others at the same time: try again");
 
 /**
  * The same handlers, each on reads of one moment: what a handler answers, throws, or goes on to write with was judged on reads that
@@ -21,7 +21,7 @@ export function handlersOfOneMoment<C extends Contract>(handlers: Handlers<C, Ga
     id,
     (services: GatewayServices, input: { readonly principal: Principal | undefined }) => {
       const admission = services.admissionOf(input.principal);
-      const asked = admission === undefined ? () => input : () => Object.assign({}, input, { principal: admission.principal });
+      const asked = asAdmitted(input, admission);
       return ofOneMoment(services, (own) => (handler as AnyHandler)(own, asked()), admission);
     },
   ]);
@@ -29,24 +29,20 @@ export function handlersOfOneMoment<C extends Contract>(handlers: Handlers<C, Ga
 }
 
 /** Runs `work` on reads of one moment; see {@link handlersOfOneMoment}. */
-export async function ofOneMoment<R>(
+export function ofOneMoment<R>(
   services: GatewayServices,
   work: (services: GatewayServices) => R | Promise<R>,
   admission?: Admission,
 ): Promise<R> {
-  for (let attempt = 1; ; attempt += 1) {
-    if (attempt > 1) await admission?.revise();
-    const { own, begun, hold } = watched(services, attempt, admission);
-    const outcome = await outcomeOf(() => work(own));
-    if (begun() || (await hold())) {
-      if (outcome.ok) return outcome.value;
-      throw outcome.error;
-    }
-    if (attempt === ATTEMPTS) throw refusal("CONFLICT", "changed by others at the same time: try again");
-  }
+  return inOneMoment((number) => watched(services, work, number, admission), conflict, admission);
 }
 
-function watched(services: GatewayServices, attempt: number, admission: Admission | undefined) {
+function watched<R>(
+  services: GatewayServices,
+  work: (services: GatewayServices) => R | Promise<R>,
+  attempt: number,
+  admission: Admission | undefined,
+): Attempt<R> {
   const since = admission === undefined ? services.quiet() : admission.quiet;
   const quiet = attempt === 1 && since?.() === true ? since : undefined;
   const recorded = quiet === undefined ? recordedReads(services.store, { before: admission?.reads }) : undefined;
@@ -58,12 +54,12 @@ function watched(services: GatewayServices, attempt: number, admission: Admissio
     ...(recorded === undefined ? {} : { store: recorded.store, read: reader(recorded.store) }),
     async transact<R>(call: Call, work: (unit: GatewayUnit) => Promise<R>): Promise<R> {
       holding ??= hold();
-      if (!(await holding)) throw refusal("CONFLICT", "changed by others at the same time: try again");
+      if (!(await holding)) throw conflict();
       begun = true;
       return services.transact(call, work, admission);
     },
   };
-  return { own, begun: () => begun, hold: () => holding ?? hold() };
+  return { run: () => work(own), stands: async () => begun || (await (holding ?? hold())) };
 }
 
 /**
@@ -98,14 +94,4 @@ export function quietStore(store: DocumentStore): {
       },
     }),
   };
-}
-
-async function outcomeOf<T>(
-  work: () => T | Promise<T>,
-): Promise<{ readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown }> {
-  try {
-    return { ok: true, value: await work() };
-  } catch (error) {
-    return { ok: false, error };
-  }
 }
