@@ -1,26 +1,16 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type FormatOptions, format, type RegoVersion } from "@seneschal/rego";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findOpa } from "../policy/find-opa.ts";
+import { filesBelow, policySuites } from "../policy/policy-suites.ts";
 
-const opa = findOpa();
-const sets = fileURLToPath(new URL("../../../../../shared/suites/policies", import.meta.url));
-const missing = [
-  opa === undefined ? "opa (tools/install-opa.sh)" : "",
-  existsSync(sets) ? "" : "../shared/suites/policies",
-].filter((what) => what !== "");
+const { opa, sets, skip, note } = policySuites;
 const run = promisify(execFile);
 
-function filesBelow(root: string): readonly string[] {
-  return (readdirSync(root, { recursive: true }) as string[]).filter((name) => name.endsWith(".rego")).sort();
-}
-
-describe.skipIf(missing.length > 0)(`fmt beside opa fmt${missing.length > 0 ? ` (not here: ${missing.join(", ")})` : ""}`, () => {
+describe.skipIf(skip)(`fmt beside opa fmt${note}`, () => {
   let work: string;
   beforeAll(() => {
     work = mkdtempSync(join(tmpdir(), "seneschal-fmt-"));
@@ -40,16 +30,16 @@ describe.skipIf(missing.length > 0)(`fmt beside opa fmt${missing.length > 0 ? ` 
     for (const [set, flags, version, options] of cases) {
       const root = join(work, `${set}${flags.join("")}`);
       cpSync(join(sets, set), root, { recursive: true });
-      const files = filesBelow(root);
+      const files = filesBelow(root, /\.rego$/);
       const ours = new Map(
         files.map((name) => [name, format({ name, source: readFileSync(join(root, name), "utf8"), version }, options).text]),
       );
       const differing = (): readonly string[] =>
         files.filter((name) => readFileSync(join(root, name), "utf8") !== ours.get(name));
-      await run(opa as string, ["fmt", "--write", ...flags, root]);
+      await run(opa, ["fmt", "--write", ...flags, root]);
       different.push(...differing());
       count += files.length;
-      for (let round = 0; round < 3; round++) await run(opa as string, ["fmt", "--write", ...flags, root]);
+      for (let round = 0; round < 3; round++) await run(opa, ["fmt", "--write", ...flags, root]);
       expect(differing(), root).toEqual([]);
     }
     expect(different.length, different.join(", ")).toBeLessThanOrEqual(0.01 * count);

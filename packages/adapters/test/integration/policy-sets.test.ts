@@ -1,20 +1,14 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { compile, type Source } from "@seneschal/rego";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { findOpa } from "../policy/find-opa.ts";
+import { filesBelow, policySuites } from "../policy/policy-suites.ts";
 
-const opa = findOpa();
-const sets = fileURLToPath(new URL("../../../../../shared/suites/policies", import.meta.url));
-const missing = [
-  opa === undefined ? "opa (tools/install-opa.sh)" : "",
-  existsSync(sets) ? "" : "../shared/suites/policies",
-].filter((what) => what !== "");
+const { opa, sets, skip, note } = policySuites;
 const run = promisify(execFile);
 
 /** What `opa test --format json` says of one clause. */
@@ -52,10 +46,6 @@ parse_module(name, text) := json.unmarshal(json.marshal({
 /** The engine has no parser at run time either. */
 const STUBBED = /(?<![.\w])(?:regal|rego)\.(last|is_formatted|parse_module)\(/g;
 
-function filesBelow(root: string, pattern: RegExp): readonly string[] {
-  return (readdirSync(root, { recursive: true }) as string[]).filter((name) => pattern.test(name)).sort();
-}
-
 /** Base documents below a directory, where OPA finds them: each at the path of its directory. */
 function dataBelow(root: string): unknown {
   const data = {};
@@ -87,7 +77,7 @@ class Outcomes {
 async function byOpa(root: string): Promise<Outcomes> {
   const args = ["test", "--v1-compatible", "--timeout", "120s", "--format", "json", "."];
   // exit code 2: a test failed
-  const { stdout } = await run(opa as string, args, { cwd: root, maxBuffer: 1e9 }).catch((error: { stdout: string }) => error);
+  const { stdout } = await run(opa, args, { cwd: root, maxBuffer: 1e9 }).catch((error: { stdout: string }) => error);
   const outcomes = new Outcomes();
   const failing = (cases: Cases, path: readonly string[]): string[] =>
     Object.entries(cases).flatMap(([name, { fail, sub_results }]) => [
@@ -120,60 +110,57 @@ function byUs(root: string): Outcomes {
   return outcomes;
 }
 
-describe.skipIf(missing.length > 0)(
-  `public policy sets beside opa test${missing.length > 0 ? ` (not here: ${missing.join(", ")})` : ""}`,
-  () => {
-    let work: string;
-    beforeAll(() => {
-      work = mkdtempSync(join(tmpdir(), "seneschal-policies-"));
-    });
-    afterAll(() => rmSync(work, { recursive: true, force: true }));
+describe.skipIf(skip)(`public policy sets beside opa test${note}`, () => {
+  let work: string;
+  beforeAll(() => {
+    work = mkdtempSync(join(tmpdir(), "seneschal-policies-"));
+  });
+  afterAll(() => rmSync(work, { recursive: true, force: true }));
 
-    /** The set's Rego and data in a directory of the test's own, each file as `edit` leaves it. */
-    const copy = (name: string, edit: (source: string) => string = (source) => source): string => {
-      const target = join(work, name);
-      const from = join(sets, name);
-      for (const file of filesBelow(from, /\.rego$|(^|\/)data\.(json|yaml)$/)) {
-        mkdirSync(dirname(join(target, file)), { recursive: true });
-        if (file.endsWith(".rego")) writeFileSync(join(target, file), edit(readFileSync(join(from, file), "utf8")));
-        else cpSync(join(from, file), join(target, file));
-      }
-      return target;
-    };
-    const expectAgreement = async (roots: readonly string[], atLeast: number): Promise<void> => {
-      let clauses = 0;
-      for (const root of roots) {
-        const theirs = await byOpa(root);
-        const ours = byUs(root);
-        clauses += theirs.clauses;
-        const different = [...new Set([...theirs.byName.keys(), ...ours.byName.keys()])].flatMap((name) => {
-          const [a, b] = [theirs.byName.get(name)?.join("; "), ours.byName.get(name)?.join("; ")];
-          return a === b ? [] : [`${name}: OPA ${a}, here ${b}`];
-        });
-        expect(different, relative(work, root)).toEqual([]);
-        expect(ours.clauses).toBe(theirs.clauses);
-      }
-      expect(clauses).toBeGreaterThanOrEqual(atLeast);
-    };
+  /** The set's Rego and data in a directory of the test's own, each file as `edit` leaves it. */
+  const copy = (name: string, edit: (source: string) => string = (source) => source): string => {
+    const target = join(work, name);
+    const from = join(sets, name);
+    for (const file of filesBelow(from, /\.rego$|(^|\/)data\.(json|yaml)$/)) {
+      mkdirSync(dirname(join(target, file)), { recursive: true });
+      if (file.endsWith(".rego")) writeFileSync(join(target, file), edit(readFileSync(join(from, file), "utf8")));
+      else cpSync(join(from, file), join(target, file));
+    }
+    return target;
+  };
+  const expectAgreement = async (roots: readonly string[], atLeast: number): Promise<void> => {
+    let clauses = 0;
+    for (const root of roots) {
+      const theirs = await byOpa(root);
+      const ours = byUs(root);
+      clauses += theirs.clauses;
+      const different = [...new Set([...theirs.byName.keys(), ...ours.byName.keys()])].flatMap((name) => {
+        const [a, b] = [theirs.byName.get(name)?.join("; "), ours.byName.get(name)?.join("; ")];
+        return a === b ? [] : [`${name}: OPA ${a}, here ${b}`];
+      });
+      expect(different, relative(work, root)).toEqual([]);
+      expect(ours.clauses).toBe(theirs.clauses);
+    }
+    expect(clauses).toBeGreaterThanOrEqual(atLeast);
+  };
 
-    test("Gatekeeper's library, converted to Rego v1, has the same outcome clause by clause", async () => {
-      const root = copy("gatekeeper-library");
-      await run(opa as string, ["fmt", "--v0-v1", "--write", root]);
-      const roots = [...new Set(filesBelow(root, /_test\.rego$/).map((name) => join(root, dirname(name))))];
-      await expectAgreement(roots, 900);
-    });
+  test("Gatekeeper's library, converted to Rego v1, has the same outcome clause by clause", async () => {
+    const root = copy("gatekeeper-library");
+    await run(opa, ["fmt", "--v0-v1", "--write", root]);
+    const roots = [...new Set(filesBelow(root, /_test\.rego$/).map((name) => join(root, dirname(name))))];
+    await expectAgreement(roots, 900);
+  });
 
-    test("ScubaGear's baselines have the same outcome clause by clause", async () => {
-      await expectAgreement([copy("scubagear")], 1000);
-    });
+  test("ScubaGear's baselines have the same outcome clause by clause", async () => {
+    await expectAgreement([copy("scubagear")], 1000);
+  });
 
-    test("regal's rules, its own builtins stubbed alike on both sides, have the same outcome clause by clause", async () => {
-      const root = join(
-        copy("regal", (source) => source.replace(STUBBED, "data.stubs.$1(")),
-        "bundle",
-      );
-      writeFileSync(join(root, "stubs.rego"), STUBS);
-      await expectAgreement([root], 700);
-    });
-  },
-);
+  test("regal's rules, its own builtins stubbed alike on both sides, have the same outcome clause by clause", async () => {
+    const root = join(
+      copy("regal", (source) => source.replace(STUBBED, "data.stubs.$1(")),
+      "bundle",
+    );
+    writeFileSync(join(root, "stubs.rego"), STUBS);
+    await expectAgreement([root], 700);
+  });
+});
