@@ -207,12 +207,22 @@ test.skipIf(!installed)(
         });
         return found;
       };
-      const scrub = await http(0, "POST", "/ui/api/ops/scrub", {});
-      expect(await finished(scrub.body.job_id)).toMatchObject({ state: "succeeded", result: { lost: 0, repair_errors: 0 } });
-      const again = await http(1, "POST", "/ui/api/ops/scrub", {});
-      const clean = await finished(again.body.job_id);
-      expect(clean).toMatchObject({ state: "succeeded", result: { repaired: 0, lost: 0 } });
-      expect(clean?.result["healthy"]).toBe(clean?.result["scanned"]);
+      // What a scrub cannot repair because a node seems away for a moment, it says; a later one repairs it. Nothing is lost in any.
+      const scrubs: Record<string, number>[] = [];
+      await until("a scrub finds everything as it should be", async () => {
+        const through = scrubs.length % 2;
+        const { body } = await http(through, "POST", "/ui/api/ops/scrub", {});
+        const job = await finished(body.job_id);
+        const report = job?.result ?? {};
+        scrubs.push({ ...report, succeeded: job?.state === "succeeded" ? 1 : 0 });
+        return scrubs.length > 1 && report["repaired"] === 0 && report["healthy"] === report["scanned"];
+      });
+      for (const report of scrubs) expect(report).toMatchObject({ succeeded: 1, lost: 0 });
+      expect(
+        scrubs.reduce((sum, report) => sum + (report["repaired"] ?? 0), 0),
+        JSON.stringify(scrubs),
+      ).toBeGreaterThan(0);
+      expect(scrubs.at(-1)).toMatchObject({ repair_errors: 0 });
 
       // A device of one node, evacuated through another.
       const admin = openDataChannel("seneschal.storage.v1.StorageAdminService", {
