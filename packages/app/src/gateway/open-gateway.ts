@@ -72,6 +72,8 @@ export interface GatewayOptions {
   readonly crypto: CryptoProvider;
   /** Decides every request, and runs the policies of workspaces. */
   readonly policy: PolicyEngine;
+  /** Works with root keys and shares, and stays the caller's to close. Default: threads of this gateway's own, by `config.workers`. */
+  readonly threshold?: ThresholdThreads;
   readonly clock: Clock;
   readonly random: Random;
   readonly config: GatewayConfig;
@@ -128,9 +130,8 @@ const COURIER_MS = 2_000;
 export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   const options = { ...given, store: settled(given.store) };
   const { store, vault, clock, random, config, log, background } = options;
-  const threshold = openThresholdThreads({
-    ...{ random, threads: config.workers.threads, deadline: config.workers.threshold_deadline },
-  });
+  const { threads, threshold_deadline: deadline } = config.workers;
+  const threshold = given.threshold ?? openThresholdThreads({ random, threads, deadline });
   const pools = (): readonly WorkerPoolState[] => [threshold.state(), ...[options.policy.state?.() ?? []].flat()];
   measureWorkers(options.metrics, pools);
   const instance = await instanceOfStore(store, {
@@ -316,7 +317,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       await writeLastUse(services, clock.now());
       await services.channels.close();
       await ended;
-      await threshold.close();
+      if (given.threshold === undefined) await threshold.close();
       await services.audit.stop();
     },
   };

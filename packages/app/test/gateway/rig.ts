@@ -4,7 +4,6 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { openMemoryRates, openMemoryStore, settableClock } from "@seneschal/adapters/memory";
 import { openMetrics } from "@seneschal/adapters/metrics";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
-import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { dispatcher, type Hooks, type RunningServer, UndocumentedCode } from "@seneschal/contract";
@@ -25,6 +24,7 @@ import {
 import { checkHealth, rateLimiter, tokenVerifiers } from "../../src/platform/index.ts";
 import { strictBackground } from "../platform/strict-background.ts";
 import { openTestStore, testServer } from "./backend.ts";
+import { threads } from "./threads.ts";
 
 /** What a call came to. */
 export interface Answer {
@@ -98,7 +98,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     store,
     vault: options.vault ?? (await memoryVault()),
     crypto: nodeCrypto,
-    policy: embeddedPolicyEngine(),
+    ...threads,
     clock,
     random: systemRandom,
     config,

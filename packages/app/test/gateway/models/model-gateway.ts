@@ -3,7 +3,6 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { openMemoryStore, settableClock } from "@seneschal/adapters/memory";
 import { openMetrics } from "@seneschal/adapters/metrics";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
-import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { type Dispatch, dispatcher, type Hooks } from "@seneschal/contract";
@@ -13,6 +12,7 @@ import type fc from "fast-check";
 import { devIssuer, type Gateway, gatewaySchema, gatewaySettings, openGateway } from "../../../src/gateway/index.ts";
 import { strictBackground } from "../../platform/strict-background.ts";
 import { begin } from "../begin.ts";
+import { threads } from "../threads.ts";
 
 /** How often a model runs: a few times in every test run, `FC_RUNS` times when asked. */
 export const numRuns = Number(process.env["FC_RUNS"] ?? 10);
@@ -60,7 +60,7 @@ async function openModelGateway(): Promise<ModelGateway> {
     const keys = staticKeys(publicKey);
     const verifier = tokenVerifier({ keys, issuer: name, audiences: [audience], clockSkewMs: 30_000, now });
     const gateway = await openGateway({
-      ...{ ...parts, store, vault, policy: embeddedPolicyEngine(), version: "model" },
+      ...{ ...parts, store, vault, ...threads, version: "model" },
       config: gatewaySettings.parse({ federation: { allowed_targets: ["127.0.0.0/8"], timeout: "1s" } }),
       log: openLogger({ level: "silent" }),
       metrics: openMetrics({ prefix: "gateway", version: "model" }),
