@@ -20,6 +20,8 @@ export type CryptoErrorCode =
   | "cheating"
   /** A threshold protocol message does not fit the protocol's state. */
   | "protocol_invalid"
+  /** A custodian's card or key file does not hold: `details.reason`. */
+  | "custody_invalid"
   /** Bytes are not the DER that was expected. */
   | "der_invalid"
   /** A certificate, request, list or OCSP message is not well formed or not supported. */

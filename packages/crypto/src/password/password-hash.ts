@@ -1,7 +1,8 @@
 import type { Argon2Params, CryptoProvider, Random } from "@seneschal/core/ports";
-import { base64, bytesEqual, fromBase64, utf8 } from "../bytes.ts";
+import { base64, bytesEqual, fromBase64 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { ARGON2_DEFAULT } from "../provider/policy.ts";
+import { passwordBytes } from "./password-bytes.ts";
 
 const SALT = 16;
 const TAG = 32;
@@ -65,9 +66,4 @@ export function decodePasswordHash(phc: string): PasswordHash {
 export function needsRehash(phc: string, wanted: Argon2Params = ARGON2_DEFAULT): boolean {
   const { params } = decodePasswordHash(phc);
   return params.memoryKiB < wanted.memoryKiB || params.time < wanted.time;
-}
-
-/** NFKC, so that the same password typed on another keyboard is the same bytes. */
-function passwordBytes(password: string): Uint8Array {
-  return utf8(password.normalize("NFKC"));
 }

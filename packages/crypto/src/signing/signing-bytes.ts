@@ -16,6 +16,10 @@ export const SIGNING_PREFIXES = {
   backup: "seneschal/backup/v1",
   /** A statement between federated organisations. */
   federation: "seneschal/federation/v1",
+  /** A custodian's card: the proofs that its maker holds both private keys. */
+  custodianCard: "seneschal/custodian-card/v1",
+  /** An entry of a ceremony's transcript. */
+  custodyEntry: "seneschal/custody-entry/v1",
 } as const;
 
 export type SigningPurpose = keyof typeof SIGNING_PREFIXES;

@@ -2,6 +2,7 @@ import type { Argon2Params, CryptoProvider, Random } from "@seneschal/core/ports
 import { base64, concat, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
+import { passwordBytes } from "../password/password-bytes.ts";
 import { Share } from "./share.ts";
 
 const FORMAT = 1;
@@ -21,8 +22,7 @@ export function deriveShareKey(
   salt: Uint8Array,
   params: Argon2Params,
 ): Promise<Uint8Array> {
-  // NFKC, so that the same password typed on another keyboard is the same bytes.
-  return provider.argon2id(utf8(password.normalize("NFKC")), salt, params, 32);
+  return provider.argon2id(passwordBytes(password), salt, params, 32);
 }
 
 /**

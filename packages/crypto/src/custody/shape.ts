@@ -1,0 +1,45 @@
+import { fromBase64 } from "../bytes.ts";
+
+/** Whether a value is what one member of a document must be. */
+export type Check = (value: unknown) => boolean;
+
+/** An object with exactly these members, each as its check wants it: unknown ones are refused, none is optional. */
+export function members(checks: Readonly<Record<string, Check>>): Check {
+  const names = Object.keys(checks);
+  return (value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+    const given = value as Readonly<Record<string, unknown>>;
+    return (
+      Object.keys(given).length === names.length &&
+      names.every((name) => Object.hasOwn(given, name) && checks[name]?.(given[name]))
+    );
+  };
+}
+
+/** This value and no other. */
+export function only(expected: unknown): Check {
+  return (value) => value === expected;
+}
+
+/** Base64 (RFC 4648 section 4, padded) of `min` to `max` bytes. */
+export function bytesOf(min: number, max = min): Check {
+  return (value) => {
+    if (typeof value !== "string" || value.length > Math.ceil(max / 3) * 4) return false;
+    try {
+      const { length } = fromBase64(value);
+      return length >= min && length <= max;
+    } catch {
+      return false;
+    }
+  };
+}
+
+/** A whole number from `min` to `max`. */
+export function wholeNumber(min: number, max: number): Check {
+  return (value) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
+}
+
+const NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
+
+/** An identity, organisation or ceremony: 1 to 128 characters, none of them a control character. */
+export const name: Check = (value) => typeof value === "string" && NAME.test(value);

@@ -1,0 +1,201 @@
+import { createPublicKey, verify } from "node:crypto";
+import { isCoded } from "@seneschal/core";
+import { ARGON2_FLOOR, base64, canonicalJson, fromBase64, nobleCrypto, utf8 } from "@seneschal/crypto";
+import { flippedBit, seeded } from "@seneschal/crypto/arbitraries";
+import { CustodianKeys, cardFingerprint, custodianCard, openKeyFile, readCard, sealKeyFile } from "@seneschal/crypto/custody";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { xeddsaSign, xeddsaVerify } from "../../src/custody/xeddsa.ts";
+
+const coded = (code: string, reason?: string) =>
+  expect.objectContaining(reason === undefined ? { code } : { code, details: { reason } });
+const made = (label: string) => {
+  const keys = CustodianKeys.generate(nobleCrypto, seeded(label));
+  return { keys, card: custodianCard(nobleCrypto, keys, { orgId: "acme", custodianId: label }, seeded(`${label}/z`)) };
+};
+const ada = made("ada");
+const bob = made("bob");
+const bytes = fc.uint8Array({ maxLength: 100 });
+const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 });
+
+describe("XEdDSA", () => {
+  test("signs for any X25519 key and message, and for no other", () => {
+    fc.assert(
+      fc.property(secrets, secrets, bytes, bytes, (secret, other, message, changed) => {
+        const key = nobleCrypto.x25519PublicKey(secret);
+        const signature = xeddsaSign(nobleCrypto, secret, message, seeded("z"));
+        expect(xeddsaVerify(nobleCrypto, key, message, signature)).toBe(true);
+        fc.pre(Buffer.compare(message, changed) !== 0);
+        expect(xeddsaVerify(nobleCrypto, key, changed, signature)).toBe(false);
+        const stranger = nobleCrypto.x25519PublicKey(other);
+        expect(xeddsaVerify(nobleCrypto, stranger, message, signature)).toBe(Buffer.compare(key, stranger) === 0);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("its signature is ordinary Ed25519 for OpenSSL, under y = (u - 1) / (u + 1)", () => {
+    const secret = seeded("secret")(32);
+    const p = 2n ** 255n - 19n;
+    const u = BigInt(`0x${Buffer.from(nobleCrypto.x25519PublicKey(secret)).reverse().toString("hex")}`);
+    const power = (base: bigint, exponent: bigint): bigint =>
+      exponent === 0n ? 1n : (power((base * base) % p, exponent / 2n) * (exponent % 2n === 1n ? base : 1n)) % p;
+    const y = ((u - 1n) * power(u + 1n, p - 2n)) % p;
+    const x = Buffer.from(y.toString(16).padStart(64, "0"), "hex").reverse().toString("base64url");
+    const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+    expect(verify(null, utf8("m"), key, xeddsaSign(nobleCrypto, secret, utf8("m"), seeded("z")))).toBe(true);
+  });
+
+  test("keys that are not reduced, of small order or not on the curve verify nothing", () => {
+    const signature = new Uint8Array(64);
+    for (const lead of [0, 1, 0xec, 0xed, 0xff]) {
+      const key = new Uint8Array(32).fill(lead === 0xec || lead === 0xed || lead === 0xff ? 0xff : 0);
+      key[0] = lead;
+      key[31] = lead > 1 ? 0x7f : 0;
+      expect(xeddsaVerify(nobleCrypto, key, utf8("m"), signature)).toBe(false);
+    }
+  });
+});
+
+describe("a custodian's keys", () => {
+  test("show nothing private to a log, a copy or JSON", () => {
+    const shown = JSON.stringify([ada.keys, { ...ada.keys }, structuredClone({ ...ada.keys })]);
+    for (const half of [ada.keys.toBytes().subarray(0, 32), ada.keys.toBytes().subarray(32)]) {
+      expect(shown).not.toContain(JSON.stringify(Object.assign({}, half)));
+    }
+    expect(Object.keys(ada.keys).sort()).toEqual(["agreementKey", "signingKey"]);
+  });
+
+  test("are 64 bytes, and gone when erased", () => {
+    expect(() => new CustodianKeys(nobleCrypto, new Uint8Array(63))).toThrow(coded("crypto_invalid"));
+    const { keys } = made("gone");
+    const before = keys.toBytes();
+    keys.erase();
+    expect(keys.toBytes()).toEqual(new Uint8Array(64));
+    expect(new CustodianKeys(nobleCrypto, before).signingKey).toEqual(keys.signingKey);
+  });
+});
+
+describe("a card", () => {
+  test("proves possession of both keys under one name: no member can be another's", () => {
+    expect(readCard(nobleCrypto, ada.card)).toEqual(ada.card);
+    for (const [member, value] of Object.entries(bob.card)) {
+      if (value === ada.card[member as keyof typeof ada.card]) continue;
+      expect(() => readCard(nobleCrypto, { ...ada.card, [member]: value }), member).toThrow(coded("custody_invalid", "proof"));
+    }
+    for (const proof of ["signing", "agreement"] as const) {
+      const proofs = { ...ada.card.proofs, [proof]: bob.card.proofs[proof] };
+      expect(() => readCard(nobleCrypto, { ...ada.card, proofs }), proof).toThrow(coded("custody_invalid", "proof"));
+    }
+  });
+
+  test("has exactly its members, each of its size", () => {
+    const { v: _, ...without } = ada.card;
+    for (const value of [
+      ...[undefined, null, 7, "card", [], {}, without, { ...ada.card, extra: 1 }, { ...ada.card, v: 2 }],
+      ...[
+        { ...ada.card, org_id: "" },
+        { ...ada.card, org_id: "a\nb" },
+        { ...ada.card, custodian_id: "x".repeat(129) },
+      ],
+      ...[
+        { ...ada.card, signing_key: "AA==" },
+        { ...ada.card, agreement_key: ada.card.proofs.agreement },
+      ],
+      ...[
+        { ...ada.card, proofs: { signing: ada.card.proofs.signing } },
+        { ...ada.card, proofs: { ...ada.card.proofs, more: 1 } },
+      ],
+    ]) {
+      expect(() => readCard(nobleCrypto, value)).toThrow(coded("custody_invalid", "malformed"));
+    }
+    expect(() => custodianCard(nobleCrypto, ada.keys, { orgId: "acme", custodianId: "" }, seeded("z"))).toThrow(
+      coded("crypto_invalid"),
+    );
+  });
+
+  test("has one fingerprint, which the proofs' randomness does not change", () => {
+    const again = custodianCard(nobleCrypto, ada.keys, { orgId: "acme", custodianId: "ada" }, seeded("other"));
+    expect(again.proofs.agreement).not.toBe(ada.card.proofs.agreement);
+    expect(cardFingerprint(nobleCrypto, again)).toBe(cardFingerprint(nobleCrypto, ada.card));
+    expect(cardFingerprint(nobleCrypto, bob.card)).not.toBe(cardFingerprint(nobleCrypto, ada.card));
+  });
+});
+
+describe("a key file", async () => {
+  const file = await sealKeyFile(nobleCrypto, ada, "pass\u0301word", seeded("file"), ARGON2_FLOOR);
+  const document = JSON.parse(Buffer.from(file).toString()) as Record<string, unknown>;
+  const written = (change: object) => utf8(`${canonicalJson({ ...document, ...change })}\n`);
+
+  test("gives the keys and the card back, however the passphrase is typed", async () => {
+    const { keys, card } = await openKeyFile(nobleCrypto, file, "pas\u015Bword");
+    expect(keys.toBytes()).toEqual(ada.keys.toBytes());
+    expect(card).toEqual(ada.card);
+    expect(Buffer.from(file).includes(Buffer.from(ada.keys.toBytes()))).toBe(false);
+  });
+
+  test("opens by no other passphrase", async () => {
+    await expect(openKeyFile(nobleCrypto, file, "password")).rejects.toThrow(coded("decryption_failed"));
+    await expect(sealKeyFile(nobleCrypto, ada, "", seeded("f"), ARGON2_FLOOR)).rejects.toThrow(coded("crypto_invalid"));
+  });
+
+  test("is refused by code when a byte of it is another", async () => {
+    // The passphrase is stretched where the file could be whole: by a stand-in that is as fast as the property needs.
+    const stretched = await nobleCrypto.argon2id(utf8("pas\u015Bword".normalize("NFKC")), seeded("file")(16), ARGON2_FLOOR, 32);
+    const quick = { ...nobleCrypto, argon2id: async () => stretched.slice() };
+    await openKeyFile(quick, file, "");
+    await fc.assert(
+      fc.asyncProperty(flippedBit(file), async (changed) => {
+        const error: unknown = await openKeyFile(quick, changed, "").catch((thrown: unknown) => thrown);
+        expect(isCoded(error, "decryption_failed", "custody_invalid")).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("of another version is told from one that is damaged", async () => {
+    const open = (changed: Uint8Array) => openKeyFile(nobleCrypto, changed, "password");
+    await expect(open(written({ version: 2, cipher: "later" }))).rejects.toThrow(coded("custody_invalid", "version"));
+    const kdf = document["kdf"] as object;
+    for (const change of [
+      { format: "other" },
+      { extra: 1 },
+      { kdf: { ...kdf, time: 1 } },
+      { kdf: { ...kdf, memory_kib: 2 ** 22 } },
+    ]) {
+      await expect(open(written(change))).rejects.toThrow(coded("custody_invalid", "malformed"));
+    }
+    for (const changed of [
+      file.subarray(1),
+      file.subarray(0, -1),
+      utf8("null\n"),
+      utf8("[]\n"),
+      new Uint8Array(),
+      utf8(`{"a":"${"x".repeat(5000)}"}\n`),
+    ]) {
+      await expect(open(changed)).rejects.toThrow(coded("custody_invalid", "malformed"));
+    }
+  });
+
+  test("does not hold another's card", async () => {
+    await expect(sealKeyFile(nobleCrypto, { keys: ada.keys, card: bob.card }, "p", seeded("f"), ARGON2_FLOOR)).rejects.toThrow(
+      coded("crypto_invalid"),
+    );
+    await expect(openKeyFile(nobleCrypto, written({ card: bob.card }), "pas\u015Bword")).rejects.toThrow(
+      coded("decryption_failed"),
+    );
+  });
+
+  test("written by hand to hold other keys, or a card without proof, is refused by reason", async () => {
+    const { ciphertext: _, ...head }: Record<string, unknown> = { ...document, card: bob.card };
+    const salt = fromBase64((document["kdf"] as { salt: string }).salt);
+    const key = await nobleCrypto.argon2id(utf8("p"), salt, ARGON2_FLOOR, 32);
+    const aad = utf8(`seneschal/custodian-key-file/v1\0${canonicalJson(head)}`);
+    const sealed = nobleCrypto.seal(key, fromBase64(document["nonce"] as string), ada.keys.toBytes(), aad);
+    await expect(openKeyFile(nobleCrypto, written({ card: bob.card, ciphertext: base64(sealed) }), "p")).rejects.toThrow(
+      coded("custody_invalid", "other_keys"),
+    );
+    const card = { ...ada.card, proofs: bob.card.proofs };
+    await expect(openKeyFile(nobleCrypto, written({ card }), "p")).rejects.toThrow(coded("custody_invalid", "proof"));
+  });
+});
