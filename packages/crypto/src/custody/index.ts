@@ -1,3 +1,20 @@
+export type {
+  AcceptedAct,
+  Act,
+  CommitmentAct,
+  ComplaintAct,
+  ConfirmationAct,
+  EndAct,
+  JoinAct,
+  PackagesAct,
+  StartAct,
+} from "./act.ts";
+export { type Admission, type AdmissionOptions, admitEntry, type EntryRefusal } from "./admit-entry.ts";
+export { type CeremonyOutcome, type CeremonyStep, ceremonyStep, confirmationOf, takeSeat } from "./ceremony-client.ts";
+export { CeremonyState } from "./ceremony-state.ts";
 export { type CustodianCard, cardFingerprint, custodianCard, readCard } from "./custodian-card.ts";
 export { CustodianKeys } from "./custodian-keys.ts";
+export { entryHash, signEntry, type TranscriptEntry } from "./entry.ts";
 export { type KeyFileRefusal, openKeyFile, sealKeyFile } from "./key-file.ts";
+export { encodeTranscript, type TranscriptReport, verifyTranscript } from "./transcript.ts";
+export type { Blame, BlameReason, TranscriptView } from "./transcript-view.ts";

@@ -16,6 +16,11 @@ export function members(checks: Readonly<Record<string, Check>>): Check {
   };
 }
 
+/** A list of `min` to `max` values. */
+export function listOf(check: Check, min: number, max: number): Check {
+  return (value) => Array.isArray(value) && value.length >= min && value.length <= max && value.every(check);
+}
+
 /** This value and no other. */
 export function only(expected: unknown): Check {
   return (value) => value === expected;
@@ -43,3 +48,6 @@ const NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
 /** An identity, organisation or ceremony: 1 to 128 characters, none of them a control character. */
 export const name: Check = (value) => typeof value === "string" && NAME.test(value);
+
+/** A time in whole seconds since the epoch. */
+export const seconds: Check = wholeNumber(0, 2 ** 40);

@@ -1,26 +1,12 @@
 import { ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
 import type { Random } from "@seneschal/core/ports";
-import { base64, concat, fromBase64, hex, utf8 } from "../bytes.ts";
+import { base64, fromBase64 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
-import { nobleCrypto } from "../provider/noble.ts";
-import { type CrkPublic, crkShare, identifier, publicHalf } from "./crk.ts";
-import { basePoint, evaluateCommitments, readPoint, readScalar, scalars } from "./scalar-field.ts";
+import { type CrkPublic, crkShare, identifier } from "./crk.ts";
+import { acceptsBroadcast, type DkgBroadcast, type DkgMessage, generatedPublic } from "./dkg-public.ts";
+import { onPolynomial } from "./on-polynomial.ts";
 import { assertThreshold, type Share } from "./share.ts";
-
-/** What a participant tells everybody: commitments to its polynomial and a proof that it knows the constant term. */
-export interface DkgBroadcast {
-  readonly index: number;
-  readonly commitments: readonly string[];
-  readonly proof: string;
-}
-
-/** What a participant tells one other, in secret: its polynomial at the receiver's index. */
-export interface DkgMessage {
-  readonly from: number;
-  readonly to: number;
-  readonly share: string;
-}
 
 type Step =
   | { readonly kind: "committed"; readonly secret: ReturnType<typeof FROST.DKG.round1>["secret"] }
@@ -91,7 +77,7 @@ export class DkgParticipant {
       throw cryptoError("protocol_invalid", "the list must hold one broadcast of every index, ours unchanged");
     }
     const others = sorted.filter((b) => b.index !== this.index);
-    const cheaters = others.filter((b) => !acceptable(b, this.#threshold)).map((b) => b.index);
+    const cheaters = others.filter((b) => !acceptsBroadcast(b, this.#threshold)).map((b) => b.index);
     if (cheaters.length > 0) {
       throw cryptoError("cheating", `wrong key generation broadcasts: ${cheaters.join(", ")}`, { indexes: cheaters });
     }
@@ -113,7 +99,7 @@ export class DkgParticipant {
     if (messages.some((m) => m.to !== this.index) || canonicalJson(senders) !== canonicalJson(others)) {
       throw cryptoError("protocol_invalid", "one message of every other participant is required");
     }
-    const cheaters = messages.filter((m) => !feldman(broadcasts, m)).map((m) => m.from);
+    const cheaters = messages.filter((m) => !holds(broadcasts, m)).map((m) => m.from);
     if (cheaters.length > 0) {
       throw cryptoError("cheating", `wrong key generation messages: ${cheaters.join(", ")}`, { indexes: cheaters });
     }
@@ -123,49 +109,8 @@ export class DkgParticipant {
       messages.map((m) => ({ identifier: identifier(m.from), signingShare: fromBase64(m.share) })) as never,
     );
     this.#step = { kind: "done" };
-    const setId = fromBase64(dkgTranscript(broadcasts)).subarray(0, 16);
-    const crk = publicHalf(setId, 1, this.#threshold, this.#total, key.public.commitments);
+    const crk = generatedPublic(broadcasts, this.#threshold);
     return { crk, share: crkShare(crk, this.index, key.secret.signingShare) };
-  }
-}
-
-/** Base64 SHA-256 over the round-one list, sorted by index: what custodians read to each other before they deal. */
-export function dkgTranscript(broadcasts: readonly DkgBroadcast[]): string {
-  const sorted = [...broadcasts].sort((a, b) => a.index - b.index);
-  return base64(nobleCrypto.hash("sha256", utf8(canonicalJson(sorted))));
-}
-
-/** A broadcast stands when its degree is right, its points are in the group and its proof of knowledge holds. */
-function acceptable(broadcast: DkgBroadcast, threshold: number): boolean {
-  try {
-    const points = broadcast.commitments.map((c) => readPoint(fromBase64(c)));
-    const [key] = points;
-    const proof = fromBase64(broadcast.proof);
-    if (key === undefined || points.length !== threshold || proof.length !== 64) return false;
-    const r = readPoint(proof.subarray(0, 32));
-    const z = readScalar(proof.subarray(32));
-    const challenge = hashToScalar(concat(scalars.toBytes(BigInt(broadcast.index)), key.toBytes(), r.toBytes()));
-    return r.equals(basePoint(z).subtract(key.multiplyUnsafe(challenge)));
-  } catch {
-    return false;
-  }
-}
-
-/** HDKG of the FROST(Ed25519, SHA-512) suite. */
-function hashToScalar(message: Uint8Array): bigint {
-  const digest = nobleCrypto.hash("sha512", concat(utf8("FROST-ED25519-SHA512-v1dkg"), message));
-  return scalars.create(BigInt(`0x${hex(digest.reverse())}`));
-}
-
-/** Feldman's check: the dealt value lies on the polynomial that the sender committed to. */
-function feldman(broadcasts: readonly DkgBroadcast[], message: DkgMessage): boolean {
-  const sender = broadcasts.find((b) => b.index === message.from);
-  if (sender === undefined) return false;
-  try {
-    const points = sender.commitments.map((c) => readPoint(fromBase64(c)));
-    return basePoint(readScalar(fromBase64(message.share))).equals(evaluateCommitments(points, message.to));
-  } catch {
-    return false;
   }
 }
 
@@ -175,4 +120,14 @@ function toPackage(broadcast: DkgBroadcast) {
     commitment: broadcast.commitments.map(fromBase64),
     proofOfKnowledge: fromBase64(broadcast.proof),
   };
+}
+
+/** Feldman's check of a message that some participant sent. */
+function holds(broadcasts: readonly DkgBroadcast[], message: DkgMessage): boolean {
+  const sender = broadcasts.find((b) => b.index === message.from);
+  try {
+    return sender !== undefined && onPolynomial(sender.commitments.map(fromBase64), message.to, fromBase64(message.share));
+  } catch {
+    return false;
+  }
 }

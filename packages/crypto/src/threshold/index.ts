@@ -8,7 +8,8 @@ export {
   dealCrk,
   importCrk,
 } from "./crk.ts";
-export { type DkgBroadcast, type DkgMessage, DkgParticipant, dkgTranscript } from "./dkg.ts";
+export { DkgParticipant } from "./dkg.ts";
+export { acceptsBroadcast, type DkgBroadcast, type DkgMessage, dkgTranscript, generatedPublic } from "./dkg-public.ts";
 export {
   acceptedShares,
   inspectShares,

@@ -3,10 +3,10 @@ import { bytesEqual } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { type CrkPublic, type CrkWithShares, crkFromJson, crkSet, crkShare, crkToJson, publicHalf } from "./crk.ts";
 import { acceptedShares, type SubmittedShare } from "./inspect-shares.ts";
+import { onPolynomial } from "./on-polynomial.ts";
 import {
   basePoint,
   evaluate,
-  evaluateCommitments,
   type GroupPoint,
   lagrange,
   Point,
@@ -201,14 +201,8 @@ function receive(deals: readonly ReceivedDeal[], index: number): bigint {
   const indexes: number[] = [];
   let sum = 0n;
   for (const { from, commitments, value } of deals) {
-    try {
-      const scalar = readScalar(value);
-      const points = commitments.map((c, k) => readPoint(c, k === 0 ? "allowed" : "refused"));
-      if (!basePoint(scalar).equals(evaluateCommitments(points, index))) indexes.push(from);
-      sum = scalars.add(sum, scalar);
-    } catch {
-      indexes.push(from);
-    }
+    if (onPolynomial(commitments, index, value)) sum = scalars.add(sum, readScalar(value));
+    else indexes.push(from);
   }
   if (indexes.length > 0) throw cryptoError("cheating", `wrong values of dealers: ${indexes.join(", ")}`, { indexes });
   return sum;

@@ -1,0 +1,262 @@
+import { isCoded } from "@seneschal/core";
+import type { CryptoProvider } from "@seneschal/core/ports";
+import { base64, fromBase64, utf8 } from "../bytes.ts";
+import { canonicalJson } from "../json/canonical-json.ts";
+import { type CrkPublic, crkFromJson } from "../threshold/crk.ts";
+import type { Act, StartAct } from "./act.ts";
+import { type CustodianCard, readCard } from "./custodian-card.ts";
+import { acceptsCommitment, publicOf, thresholdOf } from "./dealing.ts";
+import { complaintHolds } from "./dealt-value.ts";
+import { entryBytes, entryHash, isEntry, MAX_ENTRY_BYTES, NO_ENTRY, type TranscriptEntry } from "./entry.ts";
+import { type Blame, type BlameReason, seatOf, type TranscriptView } from "./transcript-view.ts";
+
+/** Why an entry is no part of a transcript. Whoever appended it is at fault, which no signature in it shows: nobody is blamed. */
+export type EntryRefusal =
+  /** Not exactly the members of an entry, or one of a wrong size. */
+  | "malformed"
+  /** More bytes or entries than any ceremony has. */
+  | "too_large"
+  /** Not a start where one must be, or a second one. */
+  | "start"
+  /** The seats contradict themselves: a person or key twice, a witness with a seat, a threshold or key that does not fit. */
+  | "seats"
+  /** A proof of possession of a card does not hold. */
+  | "card"
+  /** A card that the verifier does not know. */
+  | "unknown_card"
+  /** Of another ceremony. */
+  | "other_ceremony"
+  /** Number or hash do not continue the chain. */
+  | "chain"
+  /** The author has no part in the ceremony. */
+  | "author"
+  | "signature"
+  /** Signed after the ceremony's end, by the author's own clock. */
+  | "expired"
+  /** Failed, active or ended: nothing follows. */
+  | "closed"
+  /** The author's part does not have this act. */
+  | "role"
+  /** The author did this before. */
+  | "repeated"
+  /** Before what it needs, or after what excludes it. */
+  | "order"
+  /** A confirmation of another hash or key than the transcript's. */
+  | "other_transcript";
+
+export type Admission =
+  | { readonly admitted: true; readonly view: TranscriptView }
+  | { readonly admitted: false; readonly reason: EntryRefusal };
+
+/** Who a verifier takes for a custodian, besides what cards prove themselves. */
+export interface AdmissionOptions {
+  /** Whether the verifier knows this card, for example by {@link cardFingerprint}; without it every proven card is taken. */
+  readonly knows?: (card: CustodianCard) => boolean;
+}
+
+/**
+ * Decides whether a value is the next entry of a transcript, and what the transcript then says. Relay, custodians and strangers ask
+ * this one function. Never throws for bad input. `view` is `undefined` before the start.
+ *
+ * An entry that is well formed, signed and in its place, but cryptographically false, is admitted: it is the signed evidence that
+ * blames its author.
+ */
+export function admitEntry(
+  provider: CryptoProvider,
+  view: TranscriptView | undefined,
+  value: unknown,
+  options: AdmissionOptions = {},
+): Admission {
+  if (!isEntry(value)) return refuse("malformed");
+  const entry = value as TranscriptEntry;
+  const size = sizeOf(entry);
+  if (size === undefined) return refuse("malformed");
+  if (size > MAX_ENTRY_BYTES) return refuse("too_large");
+  if ((entry.act.type === "start") !== (view === undefined)) return refuse("start");
+  return view === undefined ? begin(provider, entry, entry.act as StartAct, options) : follow(provider, view, entry);
+}
+
+function begin(provider: CryptoProvider, entry: TranscriptEntry, start: StartAct, { knows }: AdmissionOptions): Admission {
+  const cards = [...start.seats, start.witness, start.starter];
+  if (entry.seq !== 0 || entry.prev !== NO_ENTRY) return refuse("chain");
+  if (!seatsFit(start)) return refuse("seats");
+  try {
+    for (const card of cards) readCard(provider, card);
+  } catch (error) {
+    if (isCoded(error, "custody_invalid")) return refuse("card");
+    throw error;
+  }
+  if (knows !== undefined && !cards.every(knows)) return refuse("unknown_card");
+  if (entry.author !== start.starter.custodian_id) return refuse("author");
+  if (!signed(provider, start.starter, entry)) return refuse("signature");
+  if (entry.at > start.expires_at) return refuse("expired");
+  const view: TranscriptView = {
+    ...{ ceremony: entry.ceremony, start, status: "open", hashes: [entryHash(provider, entry)] },
+    ...{ acts: [{ author: entry.author, type: "start" }], joined: new Map(), committed: new Map(), dealt: new Map() },
+    ...{ accepted: new Set(), confirmed: new Set(), witnessed: false },
+  };
+  return { admitted: true, view };
+}
+
+function follow(provider: CryptoProvider, view: TranscriptView, entry: TranscriptEntry): Admission {
+  const { start, hashes } = view;
+  if (entry.ceremony !== view.ceremony) return refuse("other_ceremony");
+  if (entry.seq !== hashes.length || entry.prev !== hashes.at(-1)) return refuse("chain");
+  const card = [...start.seats, start.witness, start.starter].find((c) => c.custodian_id === entry.author);
+  if (card === undefined) return refuse("author");
+  if (!signed(provider, card, entry)) return refuse("signature");
+  if (entry.at > start.expires_at) return refuse("expired");
+  if (view.status !== "open") return refuse("closed");
+  const outcome = perform(provider, view, entry);
+  if (typeof outcome === "string") return refuse(outcome);
+  const next = {
+    ...view,
+    hashes: [...hashes, entryHash(provider, entry)],
+    acts: [...view.acts, { author: entry.author, type: entry.act.type }],
+    ...outcome,
+  };
+  return { admitted: true, view: settle(next) };
+}
+
+/** What an act of the right person at the right time changes, or why it is none. */
+function perform(provider: CryptoProvider, view: TranscriptView, entry: TranscriptEntry): Partial<TranscriptView> | EntryRefusal {
+  const { act, author } = entry;
+  const { start } = view;
+  if (act.type === "end") return author === start.starter.custodian_id ? { status: "ended" } : "role";
+  if (act.type === "witness") {
+    if (author !== start.witness.custodian_id) return "role";
+    return confirms(view, act, view.witnessed) ?? { witnessed: true };
+  }
+  const seat = seatOf(start, author);
+  return seat === 0 ? "role" : takeSeat(provider, view, seat, act);
+}
+
+/** The acts of a seat. */
+function takeSeat(
+  provider: CryptoProvider,
+  view: TranscriptView,
+  seat: number,
+  act: Act,
+): Partial<TranscriptView> | EntryRefusal {
+  const { start, joined, committed, dealt, accepted, round } = view;
+  const total = start.seats.length;
+  const blame = (whom: number, reason: BlameReason, entry = view.hashes.length): Partial<TranscriptView> => ({
+    status: "failed",
+    blame: { seat: whom, entry, reason } satisfies Blame,
+  });
+  switch (act.type) {
+    case "join":
+      if (joined.has(seat)) return "repeated";
+      if (!usable(provider, act.transport_key)) return blame(seat, "transport_key");
+      return { joined: new Map(joined).set(seat, act.transport_key) };
+    case "commitment":
+      if ((act.proof === undefined) !== (start.kind === "refresh")) return "malformed";
+      if (act.commitments.length !== thresholdOf(start)) return "malformed";
+      if (committed.has(seat)) return "repeated";
+      if (!acceptsCommitment(start, seat, act)) return blame(seat, "commitment");
+      return { committed: new Map(committed).set(seat, act) };
+    case "packages":
+      if (act.sealed.length !== total - 1) return "malformed";
+      if (round === undefined) return "order";
+      if (dealt.has(seat)) return "repeated";
+      return { dealt: new Map(dealt).set(seat, { entry: view.hashes.length, sealed: act.sealed }) };
+    case "accepted":
+      if (dealt.size < total) return "order";
+      return accepted.has(seat) ? "repeated" : { accepted: new Set(accepted).add(seat) };
+    case "complaint": {
+      const { against } = act;
+      if (against === seat || against > total) return "malformed";
+      const dealing = dealt.get(against);
+      // Who has accepted all packages has no complaint: one of the two statements would be false.
+      if (dealing === undefined || accepted.has(seat)) return "order";
+      const complaint = { by: seat, against, transportSecret: fromBase64(act.transport_secret) };
+      return complaintHolds(provider, view, complaint) ? blame(against, "package", dealing.entry) : blame(seat, "complaint");
+    }
+    case "confirmation":
+      return confirms(view, act, view.confirmed.has(seat)) ?? { confirmed: new Set(view.confirmed).add(seat) };
+    default:
+      return "role";
+  }
+}
+
+/** Closes the rounds that an entry has completed. */
+function settle(view: TranscriptView): TranscriptView {
+  const total = view.start.seats.length;
+  const head = view.hashes.at(-1) ?? NO_ENTRY;
+  if (view.status !== "open") return view;
+  if (view.round === undefined && view.joined.size === total && view.committed.size === total) return { ...view, round: head };
+  if (view.transcript === undefined && view.accepted.size === total) {
+    const crk = made(view);
+    return crk === undefined ? { ...view, status: "failed" } : { ...view, transcript: head, crk };
+  }
+  return view.confirmed.size === total && view.witnessed ? { ...view, status: "active" } : view;
+}
+
+/** `undefined` when commitments cancel each other out: nobody can deal to such a polynomial, so only liars among themselves get here. */
+function made(view: TranscriptView): CrkPublic | undefined {
+  try {
+    return publicOf(view.start, view.committed);
+  } catch {
+    return undefined;
+  }
+}
+
+function confirms(
+  view: TranscriptView,
+  said: { readonly transcript: string; readonly public_key: string },
+  already: boolean,
+): EntryRefusal | undefined {
+  if (view.transcript === undefined || view.crk === undefined) return "order";
+  if (already) return "repeated";
+  return said.transcript === view.transcript && said.public_key === base64(view.crk.publicKey) ? undefined : "other_transcript";
+}
+
+/** Each seat is one person with keys of its own; the witness is none of them, nor who started. */
+function seatsFit(start: StartAct): boolean {
+  const apart = [...start.seats, start.witness];
+  const { starter, witness } = start;
+  const namesake = apart.find((card) => card.custodian_id === starter.custodian_id);
+  const all = namesake === undefined ? [...apart, starter] : apart;
+  const distinct = (of: (card: CustodianCard) => string) => new Set(all.map(of)).size === all.length;
+  if (
+    ![(c: CustodianCard) => c.custodian_id, (c: CustodianCard) => c.signing_key, (c: CustodianCard) => c.agreement_key].every(
+      distinct,
+    )
+  ) {
+    return false;
+  }
+  if (namesake === witness || (namesake !== undefined && canonicalJson(namesake) !== canonicalJson(starter))) return false;
+  if (start.kind === "generate") return start.threshold <= start.seats.length;
+  try {
+    return crkFromJson(start.crk).total === start.seats.length;
+  } catch {
+    return false;
+  }
+}
+
+function signed(provider: CryptoProvider, card: CustodianCard, entry: TranscriptEntry): boolean {
+  return provider.ed25519Verify(fromBase64(card.signing_key), entryBytes(entry), fromBase64(entry.signature));
+}
+
+/** RFC 7748 section 6.1: a key of small order gives the same secret to everybody. */
+function usable(provider: CryptoProvider, transportKey: string): boolean {
+  try {
+    provider.x25519(new Uint8Array(32).fill(1), fromBase64(transportKey));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Bytes of the canonical form; `undefined` where a value has none. */
+function sizeOf(entry: TranscriptEntry): number | undefined {
+  try {
+    return utf8(canonicalJson(entry)).length;
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(reason: EntryRefusal): Admission {
+  return { admitted: false, reason };
+}

@@ -1,0 +1,231 @@
+import type { CryptoProvider, Random } from "@seneschal/core/ports";
+import { base64 } from "../bytes.ts";
+import { cryptoError } from "../errors.ts";
+import { canonicalJson } from "../json/canonical-json.ts";
+import type { CrkPublic } from "../threshold/crk.ts";
+import type { Share } from "../threshold/share.ts";
+import type { Act } from "./act.ts";
+import { admitEntry } from "./admit-entry.ts";
+import { sealPackage } from "./ceremony-package.ts";
+import { CeremonyState } from "./ceremony-state.ts";
+import type { CustodianKeys } from "./custodian-keys.ts";
+import { dealtValue } from "./dealt-value.ts";
+import { signEntry, type TranscriptEntry } from "./entry.ts";
+import { type SeatDealing, seatDealing } from "./seat-dealing.ts";
+import type { Blame, TranscriptView } from "./transcript-view.ts";
+
+/** Where a ceremony stands for one custodian. */
+export type CeremonyOutcome =
+  /** Others are to act. */
+  | { readonly kind: "waiting" }
+  /** Every package holds for everybody: a person compares the hash with the others, by another channel, and confirms it. */
+  | { readonly kind: "confirm"; readonly transcript: string; readonly crk: CrkPublic }
+  | { readonly kind: "active"; readonly transcript: string; readonly crk: CrkPublic; readonly share: Share }
+  | { readonly kind: "failed"; readonly blame?: Blame }
+  | { readonly kind: "ended" }
+  /** By this client's clock the ceremony's end has passed while acts were still awaited. */
+  | { readonly kind: "expired" }
+  /** An older part of what was seen before: ask again. */
+  | { readonly kind: "behind" }
+  /** Not what was seen before: who relays shows different people different transcripts. This client does nothing more in it. */
+  | { readonly kind: "forked" }
+  /** Somebody else acts with these keys, or this client's state was lost. */
+  | { readonly kind: "foreign" };
+
+/** What a client does next, given what it was shown. */
+export interface CeremonyStep {
+  /** To be saved before the entries are sent. */
+  readonly state: CeremonyState;
+  /** To be sent in this order. What is lost or refused because another came first is made anew by the next step. */
+  readonly entries: readonly TranscriptEntry[];
+  readonly outcome: CeremonyOutcome;
+}
+
+/**
+ * Takes the seat that a start gives to these keys; call it when the custodian has agreed to threshold, seats and witness. Throws
+ * `protocol_invalid` when the keys have no seat.
+ */
+export function takeSeat(view: TranscriptView, keys: CustodianKeys, random: Random): CeremonyState {
+  const [start = ""] = view.hashes;
+  const seat = view.start.seats.findIndex((card) => card.signing_key === base64(keys.signingKey)) + 1;
+  if (seat === 0) throw cryptoError("protocol_invalid", "these keys have no seat in the ceremony");
+  return new CeremonyState({ ceremony: view.ceremony, start, seat, seen: { length: 1, head: start } }, random(32));
+}
+
+/**
+ * One step of a custodian's client: what it has to say to the transcript so far. Pure: the same state and view give the same acts,
+ * so a step can be repeated, after a crash too. The relay learns nothing from the entries: what is secret in them is sealed to its
+ * receiver. `confirm` is the hash that a person has compared; `share` is the seat's share of the key that a refresh renews. Throws
+ * `share_invalid` when a refresh lacks it.
+ *
+ * @example
+ * ```ts
+ * import { systemRandom } from "@seneschal/adapters/system";
+ * import { nobleCrypto } from "@seneschal/crypto";
+ * import {
+ *   admitEntry, ceremonyStep, CustodianKeys, confirmationOf, custodianCard, signEntry, takeSeat, type TranscriptView,
+ * } from "@seneschal/crypto/custody";
+ * const people = ["ada", "bob", "cy", "wim"].map((id) => {
+ *   const keys = CustodianKeys.generate(nobleCrypto, systemRandom);
+ *   return { id, keys, card: custodianCard(nobleCrypto, keys, { orgId: "acme", custodianId: id }, systemRandom) };
+ * });
+ * const [ada, bob, cy, wim] = people as [typeof people[0], typeof people[0], typeof people[0], typeof people[0]];
+ * const custodians = [ada, bob, cy];
+ * let view: TranscriptView | undefined;
+ * const append = (entry: unknown) => {
+ *   const admission = admitEntry(nobleCrypto, view, entry);
+ *   if (!admission.admitted) throw new Error(admission.reason);
+ *   return (view = admission.view);
+ * };
+ * let now = append(signEntry(ada.keys, { ceremony: "c1", author: "ada", at: 10 }, {
+ *   type: "start", kind: "generate", threshold: 2, seats: custodians.map((c) => c.card), witness: wim.card, starter: ada.card,
+ *   expires_at: 99,
+ * }));
+ * const states = custodians.map((c) => takeSeat(now, c.keys, systemRandom));
+ * while (now.transcript === undefined || now.confirmed.size < 3) {
+ *   for (const [i, { keys }] of custodians.entries()) {
+ *     const input = { keys, state: states[i]!, view: now, at: 11, ...(now.transcript ? { confirm: now.transcript } : {}) };
+ *     const step = ceremonyStep(nobleCrypto, input);
+ *     states[i] = step.state;
+ *     for (const entry of step.entries) now = append(entry);
+ *   }
+ * }
+ * now = append(signEntry(wim.keys, { ceremony: "c1", author: "wim", at: 12 }, confirmationOf("witness", now), now));
+ * const { outcome } = ceremonyStep(nobleCrypto, { keys: bob.keys, state: states[1]!, view: now, at: 13 });
+ * console.log(now.status, outcome.kind === "active" && outcome.share.index); // active 2
+ * ```
+ */
+export function ceremonyStep(
+  provider: CryptoProvider,
+  input: {
+    readonly keys: CustodianKeys;
+    readonly state: CeremonyState;
+    readonly view: TranscriptView;
+    /** The client's clock, whole seconds since the epoch. */
+    readonly at: number;
+    readonly confirm?: string;
+    readonly share?: Share;
+  },
+): CeremonyStep {
+  const { state, view } = input;
+  const standing = state.compare(view);
+  if (standing !== "continues") return { state, entries: [], outcome: { kind: standing } };
+  const seat = new Seat(provider, input);
+  const next = state.after(view);
+  if (seat.isForeign()) return { state: next, entries: [], outcome: { kind: "foreign" } };
+  return { state: next, entries: seat.entries(), outcome: seat.outcome() };
+}
+
+/** The act of a custodian or witness who confirms what a transcript has made. Throws `protocol_invalid` before all have accepted. */
+export function confirmationOf(type: "confirmation" | "witness", view: TranscriptView): Act {
+  const { transcript, crk } = view;
+  if (transcript === undefined || crk === undefined) throw cryptoError("protocol_invalid", "there is nothing to confirm yet");
+  return { type, transcript, public_key: base64(crk.publicKey) };
+}
+
+/** One custodian before one view. */
+class Seat {
+  readonly #provider: CryptoProvider;
+  readonly #input: Parameters<typeof ceremonyStep>[1];
+  readonly #seat: number;
+  readonly #transportSecret: Uint8Array;
+  readonly #dealing: SeatDealing;
+
+  constructor(provider: CryptoProvider, input: Parameters<typeof ceremonyStep>[1]) {
+    const { state, view, share } = input;
+    this.#provider = provider;
+    this.#input = input;
+    this.#seat = state.seat;
+    this.#transportSecret = state.derive(provider, "transport-key", state.start)(32);
+    this.#dealing = seatDealing(provider, state, view, share);
+  }
+
+  isForeign(): boolean {
+    const { view } = this.#input;
+    const [joined, committed] = [view.joined.get(this.#seat), view.committed.get(this.#seat)];
+    return (
+      (joined !== undefined && joined !== this.#transportKey()) ||
+      (committed !== undefined && canonicalJson(committed) !== canonicalJson(this.#dealing.commitment))
+    );
+  }
+
+  entries(): readonly TranscriptEntry[] {
+    const { keys, view, at } = this.#input;
+    const author = view.start.seats[this.#seat - 1]?.custodian_id ?? "";
+    let after = view;
+    return this.#acts().map((act) => {
+      const entry = signEntry(keys, { ceremony: view.ceremony, author, at }, act, after);
+      const admission = admitEntry(this.#provider, after, entry);
+      // INVARIANT: a client says only what everybody admits.
+      if (!admission.admitted) throw cryptoError("protocol_invalid", `the entry would be refused: ${admission.reason}`);
+      after = admission.view;
+      return entry;
+    });
+  }
+
+  outcome(): CeremonyOutcome {
+    const { view, at } = this.#input;
+    const { status, transcript, crk, blame } = view;
+    if (status === "failed") return { kind: "failed", ...(blame === undefined ? {} : { blame }) };
+    if (status === "ended") return { kind: "ended" };
+    if (status === "open" && at > view.start.expires_at) return { kind: "expired" };
+    if (transcript === undefined || crk === undefined) return { kind: "waiting" };
+    if (status === "active") return { kind: "active", transcript, crk, share: this.#dealing.share(view, this.#received()) };
+    return view.confirmed.has(this.#seat) ? { kind: "waiting" } : { kind: "confirm", transcript, crk };
+  }
+
+  #acts(): readonly Act[] {
+    const { view, confirm, at } = this.#input;
+    const seat = this.#seat;
+    if (view.status !== "open" || at > view.start.expires_at) return [];
+    if (view.round === undefined) {
+      return [
+        ...(view.joined.has(seat) ? [] : [{ type: "join", transport_key: this.#transportKey() } as const]),
+        ...(view.committed.has(seat) ? [] : [this.#dealing.commitment]),
+      ];
+    }
+    if (!view.dealt.has(seat)) return [this.#packages(view.round)];
+    if (!view.accepted.has(seat)) return this.#judgement();
+    if (view.confirmed.has(seat) || confirm === undefined || confirm !== view.transcript) return [];
+    return [confirmationOf("confirmation", view)];
+  }
+
+  #packages(round: string): Act {
+    const { state, view } = this.#input;
+    const sealed = [...this.#dealing.values(view)]
+      .sort(([a], [b]) => a - b)
+      .map(([to, value]) => {
+        const place = { ceremony: view.ceremony, from: this.#seat, to, transcript: round };
+        const random = state.derive(this.#provider, `package/${to}`, round);
+        return sealPackage(this.#provider, place, view.joined.get(to) ?? "", value, random);
+      });
+    return { type: "packages", sealed };
+  }
+
+  /** A complaint against the first wrong package, as soon as it is there; acceptance when all are there and hold. */
+  #judgement(): readonly Act[] {
+    const { view } = this.#input;
+    const received = this.#received();
+    const wrong = [...view.dealt.keys()].sort((a, b) => a - b).find((from) => from !== this.#seat && !received.has(from));
+    if (wrong !== undefined) {
+      return [{ type: "complaint", against: wrong, transport_secret: base64(this.#transportSecret) }];
+    }
+    return view.dealt.size === view.start.seats.length ? [{ type: "accepted" }] : [];
+  }
+
+  /** What the others dealt to this seat, as far as it holds. */
+  #received(): ReadonlyMap<number, Uint8Array> {
+    const { view } = this.#input;
+    const received = new Map<number, Uint8Array>();
+    for (const from of view.dealt.keys()) {
+      if (from === this.#seat) continue;
+      const value = dealtValue(this.#provider, view, from, this.#seat, this.#transportSecret);
+      if (value !== undefined) received.set(from, value);
+    }
+    return received;
+  }
+
+  #transportKey(): string {
+    return base64(this.#provider.x25519PublicKey(this.#transportSecret));
+  }
+}

@@ -1,0 +1,34 @@
+import type { CryptoProvider, Random } from "@seneschal/core/ports";
+import { base64, fromBase64, utf8 } from "../bytes.ts";
+import { hpkeOpen, hpkeSeal } from "../hpke/hpke.ts";
+import { canonicalJson } from "../json/canonical-json.ts";
+
+/** From which seat to which, and the hash of the transcript when the last commitment was in: another's does not open. */
+export interface PackagePlace {
+  readonly ceremony: string;
+  readonly from: number;
+  readonly to: number;
+  readonly transcript: string;
+}
+
+const INFO = utf8("seneschal/custody-package/v1");
+
+function associatedData({ ceremony, from, to, transcript }: PackagePlace): Uint8Array {
+  return utf8(canonicalJson({ ceremony, from, to, transcript }));
+}
+
+/** Seals one value, a scalar of 32 bytes, to the transport key of its receiver: HPKE, base mode, AES-256-GCM. Base64. */
+export function sealPackage(
+  provider: CryptoProvider,
+  place: PackagePlace,
+  transportKey: string,
+  value: Uint8Array,
+  random: Random,
+): string {
+  return base64(hpkeSeal(provider, fromBase64(transportKey), value, { info: INFO, aad: associatedData(place), random }));
+}
+
+/** Opens {@link sealPackage}. Throws `decryption_failed`. */
+export function openPackage(provider: CryptoProvider, place: PackagePlace, secret: Uint8Array, sealed: string): Uint8Array {
+  return hpkeOpen(provider, secret, fromBase64(sealed), { info: INFO, aad: associatedData(place) });
+}

@@ -1,0 +1,60 @@
+import type { CrkPublic } from "../threshold/crk.ts";
+import type { Act, CommitmentAct, StartAct } from "./act.ts";
+
+/** What signed evidence says of a seat: which entry, and what of it was false. Anyone can check it from the transcript alone. */
+export interface Blame {
+  readonly seat: number;
+  readonly entry: number;
+  readonly reason: BlameReason;
+}
+
+export type BlameReason =
+  /** The transport key is of small order: nothing can be sealed to it. */
+  | "transport_key"
+  /** The commitment has a wrong degree, a foreign point or no proof, or would change the key. */
+  | "commitment"
+  /** A package does not open, or its value is not the committed one: the receiver has shown it. */
+  | "package"
+  /** The complaint shows nothing: another secret, or a package that holds. */
+  | "complaint";
+
+/**
+ * What a transcript says so far. Values are never changed: an entry makes a new view.
+ *
+ * `open`: acts are awaited; `active`: every custodian confirmed one transcript hash and the witness signed it; `failed`: signed
+ * evidence blames a seat, or the commitments cancel each other out; `ended`: by the starter. Only an open ceremony takes entries.
+ */
+export interface TranscriptView {
+  readonly ceremony: string;
+  readonly start: StartAct;
+  readonly status: "open" | "active" | "failed" | "ended";
+  /** Hash of every entry, in order. */
+  readonly hashes: readonly string[];
+  /** Who did what, in order. */
+  readonly acts: readonly { readonly author: string; readonly type: Act["type"] }[];
+  /** Transport keys, by seat. */
+  readonly joined: ReadonlyMap<number, string>;
+  readonly committed: ReadonlyMap<number, CommitmentAct>;
+  /** The hash at which all had joined and committed: packages are bound to it. */
+  readonly round?: string;
+  /** Sealed packages by dealing seat, and the entry that brought them. */
+  readonly dealt: ReadonlyMap<number, { readonly entry: number; readonly sealed: readonly string[] }>;
+  readonly accepted: ReadonlySet<number>;
+  /** The hash at which all had accepted: what custodians and witness confirm. */
+  readonly transcript?: string;
+  /** The public half that `transcript` made. */
+  readonly crk?: CrkPublic;
+  readonly confirmed: ReadonlySet<number>;
+  readonly witnessed: boolean;
+  readonly blame?: Blame;
+}
+
+/** The seat of an identity, or 0. */
+export function seatOf(start: StartAct, custodianId: string): number {
+  return start.seats.findIndex((card) => card.custodian_id === custodianId) + 1;
+}
+
+/** The package of seat `from` for seat `to`: packages stand in the order of seats, the dealer's own left out. */
+export function packageFor(view: TranscriptView, from: number, to: number): string | undefined {
+  return view.dealt.get(from)?.sealed[to < from ? to - 1 : to - 2];
+}
