@@ -1,5 +1,5 @@
 import type { JsonObject } from "@seneschal/core";
-import type { CorsRule, DefaultRetention, LifecycleRule, Retention } from "@seneschal/core/storage";
+import type { BucketQuota, BucketUsage, CorsRule, DefaultRetention, LifecycleRule, Retention } from "@seneschal/core/storage";
 
 /** One fragment of a chunk: the device and the extent that hold it. */
 export interface FragmentRecord extends JsonObject {
@@ -145,6 +145,22 @@ export interface BucketDoc extends JsonObject {
   readonly lifecycle?: readonly (LifecycleRule & JsonObject)[];
   readonly public_access_block?: Readonly<Record<string, boolean>>;
   readonly cors?: readonly (CorsRule & JsonObject)[];
+  /** Absent: no limit, and what the bucket holds is not counted. */
+  readonly quota?: BucketQuota & JsonObject;
+}
+
+/** What a bucket with a quota holds: it moves in the commits that move its objects. */
+export interface UsageDoc extends BucketUsage, JsonObject {
+  readonly bytes: number;
+  readonly objects: number;
+  /** Present while what was there before the quota is counted: what lies behind this place is not in the figures yet. */
+  readonly counting?: JsonObject & {
+    readonly coll: "storage_objects" | "storage_versions";
+    /** Where the next page of the collection begins; absent: at its beginning. */
+    readonly cursor?: string;
+    /** The last that was counted, as its index sorts: leading bytes of the key, order among the versions of a key, id. */
+    readonly last?: readonly [lead: string, order: number, id: string];
+  };
 }
 
 export type Versioning = "Enabled" | "Suspended";

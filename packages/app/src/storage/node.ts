@@ -46,6 +46,7 @@ import { runScrub } from "./jobs/scrub.ts";
 import { createThrottle } from "./jobs/throttle.ts";
 import { createKeyManager, type KeyManager } from "./keys/key-manager.ts";
 import { createTenantKeys, type TenantKeys } from "./keys/tenant-keys.ts";
+import { countBuckets } from "./objects/bucket-usage.ts";
 import { createReadAhead } from "./objects/read-ahead.ts";
 import type { ObjectServices } from "./objects/services.ts";
 import type { NodeReport } from "./peers/node-report.ts";
@@ -470,6 +471,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
         }),
       );
     },
+    "bucket usage": () => countBuckets(context),
     "crypto-shred": () => tenants.finishShreds(),
     repair: () => repairUnderReplicated(parts),
     async "backup clean-up"() {

@@ -59,6 +59,8 @@ export const storageSchema: StoreSchema = {
     /** What the network file system keeps of a key that was seen there: by the id of its object, and by the id of the file. */
     storage_files: { indexes: { by_file: { key: (d) => [text(d["file"])], unique: true } } },
     storage_trash: { indexes: { by_due: { key: (d) => [number(d["due"])] } } },
+    /** What buckets with a quota hold, by their names. */
+    storage_usage: { indexes: { counting: { key: (d) => (d["counting"] === undefined ? undefined : []) } } },
     storage_orphans: { indexes: { by_device: { key: (d) => [text(d["device"])] } } },
     storage_simulated_smart: { indexes: {} },
     storage_counters: { indexes: {} },

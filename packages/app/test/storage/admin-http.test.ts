@@ -55,6 +55,27 @@ describe.each(servers)("admin interface on %s", (_, serve) => {
     expect(JSON.stringify(events)).not.toContain(made.secret_key);
   });
 
+  test("a bucket's quota is set, read and taken away, and stands in the audit log; what is no quota is refused before anything is set", async () => {
+    const path = "/ui/api/ops/buckets/docs/quota";
+    const none = { bucket: "docs", tenant_id: "alpha", max_bytes: null, max_objects: null, used_bytes: null, used_objects: null };
+    const call = (method: string, body?: unknown, who: Person = "root") => h.call(who, method, path, body);
+    expect((await call("GET")).body).toEqual({ ...none, counting: false });
+    for (const body of [{}, { max_bytes: -1 }, { max_bytes: 1.5 }, { max_objects: "1" }, { max_size: 1 }])
+      expect((await call("PUT", body)).status).toBe(400);
+    expect((await call("PUT", { max_bytes: 1 }, "oncall")).status).toBe(403);
+    expect((await h.call("root", "PUT", "/ui/api/ops/buckets/none/quota", { max_bytes: 1 })).status).toBe(404);
+    expect((await call("GET")).body).toEqual({ ...none, counting: false });
+    const used = { used_bytes: 300_000, used_objects: 1, counting: false };
+    const set = await call("PUT", { max_bytes: 400_000 });
+    expect([set.status, set.body]).toEqual([200, { ...none, max_bytes: 400_000, ...used }]);
+    await expect(put(h, "b", pattern(100_001))).rejects.toMatchObject({ code: "QuotaExceeded" });
+    expect((await call("PUT", { max_objects: 2 })).body).toEqual({ ...none, max_objects: 2, ...used });
+    expect((await call("DELETE")).body).toEqual({ ...none, counting: false });
+    const log = await h.store.auditRead(0, 10_000);
+    const actions = log.map(({ event }) => event["action"]);
+    for (const action of ["bucket.quota", "op.set_bucket_quota", "op.remove_bucket_quota"]) expect(actions).toContain(action);
+  });
+
   test("/health is exactly ok, /metrics is Prometheus text with real values", async () => {
     expect(await h.call(undefined, "GET", "/health")).toMatchObject({ status: 200, text: "ok" });
     const { text, headers } = await h.call(undefined, "GET", "/metrics");

@@ -48,6 +48,7 @@ describe("backup and restore", () => {
     await put(source, "docs", "gone", pattern(50_000, 5));
     await put(source, "other", "shared", pattern(9_000_000, 4), "beta");
     await deleteObject(source.storage.node.objects, "alpha", "docs", "gone");
+    await source.call("root", "PUT", "/ui/api/ops/buckets/docs/quota", { max_bytes: 50_000_000 });
   });
   afterAll(() => Promise.all([source.stop(), keeper.stop()]));
 
@@ -66,6 +67,9 @@ describe("backup and restore", () => {
     for (const key of ["large", "twice"]) expect((await get(target, key)).equals(pattern(9_000_000, 4))).toBe(true);
     expect((await get(target, "shared", "beta", "other")).equals(pattern(9_000_000, 4))).toBe(true);
     await expect(get(target, "gone")).rejects.toMatchObject({ code: "NotFound" });
+    // What a bucket with a quota holds is counted anew.
+    const quota = (await target.call("root", "GET", "/ui/api/ops/buckets/docs/quota")).body;
+    expect(quota).toMatchObject({ max_bytes: 50_000_000, used_bytes: 18_000_100, used_objects: 3, counting: false });
     // References were counted anew: with one owner gone the shared chunks stay, and a scrub finds nothing to mend.
     await deleteObject(target.storage.node.objects, "alpha", "docs", "large");
     await finished(target, "gc", undefined);

@@ -27,6 +27,8 @@ export interface NfsRig {
   restart(): Promise<NfsRig>;
   /** The same without one: what was only in memory is gone. */
   crash(): Promise<NfsRig>;
+  /** Ends the server, not the node. */
+  leave(): Promise<void>;
   dispose(): Promise<void>;
 }
 
@@ -73,6 +75,7 @@ export async function openNfsRig(
     async get(key, bucket = "bucket") {
       return collect(readObject(objects, await headObject(objects, "alpha", bucket, key)));
     },
+    leave,
     async restart() {
       await leave();
       return openNfsRig({ ...options, rig: await rig.restart() });

@@ -33,6 +33,16 @@ const percent = z.int().min(0).max(100).optional();
 const access = z.enum(["read_write", "read_only"]);
 const tenantId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
 
+const bucketName = z.string().regex(/^[a-z0-9.-]{3,63}$/, "expected the name of a bucket");
+const limit = z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
+const bucketQuota = z.object({
+  ...{ bucket: z.string(), tenant_id: z.string(), max_bytes: z.int().nullable(), max_objects: z.int().nullable() },
+  used_bytes: z.int().nullable().describe("Bytes of all versions; null where there is no quota"),
+  used_objects: z.int().nullable().describe("Versions, without delete markers; null where there is no quota"),
+  counting: z.boolean().describe("What was there before the quota is still counted: the figures are less than what there is"),
+});
+const ofBucket = { params: z.object({ bucket: bucketName }), path: "/ui/api/ops/buckets/:bucket/quota" } as const;
+
 /** Spec 3 A, /ui/api/ops, and the operations beside it. All need cluster admin authentication. */
 export const operationRoutes = {
   setMaintenance: {
@@ -199,6 +209,36 @@ export const operationRoutes = {
     body: z.strictObject({ confirm: z.string().describe("The tenant id once more") }),
     reply: z.object({ status: z.literal("ok"), message: z.string() }),
   },
+  getBucketQuota: {
+    ...admin,
+    ...extension,
+    ...ofBucket,
+    method: "GET",
+    summary: "What a bucket may hold, and what it holds",
+    reply: bucketQuota,
+  },
+  setBucketQuota: {
+    ...admin,
+    ...extension,
+    ...ofBucket,
+    method: "PUT",
+    summary: "Limits what a bucket may hold, in bytes, in objects or in both; a limit that is not named is none",
+    body: z
+      .strictObject({ max_bytes: limit, max_objects: limit })
+      .refine(
+        (body) => body.max_bytes !== undefined || body.max_objects !== undefined,
+        "expected max_bytes, max_objects or both",
+      ),
+    reply: bucketQuota,
+  },
+  removeBucketQuota: {
+    ...admin,
+    ...extension,
+    ...ofBucket,
+    method: "DELETE",
+    summary: "Takes the quota of a bucket away",
+    reply: bucketQuota,
+  },
   createCredential: {
     ...admin,
     ...extension,
@@ -211,7 +251,7 @@ export const operationRoutes = {
       resources: z
         .array(
           z.strictObject({
-            bucket: z.string().regex(/^[a-z0-9.-]{3,63}$/, "expected the name of a bucket"),
+            bucket: bucketName,
             prefix: z
               .string()
               .max(1024)

@@ -1,3 +1,4 @@
+export { type BucketQuota, type BucketUsage, checkBucketQuota } from "./bucket-quota.ts";
 export {
   type ClusterLog,
   type ClusterProposal,

@@ -6,6 +6,7 @@ import { type ScrubScope, storageError } from "@seneschal/core/storage";
 import { targetOf } from "../jobs/backup.ts";
 import { listBackups } from "../jobs/backup-manifest.ts";
 import type { StorageNode } from "../node.ts";
+import { readBucketQuota, setBucketQuota } from "../objects/bucket-quota.ts";
 import { audited } from "./audited.ts";
 import type { AdminServices } from "./services.ts";
 import { deviceViews, jobView, poolViews } from "./views.ts";
@@ -30,6 +31,9 @@ type OperationRoute =
   | "listTenants"
   | "createTenant"
   | "shredTenant"
+  | "getBucketQuota"
+  | "setBucketQuota"
+  | "removeBucketQuota"
   | "createCredential"
   | "revokeCredential";
 
@@ -183,6 +187,17 @@ export const operationHandlers: Pick<Handlers<StorageContract, AdminServices>, O
       await services.node.tenants.shred(tenant_id, actor);
       return done(`the key of tenant ${tenant_id} is destroyed`);
     }),
+  getBucketQuota: ({ node }, { params }) => readBucketQuota(node.objects, params.bucket),
+  setBucketQuota: (services, input) =>
+    audited(services, "set_bucket_quota", input, (actor) => {
+      const { max_bytes, max_objects } = input.body;
+      const quota = { ...(max_bytes !== undefined && { max_bytes }), ...(max_objects !== undefined && { max_objects }) };
+      return setBucketQuota(services.node.objects, input.params.bucket, quota, actor);
+    }),
+  removeBucketQuota: (services, input) =>
+    audited(services, "remove_bucket_quota", input, (actor) =>
+      setBucketQuota(services.node.objects, input.params.bucket, undefined, actor),
+    ),
   createCredential: (services, input) =>
     audited(services, "create_credential", input, async (actor) => {
       const { access, resources } = input.body;

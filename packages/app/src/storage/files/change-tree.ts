@@ -11,9 +11,9 @@ import {
   shardPoint,
   storageError,
 } from "@seneschal/core/storage";
-import { commit } from "../context.ts";
 import type { ChunkRef, ObjectDoc } from "../documents.ts";
 import { openBucket } from "../objects/buckets.ts";
+import { commitObjects, type ObjectsDraft } from "../objects/commit-objects.ts";
 import { type Also, deleteObject } from "../objects/delete-object.ts";
 import { objectId } from "../objects/object-id.ts";
 import { type ObjectServices, writableShard } from "../objects/services.ts";
@@ -98,8 +98,8 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
   };
 
   /** One try after another, each looked at anew, until one is committed. */
-  const settle = async (draft: () => Promise<Parameters<typeof commit>[1]>): Promise<void> => {
-    for (let attempt = 0; attempt < 50; attempt++) if ((await commit(store, await draft())).ok) return;
+  const settle = async (draft: () => Promise<ObjectsDraft>): Promise<void> => {
+    for (let attempt = 0; attempt < 50; attempt++) if ((await commitObjects(store, await draft())).ok) return;
     throw storageError("ShardUnavailable", "too many writers of one directory, try again");
   };
 
@@ -158,6 +158,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       const moved = { ...own.doc, key, changed_at: Math.max(clock.now(), (own.doc["changed_at"] as number) + 1) };
       const touched = await Promise.all(directories.map(touch));
       return {
+        of: owner.bucket,
         puts: [
           ...next.puts,
           ...shared.puts,
@@ -256,6 +257,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       const replacedMarker = emptied !== undefined && !moves.some(({ put }) => put.id === emptied.id);
       const touched = await Promise.all(directories.map(touch));
       return {
+        of: owner.bucket,
         puts: [...moves, ...files].map(({ put }) => put).concat(touched as never),
         dels: [
           ...[...moves, ...files].map(({ del }) => del),

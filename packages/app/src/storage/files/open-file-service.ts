@@ -26,6 +26,7 @@ import { commit } from "../context.ts";
 import { type DeviceSet, poolFill } from "../data/device-set.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";
 import type { FileDoc, SetTime } from "../documents.ts";
+import { limitOf } from "../objects/bucket-quota.ts";
 import type { ObjectErrorCode } from "../objects/buckets.ts";
 import type { ObjectServices } from "../objects/services.ts";
 import { createTreeChanges } from "./change-tree.ts";
@@ -320,7 +321,10 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
       const fills = Object.keys(cluster.state.pools).map((id) => poolFill(cluster.state, devices, id));
       const total = fills.reduce((sum, { capacityBytes }) => sum + capacityBytes, 0);
       const used = fills.reduce((sum, { usedBytes }) => sum + usedBytes, 0);
-      return { total, free: Math.max(0, total - used), attributes: tell(node) };
+      const { tenant, bucket } = node.from;
+      const { max_bytes = total, bytes = used } = await limitOf(services, tenant, bucket);
+      const free = Math.max(0, Math.min(total - used, max_bytes - bytes));
+      return { total: Math.min(total, max_bytes), free, attributes: tell(node) };
     },
     set: (caller, handle, settings, guard) =>
       withFile(handle, async () => {

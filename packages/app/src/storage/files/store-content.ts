@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { CodedError, isCoded } from "@seneschal/core";
 import type { Put } from "@seneschal/core/ports";
 import { type ByteRange, fileError, storageError } from "@seneschal/core/storage";
-import { commit } from "../context.ts";
 import type { ChunkDoc, ChunkRef, ObjectDoc } from "../documents.ts";
 import { openBucket } from "../objects/buckets.ts";
+import { commitObjects } from "../objects/commit-objects.ts";
 import type { Also } from "../objects/delete-object.ts";
 import { objectId } from "../objects/object-id.ts";
 import { type Committable, commitObject } from "../objects/put-object.ts";
@@ -104,7 +104,7 @@ export async function storeChanged(
           finish: (build) =>
             stored.finish(async (body) => {
               const draft = await build(body);
-              unchanged(draft.puts);
+              unchanged(draft.puts ?? []);
               return draft;
             }),
         },
@@ -178,12 +178,13 @@ async function storePages(
       {
         async finish(build) {
           const draft = await build({ kind: "chunks", chunks: refs });
-          unchanged(draft.puts);
+          unchanged(draft.puts ?? []);
           // The tenant's key stands: what is sealed for nobody says so.
           const { check } = await chunks.sealInline(tenant, new Uint8Array(0));
-          const { puts, counts } = keepChunks(draft.puts, base, reused);
+          const { puts, counts } = keepChunks(draft.puts ?? [], base, reused);
           const dels = [...used, ...fresh].map(({ id, version }) => ({ coll: "storage_staged", id, ifVersion: version }));
-          const result = await commit(context.store, {
+          const result = await commitObjects(context.store, {
+            ...draft,
             puts: [...puts, ...(await referencePuts(services, counts))],
             dels: [...(draft.dels ?? []), ...dels],
             checks: [...(draft.checks ?? []), check],
@@ -276,7 +277,7 @@ export async function storeNew(
           stored.finish(async (body) => {
             const draft = await build(body);
             const { puts = [], dels = [] } = await also();
-            return { ...draft, puts: [...draft.puts, ...puts], dels: [...(draft.dels ?? []), ...dels] };
+            return { ...draft, puts: [...(draft.puts ?? []), ...puts], dels: [...(draft.dels ?? []), ...dels] };
           }),
       },
       (body) => ({

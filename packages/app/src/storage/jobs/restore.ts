@@ -5,7 +5,8 @@ import { extract } from "tar-stream";
 import type { JobContext } from "../../platform/index.ts";
 import { commit, nodeActor } from "../context.ts";
 import { toFragments } from "../data/stripes.ts";
-import type { ChunkDoc, ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
+import type { BucketDoc, ChunkDoc, ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
+import { countBucket, nothingCounted } from "../objects/bucket-usage.ts";
 import { versionDocId, versionIdOf } from "../objects/versions.ts";
 import { targetOf } from "./backup.ts";
 import { type BackupManifest, factsOf, verifyBackup } from "./backup-manifest.ts";
@@ -112,11 +113,27 @@ async function restore(
     for (const [id, doc] of chunks)
       if (refs.has(id)) await keep(parts, "storage_chunks", [{ id, doc: { ...doc, refs: refs.get(id) ?? 0 } }]);
   await parts.objects.shards.recount(cluster.state);
+  await countLimited(parts);
   await parts.keys.probe();
   if (!wasReadOnly) await cluster.propose({ kind: "maintenance.set", enabled: false }, nodeActor);
   await commit(context.store, { dels: [{ coll: "storage_counters", id: marker }] });
   context.emit("warning", "admin", "backup restored", { snapshot: id, documents, chunks: restored });
   return { snapshot_id: id, documents, chunks: restored };
+}
+
+/** What buckets with a quota hold is counted anew: a backup is of no one moment. */
+async function countLimited({ context: { store } }: MaintenanceParts): Promise<void> {
+  let cursor: string | undefined;
+  do {
+    const options = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await store.list("storage_buckets", "by_tenant", [], options);
+    for (const { id, doc } of page.items) {
+      if ((doc as BucketDoc).quota === undefined) continue;
+      await commit(store, { puts: [{ coll: "storage_usage", id, doc: nothingCounted }] });
+      await countBucket(store, id);
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
 }
 
 interface Item {

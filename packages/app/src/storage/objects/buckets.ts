@@ -146,8 +146,9 @@ export async function deleteBucket(services: ObjectServices, tenant: string, nam
     throw objectError("BucketNotEmpty", "the bucket is not empty", { bucket: name });
   }
   await endUploads(context, name);
+  const counted = bucket.quota === undefined ? [] : [{ coll: "storage_usage", id: name }];
   await commit(context.store, {
-    dels: [{ coll: "storage_buckets", id: name, ifVersion }],
+    dels: [{ coll: "storage_buckets", id: name, ifVersion }, ...counted],
     audit: [{ stream: "storage", event: { action: "bucket.delete", tenant, bucket: name } }],
   });
 }

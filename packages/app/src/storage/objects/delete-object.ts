@@ -1,8 +1,8 @@
 import type { Commit } from "@seneschal/core/ports";
 import { checkDeletable, storageError } from "@seneschal/core/storage";
-import { commit } from "../context.ts";
 import type { ObjectDoc } from "../documents.ts";
 import { objectError, openBucket } from "./buckets.ts";
+import { commitObjects, type ObjectsDraft } from "./commit-objects.ts";
 import { checkKey, objectId } from "./object-id.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { findVersion, ordinalOf, ordinalOfId, putDeleteMarker, removeVersion, versionIdOf } from "./versions.ts";
@@ -71,7 +71,8 @@ export async function deleteObject(
       const current = await store.get("storage_objects", objectId(bucket, key));
       if (current?.version !== found?.version) continue;
       const { puts, dels, checks, doc, bytes, objects } = await putDeleteMarker(services, owner, current, key);
-      if (!(await commit(store, together({ puts, dels, checks }, await also()))).ok) continue;
+      const draft = { of: owner.bucket, puts, dels, checks };
+      if (!(await commitObjects(store, together(draft, await also()))).ok) continue;
       services.shards.changed(shard.id, bytes, objects);
       return { deleted: found?.doc.delete_marker !== true && found !== undefined, version: versionIdOf(doc), marker: true };
     }
@@ -85,7 +86,8 @@ export async function deleteObject(
     const event = { action: "object.delete.bypass", tenant, bucket, key, version: versionIdOf(doc) };
     const checks = [{ coll: "storage_buckets", id: bucket, version: owner.version }];
     const audit = early ? [{ stream: "storage", event }] : [];
-    if (!(await commit(store, together({ puts, dels, checks, audit }, await also()))).ok) continue;
+    const draft = { of: owner.bucket, puts, dels, checks, audit };
+    if (!(await commitObjects(store, together(draft, await also()))).ok) continue;
     services.shards.changed(shard.id, bytes, objects);
     const named = version !== undefined || doc.version_id !== undefined;
     return { deleted: true, ...(named && { version: versionIdOf(doc) }), ...(doc.delete_marker && { marker: true }) };
@@ -94,7 +96,7 @@ export async function deleteObject(
 }
 
 /** One commit that does both. */
-function together(draft: Omit<Commit, "commitId">, { puts = [], dels = [], ranges }: Also): Omit<Commit, "commitId"> {
+function together(draft: ObjectsDraft, { puts = [], dels = [], ranges }: Also): ObjectsDraft {
   return { ...draft, puts: [...(draft.puts ?? []), ...puts], dels: [...(draft.dels ?? []), ...dels], ...(ranges && { ranges }) };
 }
 

@@ -3,7 +3,9 @@ import { isCoded } from "@seneschal/core";
 import { storageError } from "@seneschal/core/storage";
 import { commit } from "../context.ts";
 import type { Body, ObjectDoc, PartDoc, UploadDoc, UploadDraft } from "../documents.ts";
+import { expectRoom } from "./bucket-usage.ts";
 import { objectError, openBucket } from "./buckets.ts";
+import { commitObjects } from "./commit-objects.ts";
 import { customerKeyFor, encryptBody, newSalt } from "./customer-key.ts";
 import { checkKey } from "./object-id.ts";
 import { type Conditions, commitObject, type VersionAttributes } from "./put-object.ts";
@@ -74,6 +76,7 @@ export async function uploadPart(
   const { doc: begun } = await openUpload(services, target);
   const key = customerKeyFor(begun, customerKey);
   await writableShard(services, target.bucket, target.key);
+  await expectRoom(services, (await openBucket(services, target.tenant, target.bucket)).bucket, target.key, length);
   // New for each sending: the same key stream would tell two bodies apart.
   const salt = key === undefined ? undefined : newSalt(random);
   const etagSalt = begun.encryption?.kind === "customer" ? begun.encryption.salt : "";
@@ -219,8 +222,9 @@ async function joinParts(
       async finish(build) {
         const draft = await build(body);
         const trash = spare.flatMap((p) => trashPuts(services, { body: { kind: "chunks", chunks: p.chunks } } as ObjectDoc));
-        const result = await commit(store, {
-          puts: [...draft.puts, ...trash],
+        const result = await commitObjects(store, {
+          ...draft,
+          puts: [...(draft.puts ?? []), ...trash],
           dels: [
             ...(draft.dels ?? []),
             { coll: "storage_uploads", id: target.upload, ifVersion: version },

@@ -1,7 +1,9 @@
-import type { Put, Stored } from "@seneschal/core/ports";
+import type { Stored } from "@seneschal/core/ports";
 import { defaultRetention, storageError } from "@seneschal/core/storage";
 import type { Body, BucketDoc, ObjectDoc } from "../documents.ts";
+import { expectRoom } from "./bucket-usage.ts";
 import { type FoundBucket, objectError, openBucket } from "./buckets.ts";
+import type { ObjectsDraft } from "./commit-objects.ts";
 import { customerKeyFor, encryptBody } from "./customer-key.ts";
 import { checkKey, objectId } from "./object-id.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
@@ -40,12 +42,13 @@ export type VersionAttributes = Pick<ObjectDoc, "tags" | "retention" | "legal_ho
 /**
  * Stores an object; it is there, whole and durable, when this resolves. When it throws, the key has what it had, or all of the
  * new object where `ShardUnavailable` came of an unknown outcome: never less than one of the two. The last writer of a key
- * wins unless conditions say otherwise. Throws what the pool, the keys and the shard throw.
+ * wins unless conditions say otherwise. Throws `QuotaExceeded`, and what the pool, the keys and the shard throw.
  */
 export async function putObject(services: ObjectServices, input: PutObjectInput): Promise<ObjectDoc> {
   checkKey(input.key);
   const bucketFound = await openBucket(services, input.tenant, input.bucket);
   const shard = await writableShard(services, input.bucket, input.key);
+  await expectRoom(services, bucketFound.bucket, input.key, input.length);
   const threshold = services.shards.inlineRate(shard.id) > 10_000_000 ? 128 : shard.inlineThreshold;
   const encryption = input.attributes?.encryption;
   const key = customerKeyFor({ ...(encryption && { encryption }) }, input.customerKey);
@@ -73,13 +76,7 @@ export async function putObject(services: ObjectServices, input: PutObjectInput)
 
 /** Anything that can commit a draft around a body: a streamed one, or the parts of an upload. */
 export interface Committable {
-  finish(
-    build: (body: Body) => Promise<{
-      readonly puts: readonly Put[];
-      readonly dels?: readonly { readonly coll: string; readonly id: string; readonly ifVersion?: number }[];
-      readonly checks?: readonly { readonly coll: string; readonly id: string; readonly version: number }[];
-    }>,
-  ): Promise<"committed" | "conflict">;
+  finish(build: (body: Body) => Promise<ObjectsDraft>): Promise<"committed" | "conflict">;
 }
 
 /** Makes an object the current version of its key, guarded by the conditions and by the bucket as it is now. */
@@ -108,6 +105,7 @@ export async function commitObject(
       checkConditions(existing, target.conditions);
       next = await succeed(services, owner.bucket, existing, lockedByDefault(services, owner.bucket, make(made)));
       return {
+        of: owner.bucket,
         puts: next.puts,
         dels: next.dels,
         checks: [{ coll: "storage_buckets", id: target.bucket, version: owner.version }],

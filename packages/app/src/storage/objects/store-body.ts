@@ -1,10 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { CommitResult, Del, Put } from "@seneschal/core/ports";
+import { isCoded } from "@seneschal/core";
+import type { CommitResult, Put } from "@seneschal/core/ports";
 import { isInline, storageError } from "@seneschal/core/storage";
 import { commit } from "../context.ts";
 import type { ChunkOutcome, PreparedChunk } from "../data/chunk-store.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";
 import type { Body, ChunkRef } from "../documents.ts";
+import { commitObjects, type ObjectsDraft } from "./commit-objects.ts";
 import { cutChunks, nextChunkBytes } from "./cut-chunks.ts";
 import type { ObjectServices } from "./services.ts";
 
@@ -18,17 +20,11 @@ export interface StoredBody {
    * Commits `build(body)` together with the references; `build` may be called again after a conflict on a chunk. Returns
    * the failed conditions when one of `build`'s own failed.
    */
-  finish(build: (body: Body) => Draft | Promise<Draft>): Promise<"committed" | "conflict">;
+  finish(build: (body: Body) => ObjectsDraft | Promise<ObjectsDraft>): Promise<"committed" | "conflict">;
   /** Gives everything back. */
   abandon(): Promise<void>;
   /** Gives back the memory of the bytes; nothing can be finished any more. */
   release(): void;
-}
-
-interface Draft {
-  readonly puts: readonly Put[];
-  readonly dels?: readonly Del[];
-  readonly checks?: readonly { readonly coll: string; readonly id: string; readonly version: number }[];
 }
 
 const locked = createKeyedLock();
@@ -65,7 +61,7 @@ async function takeAndCommit(
   { context: { store }, tenants }: Pick<ObjectServices, "context" | "tenants">,
   tenant: string,
   chunk: PreparedChunk,
-  draft: () => Draft | Promise<Draft>,
+  draft: () => ObjectsDraft | Promise<ObjectsDraft>,
 ): Promise<CommitResult> {
   let outcome: ChunkOutcome = "unused";
   try {
@@ -73,10 +69,15 @@ async function takeAndCommit(
     return await locked(chunk.ref.id, async () => {
       for (let attempt = 0; attempt < 50; attempt++) {
         const { put, check } = await chunk.take();
-        const { puts, dels = [], checks = [] } = await draft();
+        const made = await draft();
         // INVARIANT: until the store says no, the chunk may be referred to.
         outcome = "unknown";
-        const result = await commit(store, { puts: [...puts, put], dels, checks: [...checks, check] });
+        const whole = { ...made, puts: [...(made.puts ?? []), put], checks: [...(made.checks ?? []), check] };
+        const result = await commitObjects(store, whole).catch((error: unknown) => {
+          // A bucket that is full is found to be so before anything is asked of the store.
+          if (isCoded(error, "QuotaExceeded")) outcome = "unused";
+          throw error;
+        });
         outcome = result.ok ? "committed" : "unused";
         if (result.ok) return result;
         // The tenant's record changed: it is read again, and who was shredded writes no more.
@@ -154,7 +155,7 @@ export async function storeBody(
         const { id, epoch, nonce, sealed, key, check } = await chunks.sealInline(tenant, last ?? new Uint8Array(0));
         const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
         const draft = await build({ kind: "inline", id, key, epoch, nonce: base64(nonce), sealed: base64(sealed) });
-        const result = await commit(store, { ...draft, checks: [...(draft.checks ?? []), check] });
+        const result = await commitObjects(store, { ...draft, checks: [...(draft.checks ?? []), check] });
         if (!result.ok && result.failed.some(isTenant)) tenants.purge(tenant);
         return result.ok ? "committed" : "conflict";
       }

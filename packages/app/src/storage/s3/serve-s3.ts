@@ -220,7 +220,7 @@ async function handle(
     const failed = s3Failure(error);
     status = failed.status;
     if (failed.ours) options.log.error({ error, operation, request_id: requestId }, "s3 request failed");
-    if (failed.status === 403 && isCoded(error)) {
+    if (failed.status === 403 && isCoded(error) && error.code !== "QuotaExceeded") {
       context.metrics.authFailures.inc({ surface: "s3", reason: failed.code });
       gate(failed.code);
     }

@@ -1,0 +1,31 @@
+import { storageError } from "./errors.ts";
+
+/** The most that a bucket may hold; a member that is absent is no limit. */
+export interface BucketQuota {
+  readonly max_bytes?: number;
+  readonly max_objects?: number;
+}
+
+/** What a bucket holds, or by how much that changes: bytes of all versions, and versions that hold something (delete markers do not). */
+export interface BucketUsage {
+  readonly bytes: number;
+  readonly objects: number;
+}
+
+/**
+ * Throws `QuotaExceeded` when a change would bring a bucket beyond its quota. What makes it smaller is let through also where it is beyond
+ * already, and so is what leaves a figure as it is.
+ *
+ * @example
+ * ```ts
+ * import { checkBucketQuota } from "@seneschal/core/storage";
+ * checkBucketQuota({ max_bytes: 100 }, { bytes: 90, objects: 1 }, { bytes: 10, objects: 1 }); // fits
+ * ```
+ */
+export function checkBucketQuota(quota: BucketQuota, used: BucketUsage, change: BucketUsage): void {
+  const { max_bytes = Number.POSITIVE_INFINITY, max_objects = Number.POSITIVE_INFINITY } = quota;
+  if (change.bytes > 0 && used.bytes + change.bytes > max_bytes)
+    throw storageError("QuotaExceeded", `the bucket may hold ${max_bytes} bytes`, { limit: max_bytes, used: used.bytes });
+  if (change.objects > 0 && used.objects + change.objects > max_objects)
+    throw storageError("QuotaExceeded", `the bucket may hold ${max_objects} objects`, { limit: max_objects, used: used.objects });
+}
