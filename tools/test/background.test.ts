@@ -21,7 +21,7 @@ const bounds = [
   "packages/adapters/src/grpc-scheduler/admin-server.ts",
   "packages/adapters/src/grpc-storage/open-data-server.ts",
   "packages/adapters/src/runner/local-runner.ts",
-  "packages/app/src/gateway/edges/connection.ts",
+  "packages/app/src/gateway/partners/edges/connection.ts",
   "packages/app/src/platform/health.ts",
   "packages/app/src/platform/phases.ts",
   "packages/app/src/storage/data/memory-budget.ts",
@@ -63,7 +63,7 @@ describe("whatever services do by time", () => {
     // These give way to other work within a piece of it, or hand a bound to a socket of the host.
     const turns = [
       "packages/adapters/src/system/next-turn.ts",
-      "packages/app/src/gateway/workspaces/sealed-keys.ts",
+      "packages/app/src/gateway/workspaces/workspaces/sealed-keys.ts",
       "packages/adapters/src/vault/vault-connection.ts",
     ];
     expect(timed.filter((path) => !turns.includes(path)).sort()).toEqual([...known].sort());

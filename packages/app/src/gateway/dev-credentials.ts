@@ -1,12 +1,12 @@
 import { CodedError } from "@seneschal/core";
 import { type AdminRole, adminRoles, createAdmin, stepAdmin } from "@seneschal/core/keys";
-import { admins } from "./admins/collections.ts";
-import { systemCall } from "./call.ts";
 import type { DevIssuer } from "./dev-issuer.ts";
-import { ensureOrganization } from "./organizations/ensure.ts";
-import { hostName } from "./pki/subject-names.ts";
+import { systemCall } from "./ground/call.ts";
+import { ensureOrganization } from "./ground/organizations/ensure.ts";
+import { hostName } from "./ground/pki/subject-names.ts";
+import { keyText } from "./ground/store/collection.ts";
+import { admins } from "./people/admins/collections.ts";
 import type { GatewayServices } from "./services.ts";
-import { keyText } from "./store/collection.ts";
 
 /** One admin with everything that a client needs to be it. All PEM; the certificate has its chain behind it. */
 export interface DevAdmin {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Contract, type Handlers, type Route, requireMatch, withHeaders } from "@seneschal/contract";
 import { canonicalJson } from "@seneschal/crypto";
-import type { Call, GatewayUnit } from "./call.ts";
+import type { Call, GatewayUnit } from "./ground/call.ts";
 import type { GatewayServices } from "./services.ts";
 
 interface Input<Params = unknown> extends Call {

@@ -2,15 +2,15 @@ import type { Metrics } from "@seneschal/adapters/metrics";
 import { inSpan } from "@seneschal/adapters/telemetry";
 import type { DocumentStore, Vault } from "@seneschal/core/ports";
 import { Counter, Gauge, Histogram } from "prom-client";
-import { federations, type StoredFederation } from "./federation/collections.ts";
-import type { PartnerStates } from "./federation/partner-states.ts";
-import { federationView } from "./federation/view.ts";
-import { messages } from "./messages/collections.ts";
-import type { GatewayMetrics } from "./metrics.ts";
-import type { PolicyGate } from "./policies/gate.ts";
-import { dispatches, shares } from "./replication/collections.ts";
-import { every } from "./store/every.ts";
-import { workspaces } from "./workspaces/collections.ts";
+import type { GatewayMetrics } from "./ground/metrics.ts";
+import { every } from "./ground/store/every.ts";
+import { federations, type StoredFederation } from "./partners/federation/collections.ts";
+import type { PartnerStates } from "./partners/federation/partner-states.ts";
+import { federationView } from "./partners/federation/view.ts";
+import { messages } from "./partners/messages/collections.ts";
+import { dispatches, shares } from "./partners/replication/collections.ts";
+import type { PolicyGate } from "./workspaces/policies/gate.ts";
+import { workspaces } from "./workspaces/workspaces/collections.ts";
 
 /** The ports that a gateway stands on, each measured. What they do and throw stays the same. */
 export interface Measured {

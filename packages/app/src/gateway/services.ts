@@ -8,21 +8,21 @@ import type { ThresholdWork } from "@seneschal/crypto/threshold";
 import type { Admission } from "../platform/admission.ts";
 import type { Authorisation } from "../platform/authz/authorisation.ts";
 import type { Health } from "../platform/health.ts";
-import type { AuditLog } from "./audit/log.ts";
-import type { Call, GatewayUnit } from "./call.ts";
-import type { Channels } from "./federation/channel.ts";
-import type { PartnerStates } from "./federation/partner-states.ts";
-import type { PartnerRefusals } from "./federation/refusals.ts";
-import type { LastUse } from "./identities/last-use.ts";
-import type { GatewayMetrics } from "./metrics.ts";
-import type { OrganizationKeys } from "./organizations/keys.ts";
-import type { Pki } from "./pki/pki.ts";
-import type { PolicyGate } from "./policies/gate.ts";
-import type { GatewayConfig } from "./settings.ts";
-import type { Signatures } from "./signatures/signatures.ts";
-import type { Reader } from "./store/reader.ts";
-import type { DekRing } from "./workspaces/dek-ring.ts";
-import type { DekUses } from "./workspaces/dek-uses.ts";
+import type { AuditLog } from "./ground/audit/log.ts";
+import type { Call, GatewayUnit } from "./ground/call.ts";
+import type { GatewayMetrics } from "./ground/metrics.ts";
+import type { OrganizationKeys } from "./ground/organizations/keys.ts";
+import type { Pki } from "./ground/pki/pki.ts";
+import type { GatewayConfig } from "./ground/settings.ts";
+import type { Signatures } from "./ground/signatures/signatures.ts";
+import type { Reader } from "./ground/store/reader.ts";
+import type { Channels } from "./partners/federation/channel.ts";
+import type { PartnerStates } from "./partners/federation/partner-states.ts";
+import type { PartnerRefusals } from "./partners/federation/refusals.ts";
+import type { LastUse } from "./people/identities/last-use.ts";
+import type { PolicyGate } from "./workspaces/policies/gate.ts";
+import type { DekRing } from "./workspaces/workspaces/dek-ring.ts";
+import type { DekUses } from "./workspaces/workspaces/dek-uses.ts";
 
 /** Everything that handlers are given. One object per running gateway; a resource with a service of its own adds it here. */
 export interface GatewayServices {

@@ -1,22 +1,22 @@
 import { timestamp } from "@seneschal/core/keys";
 import type { Background } from "../platform/background.ts";
-import { systemCall } from "./call.ts";
-import { ceremonies } from "./ceremonies/collections.ts";
-import { endCeremony } from "./ceremonies/end.ts";
-import { emergencies } from "./emergency/collections.ts";
-import { expireEmergency } from "./emergency/expire.ts";
-import { generationCeremonies } from "./generation-ceremonies/collections.ts";
-import { endGeneration } from "./generation-ceremonies/end.ts";
-import { writeLastUse } from "./identities/write-last-use.ts";
-import { purgeMessages } from "./messages/purge.ts";
-import { recoveries } from "./recovery/collections.ts";
-import { expireRecovery } from "./recovery/end.ts";
-import { replicaId, replicas } from "./replication/collections.ts";
-import { endReplica } from "./replication/end-replica.ts";
-import { serviceIdentities } from "./services/collections.ts";
-import { retireCredentials } from "./services/credentials.ts";
+import { ceremonies } from "./custody/ceremonies/collections.ts";
+import { endCeremony } from "./custody/ceremonies/end.ts";
+import { generationCeremonies } from "./custody/generation-ceremonies/collections.ts";
+import { endGeneration } from "./custody/generation-ceremonies/end.ts";
+import { recoveries } from "./custody/recovery/collections.ts";
+import { expireRecovery } from "./custody/recovery/end.ts";
+import { systemCall } from "./ground/call.ts";
+import { spentNonces } from "./ground/signatures/requests.ts";
+import { purgeMessages } from "./partners/messages/purge.ts";
+import { replicaId, replicas } from "./partners/replication/collections.ts";
+import { endReplica } from "./partners/replication/end-replica.ts";
+import { emergencies } from "./people/emergency/collections.ts";
+import { expireEmergency } from "./people/emergency/expire.ts";
+import { writeLastUse } from "./people/identities/write-last-use.ts";
+import { serviceIdentities } from "./people/service-identities/collections.ts";
+import { retireCredentials } from "./people/service-identities/credentials.ts";
 import type { GatewayServices } from "./services.ts";
-import { spentNonces } from "./signing-requests/collections.ts";
 
 /**
  * Ends what time has ended: ceremonies that were left open (their held shares and keys are erased), nonces that protect

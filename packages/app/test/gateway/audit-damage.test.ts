@@ -10,7 +10,7 @@ import type { JsonObject } from "@seneschal/core";
 import type { AuditEntry, DocumentStore, Stored, Vault } from "@seneschal/core/ports";
 import { ClassicLevel } from "classic-level";
 import { beforeAll, describe, expect, it } from "vitest";
-import { auditLog } from "../../src/gateway/audit/log.ts";
+import { auditLog } from "../../src/gateway/ground/audit/log.ts";
 import { gatewaySchema } from "../../src/gateway/index.ts";
 import { openLevelRigStore } from "./level-store.ts";
 import { openRig } from "./rig.ts";

@@ -10,10 +10,10 @@ import { isCoded, type JsonObject } from "@seneschal/core";
 import type { AuditEntry, DocumentStore, Stored, Vault } from "@seneschal/core/ports";
 import { ClassicLevel } from "classic-level";
 import { beforeAll, describe, expect, it } from "vitest";
-import { acceptanceText } from "../../src/gateway/audit/gaps.ts";
-import { auditLog } from "../../src/gateway/audit/log.ts";
+import { acceptanceText } from "../../src/gateway/ground/audit/gaps.ts";
+import { auditLog } from "../../src/gateway/ground/audit/log.ts";
+import { transact } from "../../src/gateway/ground/store/unit-of-work.ts";
 import { acceptAuditGap, gatewaySchema, wholeLog } from "../../src/gateway/index.ts";
-import { transact } from "../../src/gateway/store/unit-of-work.ts";
 import { openLevelRigStore } from "./level-store.ts";
 import { openRig } from "./rig.ts";
 

@@ -1,7 +1,7 @@
 import { canonicalJson } from "@seneschal/crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { auditText } from "../../src/gateway/audit/leaf.ts";
+import { auditText } from "../../src/gateway/ground/audit/leaf.ts";
 
 const names = ["actor", "actor_type", "event_type", "id", "org_id", "purpose", "request_id", "result", "timestamp", "workspace"];
 const well = fc.string({ unit: "grapheme" });

@@ -9,8 +9,8 @@ import type { JsonObject } from "@seneschal/core";
 import { bodyHash, operationBytes } from "@seneschal/crypto/signing";
 import { type CrkPublicJson, crkFromJson, signWithShares } from "@seneschal/crypto/threshold";
 import { expect, it } from "vitest";
-import { belongings, passing } from "../../src/gateway/backups/belongings.ts";
-import { upgraded } from "../../src/gateway/backups/payload.ts";
+import { belongings, passing } from "../../src/gateway/oversight/backups/belongings.ts";
+import { upgraded } from "../../src/gateway/oversight/backups/payload.ts";
 import { gatewayCollectionList } from "../../src/gateway/resources.ts";
 import { openRig } from "./rig.ts";
 

@@ -1,7 +1,7 @@
 import { gatewayErrors, organizationBeginnings } from "@seneschal/contract/gateway";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { writeLastUse } from "../../src/gateway/identities/write-last-use.ts";
-import { kekName } from "../../src/gateway/organizations/kek-name.ts";
+import { kekName } from "../../src/gateway/ground/organizations/kek-name.ts";
+import { writeLastUse } from "../../src/gateway/people/identities/write-last-use.ts";
 import { callRoute, guardedRoutes } from "./guarded-routes.ts";
 import { register } from "./registered.ts";
 import { type Answer, openRig, type Rig } from "./rig.ts";

@@ -2,9 +2,9 @@ import { openMemoryStore } from "@seneschal/adapters/memory";
 import type { DocumentStore } from "@seneschal/core/ports";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cachedReader } from "../../src/gateway/store/cached-reader.ts";
-import { collection } from "../../src/gateway/store/collection.ts";
-import { reader } from "../../src/gateway/store/reader.ts";
+import { cachedReader } from "../../src/gateway/ground/store/cached-reader.ts";
+import { collection } from "../../src/gateway/ground/store/collection.ts";
+import { reader } from "../../src/gateway/ground/store/reader.ts";
 
 interface Note {
   readonly owner: string;

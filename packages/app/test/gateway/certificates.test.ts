@@ -13,9 +13,9 @@ import {
   publicKeyOf,
 } from "@seneschal/crypto/x509";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ensureIdentity } from "../../src/gateway/federation/identity.ts";
+import { authorities } from "../../src/gateway/ground/pki/collections.ts";
 import { systemCall } from "../../src/gateway/index.ts";
-import { authorities } from "../../src/gateway/pki/collections.ts";
+import { ensureIdentity } from "../../src/gateway/partners/federation/identity.ts";
 import { openTestStore } from "./backend.ts";
 import { memoryVault, openRig, type Rig } from "./rig.ts";
 

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import type { DocumentStore } from "@seneschal/core/ports";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { auditFigures } from "../../src/gateway/audit/figures.ts";
-import { reportSeals } from "../../src/gateway/compliance/collections.ts";
-import { complianceHandlers } from "../../src/gateway/compliance/handlers.ts";
+import { auditFigures } from "../../src/gateway/oversight/audit-views/figures.ts";
+import { reportSeals } from "../../src/gateway/oversight/compliance/collections.ts";
+import { complianceHandlers } from "../../src/gateway/oversight/compliance/handlers.ts";
 import { openTestStore } from "./backend.ts";
 import { openRig, type Rig } from "./rig.ts";
 

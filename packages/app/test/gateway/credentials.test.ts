@@ -12,8 +12,8 @@ import {
   publicKeyOf,
 } from "@seneschal/crypto/x509";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { revokeCertificate } from "../../src/gateway/certificates/revoke.ts";
 import { devIssuer, systemCall } from "../../src/gateway/index.ts";
+import { revokeCertificate } from "../../src/gateway/people/certificates/revoke.ts";
 import { openRig, type Rig } from "./rig.ts";
 
 const verdict = (answer: { status: number; body: { error?: { code: string; message: string } } }) => [

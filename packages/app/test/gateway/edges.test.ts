@@ -4,8 +4,8 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { startVaultEmulator, type VaultEmulator } from "@seneschal/adapters/vault/emulator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { edges } from "../../src/gateway/edges/collections.ts";
 import { serverCertificate } from "../../src/gateway/index.ts";
+import { edges } from "../../src/gateway/partners/edges/collections.ts";
 import { openSide, type Side } from "./federated.ts";
 
 const base = "/api/v1/edges";

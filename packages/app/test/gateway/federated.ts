@@ -1,5 +1,5 @@
-import { federationIdentities } from "../../src/gateway/federation/collections.ts";
-import { federationKey } from "../../src/gateway/federation/key.ts";
+import { federationIdentities } from "../../src/gateway/partners/federation/collections.ts";
+import { federationKey } from "../../src/gateway/partners/federation/key.ts";
 import { type Answer, type Caller, openRig, type Rig, type RigOptions } from "./rig.ts";
 import { type RootKey, rootKey } from "./root-key.ts";
 

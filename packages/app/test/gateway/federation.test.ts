@@ -3,12 +3,12 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { createRequest, localSigner, newPrivateKey, parseCertificates, requestPem } from "@seneschal/crypto/x509";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { federationIdentities } from "../../src/gateway/federation/collections.ts";
-import { findFederation } from "../../src/gateway/federation/find.ts";
-import { federationKey } from "../../src/gateway/federation/key.ts";
-import { signForPartner } from "../../src/gateway/federation/sign-for-partner.ts";
-import { takeInCertificate } from "../../src/gateway/federation/take-in.ts";
 import { systemCall } from "../../src/gateway/index.ts";
+import { federationIdentities } from "../../src/gateway/partners/federation/collections.ts";
+import { findFederation } from "../../src/gateway/partners/federation/find.ts";
+import { federationKey } from "../../src/gateway/partners/federation/key.ts";
+import { signForPartner } from "../../src/gateway/partners/federation/sign-for-partner.ts";
+import { takeInCertificate } from "../../src/gateway/partners/federation/take-in.ts";
 import { credentials, establish, federate, importCertificate, openSide, type Side } from "./federated.ts";
 import type { Caller } from "./rig.ts";
 

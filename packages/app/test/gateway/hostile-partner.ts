@@ -7,8 +7,8 @@ import type { PeerState } from "@seneschal/contract/gateway";
 import { canonicalJson } from "@seneschal/crypto";
 import { hpkeSeal } from "@seneschal/crypto/hpke";
 import { serverCertificate } from "../../src/gateway/index.ts";
-import { shareId, shares } from "../../src/gateway/replication/collections.ts";
-import { describeShare } from "../../src/gateway/replication/describe.ts";
+import { shareId, shares } from "../../src/gateway/partners/replication/collections.ts";
+import { describeShare } from "../../src/gateway/partners/replication/describe.ts";
 import { establish, importCertificate, type Side } from "./federated.ts";
 
 /** How the hostile gateway answers a call of a victim's courier. */

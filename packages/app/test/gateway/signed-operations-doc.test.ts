@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { signedOperations } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { backups } from "../../src/gateway/backups/collections.ts";
-import { systemCall } from "../../src/gateway/call.ts";
-import { federations } from "../../src/gateway/federation/collections.ts";
-import { policies } from "../../src/gateway/policies/collections.ts";
-import { coveredState } from "../../src/gateway/signatures/covered-state.ts";
+import { coveredState } from "../../src/gateway/covered-state.ts";
+import { systemCall } from "../../src/gateway/ground/call.ts";
+import { backups } from "../../src/gateway/oversight/backups/collections.ts";
+import { federations } from "../../src/gateway/partners/federation/collections.ts";
+import { policies } from "../../src/gateway/workspaces/policies/collections.ts";
 import { openRig, type Rig } from "./rig.ts";
 
 const page = readFileSync(new URL("../../../../docs/gateway.md", import.meta.url), "utf8");

@@ -1,8 +1,8 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import { describe, expect, it } from "vitest";
-import { principalOfToken, tokenIssuers } from "../../src/gateway/auth/principals.ts";
+import { principalOfToken, tokenIssuers } from "../../src/gateway/access/principals.ts";
+import { reader } from "../../src/gateway/ground/store/reader.ts";
 import { gatewaySchema, gatewaySettings } from "../../src/gateway/index.ts";
-import { reader } from "../../src/gateway/store/reader.ts";
 
 const JWT = "https://jwt.example";
 const OIDC = "https://oidc.example";

@@ -1,0 +1,95 @@
+import type { Handlers } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { assignCustodian, notFound, refusal, timestamp } from "@seneschal/core/keys";
+import { base64, bytes } from "../../ground/bytes.ts";
+import { currentCrk, requireCrk } from "../../ground/organizations/current-root-key.ts";
+import { ownOrganization } from "../../ground/organizations/own-organization.ts";
+import { crkView } from "../../ground/organizations/root-key-view.ts";
+import { crks, type StoredCrk } from "../../ground/organizations/root-keys.ts";
+import { asKnownNow, custodiansNamed } from "../../people/identities/holder.ts";
+import type { GatewayServices } from "../../services.ts";
+import { startRotation } from "../ceremonies/start.ts";
+import { ceremonyView } from "../ceremonies/view.ts";
+import { dealing, dealtShares, storeNewCrk } from "./deal.ts";
+
+type Routes = Pick<GatewayContract, "generateCrk" | "signWithCrk" | "verifyWithCrk" | "rotateCrk" | "assignCustodian">;
+
+export const crkHandlers: Handlers<Routes, GatewayServices> = {
+  async generateCrk(services, { principal, body, now, requestId }) {
+    const org = ownOrganization(principal, body.org_id);
+    const dealt = dealing(services, org, body.threshold, body.total_shares);
+    try {
+      const crk = await services.transact({ principal, now, requestId }, async (unit) => {
+        const custodians = await custodiansNamed(unit, org, body.custodians, body.total_shares);
+        const made = await storeNewCrk(services, unit, org, dealt, custodians);
+        unit.record({
+          type: "crk.generate",
+          metadata: { crk_id: made.id, threshold: made.threshold, total_shares: made.total_shares },
+        });
+        return made;
+      });
+      const view = crkView(crk);
+      const { shares } = await dealt.material();
+      return { ...view, crk: view, shares: dealtShares(services, crk, shares, now) };
+    } finally {
+      dealt.erase();
+    }
+  },
+
+  async signWithCrk(services, { principal, body, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const crk = await requireCrk(unit, principal.org);
+      if (base64(bytes(body.public_key)) !== crk.public_key) {
+        throw refusal("FORBIDDEN", "the public key is not the caller organisation's", { field: "public_key" });
+      }
+      const data = bytes(body.data);
+      const shares = body.shares.map((share) => ({ index: share.index, data: base64(bytes(share.data)) }));
+      const signature = await services.threshold.signWithShares(crk.material, shares, data, principal.org);
+      unit.record({
+        type: "crk.sign",
+        metadata: {
+          crk_id: crk.id,
+          indexes: shares.map((share) => share.index),
+          data_sha256: Buffer.from(services.crypto.hash("sha256", data)).toString("hex"),
+        },
+      });
+      return { signature: base64(signature) };
+    });
+  },
+
+  verifyWithCrk(services, { body }) {
+    return {
+      valid: services.crypto.ed25519Verify(bytes(body.public_key), bytes(body.data), bytes(body.signature)),
+    };
+  },
+
+  async rotateCrk(services, { principal, body, now, requestId }) {
+    ownOrganization(principal, body.org_id);
+    const { threshold, total_shares, custodians } = body;
+    return services.transact({ principal, now, requestId }, async (unit) =>
+      ceremonyView(await startRotation(services, unit, { threshold, total_shares, custodians }), now),
+    );
+  },
+
+  async assignCustodian(services, { principal, params, body, now, requestId }) {
+    const index = Number(params.index);
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const crk = await currentCrk(unit, principal.org);
+      if (crk === undefined || crk.id !== params.crk_id || index > crk.total_shares) throw notFound("share");
+      const [named] = await custodiansNamed(unit, principal.org, [{ index, ...body }], crk.total_shares);
+      if (named === undefined) throw new Error("nobody was named");
+      const present = await asKnownNow(unit, principal.org, crk.custodians ?? []);
+      const custodians = assignCustodian(present, crk.total_shares, named);
+      const assigned: StoredCrk = { ...crk, custodians, updated_at: timestamp(now) };
+      unit.put(crks, crk.id, assigned);
+      unit.record({
+        type: "crk.custodian",
+        metadata: {
+          ...{ crk_id: crk.id, index, identity_id: named.identity_id, identity_type: named.identity_type },
+          replaces: present.find((one) => one.index === index)?.identity_id ?? null,
+        },
+      });
+      return crkView(assigned);
+    });
+  },
+};

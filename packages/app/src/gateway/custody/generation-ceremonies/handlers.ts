@@ -1,0 +1,191 @@
+import type { Handlers } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import {
+  type GenerationCeremony,
+  generationStatus,
+  notFound,
+  refusal,
+  requireThreshold,
+  startGeneration,
+  stepGeneration,
+} from "@seneschal/core/keys";
+import { type CrkWithShares, sealShare } from "@seneschal/crypto/threshold";
+import { base64, bytes, utf8 } from "../../ground/bytes.ts";
+import type { GatewayUnit } from "../../ground/call.ts";
+import { ensureOrganization } from "../../ground/organizations/ensure.ts";
+import { kekName } from "../../ground/organizations/kek-name.ts";
+import { ownOrganization } from "../../ground/organizations/own-organization.ts";
+import { crkView } from "../../ground/organizations/root-key-view.ts";
+import { crks } from "../../ground/organizations/root-keys.ts";
+import type { Reader } from "../../ground/store/reader.ts";
+import { activeHolders, asKnownNow, custodiansNamed, holderCalling } from "../../people/identities/holder.ts";
+import type { GatewayServices } from "../../services.ts";
+import { dealing, storeNewCrk } from "../crk/deal.ts";
+import {
+  type EncryptedShare,
+  encryptedShareId,
+  encryptedShares,
+  generationCeremonies,
+  heldKeyId,
+  heldKeys,
+} from "./collections.ts";
+import { endGeneration, eraseHeldKeys } from "./end.ts";
+
+type Routes = Pick<
+  GatewayContract,
+  | "startGenerationCeremony"
+  | "seedGenerationCeremony"
+  | "getGenerationCeremony"
+  | "completeGenerationCeremony"
+  | "cancelGenerationCeremony"
+  | "getEncryptedShare"
+>;
+
+async function find(read: Reader, id: string, org: string): Promise<GenerationCeremony> {
+  const ceremony = await read.get(generationCeremonies, id);
+  if (ceremony === undefined || ceremony.org_id !== org) throw notFound("generation ceremony");
+  return ceremony;
+}
+
+async function view(read: Reader, ceremony: GenerationCeremony, now: number) {
+  const crk = ceremony.crk_id === null ? undefined : await read.get(crks, ceremony.crk_id);
+  const shares = crk === undefined ? [] : await read.list(encryptedShares, "by_crk", [crk.id]);
+  return {
+    ...ceremony,
+    status: generationStatus(ceremony, now),
+    seed_entries: [...ceremony.seed_entries],
+    seats: [...(ceremony.seats ?? [])],
+    encrypted_shares: [...shares],
+    crk: crk === undefined ? null : crkView(crk),
+  };
+}
+
+const aad = (ceremony: string, index: number): Uint8Array => utf8(`seneschal/ceremony-key/v1\0${ceremony}\0${index}`);
+
+export const generationCeremonyHandlers: Handlers<Routes, GatewayServices> = {
+  async startGenerationCeremony(services, { principal, body, now, requestId }) {
+    const org = ownOrganization(principal, body.org_id);
+    const ceremony = await services.transact({ principal, now, requestId }, async (unit) => {
+      const { threshold, total_shares } = body;
+      requireThreshold(threshold, total_shares);
+      const custodians = await custodiansNamed(unit, org, body.custodians, total_shares);
+      const id = services.newId(now);
+      const started = startGeneration(
+        { id, org, by: principal.id, threshold, total_shares, custodians },
+        now,
+        services.config.lifetimes.generation_ceremony,
+      );
+      // Its custodians are registered before its key is there: the organisation begins with the ceremony.
+      const { crk_id } = await ensureOrganization(unit, org, "crk");
+      if (crk_id !== null) throw refusal("CRK_EXISTS", "the organisation has a customer root key already");
+      unit.insert(generationCeremonies, id, started);
+      unit.record({ type: "crk.ceremony", metadata: { ceremony_id: id, operation: "generate", event: "started" } });
+      return started;
+    });
+    return view(services.read, ceremony, now);
+  },
+
+  async seedGenerationCeremony(services, { principal, params, body, now, requestId }) {
+    const kek = await services.organizationKeys.ensureKek(principal.org);
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const ceremony = await find(unit, params.id, principal.org);
+      const { index, custodian_name, kdf_params } = body;
+      const entry = { index, custodian_name, salt: base64(bytes(body.salt)), kdf_params };
+      const seats = await asKnownNow(unit, principal.org, ceremony.seats ?? []);
+      const holder = await holderCalling(unit, principal);
+      const { state } = stepGeneration({ ...ceremony, seats }, { kind: "seed", entry, holder }, now);
+      const key = bytes(body.derived_key);
+      const sealed = await services.vault.encrypt(kek, key, aad(ceremony.id, index));
+      key.fill(0);
+      unit.insert(heldKeys, heldKeyId(ceremony.id, index), {
+        ceremony_id: ceremony.id,
+        index,
+        custodian_id: principal.id,
+        sealed,
+      });
+      unit.put(generationCeremonies, ceremony.id, state);
+      unit.record({
+        type: "crk.ceremony",
+        metadata: { ceremony_id: ceremony.id, operation: "generate", event: "seed", index },
+      });
+    });
+  },
+
+  async getGenerationCeremony({ read }, { principal, params, now }) {
+    return view(read, await find(read, params.id, principal.org), now);
+  },
+
+  async completeGenerationCeremony(services, { principal, params, now, requestId }) {
+    const before = await find(services.read, params.id, principal.org);
+    const dealt = dealing(services, principal.org, before.threshold, before.total_shares);
+    const done = await services.transact({ principal, now, requestId }, async (unit) => {
+      const ceremony = await find(unit, params.id, principal.org);
+      const seats = await asKnownNow(unit, principal.org, ceremony.seats ?? []);
+      const active = await activeHolders(unit, principal.org, seats);
+      stepGeneration(ceremony, { kind: "complete", crk_id: "", active }, now);
+      const custodians = seats.map(({ taken_at: _, ...custodian }) => custodian);
+      const crk = await storeNewCrk(services, unit, principal.org, dealt, custodians);
+      const { state } = stepGeneration(ceremony, { kind: "complete", crk_id: crk.id, active }, now);
+      for (const share of await sealForCustodians(services, unit, ceremony, crk.id, await dealt.material())) {
+        unit.insert(encryptedShares, encryptedShareId(crk.id, share.index), share);
+      }
+      eraseHeldKeys(unit, ceremony);
+      unit.put(generationCeremonies, ceremony.id, state);
+      unit.record({
+        type: "crk.generate",
+        metadata: { crk_id: crk.id, ceremony_id: ceremony.id, threshold: crk.threshold, total_shares: crk.total_shares },
+      });
+      return state;
+    });
+    dealt.erase();
+    return view(services.read, done, now);
+  },
+
+  async cancelGenerationCeremony(services, { principal, params, now, requestId }) {
+    await services.transact({ principal, now, requestId }, async (unit) =>
+      endGeneration(unit, await find(unit, params.id, principal.org), { kind: "cancel" }),
+    );
+  },
+
+  async getEncryptedShare({ read }, { principal, params }) {
+    const share = await read.get(encryptedShares, encryptedShareId(params.crk_id, Number(params.index)));
+    if (share === undefined || share.org_id !== principal.org) throw notFound("share");
+    const office = principal.roles.some((role) => role === "super_admin" || role === "security_admin");
+    const holder = await holderCalling(read, principal);
+    if (!office && share.custodian_id !== holder?.identity_id) throw refusal("FORBIDDEN", "the share is another custodian's");
+    return share;
+  },
+};
+
+/** Each share under its custodian's derived key. */
+async function sealForCustodians(
+  services: GatewayServices,
+  unit: GatewayUnit,
+  ceremony: GenerationCeremony,
+  crkId: string,
+  dealt: CrkWithShares,
+): Promise<readonly EncryptedShare[]> {
+  return Promise.all(
+    ceremony.seed_entries.map(async (entry) => {
+      const held = await unit.get(heldKeys, heldKeyId(ceremony.id, entry.index));
+      const share = dealt.shares[entry.index - 1];
+      if (held === undefined || share === undefined)
+        throw new Error(`generation ceremony ${ceremony.id} lost seed ${entry.index}`);
+      const key = await services.vault.decrypt(kekName(ceremony.org_id), held.sealed, aad(ceremony.id, entry.index));
+      const sealed = sealShare(services.crypto, key, share, { crkId, publicKey: dealt.crk.publicKey }, services.random);
+      key.fill(0);
+      return {
+        crk_id: crkId,
+        org_id: ceremony.org_id,
+        index: entry.index,
+        custodian_name: entry.custodian_name,
+        custodian_id: held.custodian_id,
+        encrypted_data: base64(sealed),
+        salt: entry.salt,
+        kdf_time: entry.kdf_params.time,
+        kdf_memory: entry.kdf_params.memory,
+        kdf_threads: entry.kdf_params.threads,
+      };
+    }),
+  );
+}

@@ -1,0 +1,188 @@
+import type { Handlers, Principal } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { adminRoles, isPast, keepSeats, notFound, refusal, requireSeated, takeSeat, timestamp } from "@seneschal/core/keys";
+import { newSigningRound } from "@seneschal/crypto/threshold";
+import { base64, bytes } from "../../ground/bytes.ts";
+import type { GatewayUnit } from "../../ground/call.ts";
+import { requireCrk } from "../../ground/organizations/current-root-key.ts";
+import { crks, type StoredCrk } from "../../ground/organizations/root-keys.ts";
+import type { Reader } from "../../ground/store/reader.ts";
+import { activeHolders, asKnownNow, holderCalling } from "../../people/identities/holder.ts";
+import type { GatewayServices } from "../../services.ts";
+import { type SigningSession, signingSessions } from "./collections.ts";
+
+type Routes = Pick<
+  GatewayContract,
+  "startSigningSession" | "getSigningSession" | "commitToSigningSession" | "signInSigningSession" | "aggregateSigningSession"
+>;
+
+const open = (session: SigningSession): boolean => session.status === "committing" || session.status === "signing";
+
+function view(session: SigningSession, crk: StoredCrk, now: number) {
+  const { parts, commitments, cheaters, seats = [], ...rest } = session;
+  return {
+    ...rest,
+    status: open(session) && isPast(session.expires_at, now) ? ("expired" as const) : session.status,
+    seats: [...seats],
+    commitments: [...commitments],
+    signed_indexes: parts.map((part) => part.index),
+    cheaters: [...cheaters],
+    crk: { ...crk.material, commitments: [...crk.material.commitments], verifying_shares: [...crk.material.verifying_shares] },
+  };
+}
+
+/** A session that the caller may see: what is to be signed is for its custodians and for who administers. */
+async function find(
+  read: Reader,
+  id: string,
+  { org, id: caller, roles }: Principal,
+): Promise<{ session: SigningSession; crk: StoredCrk }> {
+  const session = await read.get(signingSessions, id);
+  const crk = session === undefined ? undefined : await read.get(crks, session.crk_id);
+  if (session === undefined || crk === undefined || session.org_id !== org) throw notFound("signing session");
+  const seated = session.seats?.some((seat) => seat.identity_id === caller) === true;
+  if (!seated && !roles.some((role) => (adminRoles as readonly string[]).includes(role))) throw notFound("signing session");
+  return { session, crk };
+}
+
+/** Throws `FORBIDDEN` unless the caller is who sits there, and registered and active still. */
+async function requireSitting(unit: GatewayUnit, session: SigningSession, index: number): Promise<void> {
+  const holder = await holderCalling(unit, unit.call.principal);
+  const seat = session.seats?.find((one) => one.index === index && one.taken_at !== null);
+  if (holder === undefined || seat?.identity_id !== holder.identity_id) {
+    throw refusal("FORBIDDEN", `index ${index} is another custodian's`, { index });
+  }
+}
+
+/** Throws `STATE_CONFLICT` unless the session is in this round, in time, and the key was not rotated meanwhile. */
+function requireRound(session: SigningSession, crk: StoredCrk, status: SigningSession["status"], now: number): void {
+  const over = open(session) && (isPast(session.expires_at, now) || session.seats === undefined);
+  if (over || session.status !== status || crk.version !== session.crk_version || crk.status === "revoked") {
+    throw refusal("STATE_CONFLICT", `the signing session is not ${status}`, { status: over ? "expired" : session.status });
+  }
+}
+
+export const signingSessionHandlers: Handlers<Routes, GatewayServices> = {
+  async startSigningSession(services, { principal, body, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const crk = await requireCrk(unit, principal.org);
+      const id = services.newId(now);
+      const at = timestamp(now);
+      const session: SigningSession = {
+        id,
+        org_id: principal.org,
+        crk_id: crk.id,
+        crk_version: crk.version,
+        status: "committing",
+        threshold: crk.threshold,
+        round: newSigningRound({ setId: bytes(crk.material.set_id), epoch: crk.material.epoch }, id, bytes(body.data)),
+        seats: keepSeats(crk.custodians ?? []),
+        commitments: [],
+        parts: [],
+        signature: null,
+        cheaters: [],
+        started_by: principal.id,
+        created_at: at,
+        updated_at: at,
+        expires_at: timestamp(now + services.config.lifetimes.ceremony),
+      };
+      unit.insert(signingSessions, id, session);
+      unit.record({ type: "crk.ceremony", metadata: { session_id: id, operation: "sign", event: "started" } });
+      return view(session, crk, now);
+    });
+  },
+
+  async getSigningSession({ read }, { principal, params, now }) {
+    const { session, crk } = await find(read, params.id, principal);
+    return view(session, crk, now);
+  },
+
+  async commitToSigningSession(services, { principal, params, body, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const { session, crk } = await find(unit, params.id, principal);
+      const { index } = body;
+      const { total_shares: total } = crk;
+      const present = await asKnownNow(unit, principal.org, session.seats ?? []);
+      const seats = takeSeat(present, { index, total, holder: await holderCalling(unit, principal), free: "nobody" }, now);
+      requireRound(session, crk, "committing", now);
+      const commitment = { index, hiding: base64(bytes(body.hiding)), binding: base64(bytes(body.binding)) };
+      if (!(await services.threshold.acceptsCommitment(crk.material, session.commitments, commitment, principal.org))) {
+        throw refusal("SHARE_INVALID", `the commitment of custodian ${index} is not valid`, { indexes: [index] });
+      }
+      const commitments = [...session.commitments, commitment];
+      const full = commitments.length === session.threshold;
+      const next: SigningSession = {
+        ...session,
+        seats,
+        commitments,
+        status: full ? "signing" : "committing",
+        updated_at: timestamp(now),
+      };
+      unit.put(signingSessions, session.id, next);
+      unit.record({ type: "crk.ceremony", metadata: { session_id: session.id, operation: "sign", event: "commit", index } });
+      return view(next, crk, now);
+    });
+  },
+
+  /** A wrong share is refused and recorded under the name of who sent it; the session goes on (RFC 9591 section 5.4). */
+  async signInSigningSession(services, { principal, params, body, now, requestId }) {
+    const outcome = await services.transact({ principal, now, requestId }, async (unit) => {
+      const { session, crk } = await find(unit, params.id, principal);
+      const { index } = body;
+      requireRound(session, crk, "signing", now);
+      await requireSitting(unit, session, index);
+      if (session.parts.some((part) => part.index === index)) {
+        throw refusal("CONFLICT", `custodian ${index} has signed already`, { index });
+      }
+      const part = { index, share: base64(bytes(body.share)) };
+      const metadata = { session_id: session.id, operation: "sign", event: "signed", index };
+      if (
+        !(await services.threshold.acceptsSignatureShare(crk.material, session.round, session.commitments, part, principal.org))
+      ) {
+        unit.record({ type: "crk.ceremony", result: "denied", metadata });
+        return undefined;
+      }
+      const next: SigningSession = { ...session, parts: [...session.parts, part], updated_at: timestamp(now) };
+      unit.put(signingSessions, session.id, next);
+      unit.record({ type: "crk.ceremony", metadata });
+      return view(next, crk, now);
+    });
+    // Thrown behind the commit: that it was sent is recorded.
+    if (outcome === undefined) {
+      throw refusal("SHARE_INVALID", `the signature share of custodian ${body.index} is not valid`, { indexes: [body.index] });
+    }
+    return outcome;
+  },
+
+  async aggregateSigningSession(services, { principal, params, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const { session, crk } = await find(unit, params.id, principal);
+      requireRound(session, crk, "signing", now);
+      if (session.parts.length < session.threshold) {
+        throw refusal("CRK_THRESHOLD_NOT_MET", "not every committed custodian has signed", {
+          required: session.threshold,
+          collected: session.parts.length,
+        });
+      }
+      const { seats = [], parts } = session;
+      const indexes = parts.map((part) => part.index);
+      requireSeated(seats, indexes, await activeHolders(unit, principal.org, seats));
+      const signature = await services.threshold.aggregateSignature(
+        crk.material,
+        session.round,
+        session.commitments,
+        parts,
+        principal.org,
+      );
+      const next: SigningSession = {
+        ...session,
+        status: "completed",
+        signature: base64(signature),
+        updated_at: timestamp(now),
+      };
+      unit.put(signingSessions, session.id, next);
+      unit.record({ type: "crk.sign", metadata: { session_id: session.id, indexes } });
+      return view(next, crk, now);
+    });
+  },
+};

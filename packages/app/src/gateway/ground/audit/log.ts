@@ -1,0 +1,234 @@
+import type { Logger } from "@seneschal/adapters/logging";
+import { CodedError, isCoded } from "@seneschal/core";
+import type { CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
+import { type NoteKey, type Sha256, signNote } from "@seneschal/crypto/merkle";
+import type { Background, Due } from "../../../platform/background.ts";
+import { base64 } from "../bytes.ts";
+import { reader } from "../store/reader.ts";
+import { transact, type Unit } from "../store/unit-of-work.ts";
+import { type AuditGap, acceptances, acceptanceText, acceptedBy, acceptedGaps, covers } from "./gaps.ts";
+import { type LogKey, openLogKey } from "./log-key.ts";
+import { recordsInOrder, wholeLog } from "./records.ts";
+import {
+  type AuditFinding,
+  AuditTampered,
+  checkpoints,
+  openTree,
+  readable,
+  SEAL_BATCH,
+  type StoredCheckpoint,
+  sealBatch,
+  signedState,
+} from "./sealer.ts";
+import { verifyRecords } from "./verify.ts";
+
+/** The tamper evidence over the store's audit log. */
+export interface AuditLog {
+  /** Signs everything that is committed by now. Throws {@link AuditTampered} when the whole log does not go on where it was signed. */
+  seal(): Promise<void>;
+  /** What is wrong with an organisation's log; `undefined` when nothing is. */
+  verify(stream: string): Promise<AuditFinding | undefined>;
+  /** The same over the log of the whole instance: shows the removal of an organisation. */
+  verifyAll(): Promise<AuditFinding | undefined>;
+  /** The gaps that were accepted and signed, of a stream or of the {@link wholeLog}. */
+  gaps(stream: string): Promise<readonly AuditGap[]>;
+  /**
+   * Signs the operator's word that a gap of the whole log is for good, for the next {@link seal} to pass it. Only of records that are missing, and that no
+   * checkpoint has signed. Answers with the note, `undefined` when this gap was accepted before. Throws `audit_gap_refused`.
+   */
+  acceptGap(unit: Unit, gap: AuditGap, said: { readonly reason: string; readonly now: number }): Promise<string | undefined>;
+  /** What signing or verification found damaged, by stream, and did not find whole since. */
+  damaged(): readonly AuditFinding[];
+  /** Signs what can be at the start: damage is reported, and keeps no organisation from working. */
+  open(): Promise<void>;
+  checkpoint(stream: string): Promise<(StoredCheckpoint & { readonly root: string; readonly public_key: string }) | undefined>;
+  /** Seals after commits, at most every `intervalMs`, until stopped. */
+  start(background: Background, intervalMs?: number): void;
+  stop(): Promise<void>;
+}
+
+interface Needs {
+  readonly store: DocumentStore;
+  readonly vault: Vault;
+  readonly crypto: CryptoProvider;
+  readonly random: Random;
+  readonly instance: string;
+  readonly log: Logger;
+  readonly commitId: () => string;
+}
+
+/** After a seal that failed. */
+const RETRY_MS = 10_000;
+
+/** The audit log of one instance. */
+export function auditLog({ store, vault, crypto, random, instance, log, commitId }: Needs): AuditLog {
+  const sha256: Sha256 = (data) => crypto.hash("sha256", data);
+  const read = reader(store);
+  const own = new Map<string, string>();
+  let publicKey: NoteKey | undefined;
+  let sealing: Promise<void> = Promise.resolve();
+  let unsubscribe = (): void => undefined;
+  let due: Due | undefined;
+
+  const openKey = async (unit: Unit): Promise<LogKey> => {
+    const logIsEmpty = (await store.auditRead(0, 1)).length === 0;
+    const key = await openLogKey(unit, { vault, crypto, random, instance, logIsEmpty }).catch((error: unknown) => {
+      if (!isCoded(error, "decryption_failed") && !isCoded(error, "store_damaged")) throw error;
+      throw new AuditTampered({ flaw: "key_replaced", stream: wholeLog, sequence: null });
+    });
+    if (key === undefined) throw new AuditTampered({ flaw: "key_missing", stream: wholeLog, sequence: null });
+    if (publicKey !== undefined && base64(publicKey.publicKey) !== base64(key.note.publicKey))
+      throw new AuditTampered({ flaw: "key_replaced", stream: wholeLog, sequence: null });
+    return key;
+  };
+
+  const sealAll = async (): Promise<void> => {
+    for (;;) {
+      const { note, sealed } = await transact(store, commitId, async (unit) => {
+        const key = await openKey(unit);
+        return { note: key.note, sealed: await sealBatch(store, unit, key, { instance, sha256, own }) };
+      });
+      // Not before the commit: a key that was made in an attempt which lost is nobody's.
+      publicKey = note;
+      for (const finding of sealed.broken) found(finding);
+      // A batch that is not full reached the end: what came meanwhile waits, or a busy log would be signed without a pause.
+      if (sealed.taken < SEAL_BATCH) break;
+    }
+    damage.delete(wholeLog);
+  };
+
+  /** What is known to be damaged, by stream, until verification finds it whole. */
+  const damage = new Map<string, AuditFinding>();
+  const found = (finding: AuditFinding): void => {
+    const known = damage.get(finding.stream);
+    damage.set(finding.stream, finding);
+    if (known === undefined || known.flaw !== finding.flaw || known.sequence !== finding.sequence)
+      log.error(finding, "the audit log is damaged");
+  };
+
+  const seal = (): Promise<void> => {
+    const next = sealing.then(sealAll, sealAll);
+    // The chain goes on after a failure; whoever asked hears of it.
+    sealing = next.catch(() => undefined);
+    return next;
+  };
+
+  /** Signs what can be; whatever is damaged is remembered, and keeps nobody from working. */
+  const trySeal = async (): Promise<AuditFinding | undefined> => {
+    try {
+      await seal();
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof AuditTampered)) throw error;
+      found(error.finding);
+      return error.finding;
+    }
+  };
+
+  const judge = async (stream: string, unsealed: AuditFinding | undefined): Promise<AuditFinding | undefined> => {
+    const key = publicKey;
+    if (key === undefined) return unsealed ?? { flaw: "key_missing", stream, sequence: null };
+    const checkpoint = await readable(() => read.get(checkpoints, stream));
+    if (checkpoint === "damaged") return { flaw: "checkpoint_invalid", stream, sequence: null };
+    if (checkpoint === undefined) {
+      const first = stream === wholeLog ? await store.auditRead(0, 1) : await store.count("audit", "stream", [stream]);
+      if (first === 0 || (typeof first !== "number" && first.length === 0))
+        return unsealed?.stream === stream ? unsealed : undefined;
+      return {
+        flaw: unsealed === undefined || unsealed.flaw === "checkpoint_missing" ? "checkpoint_missing" : "unsigned",
+        stream,
+        sequence: null,
+      };
+    }
+    const tree = openTree(checkpoint, stream, { instance, key, sha256 });
+    if ("flaw" in tree) return tree;
+    const [gap] = tree.gaps;
+    const unaccepted = gap && (await unacceptedGap(key));
+    if (gap !== undefined && unaccepted !== undefined)
+      return { flaw: "event_missing", stream, sequence: (stream === wholeLog ? unaccepted : gap).first };
+    const records = recordsInOrder(store, stream);
+    return (
+      (await verifyRecords(records, checkpoint, { instance, key, sha256, stream })) ??
+      (unsealed?.stream === stream ? unsealed : undefined)
+    );
+  };
+
+  /** A gap of the whole log that nobody's signed word accepts any more. */
+  const unacceptedGap = async (key: NoteKey): Promise<AuditGap | undefined> => {
+    const accepted = await acceptedGaps(store, instance, key);
+    return (await signedGaps(wholeLog)).find((gap) => !covers(accepted, gap));
+  };
+
+  const signedGaps = async (stream: string): Promise<readonly AuditGap[]> => {
+    const stored = await readable(() => read.get(checkpoints, stream));
+    if (stored === undefined || stored === "damaged" || publicKey === undefined) return [];
+    return (signedState(stored, stream, instance, publicKey)?.gaps ?? []).map(({ first, last }) => ({ first, last }));
+  };
+
+  const acceptGap: AuditLog["acceptGap"] = async (unit, { first, last }, { reason, now }) => {
+    const refused = (why: "damaged" | "signed" | "present" | "end", message: string) =>
+      new CodedError("audit_gap_refused", message, { reason: why });
+    const key = await openKey(unit);
+    const id = `${first}-${last}`;
+    const known = await readable(() => unit.get(acceptances, id));
+    if (known !== undefined && known !== "damaged" && acceptedBy(known, instance, key.note) !== undefined) return undefined;
+    const stored = await readable(() => unit.get(checkpoints, wholeLog));
+    const whole = stored === "damaged" ? undefined : openTree(stored, wholeLog, { instance, key: key.note, sha256 });
+    if (whole === undefined || "flaw" in whole || (key.begun && whole.range.size === 0))
+      throw refused("damaged", "the checkpoint of the whole log is gone or changed: that is no gap");
+    // INVARIANT: what a checkpoint has signed is never signed again without a record, or with its neighbours unproven.
+    const { size } = whole.range;
+    if (first <= size) throw refused("signed", `events up to ${size} are signed: only a backup of the database brings one back`);
+    let behind: number | undefined;
+    for await (const [record] of recordsInOrder(store, wholeLog, first)) {
+      behind = record?.seq;
+      if (behind !== undefined) break;
+    }
+    if (behind === undefined) throw refused("end", `no event behind ${last} is there, so that none is known to be missing`);
+    if (behind <= last) throw refused("present", `event ${behind} is there: only events that are missing are accepted as gone`);
+    const text = acceptanceText(instance, { first, last }, new Date(now).toISOString(), reason);
+    const note = await signNote(text, key.note, key.sign);
+    unit.put(acceptances, id, { first, last, note });
+    return note;
+  };
+
+  const verify = async (stream: string): Promise<AuditFinding | undefined> => {
+    const finding = await judge(stream, await trySeal());
+    if (finding === undefined) damage.delete(stream);
+    else found(finding);
+    return finding;
+  };
+
+  return {
+    seal,
+    verify,
+    verifyAll: () => verify(wholeLog),
+    gaps: signedGaps,
+    acceptGap,
+    damaged: () => [...damage.values()],
+    async open() {
+      await trySeal();
+    },
+    async checkpoint(stream) {
+      await trySeal();
+      const stored = await readable(() => read.get(checkpoints, stream));
+      if (stored === undefined || stored === "damaged" || publicKey === undefined) return undefined;
+      const [, , root = ""] = stored.note.split("\n");
+      return { ...stored, root, public_key: base64(publicKey.publicKey) };
+    },
+    start(background, intervalMs = 250) {
+      const sealing = background.soon("audit seal", RETRY_MS, async () => {
+        const finding = await trySeal();
+        if (finding !== undefined) throw new AuditTampered(finding);
+      });
+      due = sealing;
+      unsubscribe = store.subscribe(() => sealing.due(intervalMs));
+      sealing.due(intervalMs);
+    },
+    async stop() {
+      unsubscribe();
+      await due?.stop();
+      await trySeal().catch((error: unknown) => log.error({ error }, "the audit log could not be sealed"));
+    },
+  };
+}

@@ -1,0 +1,178 @@
+import { type SignedOperation, signedOperations } from "@seneschal/contract/gateway";
+import type { JsonObject } from "@seneschal/core";
+import { type KeysCode, refusal, timestamp } from "@seneschal/core/keys";
+import type { CryptoProvider } from "@seneschal/core/ports";
+import {
+  bodyHash,
+  type OperationPayload,
+  type OperationRefusal,
+  operationBytes,
+  verifyOperation,
+} from "@seneschal/crypto/signing";
+import { coveredState } from "../../covered-state.ts";
+import { base64, bytes, utf8 } from "../bytes.ts";
+import type { GatewayUnit } from "../call.ts";
+import { currentCrk } from "../organizations/current-root-key.ts";
+import type { StoredCrk } from "../organizations/root-keys.ts";
+import { keyText } from "../store/collection.ts";
+import { signingRequests, spentNonces } from "./requests.ts";
+
+/** Freshness of a signature that was made without a prepared request. Seconds. */
+export interface SignatureParams {
+  readonly nonce: string;
+  readonly iat: number;
+  readonly exp: number;
+}
+
+/** A signature and what it is said to allow. */
+interface SignatureClaim {
+  readonly operation: SignedOperation;
+  readonly resourceId: string;
+  /** The body as sent; signature fields in it are ignored. */
+  readonly body: JsonObject;
+  readonly signature: string | undefined;
+  readonly params: SignatureParams | undefined;
+  /** Whose root key must have signed; default the caller's organisation. */
+  readonly org?: string;
+}
+
+export interface Signatures {
+  /**
+   * True when a signature was given and allows the operation; false when none was given. A signature that is there is
+   * never ignored: throws `SIGNATURE_INVALID`, `SIGNATURE_EXPIRED`, `SIGNATURE_REPLAYED`. Uses the signature up, in the
+   * transaction of the operation.
+   */
+  verify(unit: GatewayUnit, claim: SignatureClaim): Promise<boolean>;
+  /** As `verify`, but answers what was signed. */
+  accept(unit: GatewayUnit, claim: SignatureClaim): Promise<OperationPayload | undefined>;
+  /** As `verify`, but throws `SIGNATURE_REQUIRED` when none was given. */
+  require(unit: GatewayUnit, claim: SignatureClaim): Promise<void>;
+  /** The payload for a new signing request. */
+  payload(
+    crk: StoredCrk,
+    facts: { readonly operation: string; readonly resourceId: string; readonly bodySha256: string } & SignatureParams,
+  ): OperationPayload;
+}
+
+const codes: Partial<Record<OperationRefusal, KeysCode>> = { expired: "SIGNATURE_EXPIRED", replayed: "SIGNATURE_REPLAYED" };
+
+/** Signature verification for one instance. */
+export function signatures(crypto: CryptoProvider, instanceId: string): Signatures {
+  const payload: Signatures["payload"] = (crk, { operation, resourceId, bodySha256, nonce, iat, exp }) => ({
+    v: 1,
+    op: operation,
+    org_id: crk.org_id,
+    audience: instanceId,
+    resource_type: operation.slice(0, operation.indexOf(".")),
+    resource_id: resourceId,
+    body_sha256: bodySha256,
+    crk_id: crk.id,
+    crk_epoch: crk.version,
+    nonce,
+    iat,
+    exp,
+  });
+
+  const check = (
+    unit: GatewayUnit,
+    crk: StoredCrk,
+    signed: OperationPayload,
+    expected: OperationPayload,
+    signature: string,
+    spent: boolean,
+  ) =>
+    verifyOperation(crypto, {
+      payload: signed,
+      signature: bytes(signature),
+      now: unit.call.now,
+      seen: () => spent,
+      expect: {
+        op: expected.op,
+        orgId: crk.org_id,
+        audience: instanceId,
+        resourceType: expected.resource_type,
+        resourceId: expected.resource_id,
+        bodySha256: expected.body_sha256,
+        crk: { id: crk.id, epoch: crk.version, active: crk.status !== "revoked", publicKey: bytes(crk.public_key) },
+      },
+    });
+
+  const nonceId = (org: string, nonce: string): string =>
+    Buffer.from(crypto.hash("sha256", utf8(`${org}\0${nonce}`))).toString("hex");
+
+  const refuse = (reason: OperationRefusal, expected: JsonObject = {}): never => {
+    throw refusal(codes[reason] ?? "SIGNATURE_INVALID", `the signature does not allow this: ${reason.replaceAll("_", " ")}`, {
+      reason,
+      ...expected,
+    });
+  };
+
+  const accept: Signatures["accept"] = async (unit, claim) => {
+    const { operation, resourceId, signature, params } = claim;
+    if (signature === undefined) return undefined;
+    const org = claim.org ?? unit.call.principal.org;
+    const crk = await currentCrk(unit, org);
+    if (crk === undefined) return refuse("crk_inactive");
+    const covered = await coveredState({ crypto }, unit, operation, resourceId, org);
+    const bodySha256 = bodyHash({ ...claim.body, ...covered });
+    const expected = payload(crk, { operation, resourceId, bodySha256, nonce: "", iat: 0, exp: 0, ...params });
+    // Of another organisation the caller hears no more than that it did not sign this.
+    const told = org === unit.call.principal.org ? judgedBy(expected, covered, params) : {};
+
+    if (params !== undefined) {
+      const id = nonceId(org, params.nonce);
+      const spent = (await unit.get(spentNonces, id)) !== undefined;
+      const decision = check(unit, crk, expected, expected, signature, spent);
+      if (!decision.valid) return refuse(decision.reason, told);
+      unit.insert(spentNonces, id, { keep_until: timestamp(decision.keepUntil) });
+      return expected;
+    }
+
+    const prepared = await unit.list(signingRequests, "by_call", [org, operation, keyText(resourceId), bodySha256], {
+      reverse: true,
+      limit: 50,
+    });
+    let reason: OperationRefusal = "signature_invalid";
+    for (const { id } of prepared) {
+      const request = await unit.get(signingRequests, id);
+      if (request === undefined) continue;
+      const decision = check(unit, crk, request.payload, expected, signature, request.used);
+      if (decision.valid) {
+        unit.put(signingRequests, id, { ...request, used: true });
+        return request.payload;
+      }
+      // The reason of the request that was signed says more than that of the others.
+      if (decision.reason !== "signature_invalid") reason = decision.reason;
+    }
+    return refuse(reason, told);
+  };
+
+  const verify: Signatures["verify"] = async (unit, claim) => (await accept(unit, claim)) !== undefined;
+
+  return {
+    payload,
+    accept,
+    verify,
+    async require(unit, claim) {
+      if (!(await verify(unit, claim))) {
+        throw refusal("SIGNATURE_REQUIRED", "this operation needs a signature by the organisation's root key", {
+          field: signedOperations[claim.operation],
+        });
+      }
+    },
+  };
+}
+
+/**
+ * What a signer should have signed, for the details of a refusal: without `signature_params` the payload lacks what only a signing
+ * request knows, with them its bytes are there too.
+ */
+function judgedBy(
+  { nonce, iat, exp, ...fixed }: OperationPayload,
+  covered: JsonObject,
+  params: SignatureParams | undefined,
+): JsonObject {
+  if (params === undefined) return { expected: { ...fixed }, covered };
+  const expected = { ...fixed, nonce, iat, exp };
+  return { expected, covered, message: base64(operationBytes(expected)) };
+}

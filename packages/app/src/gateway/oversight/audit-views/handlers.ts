@@ -1,0 +1,144 @@
+import type { Handlers, Principal } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { notFound, timestamp } from "@seneschal/core/keys";
+import type { AuditRecord } from "../../ground/audit/indexes.ts";
+import { ownOrganization } from "../../ground/organizations/own-organization.ts";
+import type { GatewayServices } from "../../services.ts";
+import { download } from "./export.ts";
+import { auditFigures } from "./figures.ts";
+import { presentEvents } from "./present.ts";
+import { type AuditFilter, pageAudit, scanAudit } from "./query.ts";
+
+type Routes = Pick<
+  GatewayContract,
+  | "listAudit"
+  | "auditStats"
+  | "getAuditEvent"
+  | "exportAudit"
+  | "verifyAudit"
+  | "auditCheckpoint"
+  | "listActivity"
+  | "exportActivity"
+>;
+
+const DAY = 86_400_000;
+const exportColumns = [
+  "id",
+  "timestamp",
+  "org_id",
+  "workspace",
+  "event_type",
+  "actor",
+  "result",
+  "purpose",
+  "data_hash",
+] as const;
+const activityColumns = ["id", "timestamp", "event_type", "actor", "workspace", "result", "summary"] as const;
+
+const sha256 =
+  ({ crypto }: GatewayServices) =>
+  (data: Uint8Array): Uint8Array =>
+    crypto.hash("sha256", data);
+
+const iso = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : timestamp(ms));
+
+async function* presented(services: GatewayServices, stream: string, filter: AuditFilter) {
+  let batch: AuditRecord[] = [];
+  for await (const record of scanAudit(services.store, stream, filter)) {
+    batch.push(record);
+    if (batch.length < 200) continue;
+    yield* await presentEvents(services.store, batch, sha256(services));
+    batch = [];
+  }
+  yield* await presentEvents(services.store, batch, sha256(services));
+}
+
+/** Those who may read the audit log see the organisation's activity, others their own. */
+function activityActor(principal: Principal): string | undefined {
+  const office = principal.roles.some((role) => role === "super_admin" || role === "security_admin" || role === "auditor");
+  return office && principal.type !== "service" ? undefined : principal.id;
+}
+
+function activity({ event }: AuditRecord) {
+  const { id, timestamp: at, event_type, actor, workspace, result } = event;
+  const where = workspace === "" ? "" : ` in workspace ${workspace}`;
+  return { id, timestamp: at, event_type, actor, workspace, result, summary: `${actor}: ${event_type}${where} (${result})` };
+}
+
+export const auditHandlers: Handlers<Routes, GatewayServices> = {
+  async listAudit(services, { principal, query }) {
+    const { org_id, workspace, event_type, actor, since, until, limit, offset } = query;
+    const stream = ownOrganization(principal, org_id);
+    const filter = { workspace, event_type, actor, since: iso(since), until: iso(until) };
+    const { records, total } = await pageAudit(services.store, stream, filter, { limit, offset });
+    return { events: await presentEvents(services.store, records, sha256(services)), count: records.length, total };
+  },
+
+  async getAuditEvent(services, { principal, params }) {
+    const { items } = await services.store.list("audit", "by_id", [params.id], { limit: 1 });
+    const record = items[0]?.doc as unknown as AuditRecord | undefined;
+    if (record === undefined || record.stream !== principal.org) throw notFound("audit event");
+    const [event] = await presentEvents(services.store, [record], sha256(services));
+    if (event === undefined) throw notFound("audit event");
+    return event;
+  },
+
+  async auditStats(services, { principal, query, now }) {
+    const since = timestamp(query.since ?? (query.until ?? now) - DAY);
+    const until = timestamp(query.until ?? now);
+    const figures = await auditFigures(services.store, principal.org, { since, until });
+    return {
+      ...figures,
+      events_by_org: figures.total_events === 0 ? {} : { [principal.org]: figures.total_events },
+      since,
+      until,
+    };
+  },
+
+  async exportAudit(services, { principal, body, now, requestId }) {
+    const { org_id, workspace, event_type, actor, since, until, format } = body;
+    const stream = ownOrganization(principal, org_id);
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      unit.record({ type: "audit.export", metadata: { format } });
+    });
+    const rows = presented(services, stream, { workspace, event_type, actor, since, until });
+    return download("audit-export", format, exportColumns, rows);
+  },
+
+  async verifyAudit(services, { principal, body }) {
+    const finding = await services.audit.verify(principal.org);
+    const { flaw = null, sequence = null } = finding ?? {};
+    const { since = null, until = null } = body;
+    return {
+      valid: finding === undefined,
+      since,
+      until,
+      flaw,
+      sequence,
+      accepted_gaps: [...(await services.audit.gaps(principal.org))],
+    };
+  },
+
+  async auditCheckpoint(services, { principal }) {
+    const checkpoint = await services.audit.checkpoint(principal.org);
+    if (checkpoint === undefined) throw notFound("checkpoint");
+    return { org_id: principal.org, ...checkpoint };
+  },
+
+  async listActivity(services, { principal, query }) {
+    const actor = activityActor(principal);
+    const { limit, offset } = query;
+    const filter = { actor, since: iso(query.since), until: iso(query.until) };
+    const { records, total } = await pageAudit(services.store, principal.org, filter, { limit, offset });
+    return { events: records.map(activity), count: records.length, total, actor: principal.id };
+  },
+
+  async exportActivity(services, { principal, body }) {
+    const { since, until, format } = body;
+    const records = scanAudit(services.store, principal.org, { actor: activityActor(principal), since, until });
+    async function* rows() {
+      for await (const record of records) yield activity(record);
+    }
+    return download("activity-export", format, activityColumns, rows());
+  },
+};

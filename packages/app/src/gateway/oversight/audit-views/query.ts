@@ -1,0 +1,95 @@
+import type { DocumentStore, ListOptions } from "@seneschal/core/ports";
+import type { AuditRecord } from "../../ground/audit/indexes.ts";
+
+/** What a caller may look for in one stream. Times are RFC 3339, both inclusive. */
+export interface AuditFilter {
+  readonly workspace?: string | undefined;
+  readonly event_type?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+interface Plan {
+  readonly index: string;
+  readonly prefix: readonly string[];
+  readonly range: Pick<ListOptions, "from" | "to">;
+  /** The conditions that the index does not answer. */
+  readonly rest: (record: AuditRecord) => boolean;
+  readonly exact: boolean;
+}
+
+/** The narrowest index first; what it leaves open is checked record by record. */
+function plan(stream: string, filter: AuditFilter): Plan {
+  const range = {
+    ...(filter.since === undefined ? {} : { from: [filter.since] }),
+    ...(filter.until === undefined ? {} : { to: [filter.until] }),
+  };
+  const wanted = (["workspace", "actor", "event_type"] as const).filter((field) => filter[field] !== undefined);
+  const [first, ...others] = wanted;
+  const names = { workspace: "by_workspace", actor: "by_actor", event_type: "by_type" } as const;
+  return {
+    index: first === undefined ? "by_time" : names[first],
+    prefix: first === undefined ? [stream] : [stream, filter[first] as string],
+    range,
+    rest: ({ event }) => others.every((field) => event[field] === filter[field]),
+    exact: others.length === 0,
+  };
+}
+
+const PAGE = 500;
+
+/** Every matching record, page by page, in time order or newest first. Nothing is cut off. */
+export async function* scanAudit(
+  store: DocumentStore,
+  stream: string,
+  filter: AuditFilter,
+  reverse = false,
+): AsyncGenerator<AuditRecord> {
+  const { index, prefix, range, rest } = plan(stream, filter);
+  let cursor: string | undefined;
+  do {
+    const page = await store.list("audit", index, prefix, {
+      limit: PAGE,
+      reverse,
+      ...range,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const { doc } of page.items) {
+      const record = doc as unknown as AuditRecord;
+      if (rest(record)) yield record;
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}
+
+/** One page, newest first, and how many match in all. */
+export async function pageAudit(
+  store: DocumentStore,
+  stream: string,
+  filter: AuditFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ readonly records: readonly AuditRecord[]; readonly total: number }> {
+  const { index, prefix, range, exact } = plan(stream, filter);
+  if (exact) {
+    const whole = index === "by_time" && range.from === undefined && range.to === undefined;
+    const [{ items }, total] = await Promise.all([
+      store.list("audit", index, prefix, { limit, offset, reverse: true, ...range }),
+      whole ? lengthOf(store, stream) : store.count("audit", index, prefix, range),
+    ]);
+    return { records: items.map(({ doc }) => doc as unknown as AuditRecord), total };
+  }
+  const records: AuditRecord[] = [];
+  let total = 0;
+  for await (const record of scanAudit(store, stream, filter, true)) {
+    if (total >= offset && records.length < limit) records.push(record);
+    total += 1;
+  }
+  return { records, total };
+}
+
+/** How many records a stream holds: they are numbered from 1 without a gap, so that nothing needs counting. */
+export async function lengthOf(store: DocumentStore, stream: string): Promise<number> {
+  const { items } = await store.list("audit", "stream", [stream], { limit: 1, reverse: true });
+  return (items[0]?.doc as unknown as AuditRecord | undefined)?.stream_seq ?? 0;
+}

@@ -1,0 +1,199 @@
+import type { JsonObject } from "@seneschal/core";
+import type { Message } from "@seneschal/core/keys";
+import type { IndexValue } from "@seneschal/core/ports";
+import { ceremonies, heldShares } from "../../custody/ceremonies/collections.ts";
+import { encryptedShares, generationCeremonies, heldKeys } from "../../custody/generation-ceremonies/collections.ts";
+import { recoveries, recoveryShares } from "../../custody/recovery/collections.ts";
+import { signingSessions } from "../../custody/signing-sessions/collections.ts";
+import { acceptances } from "../../ground/audit/gaps.ts";
+import { logKeys } from "../../ground/audit/log-key.ts";
+import { checkpoints } from "../../ground/audit/sealer.ts";
+import { instances } from "../../ground/instance/collections.ts";
+import { organizations } from "../../ground/organizations/collections.ts";
+import { organizationKeyRecords } from "../../ground/organizations/keys.ts";
+import { crks } from "../../ground/organizations/root-keys.ts";
+import { certificates } from "../../ground/pki/certificates.ts";
+import { authorities } from "../../ground/pki/collections.ts";
+import { signingRequests, spentNonces } from "../../ground/signatures/requests.ts";
+import type { Collection } from "../../ground/store/collection.ts";
+import { edgeSyncs, edges } from "../../partners/edges/collections.ts";
+import { federationIdentities, federations } from "../../partners/federation/collections.ts";
+import { messageReceipts, messages, receiptId } from "../../partners/messages/collections.ts";
+import { deletionConsents, dispatches, replicas, shares } from "../../partners/replication/collections.ts";
+import { admins } from "../../people/admins/collections.ts";
+import { devices } from "../../people/devices/collections.ts";
+import { emergencyActs } from "../../people/emergency/acts.ts";
+import { emergencies } from "../../people/emergency/collections.ts";
+import { bootstrapMarks, enrollmentTokens } from "../../people/enrollment/collections.ts";
+import { groups, memberships } from "../../people/groups/collections.ts";
+import { mfaFactors } from "../../people/mfa/collections.ts";
+import { roleAssignments, roles } from "../../people/roles/collections.ts";
+import { serviceIdentities } from "../../people/service-identities/collections.ts";
+import { users } from "../../people/users/collections.ts";
+import { admissions } from "../../workspaces/admissions/collections.ts";
+import { policies } from "../../workspaces/policies/collections.ts";
+import { invitations, joinRequests, seats, workspaces } from "../../workspaces/workspaces/collections.ts";
+import { dekUseId, dekUseRecords } from "../../workspaces/workspaces/dek-uses.ts";
+import { rotationPolicies } from "../../workspaces/workspaces/rotation-policies.ts";
+import { reportSeals } from "../compliance/collections.ts";
+import { backups } from "./collections.ts";
+
+/** How the documents of a collection that belong to an organisation are found. */
+type Where =
+  /** The document of the organisation's own id. */
+  | { readonly kind: "self" }
+  /** Through an index whose first value is the organisation. */
+  | { readonly kind: "index"; readonly index: string }
+  /** Through an index whose first value is the id of a document of another collection that belongs to it. */
+  | { readonly kind: "below"; readonly index: string; readonly parent: string }
+  /** By ids that documents of another collection name. */
+  | {
+      readonly kind: "named";
+      readonly parent: string;
+      readonly ids: (parent: JsonObject, parentId: string) => readonly string[];
+    };
+
+/** A document of a backup and what is in its place now; answers what is to stand there, `undefined` to leave it alone. */
+type Merge = (saved: JsonObject, current: JsonObject, org: string) => JsonObject | undefined;
+
+export interface Belonging {
+  readonly collection: Collection<object>;
+  readonly where: Where;
+  readonly merge: Merge;
+}
+
+/** Time goes on: what was revoked, disabled or removed since stays so. */
+const replace: Merge = (saved, current) => {
+  const over = current["status"] === "revoked" || current["enrollment_status"] === "disabled" || current["active"] === false;
+  return over ? undefined : saved;
+};
+
+/** Root keys and working keys never go back to an earlier epoch, nor does what counts or remembers. */
+const keep: Merge = () => undefined;
+
+/** An organisation that was configured and has no root key yet takes the one of the backup. */
+const organization: Merge = (saved, current) => (current["crk_id"] === null ? { ...saved, ...withoutKey(current) } : undefined);
+
+function withoutKey({ crk_id: _none, ...rest }: JsonObject): JsonObject {
+  return rest;
+}
+
+/** A workspace of one's own goes back; its key version does not, and signatures for an earlier revision stay worthless. */
+const workspace: Merge = (saved, current, org) => {
+  if (saved["org_id"] !== org) return undefined;
+  const newer = Number(current["dek_version"]) > Number(saved["dek_version"]);
+  return {
+    ...saved,
+    ...(newer ? { dek_version: current["dek_version"], dek_created_at: current["dek_created_at"] } : {}),
+    revision: Math.max(Number(current["revision"]), Number(saved["revision"])) + 1,
+  } as JsonObject;
+};
+
+/** No key version is lost that either side has. */
+const seat: Merge = (saved, current, org) =>
+  saved["org_id"] === org
+    ? { ...saved, deks: { ...(saved["deks"] as JsonObject), ...(current["deks"] as JsonObject) } }
+    : undefined;
+
+/** Compiled policies are known by id and version: a text never comes back under a number that stood for another. */
+const policy: Merge = (saved, current) => ({
+  ...saved,
+  version: Math.max(Number(saved["version"]), Number(current["version"])) + 1,
+});
+
+function belongs<T extends object>(collection: Collection<T>, where: Where, merge: Merge = replace): Belonging {
+  return { collection: collection as Collection<object>, where, merge };
+}
+
+const index = (name: string): Where => ({ kind: "index", index: name });
+const named = (parent: { readonly name: string }, ids: (parent: JsonObject, parentId: string) => readonly string[]): Where => ({
+  kind: "named",
+  parent: parent.name,
+  ids,
+});
+const below = (name: string, parent: { readonly name: string }): Where => ({ kind: "below", index: name, parent: parent.name });
+
+/** Everything that belongs to an organisation; parents stand before what lies below them. What is not here stands in `passing`. */
+export const belongings: readonly Belonging[] = [
+  belongs(organizations, { kind: "self" }, organization),
+  belongs(organizationKeyRecords, { kind: "self" }, keep),
+  belongs(crks, index("by_org"), keep),
+  belongs(encryptedShares, below("by_crk", crks), keep),
+  belongs(admins, index("by_org")),
+  belongs(
+    mfaFactors,
+    named(admins, (_, id) => [id]),
+    keep,
+  ),
+  belongs(users, index("by_subject")),
+  belongs(serviceIdentities, index("by_org")),
+  belongs(devices, index("by_org")),
+  belongs(certificates, index("by_org")),
+  belongs(groups, index("by_org")),
+  belongs(memberships, below("by_group", groups)),
+  belongs(roles, index("by_org")),
+  belongs(roleAssignments, below("by_role", roles)),
+  belongs(seats, index("by_org"), seat),
+  belongs(
+    workspaces,
+    named(seats, (seat) => [String(seat["workspace_id"])]),
+    workspace,
+  ),
+  belongs(dekUseRecords, named(seats, usesOfSeat), keep),
+  belongs(admissions, below("by_workspace", workspaces)),
+  belongs(invitations, below("by_workspace", workspaces)),
+  belongs(joinRequests, index("by_group")),
+  belongs(rotationPolicies, index("by_org")),
+  belongs(policies, index("by_org"), policy),
+  belongs(federationIdentities, { kind: "self" }, keep),
+  belongs(federations, index("by_org"), keep),
+  belongs(shares, index("by_org"), keep),
+  belongs(replicas, index("by_org"), keep),
+  belongs(dispatches, index("by_org"), keep),
+  belongs(deletionConsents, below("by_workspace", workspaces), keep),
+  belongs(reportSeals, index("by_org")),
+  belongs(edges, index("by_org")),
+  belongs(
+    edgeSyncs,
+    named(edges, (_, id) => [id]),
+    keep,
+  ),
+  belongs(messages, index("held"), keep),
+  belongs(
+    messageReceipts,
+    named(messages, (message) => [receiptId(message as unknown as Message)]),
+    keep,
+  ),
+];
+
+/**
+ * Collections that no backup holds, and why. Every collection of the gateway stands here or in `belongings`; a test compares the
+ * two with what is declared.
+ */
+export const passing: readonly (readonly [collection: { readonly name: string }, reason: string])[] = [
+  ...[authorities, bootstrapMarks, instances].map((own) => [own, "the instance's own"] as const),
+  ...[acceptances, checkpoints, logKeys].map((log) => [log, "of the audit log, which is never restored over"] as const),
+  [backups, "a record of backups; another instance reads it from their files"],
+  ...[ceremonies, heldShares, generationCeremonies, heldKeys, recoveries, recoveryShares].map(
+    (open) => [open, "secrets that are erased within a day"] as const,
+  ),
+  ...[emergencies, emergencyActs, enrollmentTokens, signingRequests, signingSessions, spentNonces].map(
+    (brief) => [brief, "over within a day"] as const,
+  ),
+];
+
+function usesOfSeat(seat: JsonObject): readonly string[] {
+  return Object.keys(seat["deks"] as JsonObject).map((version) => dekUseId(String(seat["workspace_id"]), Number(version)));
+}
+
+/** The index values to list by, for one organisation and the ids found so far. */
+export function prefixes(where: Where, org: string, found: ReadonlyMap<string, ReadonlyMap<string, JsonObject>>) {
+  switch (where.kind) {
+    case "index":
+      return [[org]] as readonly (readonly IndexValue[])[];
+    case "below":
+      return [...(found.get(where.parent)?.keys() ?? [])].map((id) => [id]);
+    default:
+      return [];
+  }
+}

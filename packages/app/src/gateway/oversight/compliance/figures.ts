@@ -1,0 +1,144 @@
+import type { Json, JsonObject } from "@seneschal/core";
+import type { Workspace } from "@seneschal/core/keys";
+import type { Collection } from "../../ground/store/collection.ts";
+import { every } from "../../ground/store/every.ts";
+import { admins } from "../../people/admins/collections.ts";
+import { devices } from "../../people/devices/collections.ts";
+import { memberships } from "../../people/groups/collections.ts";
+import { roleAssignments, roles } from "../../people/roles/collections.ts";
+import { serviceIdentities } from "../../people/service-identities/collections.ts";
+import { users } from "../../people/users/collections.ts";
+import type { GatewayServices } from "../../services.ts";
+import { admissions } from "../../workspaces/admissions/collections.ts";
+import { seats, workspaces } from "../../workspaces/workspaces/collections.ts";
+import { auditFigures } from "../audit-views/figures.ts";
+import { scanAudit } from "../audit-views/query.ts";
+import type { GrowingObject } from "./growing.ts";
+import { type LastUses, lastUses } from "./last-uses.ts";
+import type { Scope } from "./scope.ts";
+
+/** What happened in a period: counts over the whole audit log of the organisation. */
+export async function summary({ store, read }: GatewayServices, { org, period, size }: Scope): Promise<GrowingObject> {
+  return { ...(await auditFigures(store, org, period, size)), workspace_count: await read.count(seats, "by_org", [org]) };
+}
+
+/** Everything that is held about one person (GDPR Art. 15): the record, memberships, admissions, roles, and every event it did or that names it. */
+export async function subjectAccess(services: GatewayServices, scope: Scope, subject: string): Promise<GrowingObject> {
+  const { org, period, size } = scope;
+  const [user] = await services.read.list(users, "by_subject", [org, subject], { limit: 1 });
+  const ids = new Set([subject, ...(user === undefined ? [] : [user.id])]);
+  async function* held<T extends object>(from: Collection<T>) {
+    for (const id of ids) {
+      for await (const found of every(services, from, "by_identity", [org, id])) yield found as unknown as JsonObject;
+    }
+  }
+  let total = 0;
+  async function* events() {
+    for await (const { event, stream_seq } of scanAudit(services.store, org, period)) {
+      if (stream_seq > size || !(ids.has(event.actor) || mentions(event.metadata, ids))) continue;
+      total += 1;
+      yield { ...event };
+    }
+  }
+  return {
+    subject_id: subject,
+    identity: await identityOf(services, org, ids),
+    memberships: held(memberships),
+    admissions: held(admissions),
+    roles: held(roleAssignments),
+    events: events(),
+    total_events: () => total,
+  };
+}
+
+async function identityOf({ read }: GatewayServices, org: string, ids: ReadonlySet<string>): Promise<JsonObject | null> {
+  for (const [type, from] of [
+    ["admin", admins],
+    ["user", users],
+    ["service", serviceIdentities],
+    ["device", devices],
+  ] as const) {
+    for (const id of ids) {
+      const found = await read.get<{ readonly org_id: string; readonly credentials?: unknown }>(from as never, id);
+      if (found?.org_id !== org) continue;
+      // Hashes of credentials are about the key, not about the person.
+      const { credentials: _, ...facts } = found;
+      return { type, ...(facts as JsonObject) };
+    }
+  }
+  return null;
+}
+
+function mentions(value: Json, ids: ReadonlySet<string>): boolean {
+  if (typeof value === "string") return ids.has(value);
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some((item) => mentions(item as Json, ids));
+}
+
+/** Who can reach which workspace, and when they last did. */
+export async function accessReview(services: GatewayServices, scope: Scope): Promise<GrowingObject> {
+  const { org, period, size } = scope;
+  let total = 0;
+  async function* reviewed() {
+    for await (const { workspace_id, group_id } of every(services, seats, "by_org", [org])) {
+      const workspace = await services.read.get(workspaces, workspace_id);
+      if (workspace === undefined) continue;
+      total += 1;
+      yield await reviewOf(services, org, workspace, group_id, lastUses(services.store, scope, workspace_id));
+    }
+  }
+  return {
+    audit_stats: await auditFigures(services.store, org, period, size),
+    workspaces: reviewed(),
+    total_workspaces: () => total,
+  };
+}
+
+async function reviewOf(
+  services: GatewayServices,
+  org: string,
+  workspace: Workspace,
+  group: string | null,
+  uses: LastUses,
+): Promise<GrowingObject> {
+  async function* admitted() {
+    for await (const admission of every(services, admissions, "by_workspace", [workspace.id])) {
+      const { org_id, status, identity_id, identity_type, granted_by, granted_at } = admission;
+      if (org_id !== org || status !== "active") continue;
+      yield { ...(await knownAs(services, org, identity_id)), identity_type, granted_by, granted_at };
+    }
+  }
+  async function* members(group_id: string) {
+    for await (const { identity_id, identity_type } of every(services, memberships, "by_group", [group_id])) {
+      yield { ...(await knownAs(services, org, identity_id)), identity_type };
+    }
+  }
+  const { id, name, classification, mode, crk_protected, status } = workspace;
+  return {
+    ...{ workspace_id: id, name, classification, mode, crk_protected, status },
+    last_access: await uses.newest(),
+    admissions: uses.of(admitted()),
+    groups: group === null ? [] : [{ group_id: group, members: uses.of(members(group)) }],
+  };
+}
+
+/** What a reader knows somebody by, and what it may be; an identity without a record has its id alone. */
+async function knownAs(services: GatewayServices, org: string, identity: string) {
+  const { read } = services;
+  const admin = await read.get(admins, identity);
+  const names = admin?.org_id === org ? [admin.role as string] : [];
+  for await (const { role_id } of every(services, roleAssignments, "by_identity", [org, identity])) {
+    const role = await read.get(roles, role_id);
+    if (role !== undefined) names.push(role.name);
+  }
+  return { identity_id: identity, name: await nameOf(services, org, identity), roles: names.sort() };
+}
+
+async function nameOf({ read }: GatewayServices, org: string, identity: string): Promise<string | null> {
+  for (const from of [admins, users, serviceIdentities] as const) {
+    const found = await read.get<{ readonly org_id: string; readonly name: string }>(from as never, identity);
+    if (found?.org_id === org) return found.name;
+  }
+  const device = await read.get(devices, identity);
+  return device?.org_id === org ? device.device_name : null;
+}

@@ -1,0 +1,111 @@
+import type { Handlers, Payload } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { invalidField, notFound, timestamp } from "@seneschal/core/keys";
+import type { Call } from "../../ground/call.ts";
+import { ownOrganization } from "../../ground/organizations/own-organization.ts";
+import type { GatewayServices } from "../../services.ts";
+import type { Period } from "../audit-views/figures.ts";
+import { lengthOf } from "../audit-views/query.ts";
+import { type ReportFacts, type ReportSeal, reportSeals } from "./collections.ts";
+import { accessReview, subjectAccess, summary } from "./figures.ts";
+import type { GrowingObject } from "./growing.ts";
+import { reportBytes } from "./report.ts";
+import type { Scope } from "./scope.ts";
+
+type Routes = Pick<
+  GatewayContract,
+  "summaryReport" | "subjectAccessReport" | "accessReviewReport" | "exportReport" | "listReportSeals" | "getReportSeal"
+>;
+
+interface ReportRequest {
+  readonly type: ReportFacts["type"];
+  readonly org_id?: string | undefined;
+  readonly subject_id?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+const PERIOD = 30 * 86_400_000;
+
+/** 30 days by default; about a person, everything there is. */
+function periodOf({ type, since, until }: ReportRequest, now: number): Period {
+  const end = until ?? timestamp(now);
+  if (type === "gdpr-dsar") return { since: since ?? timestamp(0), until: end };
+  const period = { since: since ?? timestamp(Date.parse(end) - PERIOD), until: end };
+  if (period.since > period.until) throw invalidField("since", "must not be after until");
+  return period;
+}
+
+function figures(services: GatewayServices, request: ReportRequest, scope: Scope): Promise<GrowingObject> {
+  switch (request.type) {
+    case "summary":
+      return summary(services, scope);
+    case "access-review":
+      return accessReview(services, scope);
+    case "gdpr-dsar":
+      if (request.subject_id === undefined) throw invalidField("subject_id", "required");
+      return subjectAccess(services, scope, request.subject_id);
+    default:
+      return request.type satisfies never;
+  }
+}
+
+/** Begins a report. That it was asked for is audited before the first byte leaves, its digest when the last one did. */
+async function begin(services: GatewayServices, call: Call, request: ReportRequest, format: ReportSeal["format"]) {
+  const org = ownOrganization(call.principal, request.org_id);
+  const scope = { org, period: periodOf(request, call.now), size: await lengthOf(services.store, org) };
+  const data = await figures(services, request, scope);
+  const { type } = request;
+  const id = services.newId(call.now);
+  await services.organizationKeys.ensureKek(org);
+  await services.transact(call, async (unit) => {
+    // What cannot be signed is not begun.
+    await services.organizationKeys.publicKeys(unit, org);
+    unit.record({ type: "audit.export", metadata: { report: type, report_id: id, format } });
+  });
+  const facts: ReportFacts = {
+    ...{ id, type, org_id: org, generated_at: timestamp(call.now), generated_by: call.principal.id },
+    period: scope.period,
+    log_size: scope.size,
+  };
+  return reportBytes(services, call, facts, data, format);
+}
+
+async function answered(services: GatewayServices, call: Call, request: ReportRequest): Promise<Payload> {
+  return { body: await begin(services, call, request, "json") };
+}
+
+export const complianceHandlers: Handlers<Routes, GatewayServices> = {
+  summaryReport: (services, { principal, body, now, requestId }) =>
+    answered(services, { principal, now, requestId }, { type: "summary", ...body }),
+
+  subjectAccessReport: (services, { principal, body, now, requestId }) =>
+    answered(services, { principal, now, requestId }, { type: "gdpr-dsar", ...body }),
+
+  accessReviewReport: (services, { principal, body, now, requestId }) =>
+    answered(services, { principal, now, requestId }, { type: "access-review", ...body }),
+
+  async exportReport(services, { principal, body, now, requestId }) {
+    const { format, ...request } = body;
+    const bytes = await begin(services, { principal, now, requestId }, request, format);
+    return {
+      filename: `report-${request.type}.${format}`,
+      mediaType: format === "csv" ? "text/csv; charset=utf-8" : "text/html; charset=utf-8",
+      headers: { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'" },
+      body: bytes,
+    };
+  },
+
+  async listReportSeals({ read }, { principal, query }) {
+    const { items, total } = await read.page(reportSeals, "by_org", [principal.org], query);
+    return { reports: items.map(view), count: items.length, total };
+  },
+
+  async getReportSeal({ read }, { principal, params }) {
+    const seal = await read.get(reportSeals, params.id);
+    if (seal === undefined || seal.org_id !== principal.org) throw notFound("report");
+    return view(seal);
+  },
+};
+
+const view = (seal: ReportSeal) => ({ ...seal, period: { ...seal.period } });

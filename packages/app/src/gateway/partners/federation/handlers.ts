@@ -1,0 +1,217 @@
+import type { Handlers, RequestFacts } from "@seneschal/contract";
+import { type GatewayContract, gatewayContract, type SignedOperation } from "@seneschal/contract/gateway";
+import { isCoded } from "@seneschal/core";
+import { establishFederation, invalidField, refusal, stepFederation } from "@seneschal/core/keys";
+import type { EntityReading } from "../../entity-tags.ts";
+import type { GatewayUnit } from "../../ground/call.ts";
+import { isLocal } from "../../ground/organizations/is-local.ts";
+import { ownOrganization } from "../../ground/organizations/own-organization.ts";
+import type { SignatureParams } from "../../ground/signatures/signatures.ts";
+import { signedBody } from "../../ground/signatures/signed-body.ts";
+import { every } from "../../ground/store/every.ts";
+import type { GatewayServices } from "../../services.ts";
+import { standingOf } from "../replication/followers.ts";
+import { offerWaiting } from "../replication/offer.ts";
+import { useOf } from "./budgets.ts";
+import { checkPartner, type PartnerHealth } from "./check-health.ts";
+import { federationIdentities, federations, type StoredFederation } from "./collections.ts";
+import { endFederation } from "./end.ts";
+import { findFederation, requireFederation } from "./find.ts";
+import { ensureIdentity } from "./identity.ts";
+import { pemBase64 } from "./pem.ts";
+import { pinnedBundle } from "./pinned-bundle.ts";
+import { bringRenewal, renewForPartner } from "./renew.ts";
+import { partnerKey, signForPartner } from "./sign-for-partner.ts";
+import { takeInCertificate } from "./take-in.ts";
+import { federationView } from "./view.ts";
+
+type Routes = Pick<
+  GatewayContract,
+  | "initFederation"
+  | "establishFederation"
+  | "listFederations"
+  | "federationHealth"
+  | "getFederation"
+  | "revokeFederation"
+  | "renewFederationCertificate"
+  | "importFederationCertificate"
+>;
+
+interface SignedCall {
+  readonly signature: string | undefined;
+  readonly params: SignatureParams | undefined;
+  readonly request: RequestFacts;
+}
+
+/** Every change of a federation is signed by the organisation's root key. */
+function requireSigned(
+  services: GatewayServices,
+  unit: GatewayUnit,
+  operation: SignedOperation,
+  partner: string,
+  call: SignedCall,
+) {
+  const { signature, params, request } = call;
+  return services.signatures.require(unit, {
+    operation,
+    resourceId: partner,
+    body: signedBody(request.rawBody),
+    signature,
+    params,
+  });
+}
+
+/** Throws `VALIDATION_ERROR` unless a partner may be called there. */
+function requireTarget({ targets }: GatewayServices, partner_url: string): void {
+  const url = new URL(partner_url);
+  const field = "partner_url";
+  if (url.protocol !== "https:") throw invalidField(field, "expected https");
+  if (url.username !== "" || url.password !== "") throw invalidField(field, "must not hold credentials");
+  if (url.search !== "" || url.hash !== "") throw invalidField(field, "expected no query and no fragment");
+  const reason = targets.federation.refusal(url);
+  if (reason !== undefined) throw invalidField(field, reason);
+}
+
+/** A tag stands for the federation, not for what waits on either side. */
+export const federationReading: EntityReading<never> = {
+  tagged: ({ use: _, outbox: __, follows: ___, ...federation }: { use?: unknown; outbox?: unknown; follows?: unknown }) =>
+    federation,
+};
+
+export const federationHandlers: Handlers<Routes, GatewayServices> = {
+  async initFederation(services, { principal, body, now, requestId, request }) {
+    const org = ownOrganization(principal, body.org_id);
+    await services.organizationKeys.ensureKek(org);
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const signed = { signature: body.crk_signature, params: body.signature_params, request };
+      await requireSigned(services, unit, "federation.init", "", signed);
+      const { csr, certificate, serial_number, expires_at } = await ensureIdentity(services, unit, org);
+      const [issuing = ""] = await services.pki.chain(unit, org);
+      unit.record({ type: "federation.init", metadata: { serial_number } });
+      return {
+        org_id: org,
+        csr: pemBase64(csr),
+        certificate: pemBase64(certificate),
+        public_key: pemBase64(issuing),
+        serial_number,
+        expires_at,
+      };
+    });
+  },
+
+  async establishFederation(services, { principal, body, now, requestId, request }) {
+    const { partner_org_id: partner, partner_url, partner_cert, partner_csr } = body;
+    if (partner === principal.org) throw invalidField("partner_org_id", "is the caller's own organisation");
+    requireTarget(services, partner_url);
+    const { pem } = pinnedBundle(services.crypto, partner_cert, partner, now);
+    const key = partner_csr === undefined ? undefined : partnerKey(services.crypto, partner_csr, partner);
+    await services.organizationKeys.ensureKek(principal.org);
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      if (await isLocal(unit, partner)) throw refusal("CONFLICT", "an organisation of that id lives on this instance");
+      const signed = { signature: body.crk_signature, params: body.signature_params, request };
+      await requireSigned(services, unit, "federation.establish", partner, signed);
+      const known = await findFederation(unit, partner, principal.org);
+      const open = known?.status === "revoked" ? undefined : known;
+      // One that waits for the partner's request is completed by it.
+      if (open !== undefined && (open.status !== "pending" || key === undefined)) {
+        throw refusal("CONFLICT", "a federation with that partner exists");
+      }
+      const id = open?.id ?? services.newId(now);
+      const fresh = establishFederation({ id, org: principal.org, partner_org_id: partner, partner_url, partner_cert: pem }, now);
+      const pending: StoredFederation = {
+        ...fresh,
+        outbound_certificate: null,
+        last_heard_at: null,
+        created_at: open?.created_at ?? fresh.created_at,
+      };
+      const federation: StoredFederation =
+        key === undefined
+          ? pending
+          : {
+              ...pending,
+              ...stepFederation(pending, { kind: "sign", signed: await signForPartner(services, unit, pending, key) }, now).state,
+            };
+      if (open === undefined) unit.insert(federations, id, federation);
+      else unit.put(federations, id, federation);
+      unit.record({
+        type: "federation.create",
+        metadata: { federation_id: id, partner_org_id: partner, serial_number: federation.serial_number },
+      });
+      await offerWaiting(services, unit, federation);
+      return federationView(federation);
+    });
+  },
+
+  async listFederations({ read }, { principal, query }) {
+    const { items, total } = await read.page(federations, "by_org", [principal.org], query);
+    return { federations: items.map(federationView), count: items.length, total };
+  },
+
+  async federationHealth(services, { principal, now }) {
+    const checks: Promise<readonly [string, PartnerHealth]>[] = [];
+    for await (const federation of every(services, federations, "active", [principal.org])) {
+      checks.push(checkPartner(services, federation, now).then((health) => [federation.partner_org_id, health]));
+    }
+    return { results: Object.fromEntries(await Promise.all(checks)) };
+  },
+
+  async getFederation({ read, config }, { principal, params }) {
+    const federation = await requireFederation(read, params.partner_id, principal.org);
+    const [use, standing] = await Promise.all([useOf(read, federation), standingOf({ read }, federation)]);
+    return { ...federationView(federation), ...standing, use: { ...use, budgets: config.federation.budgets } };
+  },
+
+  async revokeFederation(services, { principal, params, body, now, requestId, request }) {
+    const call = { principal, now, requestId };
+    const before = await services.transact(call, async (unit) => {
+      const federation = await requireFederation(unit, params.partner_id, principal.org);
+      const signed = { signature: body.signature, params: body.signature_params, request };
+      await requireSigned(services, unit, "federation.revoke", federation.partner_org_id, signed);
+      await endFederation(services, unit, federation, { revokeCertificates: body.revoke_certs });
+      return federation;
+    });
+    if (!body.notify_partner) return;
+    // It stands whatever the partner answers. The channel's own certificate is the partner's to revoke.
+    const notice = { route: gatewayContract.peerRevocation, body: {} };
+    await services.channels.demand(services.read, before, notice).catch((error: unknown) => {
+      if (!isCoded(error)) throw error;
+      services.log.warn({ federation: before.id, reason: error.message }, "the partner was not told of the revocation");
+    });
+  },
+
+  async renewFederationCertificate(services, { principal, params, body, now, requestId, request }) {
+    const call = { principal, now, requestId };
+    const { renewed, replaced } = await services.transact(call, async (unit) => {
+      const federation = await requireFederation(unit, params.partner_id, principal.org);
+      const signed = { signature: body.signature, params: body.signature_params, request };
+      await requireSigned(services, unit, "federation.renew-cert", federation.partner_org_id, signed);
+      const renewal = await renewForPartner(services, unit, federation);
+      unit.record({
+        type: "federation.cert.renew",
+        metadata: { federation_id: federation.id, serial_number: renewal.renewed.serial_number },
+      });
+      return renewal;
+    });
+    const delivered = await bringRenewal(services, call, renewed, replaced);
+    return {
+      partner_id: renewed.partner_org_id,
+      certificate: pemBase64(renewed.certificate ?? ""),
+      serial_number: renewed.serial_number ?? "",
+      expires_at: renewed.certificate_expires_at ?? "",
+      delivered,
+    };
+  },
+
+  async importFederationCertificate(services, { principal, body, now, requestId, request }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const federation = await requireFederation(unit, body.partner_org_id, principal.org);
+      const signed = { signature: body.signature, params: body.signature_params, request };
+      await requireSigned(services, unit, "federation.import", federation.partner_org_id, signed);
+      if ((await unit.get(federationIdentities, principal.org)) === undefined) {
+        throw refusal("STATE_CONFLICT", "the organisation has no federation key yet");
+      }
+      const { id } = await takeInCertificate(services, unit, federation, body.certificate);
+      unit.record({ type: "federation.cert.import", metadata: { federation_id: id, partner_org_id: body.partner_org_id } });
+    });
+  },
+};

@@ -1,0 +1,33 @@
+import { isCoded, type JsonObject } from "@seneschal/core";
+import type { Call } from "../../ground/call.ts";
+import type { GatewayServices } from "../../services.ts";
+import type { StoredFederation } from "./collections.ts";
+import { federationOfCaller } from "./find.ts";
+import type { RefusedOf } from "./refusals.ts";
+
+/** Does what a partner's gateway asks for; a refusal is told, and thrown on. */
+export async function judged<R>(
+  services: GatewayServices,
+  call: Call,
+  of: RefusedOf,
+  facts: JsonObject,
+  work: (call: Call, federation: StoredFederation) => Promise<R>,
+): Promise<R> {
+  const federation = await federationOfCaller(services.read, call.principal);
+  try {
+    return await work(call, federation);
+  } catch (error) {
+    if (isCoded(error)) await services.refusals.note(services, federation, of, error.code, { ...facts, ...named(error.details) });
+    throw error;
+  }
+}
+
+/** Of the details of a refusal, those that say what of ours or theirs it is about. */
+function named(details: Readonly<Record<string, unknown>>): JsonObject {
+  const names = ["field", "policy_id", "budget", "limit", "version", "revision"];
+  return Object.fromEntries(names.flatMap((name) => (isScalar(details[name]) ? [[name, details[name]]] : [])));
+}
+
+function isScalar(value: unknown): value is string | number {
+  return typeof value === "string" || typeof value === "number";
+}

@@ -1,0 +1,171 @@
+import type { Handlers, Principal } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { lifetimes, type Message, notFound, refusal, stepMessage, timestamp } from "@seneschal/core/keys";
+import { canonicalJson } from "@seneschal/crypto";
+import type { EntityReading } from "../../entity-tags.ts";
+import { utf8 } from "../../ground/bytes.ts";
+import { isLocal } from "../../ground/organizations/is-local.ts";
+import { keyText } from "../../ground/store/collection.ts";
+import type { Reader } from "../../ground/store/reader.ts";
+import type { GatewayServices } from "../../services.ts";
+import { requireRoomForMessage } from "../federation/budgets.ts";
+import { federationOfCaller, requireActive } from "../federation/find.ts";
+import { judged } from "../federation/judged.ts";
+import { copyId, messageReceipts, messages, receiptId } from "./collections.ts";
+import { deliver, requireExpiry } from "./outbox.ts";
+import { requireRecipient } from "./recipient.ts";
+
+type Routes = Pick<GatewayContract, "sendMessage" | "listInbox" | "listSent" | "getMessage" | "deleteMessage" | "deliverMessage">;
+
+/** The caller's copies of a message: of one sent to oneself there are two, the received one first. */
+async function ownCopies(read: Reader, id: string, { org, id: holder }: Principal): Promise<readonly Message[]> {
+  const copies = await read.list(messages, "held", [org, keyText(holder), id]);
+  if (copies.length === 0) throw notFound("message");
+  return copies;
+}
+
+/** The recipient's copy of a message that arrives now. */
+function received(sent: Message, at: string): Message {
+  return {
+    ...sent,
+    org_id: sent.recipient_org_id,
+    direction: "received",
+    status: "delivered",
+    delivered_at: at,
+    read_at: null,
+    error_detail: null,
+    attempts: 0,
+    created_at: at,
+    updated_at: at,
+  };
+}
+
+async function inboxPage(read: Reader, principal: Principal, index: "inbox" | "sent", page: { limit: number; offset: number }) {
+  const { items, total } = await read.page(messages, index, [principal.org, keyText(principal.id)], page);
+  return { messages: [...items], count: items.length, total };
+}
+
+/** What a change with `If-Match` is judged on: the `GET` marks the message read. */
+export const messageReading: EntityReading<{ readonly id: string }> = {
+  read: async ({ read }, { principal, params }) => (await ownCopies(read, params.id, principal))[0] as Message,
+};
+
+export const messageHandlers: Handlers<Routes, GatewayServices> = {
+  async sendMessage(services, { principal, body, now, requestId }) {
+    const { recipient_org_id, recipient_id } = body;
+    const at = timestamp(now);
+    const expires_at = body.expires_at ?? timestamp(now + lifetimes.message);
+    requireExpiry(expires_at, now, lifetimes.messageMax);
+    const message = await services.transact({ principal, now, requestId }, async (unit) => {
+      const local = recipient_org_id === principal.org || (await isLocal(unit, recipient_org_id));
+      if (local) await requireRecipient(unit, recipient_org_id, recipient_id);
+      else await requireActive(unit, recipient_org_id, principal.org);
+      const pending: Message = {
+        id: services.newId(now),
+        org_id: principal.org,
+        direction: "sent",
+        conversation_id: body.conversation_id ?? null,
+        sender_org_id: principal.org,
+        sender_id: principal.id,
+        recipient_org_id,
+        recipient_id,
+        subject: body.subject,
+        body: body.body,
+        status: "pending",
+        expires_at,
+        delivered_at: null,
+        read_at: null,
+        error_detail: null,
+        attempts: 0,
+        created_at: at,
+        updated_at: at,
+      };
+      const sent = local ? stepMessage(pending, { kind: "deliver" }, now) : pending;
+      unit.insert(messages, copyId(sent), sent);
+      const metadata = { message_id: sent.id, recipient_org_id, recipient_id };
+      unit.record({ type: "message.send", metadata });
+      if (local) {
+        const copy = received(sent, at);
+        unit.insert(messages, copyId(copy), copy);
+        unit.record({ type: "message.deliver", org: recipient_org_id, metadata });
+      } else {
+        // The first try is made at once; the outbox makes the others, also after a restart.
+        unit.afterCommit(() => {
+          deliver(services, sent, now).catch((error: unknown) => services.log.warn({ error }, "a delivery failed"));
+        });
+      }
+      return sent;
+    });
+    return message;
+  },
+
+  listInbox: ({ read }, { principal, query }) => inboxPage(read, principal, "inbox", query),
+
+  listSent: ({ read }, { principal, query }) => inboxPage(read, principal, "sent", query),
+
+  async getMessage(services, { principal, params, now, requestId }) {
+    const [first] = await ownCopies(services.read, params.id, principal);
+    if (first?.direction === "sent" || first?.status === "read") return first;
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const [found] = await ownCopies(unit, params.id, principal);
+      const copy = found === undefined ? undefined : await unit.get(messages, copyId(found));
+      if (copy === undefined) throw notFound("message");
+      const read = stepMessage(copy, { kind: "read" }, now);
+      if (read === copy) return copy;
+      unit.put(messages, copyId(read), read);
+      unit.record({ type: "message.read", metadata: { message_id: read.id } });
+      return read;
+    });
+  },
+
+  async deleteMessage(services, { principal, params, now, requestId }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      for (const copy of await ownCopies(unit, params.id, principal)) unit.delete(messages, copyId(copy));
+      unit.record({ type: "message.delete", metadata: { message_id: params.id } });
+    });
+  },
+
+  deliverMessage: (services, { principal, body, now, requestId }) =>
+    judged(services, { principal, now, requestId }, "message", {}, (call) =>
+      services.transact(call, async (unit) => {
+        const { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, expires_at } = body;
+        const federation = await federationOfCaller(unit, principal);
+        if (sender_org_id !== principal.org) {
+          throw refusal("FORBIDDEN", "partners deliver for their own organisation only", { field: "sender_org_id" });
+        }
+        if (recipient_org_id !== federation.org_id) {
+          throw refusal("FORBIDDEN", "the federation is with another organisation", { field: "recipient_org_id" });
+        }
+        const content = canonicalJson({ conversation_id, sender_id, recipient_id, subject, body: body.body, expires_at });
+        const digest = Buffer.from(services.crypto.hash("sha256", utf8(content))).toString("hex");
+        const receiptOf = receiptId({ recipient_org_id, sender_org_id, id });
+        const receipt = await unit.get(messageReceipts, receiptOf);
+        if (receipt !== undefined) {
+          if (receipt.digest !== digest) throw refusal("CONFLICT", "another message of that id was delivered");
+          return { message_id: id };
+        }
+        requireExpiry(expires_at, now, lifetimes.messageMax);
+        await requireRecipient(unit, recipient_org_id, recipient_id);
+        await requireRoomForMessage(services, unit, federation);
+        const at = timestamp(now);
+        const facts = { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, body: body.body };
+        const copy = received({ ...facts, ...arriving(at), org_id: recipient_org_id, expires_at }, at);
+        unit.insert(messages, copyId(copy), copy);
+        unit.insert(messageReceipts, receiptOf, { digest, expires_at });
+        unit.record({
+          type: "message.deliver",
+          org: recipient_org_id,
+          metadata: { message_id: id, sender_org_id, sender_id, recipient_id },
+        });
+        return { message_id: id };
+      }),
+    ),
+};
+
+/** What is not the sender's to say. */
+function arriving(at: string) {
+  return {
+    ...({ direction: "received", status: "pending", delivered_at: null, read_at: null, error_detail: null } as const),
+    ...{ attempts: 0, created_at: at, updated_at: at },
+  };
+}

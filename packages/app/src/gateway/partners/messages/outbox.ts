@@ -1,0 +1,82 @@
+import { gatewayContract } from "@seneschal/contract/gateway";
+import { isCoded } from "@seneschal/core";
+import { isPast, type Message, refusal, stepMessage } from "@seneschal/core/keys";
+import { systemCall } from "../../ground/call.ts";
+import { keyText } from "../../ground/store/collection.ts";
+import type { GatewayServices } from "../../services.ts";
+import { findFederation } from "../federation/find.ts";
+import { openLanes } from "../federation/lanes.ts";
+import { copyId, messages } from "./collections.ts";
+
+/**
+ * The rounds of the courier of messages. What is refused for good fails; anything else is tried again, less and less often, until the
+ * message expires. Two processes may try the same message: the receiver takes it once.
+ */
+export const messageLanes = () =>
+  openLanes<Message>({
+    outbox: messages,
+    laneOf: ({ org_id, recipient_org_id }) => [org_id, keyText(recipient_org_id)],
+    deliver: (services, _id, message, now) => deliver(services, message, now),
+  });
+
+/** One try of one message; false when the partner is not to be reached. */
+export async function deliver(services: GatewayServices, message: Message, now: number): Promise<boolean> {
+  const outcome = isPast(message.expires_at, now) ? miss("expired") : await attempt(services, message);
+  const result = outcome.input.kind === "deliver" ? "done" : outcome.final ? "refused" : "retry";
+  services.metrics.dispatched("message", result);
+  await services.transact(systemCall("system:courier", message.org_id, now), async (unit) => {
+    const current = await unit.get(messages, copyId(message));
+    if (current?.status !== "pending") return;
+    const next = stepMessage(current, outcome.input, now);
+    unit.put(messages, copyId(next), outcome.final ? { ...next, status: "failed" } : next);
+    if (next.status !== "pending" || outcome.final) {
+      unit.record({
+        type: "message.deliver",
+        result: next.status === "delivered" ? "success" : "error",
+        metadata: { message_id: next.id, recipient_org_id: next.recipient_org_id, attempts: next.attempts },
+      });
+    }
+  });
+  return outcome.unreachable !== true;
+}
+
+interface Outcome {
+  readonly input: { readonly kind: "deliver" } | { readonly kind: "miss"; readonly detail: string };
+  readonly final: boolean;
+  readonly unreachable?: boolean;
+}
+
+const miss = (detail: string, final = false): Outcome => ({ input: { kind: "miss", detail }, final });
+
+async function attempt(services: GatewayServices, message: Message): Promise<Outcome> {
+  const { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, body } = message;
+  const { created_at, expires_at } = message;
+  const federation = await findFederation(services.read, recipient_org_id, sender_org_id);
+  if (federation?.status !== "active") return miss("the federation is not active", true);
+  const letter = {
+    ...{ id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, body, created_at, expires_at },
+  };
+  try {
+    const answer = await services.channels.call(services.read, federation, {
+      route: gatewayContract.deliverMessage,
+      body: letter,
+    });
+    if (answer.status === 201 && answer.body?.message_id === id) return { input: { kind: "deliver" }, final: false };
+    // What the partner says is wrong with the message stays wrong; what is wrong with the partner may pass.
+    const final = [400, 404, 409, 413, 422].includes(answer.status);
+    return miss(`the partner refused with status ${answer.status}`, final);
+  } catch (error) {
+    if (isCoded(error, "FEDERATION_FAILED")) return { ...miss(error.message), unreachable: true };
+    services.log.error({ error, message: id }, "a delivery failed on our side");
+    return miss("failed here");
+  }
+}
+
+/** Throws unless a message may expire then. */
+export function requireExpiry(expires_at: string, now: number, longest: number): void {
+  const at = Date.parse(expires_at);
+  const problem = at <= now ? "must be in the future" : at > now + longest ? "is too far away" : undefined;
+  if (problem !== undefined) {
+    throw refusal("VALIDATION_ERROR", `expires_at: ${problem}`, { field: "expires_at", reason: problem });
+  }
+}

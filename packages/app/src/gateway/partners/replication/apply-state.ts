@@ -1,0 +1,102 @@
+import type { PeerState } from "@seneschal/contract/gateway";
+import { type Invitation, isPast, judgePush, milliseconds, type Replica, refusal, timestamp } from "@seneschal/core/keys";
+import type { GatewayUnit } from "../../ground/call.ts";
+import { isLocal } from "../../ground/organizations/is-local.ts";
+import type { GatewayServices } from "../../services.ts";
+import { invitations, workspaces } from "../../workspaces/workspaces/collections.ts";
+import { requireRoomForOffer } from "../federation/budgets.ts";
+import type { StoredFederation } from "../federation/collections.ts";
+import { replicaId, replicas } from "./collections.ts";
+import { endReplica } from "./end-replica.ts";
+import { requirePoliciesCompile } from "./take-policies.ts";
+import { takeShare } from "./take-share.ts";
+
+/**
+ * Looks into what an owner's instance says before anything of it is taken over: policies are compiled here, outside of the transaction.
+ * Throws `POLICY_INVALID`.
+ */
+export async function checkState(services: GatewayServices, federation: StoredFederation, state: PeerState): Promise<void> {
+  if (state.stage !== "shared") return;
+  const known = await services.read.get(replicas, replicaId(state.workspace_id, federation.org_id));
+  if (known?.federation_id !== federation.id || state.sequence <= known.sequence) return;
+  await requirePoliciesCompile(services, federation, state.workspace_id, state.policies);
+}
+
+/**
+ * Takes over what the owner's instance says of a workspace, as far as it may say so: about its own workspaces, never backwards, and
+ * nothing about a membership that nobody here accepted. Answers up to where is known now. Throws `FORBIDDEN`, `CONFLICT`,
+ * `STATE_CONFLICT`; then nothing changed.
+ */
+export async function applyState(
+  services: GatewayServices,
+  unit: GatewayUnit,
+  federation: StoredFederation,
+  state: PeerState,
+): Promise<number> {
+  const { workspace_id: id, sequence } = state;
+  const { org_id: org, partner_org_id: owner } = federation;
+  if (await isLocal(unit, owner)) {
+    throw refusal("CONFLICT", "an organisation of that id lives on this instance", { owner_org_id: owner });
+  }
+  const replica = await unit.get(replicas, replicaId(id, org));
+  // What is another partner's, or somebody's here, does not exist for this one: it learns no more than of an id that nobody has.
+  const known = replica?.federation_id === federation.id ? replica : undefined;
+  const existing = await unit.get(workspaces, id);
+  const taken = (replica !== undefined && known === undefined) || (existing !== undefined && existing.org_id !== owner);
+  const invitation_id = state.stage === "offered" ? { invitation_id: state.invitation.id } : {};
+  switch (judgePush(known, { sequence, stage: state.stage, ...invitation_id })) {
+    case "stale":
+      return known?.sequence ?? sequence;
+    case "end":
+      if (known !== undefined) await endReplica(services, unit, known, "owner");
+      return sequence;
+    case "replace":
+      if (known !== undefined) await endReplica(services, unit, known, "owner");
+      await takeOffer(services, unit, federation, undefined, state);
+      return sequence;
+    case "offer":
+      if (!taken) await takeOffer(services, unit, federation, known, state);
+      return sequence;
+    case "share":
+      if (known !== undefined && state.stage === "shared") await takeShare(services, unit, federation, known, state);
+      return sequence;
+  }
+}
+
+/**
+ * An invitation from elsewhere; told again, only what it says of the workspace may have changed. It keeps its id if nothing
+ * here has it, begins when it comes, and ends no later than one of ours would; who invited is the owner's word. One that is over is nothing to keep.
+ */
+async function takeOffer(
+  services: GatewayServices,
+  unit: GatewayUnit,
+  federation: StoredFederation,
+  known: Replica | undefined,
+  state: PeerState,
+): Promise<void> {
+  if (state.stage !== "offered") return;
+  const { workspace_id, sequence, workspace: offer, invitation } = state;
+  const { id: federation_id, org_id: org, partner_org_id: owner_org_id } = federation;
+  const { now } = unit.call;
+  const at = timestamp(now);
+  if (known !== undefined) {
+    unit.put(replicas, replicaId(workspace_id, org), { ...known, offer, sequence, updated_at: at });
+    return;
+  }
+  if (isPast(invitation.expires_at, now)) return;
+  await requireRoomForOffer(services, unit, federation);
+  const free = (await unit.get(invitations, invitation.id)) === undefined;
+  const id = free ? invitation.id : services.newId(now);
+  const expires_at = timestamp(Math.min(milliseconds(invitation.expires_at), now + services.config.lifetimes.invitation));
+  const received: Invitation = {
+    ...{ id, workspace_id, org_id: org, invited_by: `${owner_org_id}/${invitation.invited_by}`, status: "pending" },
+    ...{ created_at: at, updated_at: at, expires_at, responded_at: null },
+  };
+  unit.insert(invitations, id, received);
+  unit.put(replicas, replicaId(workspace_id, org), {
+    ...{ workspace_id, org_id: org, owner_org_id, federation_id, invitation_id: invitation.id, received_id: id, group_id: null },
+    ...{ offer, offer_until: expires_at, stage: "offered" as const, sequence, created_at: at, updated_at: at },
+  });
+  const metadata = { org_id: org, owner_org_id, invitation_id: id };
+  unit.record({ type: "workspace.invite", org, workspace: workspace_id, metadata });
+}

@@ -1,0 +1,25 @@
+import type { GatewayServices } from "../../services.ts";
+import type { PeerAnswer } from "../federation/channel.ts";
+import type { StoredFederation } from "../federation/collections.ts";
+import type { Dispatch } from "./collections.ts";
+
+/** What a try came to. `refused`: the partner said no for good, with this code. */
+export type Delivery =
+  | { readonly kind: "done" }
+  /** `unreachable`: so would be all else for this partner. */
+  | { readonly kind: "retry"; readonly detail: string; readonly unreachable?: true }
+  | { readonly kind: "refused"; readonly code: string };
+
+/** Says one kind of thing to a partner. What it throws of `FEDERATION_FAILED` is tried again. */
+export type Send = (
+  services: GatewayServices,
+  dispatch: Dispatch,
+  federation: StoredFederation,
+  now: number,
+) => Promise<Delivery>;
+
+/** What a partner's answer that is no success means: what is wrong with the message stays wrong, what is wrong with the partner may pass. */
+export function refusedOrLater({ status, code }: PeerAnswer): Delivery {
+  if (![400, 404, 409, 413, 422].includes(status)) return { kind: "retry", detail: `the partner refused with status ${status}` };
+  return { kind: "refused", code: code ?? "STATE_CONFLICT" };
+}

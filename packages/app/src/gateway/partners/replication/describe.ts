@@ -1,0 +1,41 @@
+import type { PeerState, TravellingWorkspace } from "@seneschal/contract/gateway";
+import type { Offer, Share, Workspace } from "@seneschal/core/keys";
+import type { GatewayUnit } from "../../ground/call.ts";
+import type { GatewayServices } from "../../services.ts";
+import { invitations, workspaces } from "../../workspaces/workspaces/collections.ts";
+import { sealKeys } from "../../workspaces/workspaces/sealed-keys.ts";
+import { travelling, travellingPolicies } from "../../workspaces/workspaces/travelling.ts";
+import { keysOfPartner } from "../federation/certified-keys.ts";
+import { federations } from "../federation/collections.ts";
+
+/**
+ * The state that a share stands for now, with the keys that its partner did not confirm yet. The number is the share's, read before everything else: what is told under it is never older
+ * than it. `undefined` when there is nothing to tell: the workspace is air-gapped, or the partner's certificate vouches for no keys.
+ */
+export async function describeShare(services: GatewayServices, unit: GatewayUnit, share: Share): Promise<PeerState | undefined> {
+  const { workspace_id, sequence } = share;
+  const ended: PeerState = { workspace_id, sequence, stage: "ended" };
+  if (share.stage === "ended") return ended;
+  const workspace = await unit.get(workspaces, workspace_id);
+  if (workspace === undefined) return ended;
+  if (workspace.mode === "airgap") return undefined;
+  if (share.stage === "offered") {
+    const invitation = await unit.get(invitations, share.invitation_id);
+    if (invitation === undefined) return ended;
+    const { id, invited_by, created_at, expires_at } = invitation;
+    const offer = { id, invited_by, created_at, expires_at };
+    return { workspace_id, sequence, stage: "offered", invitation: offer, workspace: offerOf(workspace) };
+  }
+  const federation = await unit.get(federations, share.federation_id);
+  const keys = federation === undefined ? undefined : keysOfPartner(federation);
+  if (keys === undefined) return undefined;
+  const recipient = { org: share.partner_org_id, exchange: keys.exchange };
+  const sealed = await sealKeys(services, unit, workspace, share.org_id, [recipient], share.follower?.dek_version);
+  const policies = await travellingPolicies(unit, workspace_id);
+  const deks = sealed[recipient.org] ?? "";
+  return { workspace_id, sequence, stage: "shared", workspace: travelling(workspace), policies, deks };
+}
+
+export function offerOf({ name, classification, mode, purpose, crk_protected }: Workspace | TravellingWorkspace): Offer {
+  return { name, classification, mode, purpose, crk_protected };
+}

@@ -1,0 +1,51 @@
+import { isSettled, type Workspace } from "@seneschal/core/keys";
+import type { GatewayServices } from "../../services.ts";
+import { stateHash, travelling } from "../../workspaces/workspaces/travelling.ts";
+import type { StoredFederation } from "../federation/collections.ts";
+import { dispatches, dispatchId, replicaId, replicas, shares } from "./collections.ts";
+
+type Needs = Pick<GatewayServices, "read" | "crypto">;
+
+/** What of a workspace is to be compared between instances: the owner's hash and followers, or what a participant took over. */
+export async function followed({ read, crypto }: Needs, workspace: Workspace, org: string) {
+  if (workspace.replica === true) {
+    const replica = await read.get(replicas, replicaId(workspace.id, org));
+    return replica?.state_sha256 === undefined ? {} : { state_sha256: replica.state_sha256 };
+  }
+  if (workspace.org_id !== org) return {};
+  const all = await read.list(shares, "by_workspace", [workspace.id]);
+  if (all.length === 0) return {};
+  const followers = await Promise.all(
+    all.map(async (share) => {
+      const { federation_id, workspace_id, partner_org_id: org_id, stage, follower } = share;
+      const waiting = await read.get(dispatches, dispatchId({ kind: "state", federation_id, workspace_id }));
+      return {
+        ...{ org_id, stage, up_to_date: isSettled(share), error_detail: waiting?.error_detail ?? null },
+        ...{ revision: follower?.revision ?? null, state_sha256: follower?.state_sha256 ?? null },
+        ...{ dek_version: follower?.dek_version ?? null, confirmed_at: follower?.confirmed_at ?? null },
+      };
+    }),
+  );
+  return { state_sha256: stateHash(crypto, travelling(workspace)), followers };
+}
+
+const SHOWN = 100;
+
+/** What waits for a partner, and how far it followed what it takes part in. */
+export async function standingOf({ read }: Pick<Needs, "read">, { id }: StoredFederation) {
+  const [count, waiting, shared] = await Promise.all([
+    read.count(dispatches, "by_federation", [id]),
+    read.list(dispatches, "by_federation", [id]),
+    read.list(shares, "by_federation", [id]),
+  ]);
+  const [oldest] = waiting.toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1));
+  const follows = shared
+    .filter(({ stage }) => stage === "shared")
+    .map((share) => ({
+      ...{ workspace_id: share.workspace_id, up_to_date: isSettled(share), revision: share.follower?.revision ?? null },
+      ...{ state_sha256: share.follower?.state_sha256 ?? null, confirmed_at: share.follower?.confirmed_at ?? null },
+    }))
+    .toSorted((a, b) => Number(a.up_to_date) - Number(b.up_to_date));
+  const outbox = { count, oldest_at: oldest?.created_at ?? null, error_detail: oldest?.error_detail ?? null };
+  return { outbox, follows: follows.slice(0, SHOWN) };
+}

@@ -1,0 +1,29 @@
+import { invitationStatus, stepInvitation, stepWorkspace, type Workspace } from "@seneschal/core/keys";
+import type { GatewayUnit } from "../../ground/call.ts";
+import type { GatewayServices } from "../../services.ts";
+import { invitations } from "../../workspaces/workspaces/collections.ts";
+import { saveWorkspace } from "../../workspaces/workspaces/save.ts";
+import { federatedKeys } from "../federation/certified-keys.ts";
+import { shareOf } from "./announce.ts";
+
+/**
+ * Lets the partners that were invited to an air-gapped workspace of the caller's organisation take part: a bundle with its keys is about
+ * to be carried to them, and whoever holds the keys counts as a participant. Answers the workspace as it is then.
+ */
+export async function handOver(services: GatewayServices, unit: GatewayUnit, workspace: Workspace): Promise<Workspace> {
+  const { principal, now } = unit.call;
+  if (workspace.mode !== "airgap" || workspace.org_id !== principal.org || workspace.status !== "active") return workspace;
+  let current = workspace;
+  for (const invitation of await unit.list(invitations, "pending", [workspace.id])) {
+    const { id, org_id: partner } = invitation;
+    const share = await shareOf(unit, workspace.id, partner);
+    const known = (await federatedKeys(unit, partner, principal.org)) !== undefined;
+    if (share?.stage !== "offered" || !known || invitationStatus(invitation, now) !== "pending") continue;
+    unit.put(invitations, id, stepInvitation(invitation, "accept", now));
+    const step = stepWorkspace(current, { kind: "join", org: partner, group_id: null }, now);
+    await saveWorkspace(services, unit, step);
+    current = step.state;
+    unit.record({ type: "workspace.join", workspace: current.id, metadata: { org_id: partner, invitation_id: id } });
+  }
+  return current;
+}

@@ -1,0 +1,47 @@
+import { isPast, refusal, timestamp } from "@seneschal/core/keys";
+import { utf8 } from "../../ground/bytes.ts";
+import type { GatewayUnit } from "../../ground/call.ts";
+import type { Reader } from "../../ground/store/reader.ts";
+import type { GatewayServices } from "../../services.ts";
+import { type EnrollmentToken, enrollmentTokens } from "./collections.ts";
+
+const hash = (services: GatewayServices, token: string): string =>
+  Buffer.from(services.crypto.hash("sha256", utf8(token))).toString("hex");
+
+/** Carries out `issue_enrollment_token`: older tokens of the admin stop working. The token is shown once, its hash is kept. */
+export async function issueEnrollmentToken(
+  services: GatewayServices,
+  unit: GatewayUnit,
+  admin: { readonly id: string; readonly org_id: string },
+): Promise<string> {
+  await voidEnrollmentTokens(unit, admin.id);
+  const token = `senr_${Buffer.from(services.random(32)).toString("base64url")}`;
+  const id = hash(services, token);
+  unit.insert(enrollmentTokens, id, {
+    id,
+    admin_id: admin.id,
+    org_id: admin.org_id,
+    expires_at: timestamp(unit.call.now + services.config.lifetimes.enrollment_token),
+  });
+  return token;
+}
+
+/** Carries out `void_tokens`. */
+export async function voidEnrollmentTokens(unit: GatewayUnit, adminId: string): Promise<void> {
+  for (const { id } of await unit.list(enrollmentTokens, "by_admin", [adminId])) unit.delete(enrollmentTokens, id);
+}
+
+/** The token's record when it is good for this admin now; `UNAUTHORIZED` otherwise, without saying why. */
+export async function checkEnrollmentToken(
+  services: GatewayServices,
+  read: Reader,
+  adminId: string,
+  token: string,
+  now: number,
+): Promise<EnrollmentToken> {
+  const record = await read.get(enrollmentTokens, hash(services, token));
+  if (record === undefined || record.admin_id !== adminId || isPast(record.expires_at, now)) {
+    throw refusal("UNAUTHORIZED", "the enrollment token is not valid");
+  }
+  return record;
+}

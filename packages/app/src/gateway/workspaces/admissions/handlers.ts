@@ -1,0 +1,104 @@
+import type { Handlers } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { type Admission, admit, byMembership, notFound, refusal, requireWorkspace, revokeAdmission } from "@seneschal/core/keys";
+import { ownOrganization } from "../../ground/organizations/own-organization.ts";
+import type { Reader } from "../../ground/store/reader.ts";
+import { isMember } from "../../people/groups/collections.ts";
+import { requireIdentity } from "../../people/identities/require-identity.ts";
+import type { GatewayServices } from "../../services.ts";
+import { findWorkspace } from "../workspaces/find.ts";
+import { activeAdmission, admissions } from "./collections.ts";
+import { endAdmission } from "./end.ts";
+import { requireAdmittedByPolicy } from "./policy.ts";
+
+type Routes = Pick<GatewayContract, "grantAdmission" | "listAdmissions" | "getAdmission" | "revokeAdmission">;
+
+/** An identity's admissions in organisations that the caller may see: its own, or all when it owns the workspace. */
+async function newest(
+  read: Reader,
+  workspace: string,
+  orgs: readonly string[],
+  identity: string,
+): Promise<Admission | undefined> {
+  for (const org of orgs) {
+    const [found] = await read.list(admissions, "by_workspace_identity", [workspace, org, identity], { reverse: true, limit: 1 });
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+export const admissionHandlers: Handlers<Routes, GatewayServices> = {
+  async grantAdmission(services, { principal, params, body, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const workspace = await findWorkspace(unit, params.id, principal.org);
+      const org = ownOrganization(principal, body.org_id);
+      requireWorkspace(workspace, "grant", now);
+      const { identity_id, identity_type } = body;
+      await requireIdentity(unit, org, body);
+      const group = workspace.group_bindings[org];
+      if (workspace.classification === "SECRET" && group !== undefined && !(await isMember(unit, org, group, identity_id))) {
+        throw refusal("NOT_ADMITTED", "a SECRET workspace with a group admits its members only");
+      }
+      const known = await activeAdmission(unit, workspace.id, org, identity_id);
+      // One that came through a group gives way to one that stands by itself.
+      const derived = known !== undefined && (known.granted_by === byMembership || (known.via_group ?? null) !== null);
+      if (known !== undefined && !derived) throw refusal("CONFLICT", "the identity is already admitted");
+      await requireAdmittedByPolicy(services, unit, workspace, identity_id, identity_type);
+      if (known !== undefined) await endAdmission(unit, known.id);
+      const admission = admit(
+        { id: services.newId(now), workspace_id: workspace.id, org, identity_id, identity_type, by: principal.id },
+        now,
+      );
+      unit.insert(admissions, admission.id, admission);
+      unit.record({
+        type: "workspace.admission.grant",
+        workspace: workspace.id,
+        metadata: { admission_id: admission.id, identity_id, identity_type },
+      });
+      return admission;
+    });
+  },
+
+  async listAdmissions({ read }, { principal, params, query }) {
+    const workspace = await findWorkspace(read, params.id, principal.org);
+    if (workspace.org_id === principal.org) {
+      const { items, total } = await read.page(admissions, "by_workspace", [workspace.id], query);
+      return { admissions: [...items], count: items.length, total };
+    }
+    const own = (await read.list(admissions, "by_workspace_identity", [workspace.id, principal.org])).toSorted((a, b) =>
+      a.created_at < b.created_at ? 1 : -1,
+    );
+    const shown = own.slice(query.offset, query.offset + query.limit);
+    return { admissions: shown, count: shown.length, total: own.length };
+  },
+
+  async getAdmission({ read }, { principal, params }) {
+    const workspace = await findWorkspace(read, params.id, principal.org);
+    const orgs =
+      workspace.org_id === principal.org
+        ? [principal.org, ...workspace.participants.map((p) => p.org_id).filter((org) => org !== principal.org)]
+        : [principal.org];
+    const admission = await newest(read, workspace.id, orgs, params.identity_id);
+    if (admission === undefined) throw notFound("admission");
+    return admission;
+  },
+
+  async revokeAdmission(services, { principal, params, now, requestId }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const workspace = await findWorkspace(unit, params.id, principal.org);
+      const ownsWorkspace = workspace.org_id === principal.org;
+      const orgs = ownsWorkspace ? [principal.org, ...workspace.participants.map((p) => p.org_id)] : [principal.org];
+      let active: Admission | undefined;
+      for (const org of orgs) active ??= await activeAdmission(unit, workspace.id, org, params.identity_id);
+      if (active === undefined) throw notFound("admission");
+      const current = await unit.get(admissions, active.id);
+      if (current === undefined) throw notFound("admission");
+      unit.put(admissions, current.id, revokeAdmission(current, { id: principal.id, org: principal.org, ownsWorkspace }, now));
+      const metadata = { admission_id: current.id, identity_id: current.identity_id };
+      unit.record({ type: "workspace.admission.revoke", workspace: workspace.id, metadata });
+      if (current.org_id !== principal.org) {
+        unit.record({ type: "workspace.admission.revoke", org: current.org_id, workspace: workspace.id, metadata });
+      }
+    });
+  },
+};

@@ -1,0 +1,102 @@
+import { type Admission, revokeAdmission, stepInvitation, type Workspace, type WorkspaceEffect } from "@seneschal/core/keys";
+import type { GatewayUnit } from "../../ground/call.ts";
+import { announce, shareOf, stepAndTell } from "../../partners/replication/announce.ts";
+import { consentId, deletionConsents } from "../../partners/replication/collections.ts";
+import type { GatewayServices } from "../../services.ts";
+import { admissions } from "../admissions/collections.ts";
+import { invitations, type Seat, seatId, seats, workspaces } from "./collections.ts";
+import { dekUseId, dekUseRecords } from "./dek-uses.ts";
+import { rotationPolicies } from "./rotation-policies.ts";
+
+/** Carries out what a step of a workspace asks for, in the step's order and in its transaction. */
+export async function carryOut(
+  services: GatewayServices,
+  unit: GatewayUnit,
+  workspace: Workspace,
+  effects: readonly WorkspaceEffect[],
+): Promise<void> {
+  for (const effect of effects) await one(services, unit, workspace, effect);
+}
+
+async function one(services: GatewayServices, unit: GatewayUnit, workspace: Workspace, effect: WorkspaceEffect): Promise<void> {
+  const { id } = workspace;
+  switch (effect.kind) {
+    case "mint_dek": {
+      const dek = services.deks.mint();
+      // The first key comes with the workspace: nobody has a share or a seat yet.
+      const first = effect.version === 1;
+      for (const org of effect.orgs) {
+        // An organisation of another instance is sent the key, sealed to it; nothing of its own is kept here.
+        if (!first && (await shareOf(unit, id, org)) !== undefined) continue;
+        const seat = (first ? undefined : await unit.get(seats, seatId(id, org))) ?? emptySeat(workspace, org);
+        const wrapped = await services.deks.wrap(dek, id, org, effect.version);
+        unit.put(seats, seatId(id, org), { ...seat, deks: { ...seat.deks, [effect.version]: wrapped } });
+      }
+      dek.fill(0);
+      return;
+    }
+    case "wrap_deks": {
+      const share = await shareOf(unit, id, effect.org);
+      if (share !== undefined) return stepAndTell(services, unit, workspace, share, { kind: "join" });
+      const owner = await unit.get(seats, seatId(id, workspace.org_id));
+      const deks: Record<string, string> = {};
+      for (const version of Object.keys(owner?.deks ?? {})) {
+        const dek = owner === undefined ? undefined : await services.deks.open(owner, Number(version));
+        if (dek === undefined) continue;
+        deks[version] = await services.deks.wrap(dek, id, effect.org, Number(version));
+        dek.fill(0);
+      }
+      unit.insert(seats, seatId(id, effect.org), { ...emptySeat(workspace, effect.org), deks });
+      return;
+    }
+    case "drop_deks": {
+      const share = await shareOf(unit, id, effect.org);
+      if (share !== undefined) return stepAndTell(services, unit, workspace, share, { kind: "end" });
+      unit.delete(seats, seatId(id, effect.org));
+      unit.invalidate(() => services.deks.forget(id));
+      return;
+    }
+    case "revoke_invitations":
+      for (const invitation of await unit.list(invitations, "pending", [id])) {
+        unit.put(invitations, invitation.id, stepInvitation({ ...invitation, expires_at: far }, "revoke", unit.call.now));
+        const share = await shareOf(unit, id, invitation.org_id);
+        if (share?.stage === "offered") await stepAndTell(services, unit, workspace, share, { kind: "end" });
+      }
+      return;
+    case "revoke_admissions":
+      for (const admission of await unit.list(admissions, "active", [id, effect.org])) revoke(unit, admission);
+      return;
+    case "destroy":
+      await announce(services, unit, workspace, "end");
+      for (const { org_id } of await unit.list(deletionConsents, "by_workspace", [id])) {
+        unit.delete(deletionConsents, consentId(id, org_id));
+      }
+      for (const seat of await unit.list(seats, "by_workspace", [id])) unit.delete(seats, seatId(id, seat.org_id));
+      for (const admission of await unit.list(admissions, "active", [id])) revoke(unit, admission);
+      for (let version = 1; version <= workspace.dek_version; version++) unit.delete(dekUseRecords, dekUseId(id, version));
+      unit.delete(rotationPolicies, id);
+      unit.delete(workspaces, id);
+      unit.invalidate(() => services.deks.forget(id));
+      return;
+    default:
+      return effect satisfies never;
+  }
+}
+
+/** Revocation does not depend on whether the invitation expired meanwhile. */
+const far = "9999-12-31T23:59:59.999Z";
+
+function emptySeat(workspace: Workspace, org: string): Seat {
+  return {
+    workspace_id: workspace.id,
+    org_id: org,
+    group_id: workspace.group_bindings[org] ?? null,
+    created_at: workspace.created_at,
+    deks: {},
+  };
+}
+
+function revoke(unit: GatewayUnit, admission: Admission): void {
+  const by = { id: unit.call.principal.id, org: admission.org_id, ownsWorkspace: true };
+  unit.put(admissions, admission.id, revokeAdmission(admission, by, unit.call.now));
+}

@@ -1,0 +1,34 @@
+import type { TravellingPolicy, TravellingWorkspace } from "@seneschal/contract/gateway";
+import type { Workspace } from "@seneschal/core/keys";
+import type { CryptoProvider } from "@seneschal/core/ports";
+import { canonicalJson } from "@seneschal/crypto";
+import { utf8 } from "../../ground/bytes.ts";
+import type { GatewayUnit } from "../../ground/call.ts";
+import { policies } from "../policies/collections.ts";
+
+/** The part of a workspace that travels between instances. */
+export function travelling({
+  org_id: owner_org_id,
+  participants,
+  group_bindings,
+  replica: _,
+  ...rest
+}: Workspace): TravellingWorkspace {
+  return { ...rest, owner_org_id, participants: [...participants], group_bindings: { ...group_bindings } };
+}
+
+/** A workspace as it is stored, from what travelled. */
+export function arrived({ owner_org_id: org_id, ...rest }: TravellingWorkspace): Workspace {
+  return { ...rest, org_id };
+}
+
+/** What a revision of a workspace says, as one number: SHA-256 over its canonical JSON, hex. Owner and partners compute the same. */
+export function stateHash(crypto: CryptoProvider, said: TravellingWorkspace): string {
+  return Buffer.from(crypto.hash("sha256", utf8(canonicalJson(said)))).toString("hex");
+}
+
+/** The policies of a workspace as they travel. */
+export async function travellingPolicies(unit: GatewayUnit, workspace: string): Promise<TravellingPolicy[]> {
+  const bound = await unit.list(policies, "by_workspace", [workspace]);
+  return bound.map(({ id, name, rego, version }) => ({ id, name, rego, version }));
+}

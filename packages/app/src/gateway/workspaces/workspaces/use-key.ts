@@ -1,0 +1,185 @@
+import { isCoded, type JsonObject } from "@seneschal/core";
+import { decideAccess, type KeysCode, type KeysError, limits, notFound, refusal } from "@seneschal/core/keys";
+import { bindRecord, openRecord, type RecordBinding, recordKeyVersion, sealRecord } from "@seneschal/crypto";
+import { markRecorded } from "../../ground/audit/record-refusal.ts";
+import { base64, bytes } from "../../ground/bytes.ts";
+import type { Call } from "../../ground/call.ts";
+import { requireFollowed } from "../../partners/replication/require-followed.ts";
+import type { GatewayServices } from "../../services.ts";
+import { standing } from "./access.ts";
+import { seatId, seats, workspaces } from "./collections.ts";
+
+const DOMAIN = "seneschal/workspace-data/v1";
+
+/** Text of one item, base64, and the context that it is bound to. */
+export interface DataItem {
+  readonly text: string;
+  readonly context: Readonly<Record<string, string>>;
+}
+
+/** Encrypts items under the current key version. Throws what the access decision says. */
+export async function encryptItems(
+  services: GatewayServices,
+  call: Call,
+  workspaceId: string,
+  items: readonly DataItem[],
+): Promise<string[]> {
+  const contexts = contextsOf(items);
+  const { seat, version, record } = await enter(services, call, workspaceId, "encrypt", contexts);
+  const { owner, replica } = limits.dekUses;
+  await services.dekUses.take(workspaceId, version, items.length, seat.federation_id === undefined ? owner : replica);
+  const key = await services.deks.open(seat, version);
+  if (key === undefined) throw new Error(`workspace ${workspaceId} lost key version ${version}`);
+  const bindings = bindingsOf(workspaceId, contexts);
+  const out = items.map(({ text }, i) =>
+    base64(sealRecord(services.crypto, { key, version }, bindings(i), Buffer.from(text, "base64"), services.nonces)),
+  );
+  key.fill(0);
+  await record({ key_version: version });
+  return out;
+}
+
+/**
+ * Decrypts items, all or none. Throws `DECRYPTION_FAILED` with one text for a wrong context, tampering, another workspace and
+ * an unknown version alike.
+ */
+export async function decryptItems(
+  services: GatewayServices,
+  call: Call,
+  workspaceId: string,
+  items: readonly DataItem[],
+): Promise<string[]> {
+  const contexts = contextsOf(items);
+  const { seat, record } = await enter(services, call, workspaceId, "decrypt", contexts);
+  const keys = new Map<number, Uint8Array>();
+  try {
+    const sealed = items.map(({ text }) => bytes(text));
+    for (const version of new Set(sealed.map(recordKeyVersion))) {
+      const key = await services.deks.open(seat, version);
+      if (key !== undefined) keys.set(version, key);
+    }
+    const bindings = bindingsOf(workspaceId, contexts);
+    const out = sealed.map((record, i) => {
+      const plain = openRecord(services.crypto, (version) => keys.get(version), bindings(i), record);
+      const text = base64(plain);
+      plain.fill(0);
+      return text;
+    });
+    await record({ key_versions: [...keys.keys()] });
+    return out;
+  } catch (error) {
+    if (!isCoded(error, "decryption_failed")) throw error;
+    await record({}, "error");
+    throw refusal("DECRYPTION_FAILED", "the ciphertext cannot be decrypted");
+  } finally {
+    for (const key of keys.values()) key.fill(0);
+  }
+}
+
+/** Decides access, counts and audits a refusal, and hands out the caller's seat. */
+async function enter(
+  services: GatewayServices,
+  call: Call,
+  workspaceId: string,
+  operation: "encrypt" | "decrypt",
+  { distinct, of }: Contexts,
+) {
+  const { read } = services;
+  const { principal, now } = call;
+  const [workspace, seat] = await Promise.all([
+    read.get(workspaces, workspaceId),
+    read.get(seats, seatId(workspaceId, principal.org)),
+  ]);
+  if (workspace === undefined || seat === undefined) throw notFound("workspace");
+  await requireFollowed(services, workspace, seat, now);
+  const facts = await standing(read, workspace, principal, now);
+  const verdicts = await Promise.all(
+    distinct.map((metadata) =>
+      services.policies.verdicts(read, {
+        call,
+        operation,
+        workspace: workspaceId,
+        purpose: (metadata["purpose"] as string | undefined) ?? workspace.purpose,
+        metadata,
+      }),
+    ),
+  );
+  const decision = decideAccess({ operation, policies: verdicts.flat(), ...facts });
+  const purpose = (distinct[0]?.["purpose"] as string | undefined) ?? workspace.purpose;
+  if (!decision.allowed) {
+    await recordRefusal(services, call, workspaceId, operation, purpose, decision.code, decision.reason);
+    throw markRecorded(refused(decision.code, decision.reason));
+  }
+  const record = async (metadata: JsonObject, result: "success" | "error" = "success"): Promise<void> => {
+    await services.transact(call, async (unit) => {
+      unit.record({ type: operation, workspace: workspaceId, purpose, result, metadata: { items: of.length, ...metadata } });
+    });
+    services.metrics.operation(operation, result);
+  };
+  return { workspace, seat, version: workspace.dek_version, record };
+}
+
+function refused(code: KeysCode, reason: string): KeysError {
+  if (code === "NOT_FOUND") return notFound("workspace");
+  if (code === "POLICY_VIOLATION") return refusal(code, `denied by policy: ${reason}`, { deny_reason: reason });
+  return refusal(code, reason);
+}
+
+const refusalEvents: Partial<Record<KeysCode, "policy.violation" | "workspace.admission.denied">> = {
+  POLICY_VIOLATION: "policy.violation",
+  NOT_ADMITTED: "workspace.admission.denied",
+};
+
+async function recordRefusal(
+  services: GatewayServices,
+  call: Call,
+  workspace: string,
+  operation: "encrypt" | "decrypt",
+  purpose: string,
+  code: KeysCode,
+  reason: string,
+): Promise<void> {
+  await services.transact(call, async (unit) => {
+    unit.record({
+      type: refusalEvents[code] ?? operation,
+      workspace,
+      purpose,
+      result: "denied",
+      metadata: { operation, code, reason },
+    });
+  });
+  services.metrics.operation(operation, "denied");
+}
+
+/** The different contexts of some items, and which of them each item has: what depends on a context is done once for all its items. */
+interface Contexts {
+  readonly distinct: readonly JsonObject[];
+  readonly of: readonly number[];
+}
+
+function contextsOf(items: readonly DataItem[]): Contexts {
+  const distinct: JsonObject[] = [];
+  const places = new Map<string, number>();
+  let last = { context: {} as DataItem["context"], place: -1 };
+  const of = items.map(({ context }) => {
+    // Neighbours mostly have the same: seen faster than their texts are written.
+    if (last.place >= 0 && sameContext(context, last.context)) return last.place;
+    const text = JSON.stringify(Object.entries(context).sort());
+    const place = places.get(text) ?? distinct.push(context) - 1;
+    places.set(text, place);
+    last = { context, place };
+    return place;
+  });
+  return { distinct, of };
+}
+
+function sameContext(a: DataItem["context"], b: DataItem["context"]): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+}
+
+/** What the record of each item is bound to. */
+function bindingsOf(workspaceId: string, { distinct, of }: Contexts): (item: number) => RecordBinding {
+  const bindings = distinct.map((context) => bindRecord({ domain: DOMAIN, workspaceId, context }));
+  return (item) => bindings[of[item] as number] as RecordBinding;
+}
