@@ -74,6 +74,7 @@ describe("queries that show what the rules let through", () => {
     ["no SQL", "SELEC 1"],
     ["nothing", ""],
     ["endless brackets", `SELECT ${"(".repeat(500)}1${")".repeat(500)}`],
+    ["an endless union", Array.from({ length: 2200 }, () => "SELECT 1").join(" UNION ")],
     ["a set", "SET ROLE admin"],
     ["a copy", "COPY orders TO STDOUT"],
     ["an explanation", "EXPLAIN SELECT * FROM orders"],

@@ -92,6 +92,20 @@ describe("no statement changes how the next one is read", () => {
     );
   }, 120_000);
 
+  test("a tree that nests too deep for those who read it is unread, of the highest tier, and a UNION of a thousand parts is not", async () => {
+    const parser = await openSqlParser();
+    const classifier = createClassifier({ sql: parser });
+    for (const [n, failed] of [
+      [1000, 0],
+      [2200, 1],
+    ] as const) {
+      const query = sql("union", n);
+      expect(parseSql(parser, query)).toMatchObject({ failed });
+      expect(readLineageSql(parser, { query, tables: [] }) === null).toBe(failed === 1);
+    }
+    expect(classifier.classify(sql("union", 2200))).toMatchObject({ tier: "RESTRICTED" });
+  });
+
   const threads = openClassifierThreads(
     { threads: 1, deadline: 60_000 },
     { policy: DEFAULT_TIER_POLICY, recognisers: [], sql: true },

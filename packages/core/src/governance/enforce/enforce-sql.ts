@@ -1,7 +1,7 @@
 import { governanceError } from "../errors.ts";
 import { MAX_PARSE_COST, parseCost } from "../sql/parse-cost.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
-import type { Node } from "../sql/tree.ts";
+import { type Node, nestsTooDeep } from "../sql/tree.ts";
 import { quoted, tableQuery } from "./table-query.ts";
 import type { EnforcedDialect, TableRules } from "./table-rules.ts";
 
@@ -47,6 +47,7 @@ function readQuery(parser: SqlParser, sql: string, dialect: EnforcedDialect): { 
   if (sql.length > LONGEST || parseCost(sql, dialect) > MAX_PARSE_COST) throw refused("too long or too deep");
   const [tree, more] = parse(parser, sql, dialect);
   if (tree === undefined || more !== undefined) throw refused("expected one statement");
+  if (nestsTooDeep(tree)) throw refused("too long or too deep");
   const text = format(parser, sql, dialect);
   const [again] = parse(parser, text, dialect);
   // What runs is what the parser wrote, and that is what it had read.

@@ -3,7 +3,7 @@ import { MAX_PARSE_COST, parseCost } from "./parse-cost.ts";
 import { rewritten } from "./rewrite-sql.ts";
 import { splitStatements } from "./split-statements.ts";
 import { SQL_DIALECTS, type SqlParser } from "./sql-parser.ts";
-import { literalText, type Node, nameOf, unnamed } from "./tree.ts";
+import { literalText, type Node, nameOf, nestsTooDeep, unnamed } from "./tree.ts";
 import { withoutUnicodeEscapes } from "./unicode-escapes.ts";
 
 /** Trees of the statements that could be read, and how many could not. */
@@ -79,7 +79,9 @@ function attempt(parser: SqlParser, text: string, dialect: string, depth: number
   // The moving statements of Hive are read by our own rules even where the parser has a tree for them.
   if (/(?:^|;)\s*(?:EXPORT\s+TABLE|IMPORT\s|LOAD\s+DATA)/i.test(text)) return undefined;
   try {
-    return parser.parse(groupChains(text), dialect).flatMap((tree) => withInner(parser, tree, dialect, depth));
+    const trees = parser.parse(groupChains(text), dialect);
+    if (trees.some(nestsTooDeep)) return undefined;
+    return trees.flatMap((tree) => withInner(parser, tree, dialect, depth));
   } catch {
     return undefined;
   }

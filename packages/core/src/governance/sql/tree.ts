@@ -149,3 +149,23 @@ const SYNTAX = new Set([
   "hive_formats",
   "file_format",
 ]);
+
+/**
+ * Objects and lists of a tree in one another: a UNION of a thousand parts. Who reads the tree goes down into it, on a stack that
+ * its caller has used already; twice as much has exhausted it.
+ */
+const MAX_NESTING = 2048;
+
+/** Whether a tree nests too deep to be read. Needs no stack of its own. */
+export function nestsTooDeep(tree: unknown): boolean {
+  let level: readonly object[] = [tree].filter(isObject);
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= MAX_NESTING) return true;
+    level = level.flatMap((node) => Object.values(node).filter(isObject));
+  }
+  return false;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
