@@ -3,8 +3,25 @@ const pure = "^packages/(core|crypto|quota|rego|contract)/src/";
 const pureNpm =
   "node_modules/(zod|@noble/(curves|hashes|ciphers)|shamir-secret-sharing|fast-check|@eslint-community/regexpp|re2js|yaml|graphql|stdnum|ibantools|ipaddr\\.js|libphonenumber-js|tldts)/";
 
+/** The gateway's floors, the lowest first: each imports those below it, by their doors. What it needs from above is handed in. */
+const floors = ["ground", "people", "custody", "workspaces", "partners", "oversight"];
+const gateway = "^packages/app/src/gateway/";
+const floorRules = floors.map((floor, i) => ({
+  name: `gateway-${floor}-knows-what-is-below`,
+  severity: "error",
+  from: { path: `${gateway}${floor}/` },
+  to: { path: gateway, pathNot: [`${gateway}${floor}/`, ...floors.slice(0, i).map((below) => `${gateway}${below}/index\\.ts$`)] },
+}));
+
 module.exports = {
   forbidden: [
+    ...floorRules,
+    {
+      name: "gateway-floors-by-their-doors",
+      severity: "error",
+      from: { path: "^packages/app/src/", pathNot: `${gateway}(${floors.join("|")})/` },
+      to: { path: `${gateway}(${floors.join("|")})/`, pathNot: `${gateway}[^/]+/index\\.ts$` },
+    },
     { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
     { name: "no-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     {

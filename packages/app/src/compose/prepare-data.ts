@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checkArgument } from "@seneschal/core";
 import type { Random } from "@seneschal/core/ports";
-import { newInstanceId } from "../gateway/ground/instance/instance-of-store.ts";
+import { newInstanceId } from "../gateway/ground/index.ts";
 import { makeUnsealKey } from "./make-unseal-key.ts";
 
 /** What `prepareData` found or made. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { gatewaySettings } from "../gateway/ground/settings.ts";
+import { gatewaySettings } from "../gateway/ground/index.ts";
 import { governanceSettings } from "../governance/settings.ts";
 import { storageSettings } from "../storage/settings.ts";
 import { databaseSettings, vaultSettings } from "./storage-settings.ts";

@@ -1,14 +1,11 @@
 import type { JsonObject } from "@seneschal/core";
 import { isUuid } from "@seneschal/core/keys";
 import type { CryptoProvider } from "@seneschal/core/ports";
-import type { Reader } from "./ground/store/reader.ts";
-import { backups } from "./oversight/backups/collections.ts";
-import { findFederation } from "./partners/federation/find.ts";
-import { replicaId, replicas } from "./partners/replication/collections.ts";
-import { emergencies } from "./people/emergency/collections.ts";
-import { policies } from "./workspaces/policies/collections.ts";
-import { workspaces } from "./workspaces/workspaces/collections.ts";
-import { stateHash, travelling } from "./workspaces/workspaces/travelling.ts";
+import type { CoveredState, Reader } from "./ground/index.ts";
+import { backups } from "./oversight/index.ts";
+import { findFederation, replicaId, replicas } from "./partners/index.ts";
+import { emergencies } from "./people/index.ts";
+import { policies, stateHash, travelling, workspaces } from "./workspaces/index.ts";
 
 /** What a signature covers beyond the request's own fields: facts that the server knows and a signer must have seen. */
 type Cover = (read: Reader, resourceId: string, org: string, crypto: CryptoProvider) => Promise<JsonObject>;
@@ -73,13 +70,7 @@ const covers: Readonly<Record<string, Cover>> = {
 };
 
 /** The facts that are signed together with the body of an operation on a resource. */
-export function coveredState(
-  { crypto }: { readonly crypto: CryptoProvider },
-  read: Reader,
-  operation: string,
-  resourceId: string,
-  org: string,
-): Promise<JsonObject> {
+export const coveredState: CoveredState = (crypto, read, { operation, resourceId, org }) => {
   const cover = Object.hasOwn(covers, operation) ? covers[operation] : undefined;
   return (cover ?? nothing)(read, resourceId, org, crypto);
-}
+};

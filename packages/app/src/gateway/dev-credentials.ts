@@ -1,11 +1,9 @@
 import { CodedError } from "@seneschal/core";
 import { type AdminRole, adminRoles, createAdmin, stepAdmin } from "@seneschal/core/keys";
 import type { DevIssuer } from "./dev-issuer.ts";
-import { systemCall } from "./ground/call.ts";
-import { ensureOrganization } from "./ground/organizations/ensure.ts";
-import { hostName } from "./ground/pki/subject-names.ts";
-import { keyText } from "./ground/store/collection.ts";
-import { admins } from "./people/admins/collections.ts";
+import { ensureOrganization, hostName, keyText, systemCall } from "./ground/index.ts";
+import { admins } from "./people/index.ts";
+
 import type { GatewayServices } from "./services.ts";
 
 /** One admin with everything that a client needs to be it. All PEM; the certificate has its chain behind it. */

@@ -1,17 +1,9 @@
 import { type Admin, createAdmin, refusal, stepAdmin } from "@seneschal/core/keys";
-import { type Dealing, storeNewCrk } from "./custody/crk/deal.ts";
-import { type Call, systemCall } from "./ground/call.ts";
-import { currentCrk } from "./ground/organizations/current-root-key.ts";
-import { ensureOrganization } from "./ground/organizations/ensure.ts";
-import type { StoredCrk } from "./ground/organizations/root-keys.ts";
-import { keyText } from "./ground/store/collection.ts";
-import { admins } from "./people/admins/collections.ts";
-import type { FirstAdmin } from "./people/enrollment/bootstrap.ts";
-import { bootstrapMarks } from "./people/enrollment/collections.ts";
-import { voidEnrollmentTokens } from "./people/enrollment/tokens.ts";
+import { type Dealing, storeNewCrk } from "./custody/index.ts";
+import { type Call, currentCrk, ensureOrganization, keyText, type StoredCrk, systemCall } from "./ground/index.ts";
+import { admins, bootstrapMarks, type FirstAdmin, voidEnrollmentTokens } from "./people/index.ts";
 import type { GatewayServices } from "./services.ts";
-import { workspaces } from "./workspaces/workspaces/collections.ts";
-import { makeWorkspace } from "./workspaces/workspaces/create.ts";
+import { makeWorkspace, workspaces } from "./workspaces/index.ts";
 
 /**
  * How whoever operates a new instance, and so holds its store and its vault, brings its first organisation into being without

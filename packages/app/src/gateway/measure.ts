@@ -2,15 +2,17 @@ import type { Metrics } from "@seneschal/adapters/metrics";
 import { inSpan } from "@seneschal/adapters/telemetry";
 import type { DocumentStore, Vault } from "@seneschal/core/ports";
 import { Counter, Gauge, Histogram } from "prom-client";
-import type { GatewayMetrics } from "./ground/metrics.ts";
-import { every } from "./ground/store/every.ts";
-import { federations, type StoredFederation } from "./partners/federation/collections.ts";
-import type { PartnerStates } from "./partners/federation/partner-states.ts";
-import { federationView } from "./partners/federation/view.ts";
-import { messages } from "./partners/messages/collections.ts";
-import { dispatches, shares } from "./partners/replication/collections.ts";
-import type { PolicyGate } from "./workspaces/policies/gate.ts";
-import { workspaces } from "./workspaces/workspaces/collections.ts";
+import { every, type GatewayMetrics } from "./ground/index.ts";
+import {
+  dispatches,
+  federations,
+  federationView,
+  messages,
+  type PartnerStates,
+  type StoredFederation,
+  shares,
+} from "./partners/index.ts";
+import { type PolicyGate, workspaces } from "./workspaces/index.ts";
 
 /** The ports that a gateway stands on, each measured. What they do and throw stays the same. */
 export interface Measured {

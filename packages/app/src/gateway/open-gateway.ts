@@ -28,42 +28,50 @@ import { authoriseCall } from "./access/authorise-call.ts";
 import { ownTokens } from "./access/own-tokens.ts";
 import { principalOfCertificate, principalOfToken, tokenIssuers } from "./access/principals.ts";
 import { requireTarget } from "./access/require-target.ts";
-import { taggedHandlers } from "./entity-tags.ts";
-import { type AuditEvent, type AuditFacts, instanceStream } from "./ground/audit/event.ts";
-import { auditLog } from "./ground/audit/log.ts";
-import { AuditTampered } from "./ground/audit/sealer.ts";
-import { type Call, type GatewayUnit, systemCall } from "./ground/call.ts";
-import { instanceOfStore } from "./ground/instance/instance-of-store.ts";
-import { gatewayMetrics } from "./ground/metrics.ts";
-import { ensureOrganization } from "./ground/organizations/ensure.ts";
-import { organizationKeys } from "./ground/organizations/keys.ts";
-import { pki } from "./ground/pki/pki.ts";
-import { revocationAddresses } from "./ground/pki/revocation-addresses.ts";
-import type { GatewayConfig } from "./ground/settings.ts";
-import { signatures } from "./ground/signatures/signatures.ts";
-import { cachedReader } from "./ground/store/cached-reader.ts";
-import { handlersOfOneMoment, quietStore } from "./ground/store/of-one-moment.ts";
-import { reader } from "./ground/store/reader.ts";
-import { transact, type Unit } from "./ground/store/unit-of-work.ts";
+import { coveredState } from "./covered-state.ts";
+import {
+  type AuditEvent,
+  type AuditFacts,
+  AuditTampered,
+  auditLog,
+  type Call,
+  cachedReader,
+  ensureOrganization,
+  type GatewayConfig,
+  type GatewayUnit,
+  gatewayMetrics,
+  handlersOfOneMoment,
+  instanceOfStore,
+  instanceStream,
+  organizationKeys,
+  pki,
+  quietStore,
+  reader,
+  revocationAddresses,
+  signatures,
+  systemCall,
+  taggedHandlers,
+  transact,
+  type Unit,
+} from "./ground/index.ts";
 import { measured } from "./measure.ts";
-import { type RotationScheduler, rotationScheduler } from "./oversight/rotation/scheduler.ts";
-import { federationChannels } from "./partners/federation/channel.ts";
-import { federations } from "./partners/federation/collections.ts";
-import { partnerStates } from "./partners/federation/partner-states.ts";
-import { partnerRefusals } from "./partners/federation/refusals.ts";
-import { watchPartners } from "./partners/federation/watch-partners.ts";
-import { messageLanes } from "./partners/messages/outbox.ts";
-import { dispatchLanes } from "./partners/replication/deliver-dispatch.ts";
-import { rememberingUnit } from "./people/emergency/acts.ts";
-import { lastUse } from "./people/identities/last-use.ts";
-import { writeLastUse } from "./people/identities/write-last-use.ts";
-import { openOrchestrator } from "./people/service-identities/orchestrator.ts";
+import { type RotationScheduler, rotationScheduler } from "./oversight/index.ts";
+import {
+  dispatchLanes,
+  federationChannels,
+  federations,
+  hostOf,
+  messageLanes,
+  partnerRefusals,
+  partnerStates,
+  watchPartners,
+  workspaceReplication,
+} from "./partners/index.ts";
+import { lastUse, openOrchestrator, rememberingUnit, writeLastUse } from "./people/index.ts";
 import { entityReadings, gatewayHandlers } from "./resources.ts";
 import type { GatewayServices } from "./services.ts";
 import { sweep } from "./sweep.ts";
-import { policyGate } from "./workspaces/policies/gate.ts";
-import { dekRing } from "./workspaces/workspaces/dek-ring.ts";
-import { dekUses } from "./workspaces/workspaces/dek-uses.ts";
+import { dekRing, dekUses, identityAdmissions, policyGate } from "./workspaces/index.ts";
 
 /** What a gateway is made of. The store was opened with `gatewaySchema`. */
 export interface GatewayOptions {
@@ -365,6 +373,7 @@ function composeServices(
     store,
     quiet,
     admissionOf,
+    hostOf,
     read,
     remembered: read.store,
     vault,
@@ -378,13 +387,15 @@ function composeServices(
     log,
     metrics,
     lastUse: lastUse(),
+    admissions: identityAdmissions,
+    replication: workspaceReplication,
     partners,
     refusals: partnerRefusals(() => clock.now()),
     version,
     health,
     audit,
     organizationKeys: keys,
-    signatures: signatures(crypto, instance),
+    signatures: signatures(crypto, instance, coveredState),
     dekUses: dekUses(store, commitId),
     deks: dekRing(vault, keys, random, { ...config.dek_cache, now: () => clock.now() }),
     policies: measure.policies(policyGate(options.policy), metrics),

@@ -1,21 +1,10 @@
 import { timestamp } from "@seneschal/core/keys";
 import type { Background } from "../platform/background.ts";
-import { ceremonies } from "./custody/ceremonies/collections.ts";
-import { endCeremony } from "./custody/ceremonies/end.ts";
-import { generationCeremonies } from "./custody/generation-ceremonies/collections.ts";
-import { endGeneration } from "./custody/generation-ceremonies/end.ts";
-import { recoveries } from "./custody/recovery/collections.ts";
-import { expireRecovery } from "./custody/recovery/end.ts";
-import { systemCall } from "./ground/call.ts";
-import { spentNonces } from "./ground/signatures/requests.ts";
-import { purgeMessages } from "./partners/messages/purge.ts";
-import { replicaId, replicas } from "./partners/replication/collections.ts";
-import { endReplica } from "./partners/replication/end-replica.ts";
-import { emergencies } from "./people/emergency/collections.ts";
-import { expireEmergency } from "./people/emergency/expire.ts";
-import { writeLastUse } from "./people/identities/write-last-use.ts";
-import { serviceIdentities } from "./people/service-identities/collections.ts";
-import { retireCredentials } from "./people/service-identities/credentials.ts";
+import { ceremonies, endCeremony, endGeneration, expireRecovery, generationCeremonies, recoveries } from "./custody/index.ts";
+import { spentNonces, systemCall } from "./ground/index.ts";
+import { endReplica, purgeMessages, replicaId, replicas } from "./partners/index.ts";
+import { emergencies, expireEmergency, retireCredentials, serviceIdentities, writeLastUse } from "./people/index.ts";
+
 import type { GatewayServices } from "./services.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { signedOperations } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { coveredState } from "../../src/gateway/covered-state.ts";
 import { systemCall } from "../../src/gateway/ground/call.ts";
 import { backups } from "../../src/gateway/oversight/backups/collections.ts";
 import { federations } from "../../src/gateway/partners/federation/collections.ts";
@@ -38,6 +37,6 @@ afterAll(() => rig.close());
 test.each(Object.keys(signedOperations))("%s covers the facts that the documents name, and no other", async (operation) => {
   const { services } = rig.gateway;
   const resource = ids[operation.split(".")[0] ?? ""] ?? "";
-  const covered = await coveredState(services, services.read, operation, resource, "acme");
+  const covered = await services.signatures.covered(services.read, operation, resource, "acme");
   expect(Object.keys(covered).toSorted()).toEqual(documented.get(operation));
 });

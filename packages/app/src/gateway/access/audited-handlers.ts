@@ -2,7 +2,8 @@ import type { Contract, Handlers, Principal } from "@seneschal/contract";
 import { gatewayErrors } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import type { KeysError } from "@seneschal/core/keys";
-import { recordRefusal } from "../ground/audit/record-refusal.ts";
+import { recordRefusal } from "../ground/index.ts";
+
 import type { GatewayServices } from "../services.ts";
 
 type AnyHandler = (

@@ -1,11 +1,10 @@
 import type { AuthoriseInput, Hooks } from "@seneschal/contract";
 import { isUuid, refusal } from "@seneschal/core/keys";
 import { type AuthorisationQuestion, questionOf } from "../../platform/authz/authorisation.ts";
-import { recordRefusal } from "../ground/audit/record-refusal.ts";
-import { requireBegun } from "../ground/organizations/require-begun.ts";
-import { permissionsOf } from "../people/roles/collections.ts";
+import { recordRefusal, requireBegun } from "../ground/index.ts";
+import { permissionsOf } from "../people/index.ts";
 import type { GatewayServices } from "../services.ts";
-import { requireRouteAllowed } from "../workspaces/policies/require-route-allowed.ts";
+import { requireRouteAllowed } from "../workspaces/index.ts";
 
 /**
  * The authorisation step between authentication and handler. Custom roles only add, so they are looked up when the policy denies

@@ -1,8 +1,14 @@
 import type { Hooks } from "@seneschal/contract";
-import { emergencyTokenPrefix, principalOfEmergencyToken } from "../people/emergency/token.ts";
-import { invalidToken } from "../people/identities/invalid-token.ts";
-import { principalOfSecret, principalOfServiceAccount, serviceTokenPrefix } from "../people/service-identities/credentials.ts";
-import type { Orchestrator } from "../people/service-identities/orchestrator.ts";
+import {
+  emergencyTokenPrefix,
+  invalidToken,
+  type Orchestrator,
+  principalOfEmergencyToken,
+  principalOfSecret,
+  principalOfServiceAccount,
+  serviceTokenPrefix,
+} from "../people/index.ts";
+
 import type { GatewayServices } from "../services.ts";
 
 type Authenticate = NonNullable<Hooks["authenticate"]>;

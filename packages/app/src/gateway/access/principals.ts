@@ -3,13 +3,21 @@ import { type CertificateIdentity, untrusted } from "@seneschal/adapters/tls";
 import type { Principal } from "@seneschal/contract";
 import { CodedError } from "@seneschal/core";
 import { refusal } from "@seneschal/core/keys";
-import { type CertificateRecord, certificates } from "../ground/pki/certificates.ts";
-import type { GatewayConfig } from "../ground/settings.ts";
-import { keyText } from "../ground/store/collection.ts";
-import type { Reader } from "../ground/store/reader.ts";
-import { admins } from "../people/admins/collections.ts";
-import { identityKinds } from "../people/identities/kinds.ts";
-import { type User, users } from "../people/users/collections.ts";
+import { type CertificateRecord, certificates, type GatewayConfig, keyText, type Reader } from "../ground/index.ts";
+import { federations } from "../partners/index.ts";
+import { admins, identityKinds, type User, users } from "../people/index.ts";
+
+/** Whom certificates and tokens can stand for: identities, and partners on other instances by their federation. */
+const callerKinds: typeof identityKinds = {
+  ...identityKinds,
+  partner: {
+    async find(read, id) {
+      const federation = await read.get(federations, id);
+      if (federation === undefined) return undefined;
+      return { id, org: federation.partner_org_id, roles: [], isActive: () => federation.status === "active" };
+    },
+  },
+};
 
 /** The record of a presented certificate: the very one that was issued, not one of the same serial. */
 async function recordOf(read: Reader, identity: CertificateIdentity): Promise<CertificateRecord | undefined> {
@@ -25,7 +33,7 @@ export async function principalOfCertificate(read: Reader, identity: Certificate
   const record = await recordOf(read, identity);
   if (record === undefined) throw untrusted("unknown certificate");
   if (record.status === "revoked") throw untrusted("revoked");
-  const known = await identityKinds[record.subject_type]?.find(read, record.subject_id);
+  const known = await callerKinds[record.subject_type]?.find(read, record.subject_id);
   // A partner's certificate is ours, but speaks for the partner's organisation: the subject decides.
   if (known === undefined || known.org !== identity.organization) throw untrusted("unknown identity");
   if (!known.isActive(now)) throw refusal("FORBIDDEN", "the identity is disabled");
@@ -74,7 +82,7 @@ export async function principalOfToken(
   const { subject, issuer, organization: org, roles, scopes, email, claimedEmail } = claims;
   const invalid = (): CodedError => new CodedError("invalid_token", "invalid token", { reason: "claim sub" });
   if (Buffer.byteLength(subject) > 256) throw invalid();
-  for (const kind of Object.values(identityKinds)) {
+  for (const kind of Object.values(callerKinds)) {
     const known = await kind?.find(read, subject);
     if (known !== undefined && known.org === org && !known.isActive(now)) throw refusal("FORBIDDEN", "the identity is disabled");
   }

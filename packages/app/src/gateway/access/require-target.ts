@@ -1,16 +1,11 @@
 import type { Contract, Hooks, Route } from "@seneschal/contract";
 import { isCoded } from "@seneschal/core";
 import { notFound, requireRestorable } from "@seneschal/core/keys";
-import type { EntityReading } from "../entity-tags.ts";
-import type { Call } from "../ground/call.ts";
-import { organizations } from "../ground/organizations/collections.ts";
-import { currentCrk } from "../ground/organizations/current-root-key.ts";
-import { backups } from "../oversight/backups/collections.ts";
-import { readBackupFile } from "../oversight/backups/vessel.ts";
-import { replicaId, replicas } from "../partners/replication/collections.ts";
+import { type Call, currentCrk, type EntityReading, organizations } from "../ground/index.ts";
+import { backups, readBackupFile } from "../oversight/index.ts";
+import { replicaId, replicas } from "../partners/index.ts";
 import type { GatewayServices } from "../services.ts";
-import { invitations } from "../workspaces/workspaces/collections.ts";
-import { findWorkspace } from "../workspaces/workspaces/find.ts";
+import { findWorkspace, invitations } from "../workspaces/index.ts";
 
 interface Input extends Call {
   readonly params: Readonly<Record<string, string>>;

@@ -78,13 +78,13 @@ function firstRead<T>(dialects: readonly string[], read: (dialect: string) => T 
 function attempt(parser: SqlParser, text: string, dialect: string, depth: number): readonly unknown[] | undefined {
   // The moving statements of Hive are read by our own rules even where the parser has a tree for them.
   if (/(?:^|;)\s*(?:EXPORT\s+TABLE|IMPORT\s|LOAD\s+DATA)/i.test(text)) return undefined;
+  let trees: readonly unknown[];
   try {
-    const trees = parser.parse(groupChains(text), dialect);
-    if (trees.some(nestsTooDeep)) return undefined;
-    return trees.flatMap((tree) => withInner(parser, tree, dialect, depth));
+    trees = parser.parse(groupChains(text), dialect).flatMap((tree) => withInner(parser, tree, dialect, depth));
   } catch {
     return undefined;
   }
+  return trees.some(nestsTooDeep) ? undefined : trees;
 }
 
 /** Texts in texts: so many may stand in one another. */

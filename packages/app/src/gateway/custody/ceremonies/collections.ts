@@ -1,5 +1,5 @@
 import type { Ceremony } from "@seneschal/core/keys";
-import { collection } from "../../ground/store/collection.ts";
+import { collection } from "../../ground/index.ts";
 
 export const ceremonies = collection<Ceremony>("ceremonies", {
   by_org: { key: (ceremony) => [ceremony.org_id, ceremony.created_at] },

@@ -1,13 +1,10 @@
 import { type Ceremony, type Custodian, refusal, stepCrk, succeedCustodians } from "@seneschal/core/keys";
 import { crkToJson } from "@seneschal/crypto/threshold";
-import { base64, bytes, utf8 } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { requireCrk } from "../../ground/organizations/current-root-key.ts";
-import { crkView } from "../../ground/organizations/root-key-view.ts";
-import { crks, type StoredCrk } from "../../ground/organizations/root-keys.ts";
-import { activeHolders, asKnownNow } from "../../people/identities/holder.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, bytes, crks, crkView, type GatewayUnit, requireCrk, type StoredCrk, utf8 } from "../../ground/index.ts";
+import { activeHolders, asKnownNow } from "../../people/index.ts";
+
 import { type Dealing, type DealtShare, dealtShares, storeNewCrk } from "../crk/deal.ts";
+import type { CustodyServices } from "../services.ts";
 import { openHeldShares } from "./held-shares.ts";
 
 /** What a ceremony came to. `result` is base64: a signature, or the public key that the quorum holds. */
@@ -32,7 +29,7 @@ async function stillThere(unit: GatewayUnit, ceremony: Ceremony): Promise<readon
 
 /** Does what the ceremony was held for. `dealt` is the key material of `generate`, which is made once. */
 export async function carryOut(
-  services: GatewayServices,
+  services: CustodyServices,
   unit: GatewayUnit,
   ceremony: Ceremony,
   dealt: Dealing | undefined,

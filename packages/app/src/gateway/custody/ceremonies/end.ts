@@ -1,6 +1,6 @@
 import { type Ceremony, type CeremonyInput, stepCeremony, stepCrk } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { crks } from "../../ground/organizations/root-keys.ts";
+import { crks, type GatewayUnit } from "../../ground/index.ts";
+
 import { ceremonies } from "./collections.ts";
 import { eraseHeldShares } from "./held-shares.ts";
 

@@ -1,15 +1,20 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { type Ceremony, notFound, refusal, stepCeremony } from "@seneschal/core/keys";
-import { base64, bytes } from "../../ground/bytes.ts";
-import { requireCrk } from "../../ground/organizations/current-root-key.ts";
-import { ownOrganization } from "../../ground/organizations/own-organization.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import { findWitness } from "../../people/enrollment/witness.ts";
-import { activeHolders, asKnownNow, holderCalling } from "../../people/identities/holder.ts";
-import { personCalling, personNamed, personSeated, requireAnother } from "../../people/identities/person-of.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, bytes, ownOrganization, type Reader, requireCrk } from "../../ground/index.ts";
+import {
+  activeHolders,
+  asKnownNow,
+  findWitness,
+  holderCalling,
+  personCalling,
+  personNamed,
+  personSeated,
+  requireAnother,
+} from "../../people/index.ts";
+
 import { dealing } from "../crk/deal.ts";
+import type { CustodyServices } from "../services.ts";
 import { ceremonies } from "./collections.ts";
 import { carryOut } from "./complete.ts";
 import { endCeremony } from "./end.ts";
@@ -35,7 +40,7 @@ const auditType = {
   reconstruct: "crk.reconstruct",
 } as const;
 
-export const ceremonyHandlers: Handlers<Routes, GatewayServices> = {
+export const ceremonyHandlers: Handlers<Routes, CustodyServices> = {
   async startCeremony(services, { principal, body, now, requestId }) {
     ownOrganization(principal, body.org_id);
     const { operation, threshold, total_shares, data, custodians } = body;

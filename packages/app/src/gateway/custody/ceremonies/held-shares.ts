@@ -1,16 +1,15 @@
 import type { Ceremony } from "@seneschal/core/keys";
 import type { SubmittedShare } from "@seneschal/crypto/threshold";
-import { base64, bytes, utf8 } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { kekName } from "../../ground/organizations/kek-name.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, bytes, type GatewayUnit, kekName, utf8 } from "../../ground/index.ts";
+
+import type { CustodyServices } from "../services.ts";
 import { heldShareId, heldShares } from "./collections.ts";
 
 const aad = (ceremony: Ceremony, index: number): Uint8Array => utf8(`seneschal/ceremony-share/v1\0${ceremony.id}\0${index}`);
 
 /** Keeps a submitted share, sealed under the organisation's key-encryption key and bound to its ceremony and index. */
 export async function holdShare(
-  services: GatewayServices,
+  services: CustodyServices,
   unit: GatewayUnit,
   ceremony: Ceremony,
   share: SubmittedShare,
@@ -29,7 +28,7 @@ export async function holdShare(
 
 /** Takes the shares out of their seals, for the one moment in which they are used. */
 export async function openHeldShares(
-  services: GatewayServices,
+  services: CustodyServices,
   unit: GatewayUnit,
   ceremony: Ceremony,
 ): Promise<readonly SubmittedShare[]> {

@@ -8,12 +8,10 @@ import {
   startCeremony,
   stepCrk,
 } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { currentCrk, requireCrk } from "../../ground/organizations/current-root-key.ts";
-import { crks } from "../../ground/organizations/root-keys.ts";
-import { admins } from "../../people/admins/collections.ts";
-import { custodiansNamed } from "../../people/identities/holder.ts";
-import type { GatewayServices } from "../../services.ts";
+import { crks, currentCrk, type GatewayUnit, requireCrk } from "../../ground/index.ts";
+import { admins, custodiansNamed } from "../../people/index.ts";
+
+import type { CustodyServices } from "../services.ts";
 import { ceremonies } from "./collections.ts";
 
 export interface CeremonyRequest {
@@ -29,7 +27,7 @@ type NamedCustodians = Parameters<typeof custodiansNamed>[2];
 
 /** Starts a ceremony of any operation; what each needs is checked here. */
 export async function startAnyCeremony(
-  services: GatewayServices,
+  services: CustodyServices,
   unit: GatewayUnit,
   request: CeremonyRequest,
 ): Promise<Ceremony> {
@@ -54,7 +52,7 @@ export async function startAnyCeremony(
 
 /** The ceremony that deals new shares of the same key. `required` is the old threshold, `threshold` the new one. */
 export async function startRotation(
-  services: GatewayServices,
+  services: CustodyServices,
   unit: GatewayUnit,
   request: Pick<CeremonyRequest, "threshold" | "total_shares" | "custodians">,
 ): Promise<Ceremony> {
@@ -75,7 +73,7 @@ export async function startRotation(
 }
 
 /** A witnessed generation collects no shares; `2 * threshold - 1` shares are made where no total is named. */
-async function startGenerate(services: GatewayServices, unit: GatewayUnit, request: CeremonyRequest): Promise<Ceremony> {
+async function startGenerate(services: CustodyServices, unit: GatewayUnit, request: CeremonyRequest): Promise<Ceremony> {
   const total = request.total_shares ?? 2 * request.threshold - 1;
   requireThreshold(request.threshold, total);
   if ((await currentCrk(unit, unit.call.principal.org)) !== undefined) {
@@ -94,7 +92,7 @@ async function startGenerate(services: GatewayServices, unit: GatewayUnit, reque
 }
 
 async function startWithKey(
-  services: GatewayServices,
+  services: CustodyServices,
   unit: GatewayUnit,
   request: CeremonyRequest,
   data: string | null,
@@ -130,7 +128,7 @@ async function requireSomeWitness(unit: GatewayUnit): Promise<void> {
 }
 
 async function store(
-  services: GatewayServices,
+  services: CustodyServices,
   unit: GatewayUnit,
   facts: Omit<CeremonyStart, "id" | "org" | "by">,
 ): Promise<Ceremony> {

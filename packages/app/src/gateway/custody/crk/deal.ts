@@ -1,11 +1,8 @@
 import { type Custodian, createCrk, refusal, requireThreshold } from "@seneschal/core/keys";
 import { type CrkWithShares, crkToJson, type Share } from "@seneschal/crypto/threshold";
-import { base64 } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { organizations } from "../../ground/organizations/collections.ts";
-import { ensureOrganization } from "../../ground/organizations/ensure.ts";
-import { crks, type StoredCrk } from "../../ground/organizations/root-keys.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, crks, ensureOrganization, type GatewayUnit, organizations, type StoredCrk } from "../../ground/index.ts";
+
+import type { CustodyServices } from "../services.ts";
 
 /** A share on its way to its custodian, shown once. */
 export interface DealtShare {
@@ -23,7 +20,7 @@ export interface Dealing {
 }
 
 /** A dealing for an organisation. Throws `INVALID_THRESHOLD`. */
-export function dealing(services: GatewayServices, org: string, threshold: number, total: number): Dealing {
+export function dealing(services: CustodyServices, org: string, threshold: number, total: number): Dealing {
   requireThreshold(threshold, total);
   let dealt: Promise<CrkWithShares> | undefined;
   let made: CrkWithShares | undefined;
@@ -41,7 +38,7 @@ export function dealing(services: GatewayServices, org: string, threshold: numbe
 
 /** Stores the public half as the organisation's key; nothing is dealt before it is known that there is none. Throws `CRK_EXISTS`. */
 export async function storeNewCrk(
-  services: GatewayServices,
+  services: CustodyServices,
   unit: GatewayUnit,
   org: string,
   { material: deal }: Dealing,
@@ -67,6 +64,6 @@ export async function storeNewCrk(
 }
 
 /** Shares as they leave the gateway. */
-export function dealtShares(services: GatewayServices, crk: StoredCrk, shares: readonly Share[], now: number): DealtShare[] {
+export function dealtShares(services: CustodyServices, crk: StoredCrk, shares: readonly Share[], now: number): DealtShare[] {
   return shares.map((share) => ({ id: services.newId(now), crk_id: crk.id, index: share.index, data: share.encode() }));
 }

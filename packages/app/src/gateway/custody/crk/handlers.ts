@@ -1,20 +1,17 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { assignCustodian, notFound, refusal, timestamp } from "@seneschal/core/keys";
-import { base64, bytes } from "../../ground/bytes.ts";
-import { currentCrk, requireCrk } from "../../ground/organizations/current-root-key.ts";
-import { ownOrganization } from "../../ground/organizations/own-organization.ts";
-import { crkView } from "../../ground/organizations/root-key-view.ts";
-import { crks, type StoredCrk } from "../../ground/organizations/root-keys.ts";
-import { asKnownNow, custodiansNamed } from "../../people/identities/holder.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, bytes, crks, crkView, currentCrk, ownOrganization, requireCrk, type StoredCrk } from "../../ground/index.ts";
+import { asKnownNow, custodiansNamed } from "../../people/index.ts";
+
 import { startRotation } from "../ceremonies/start.ts";
 import { ceremonyView } from "../ceremonies/view.ts";
+import type { CustodyServices } from "../services.ts";
 import { dealing, dealtShares, storeNewCrk } from "./deal.ts";
 
 type Routes = Pick<GatewayContract, "generateCrk" | "signWithCrk" | "verifyWithCrk" | "rotateCrk" | "assignCustodian">;
 
-export const crkHandlers: Handlers<Routes, GatewayServices> = {
+export const crkHandlers: Handlers<Routes, CustodyServices> = {
   async generateCrk(services, { principal, body, now, requestId }) {
     const org = ownOrganization(principal, body.org_id);
     const dealt = dealing(services, org, body.threshold, body.total_shares);

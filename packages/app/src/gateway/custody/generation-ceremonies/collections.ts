@@ -1,5 +1,5 @@
 import type { GenerationCeremony } from "@seneschal/core/keys";
-import { collection } from "../../ground/store/collection.ts";
+import { collection } from "../../ground/index.ts";
 
 export const generationCeremonies = collection<GenerationCeremony>("generation_ceremonies", {
   by_org: { key: (ceremony) => [ceremony.org_id, ceremony.created_at] },

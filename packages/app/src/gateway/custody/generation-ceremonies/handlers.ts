@@ -10,17 +10,22 @@ import {
   stepGeneration,
 } from "@seneschal/core/keys";
 import { type CrkWithShares, sealShare } from "@seneschal/crypto/threshold";
-import { base64, bytes, utf8 } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { ensureOrganization } from "../../ground/organizations/ensure.ts";
-import { kekName } from "../../ground/organizations/kek-name.ts";
-import { ownOrganization } from "../../ground/organizations/own-organization.ts";
-import { crkView } from "../../ground/organizations/root-key-view.ts";
-import { crks } from "../../ground/organizations/root-keys.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import { activeHolders, asKnownNow, custodiansNamed, holderCalling } from "../../people/identities/holder.ts";
-import type { GatewayServices } from "../../services.ts";
+import {
+  base64,
+  bytes,
+  crks,
+  crkView,
+  ensureOrganization,
+  type GatewayUnit,
+  kekName,
+  ownOrganization,
+  type Reader,
+  utf8,
+} from "../../ground/index.ts";
+import { activeHolders, asKnownNow, custodiansNamed, holderCalling } from "../../people/index.ts";
+
 import { dealing, storeNewCrk } from "../crk/deal.ts";
+import type { CustodyServices } from "../services.ts";
 import {
   type EncryptedShare,
   encryptedShareId,
@@ -62,7 +67,7 @@ async function view(read: Reader, ceremony: GenerationCeremony, now: number) {
 
 const aad = (ceremony: string, index: number): Uint8Array => utf8(`seneschal/ceremony-key/v1\0${ceremony}\0${index}`);
 
-export const generationCeremonyHandlers: Handlers<Routes, GatewayServices> = {
+export const generationCeremonyHandlers: Handlers<Routes, CustodyServices> = {
   async startGenerationCeremony(services, { principal, body, now, requestId }) {
     const org = ownOrganization(principal, body.org_id);
     const ceremony = await services.transact({ principal, now, requestId }, async (unit) => {
@@ -159,7 +164,7 @@ export const generationCeremonyHandlers: Handlers<Routes, GatewayServices> = {
 
 /** Each share under its custodian's derived key. */
 async function sealForCustodians(
-  services: GatewayServices,
+  services: CustodyServices,
   unit: GatewayUnit,
   ceremony: GenerationCeremony,
   crkId: string,

@@ -1,5 +1,5 @@
 import type { Recovery } from "@seneschal/core/keys";
-import { collection } from "../../ground/store/collection.ts";
+import { collection } from "../../ground/index.ts";
 
 export const recoveries = collection<Recovery>("recoveries", {
   by_org: { key: (recovery) => [recovery.org_id, recovery.created_at] },

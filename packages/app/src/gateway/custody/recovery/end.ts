@@ -1,16 +1,14 @@
 import { type Recovery, type RecoveryEffect, recoveryStatus, stepAdmin, stepRecovery } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { carryOutAdmin } from "../../people/admins/carry-out.ts";
-import { admins } from "../../people/admins/collections.ts";
-import { countSuperAdmins, findAdmin } from "../../people/admins/find.ts";
-import { mfaFactors } from "../../people/mfa/collections.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+import { admins, carryOutAdmin, countSuperAdmins, findAdmin, mfaFactors } from "../../people/index.ts";
+
+import type { CustodyServices } from "../services.ts";
 import { recoveries } from "./collections.ts";
 import { eraseHeldShares } from "./held-shares.ts";
 
 /** Does what the end of a recovery asks for. Answers the enrolment token where one was issued; it is shown once. */
 export async function carryOutRecovery(
-  services: GatewayServices,
+  services: CustodyServices,
   unit: GatewayUnit,
   recovery: Recovery,
   effects: readonly RecoveryEffect[],
@@ -45,7 +43,7 @@ export async function carryOutRecovery(
 }
 
 /** Ends a recovery whose time is over; its shares are erased. What is not due stays as it is. */
-export async function expireRecovery(services: GatewayServices, unit: GatewayUnit, id: string): Promise<void> {
+export async function expireRecovery(services: CustodyServices, unit: GatewayUnit, id: string): Promise<void> {
   const recovery = await unit.get(recoveries, id);
   if (recovery === undefined || recoveryStatus(recovery, unit.call.now) === recovery.status) return;
   // Stepped at the last moment before its end, so that the transition table stays the only rule.

@@ -10,15 +10,18 @@ import {
   refusal,
   stepRecovery,
 } from "@seneschal/core/keys";
-import { base64, bytes, utf8 } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { requireCrk } from "../../ground/organizations/current-root-key.ts";
-import type { StoredCrk } from "../../ground/organizations/root-keys.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import { findAdmin } from "../../people/admins/find.ts";
-import { activeHolders, asKnownNow, holderCalling } from "../../people/identities/holder.ts";
-import { personCalling, personNamed, requireAnother } from "../../people/identities/person-of.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, bytes, type GatewayUnit, type Reader, requireCrk, type StoredCrk, utf8 } from "../../ground/index.ts";
+import {
+  activeHolders,
+  asKnownNow,
+  findAdmin,
+  holderCalling,
+  personCalling,
+  personNamed,
+  requireAnother,
+} from "../../people/index.ts";
+
+import type { CustodyServices } from "../services.ts";
 import { recoveries } from "./collections.ts";
 import { carryOutRecovery, expireRecovery } from "./end.ts";
 import { holdShare, openHeldShares } from "./held-shares.ts";
@@ -53,7 +56,7 @@ async function keyOf(unit: GatewayUnit, recovery: Recovery): Promise<StoredCrk> 
 }
 
 /** Proves that the quorum is there, by a signature over the recovery that only it can make. */
-async function proveQuorum(services: GatewayServices, unit: GatewayUnit, recovery: Recovery): Promise<boolean> {
+async function proveQuorum(services: CustodyServices, unit: GatewayUnit, recovery: Recovery): Promise<boolean> {
   const crk = await keyOf(unit, recovery);
   const message = utf8(`seneschal/recovery/v1\0${recovery.id}\0${recovery.admin_id}`);
   try {
@@ -66,7 +69,7 @@ async function proveQuorum(services: GatewayServices, unit: GatewayUnit, recover
   }
 }
 
-export const recoveryHandlers: Handlers<Routes, GatewayServices> = {
+export const recoveryHandlers: Handlers<Routes, CustodyServices> = {
   async initiateRecovery(services, { principal, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const admin = await findAdmin(unit, body.admin_id, principal.org);

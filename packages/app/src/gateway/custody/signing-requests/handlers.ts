@@ -2,11 +2,9 @@ import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { isPast, notFound, timestamp } from "@seneschal/core/keys";
 import { bodyHash, operationBytes } from "@seneschal/crypto/signing";
-import { coveredState } from "../../covered-state.ts";
-import { base64 } from "../../ground/bytes.ts";
-import { requireCrk } from "../../ground/organizations/current-root-key.ts";
-import { type SigningRequest, signingRequests } from "../../ground/signatures/requests.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, requireCrk, type SigningRequest, signingRequests } from "../../ground/index.ts";
+
+import type { CustodyServices } from "../services.ts";
 
 type Routes = Pick<GatewayContract, "createSigningRequest" | "getSigningRequest">;
 
@@ -22,11 +20,11 @@ function view(request: SigningRequest, now: number) {
   };
 }
 
-export const signingRequestHandlers: Handlers<Routes, GatewayServices> = {
+export const signingRequestHandlers: Handlers<Routes, CustodyServices> = {
   async createSigningRequest(services, { principal, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const crk = await requireCrk(unit, principal.org);
-      const covered = await coveredState(services, unit, body.operation, body.resource_id, principal.org);
+      const covered = await services.signatures.covered(unit, body.operation, body.resource_id, principal.org);
       const bodySha256 = bodyHash({ ...(body.body as object), ...covered });
       const lifetime = body.ttl_seconds ?? services.config.lifetimes.signing_request / 1000;
       const iat = Math.floor(now / 1000);

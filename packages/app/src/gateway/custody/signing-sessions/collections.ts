@@ -1,6 +1,6 @@
 import type { CustodianSeat } from "@seneschal/core/keys";
 import type { RoundCommitment, SignatureShare, SigningRound } from "@seneschal/crypto/threshold";
-import { collection } from "../../ground/store/collection.ts";
+import { collection } from "../../ground/index.ts";
 
 /** One FROST signing round, of which the server holds the public half only. */
 export interface SigningSession {

@@ -2,13 +2,10 @@ import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { adminRoles, isPast, keepSeats, notFound, refusal, requireSeated, takeSeat, timestamp } from "@seneschal/core/keys";
 import { newSigningRound } from "@seneschal/crypto/threshold";
-import { base64, bytes } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { requireCrk } from "../../ground/organizations/current-root-key.ts";
-import { crks, type StoredCrk } from "../../ground/organizations/root-keys.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import { activeHolders, asKnownNow, holderCalling } from "../../people/identities/holder.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, bytes, crks, type GatewayUnit, type Reader, requireCrk, type StoredCrk } from "../../ground/index.ts";
+import { activeHolders, asKnownNow, holderCalling } from "../../people/index.ts";
+
+import type { CustodyServices } from "../services.ts";
 import { type SigningSession, signingSessions } from "./collections.ts";
 
 type Routes = Pick<
@@ -62,7 +59,7 @@ function requireRound(session: SigningSession, crk: StoredCrk, status: SigningSe
   }
 }
 
-export const signingSessionHandlers: Handlers<Routes, GatewayServices> = {
+export const signingSessionHandlers: Handlers<Routes, CustodyServices> = {
   async startSigningSession(services, { principal, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const crk = await requireCrk(unit, principal.org);

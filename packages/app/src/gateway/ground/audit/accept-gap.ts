@@ -1,6 +1,6 @@
 import { CodedError } from "@seneschal/core";
-import type { GatewayServices } from "../../services.ts";
 import { systemCall } from "../call.ts";
+import type { GroundServices } from "../services.ts";
 import { instanceStream } from "./event.ts";
 import type { AuditGap } from "./gaps.ts";
 import { wholeLog } from "./records.ts";
@@ -24,7 +24,7 @@ export interface AcceptedGap extends AuditGap {
  * instance's own stream, and signed on from there. Throws `audit_gap_refused` for anything but missing events that no checkpoint has signed.
  */
 export async function acceptAuditGap(
-  services: GatewayServices,
+  services: GroundServices,
   { first, last, reason, now }: AuditGap & { readonly reason: string; readonly now: number },
 ): Promise<AcceptedGap> {
   const { audit } = services;

@@ -1,8 +1,7 @@
 import type { KeysError } from "@seneschal/core/keys";
-import { federations } from "../../partners/federation/collections.ts";
-import type { GatewayServices } from "../../services.ts";
 import type { Call } from "../call.ts";
 import { isLocal } from "../organizations/is-local.ts";
+import type { GroundServices } from "../services.ts";
 import { instanceStream } from "./event.ts";
 
 const recorded = new WeakSet<Error>();
@@ -18,7 +17,7 @@ export function markRecorded<E extends Error>(error: E): E {
  * federated with, that of a caller whose organisation has not begun here into the instance's; once per error.
  */
 export async function recordRefusal(
-  services: GatewayServices,
+  services: GroundServices,
   call: Call,
   route: string,
   error: KeysError,
@@ -26,8 +25,7 @@ export async function recordRefusal(
 ): Promise<void> {
   if (recorded.has(error)) return;
   recorded.add(error);
-  const { id, org, type } = call.principal;
-  const owner = type === "partner" ? ((await services.read.get(federations, id))?.org_id ?? org) : org;
+  const owner = await services.hostOf(services.read, call.principal);
   const begun = await isLocal(services.read, owner);
   await services.transact(call, async (unit) => {
     unit.record({

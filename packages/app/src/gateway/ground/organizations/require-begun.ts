@@ -1,8 +1,8 @@
 import type { AuthoriseInput, Principal } from "@seneschal/contract";
 import { organizationBeginnings } from "@seneschal/contract/gateway";
 import { refusal } from "@seneschal/core/keys";
-import type { GatewayServices } from "../../services.ts";
 import { recordRefusal } from "../audit/record-refusal.ts";
+import type { GroundServices } from "../services.ts";
 import { isLocal } from "./is-local.ts";
 
 const beginnings: ReadonlySet<string> = new Set(organizationBeginnings);
@@ -12,7 +12,7 @@ const beginnings: ReadonlySet<string> = new Set(organizationBeginnings);
  * `ORGANIZATION_UNKNOWN`, audited.
  */
 export async function requireBegun(
-  services: GatewayServices,
+  services: GroundServices,
   { id, route, now, requestId }: AuthoriseInput,
   principal: Principal,
 ): Promise<void> {

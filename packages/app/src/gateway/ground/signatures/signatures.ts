@@ -9,12 +9,12 @@ import {
   operationBytes,
   verifyOperation,
 } from "@seneschal/crypto/signing";
-import { coveredState } from "../../covered-state.ts";
 import { base64, bytes, utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import { currentCrk } from "../organizations/current-root-key.ts";
 import type { StoredCrk } from "../organizations/root-keys.ts";
 import { keyText } from "../store/collection.ts";
+import type { Reader } from "../store/reader.ts";
 import { signingRequests, spentNonces } from "./requests.ts";
 
 /** Freshness of a signature that was made without a prepared request. Seconds. */
@@ -36,7 +36,16 @@ interface SignatureClaim {
   readonly org?: string;
 }
 
+/** The facts of the server that a signature covers beside the body; the floors above know them. */
+export type CoveredState = (
+  crypto: CryptoProvider,
+  read: Reader,
+  signed: { readonly operation: string; readonly resourceId: string; readonly org: string },
+) => Promise<JsonObject>;
+
 export interface Signatures {
+  /** What is signed together with the body of an operation on a resource. */
+  covered(read: Reader, operation: string, resourceId: string, org: string): Promise<JsonObject>;
   /**
    * True when a signature was given and allows the operation; false when none was given. A signature that is there is
    * never ignored: throws `SIGNATURE_INVALID`, `SIGNATURE_EXPIRED`, `SIGNATURE_REPLAYED`. Uses the signature up, in the
@@ -57,7 +66,9 @@ export interface Signatures {
 const codes: Partial<Record<OperationRefusal, KeysCode>> = { expired: "SIGNATURE_EXPIRED", replayed: "SIGNATURE_REPLAYED" };
 
 /** Signature verification for one instance. */
-export function signatures(crypto: CryptoProvider, instanceId: string): Signatures {
+export function signatures(crypto: CryptoProvider, instanceId: string, coveredState: CoveredState): Signatures {
+  const covered: Signatures["covered"] = (read, operation, resourceId, org) =>
+    coveredState(crypto, read, { operation, resourceId, org });
   const payload: Signatures["payload"] = (crk, { operation, resourceId, bodySha256, nonce, iat, exp }) => ({
     v: 1,
     op: operation,
@@ -113,11 +124,11 @@ export function signatures(crypto: CryptoProvider, instanceId: string): Signatur
     const org = claim.org ?? unit.call.principal.org;
     const crk = await currentCrk(unit, org);
     if (crk === undefined) return refuse("crk_inactive");
-    const covered = await coveredState({ crypto }, unit, operation, resourceId, org);
-    const bodySha256 = bodyHash({ ...claim.body, ...covered });
+    const facts = await covered(unit, operation, resourceId, org);
+    const bodySha256 = bodyHash({ ...claim.body, ...facts });
     const expected = payload(crk, { operation, resourceId, bodySha256, nonce: "", iat: 0, exp: 0, ...params });
     // Of another organisation the caller hears no more than that it did not sign this.
-    const told = org === unit.call.principal.org ? judgedBy(expected, covered, params) : {};
+    const told = org === unit.call.principal.org ? judgedBy(expected, facts, params) : {};
 
     if (params !== undefined) {
       const id = nonceId(org, params.nonce);
@@ -150,6 +161,7 @@ export function signatures(crypto: CryptoProvider, instanceId: string): Signatur
   const verify: Signatures["verify"] = async (unit, claim) => (await accept(unit, claim)) !== undefined;
 
   return {
+    covered,
     payload,
     accept,
     verify,

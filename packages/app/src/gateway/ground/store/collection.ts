@@ -16,6 +16,9 @@ export interface Collection<T extends object> extends CollectionSpec {
   readonly document?: T;
 }
 
+/** A declared collection whatever its documents are: what a store needs to know of it. */
+export type AnyCollection = Pick<Collection<object>, "name" | keyof CollectionSpec>;
+
 interface IndexOf<T> {
   readonly key: (doc: T) => readonly IndexValue[] | undefined;
   /** Two documents may not share the key; this is what the loser is told. */

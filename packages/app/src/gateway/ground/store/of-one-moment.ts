@@ -2,11 +2,11 @@ import type { Contract, Handlers, Principal } from "@seneschal/contract";
 import { refusal } from "@seneschal/core/keys";
 import type { DocumentStore } from "@seneschal/core/ports";
 import { type Admission, type Attempt, asAdmitted, inOneMoment, recordedReads } from "../../../platform/index.ts";
-import type { GatewayServices } from "../../services.ts";
 import type { Call, GatewayUnit } from "../call.ts";
+import type { GroundServices } from "../services.ts";
 import { reader } from "./reader.ts";
 
-type AnyHandler = (services: GatewayServices, input: { readonly principal: Principal | undefined }) => unknown;
+type AnyHandler = (services: GroundServices, input: { readonly principal: Principal | undefined }) => unknown;
 
 const conflict = () => refusal("CONFLICT", "changed by others at the same time: try again");
 
@@ -16,30 +16,32 @@ const conflict = () => refusal("CONFLICT", "changed by others at the same time: 
  * what it had read is found to hold, and from there on the transaction guards what it reads. What its caller was authenticated and
  * authorised by is of that moment too: when it has changed, the caller is let in anew, or refused.
  */
-export function handlersOfOneMoment<C extends Contract>(handlers: Handlers<C, GatewayServices>): Handlers<C, GatewayServices> {
+export function handlersOfOneMoment<C extends Contract, Services extends GroundServices>(
+  handlers: Handlers<C, Services>,
+): Handlers<C, Services> {
   const wrapped = Object.entries(handlers).map(([id, handler]) => [
     id,
-    (services: GatewayServices, input: { readonly principal: Principal | undefined }) => {
+    (services: Services, input: { readonly principal: Principal | undefined }) => {
       const admission = services.admissionOf(input.principal);
       const asked = asAdmitted(input, admission);
-      return ofOneMoment(services, (own) => (handler as AnyHandler)(own, asked()), admission);
+      return ofOneMoment(services, (own: Services) => (handler as AnyHandler)(own, asked()), admission);
     },
   ]);
-  return Object.fromEntries(wrapped) as Handlers<C, GatewayServices>;
+  return Object.fromEntries(wrapped) as Handlers<C, Services>;
 }
 
 /** Runs `work` on reads of one moment; see {@link handlersOfOneMoment}. */
-export function ofOneMoment<R>(
-  services: GatewayServices,
-  work: (services: GatewayServices) => R | Promise<R>,
+export function ofOneMoment<R, Services extends GroundServices>(
+  services: Services,
+  work: (services: Services) => R | Promise<R>,
   admission?: Admission,
 ): Promise<R> {
   return inOneMoment((number) => watched(services, work, number, admission), conflict, admission);
 }
 
-function watched<R>(
-  services: GatewayServices,
-  work: (services: GatewayServices) => R | Promise<R>,
+function watched<R, Services extends GroundServices>(
+  services: Services,
+  work: (services: Services) => R | Promise<R>,
   attempt: number,
   admission: Admission | undefined,
 ): Attempt<R> {
@@ -49,7 +51,7 @@ function watched<R>(
   const hold = async (): Promise<boolean> => quiet?.() ?? (await recorded?.hold()) ?? true;
   let begun = false;
   let holding: Promise<boolean> | undefined;
-  const own: GatewayServices = {
+  const own: Services = {
     ...services,
     ...(recorded === undefined ? {} : { store: recorded.store, read: reader(recorded.store) }),
     async transact<R>(call: Call, work: (unit: GatewayUnit) => Promise<R>): Promise<R> {

@@ -1,5 +1,6 @@
 import type { DocumentStore } from "@seneschal/core/ports";
-import type { AuditRecord } from "../../ground/audit/indexes.ts";
+import type { AuditRecord } from "../../ground/index.ts";
+
 import { scanAudit } from "./query.ts";
 
 /** Both ends inclusive, RFC 3339. */

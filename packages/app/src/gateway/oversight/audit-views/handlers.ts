@@ -1,9 +1,9 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound, timestamp } from "@seneschal/core/keys";
-import type { AuditRecord } from "../../ground/audit/indexes.ts";
-import { ownOrganization } from "../../ground/organizations/own-organization.ts";
-import type { GatewayServices } from "../../services.ts";
+import { type AuditRecord, ownOrganization } from "../../ground/index.ts";
+import type { PartnerServices } from "../../partners/index.ts";
+
 import { download } from "./export.ts";
 import { auditFigures } from "./figures.ts";
 import { presentEvents } from "./present.ts";
@@ -36,13 +36,13 @@ const exportColumns = [
 const activityColumns = ["id", "timestamp", "event_type", "actor", "workspace", "result", "summary"] as const;
 
 const sha256 =
-  ({ crypto }: GatewayServices) =>
+  ({ crypto }: PartnerServices) =>
   (data: Uint8Array): Uint8Array =>
     crypto.hash("sha256", data);
 
 const iso = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : timestamp(ms));
 
-async function* presented(services: GatewayServices, stream: string, filter: AuditFilter) {
+async function* presented(services: PartnerServices, stream: string, filter: AuditFilter) {
   let batch: AuditRecord[] = [];
   for await (const record of scanAudit(services.store, stream, filter)) {
     batch.push(record);
@@ -65,7 +65,7 @@ function activity({ event }: AuditRecord) {
   return { id, timestamp: at, event_type, actor, workspace, result, summary: `${actor}: ${event_type}${where} (${result})` };
 }
 
-export const auditHandlers: Handlers<Routes, GatewayServices> = {
+export const auditHandlers: Handlers<Routes, PartnerServices> = {
   async listAudit(services, { principal, query }) {
     const { org_id, workspace, event_type, actor, since, until, limit, offset } = query;
     const stream = ownOrganization(principal, org_id);

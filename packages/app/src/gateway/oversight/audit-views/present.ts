@@ -1,7 +1,6 @@
 import type { DocumentStore } from "@seneschal/core/ports";
 import type { Sha256 } from "@seneschal/crypto/merkle";
-import type { AuditRecord } from "../../ground/audit/indexes.ts";
-import { auditLeaf } from "../../ground/audit/leaf.ts";
+import { type AuditRecord, auditLeaf } from "../../ground/index.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 

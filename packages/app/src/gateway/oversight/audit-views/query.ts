@@ -1,5 +1,5 @@
 import type { DocumentStore, ListOptions } from "@seneschal/core/ports";
-import type { AuditRecord } from "../../ground/audit/indexes.ts";
+import type { AuditRecord } from "../../ground/index.ts";
 
 /** What a caller may look for in one stream. Times are RFC 3339, both inclusive. */
 export interface AuditFilter {

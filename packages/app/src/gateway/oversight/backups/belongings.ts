@@ -1,40 +1,70 @@
 import type { JsonObject } from "@seneschal/core";
 import type { Message } from "@seneschal/core/keys";
 import type { IndexValue } from "@seneschal/core/ports";
-import { ceremonies, heldShares } from "../../custody/ceremonies/collections.ts";
-import { encryptedShares, generationCeremonies, heldKeys } from "../../custody/generation-ceremonies/collections.ts";
-import { recoveries, recoveryShares } from "../../custody/recovery/collections.ts";
-import { signingSessions } from "../../custody/signing-sessions/collections.ts";
-import { acceptances } from "../../ground/audit/gaps.ts";
-import { logKeys } from "../../ground/audit/log-key.ts";
-import { checkpoints } from "../../ground/audit/sealer.ts";
-import { instances } from "../../ground/instance/collections.ts";
-import { organizations } from "../../ground/organizations/collections.ts";
-import { organizationKeyRecords } from "../../ground/organizations/keys.ts";
-import { crks } from "../../ground/organizations/root-keys.ts";
-import { certificates } from "../../ground/pki/certificates.ts";
-import { authorities } from "../../ground/pki/collections.ts";
-import { signingRequests, spentNonces } from "../../ground/signatures/requests.ts";
-import type { Collection } from "../../ground/store/collection.ts";
-import { edgeSyncs, edges } from "../../partners/edges/collections.ts";
-import { federationIdentities, federations } from "../../partners/federation/collections.ts";
-import { messageReceipts, messages, receiptId } from "../../partners/messages/collections.ts";
-import { deletionConsents, dispatches, replicas, shares } from "../../partners/replication/collections.ts";
-import { admins } from "../../people/admins/collections.ts";
-import { devices } from "../../people/devices/collections.ts";
-import { emergencyActs } from "../../people/emergency/acts.ts";
-import { emergencies } from "../../people/emergency/collections.ts";
-import { bootstrapMarks, enrollmentTokens } from "../../people/enrollment/collections.ts";
-import { groups, memberships } from "../../people/groups/collections.ts";
-import { mfaFactors } from "../../people/mfa/collections.ts";
-import { roleAssignments, roles } from "../../people/roles/collections.ts";
-import { serviceIdentities } from "../../people/service-identities/collections.ts";
-import { users } from "../../people/users/collections.ts";
-import { admissions } from "../../workspaces/admissions/collections.ts";
-import { policies } from "../../workspaces/policies/collections.ts";
-import { invitations, joinRequests, seats, workspaces } from "../../workspaces/workspaces/collections.ts";
-import { dekUseId, dekUseRecords } from "../../workspaces/workspaces/dek-uses.ts";
-import { rotationPolicies } from "../../workspaces/workspaces/rotation-policies.ts";
+import {
+  ceremonies,
+  encryptedShares,
+  generationCeremonies,
+  heldKeys,
+  heldShares,
+  recoveries,
+  recoveryShares,
+  signingSessions,
+} from "../../custody/index.ts";
+import {
+  acceptances,
+  authorities,
+  type Collection,
+  certificates,
+  checkpoints,
+  crks,
+  instances,
+  logKeys,
+  organizationKeyRecords,
+  organizations,
+  signingRequests,
+  spentNonces,
+} from "../../ground/index.ts";
+import {
+  dispatches,
+  edgeSyncs,
+  edges,
+  federationIdentities,
+  federations,
+  messageReceipts,
+  messages,
+  receiptId,
+  replicas,
+  shares,
+} from "../../partners/index.ts";
+import {
+  admins,
+  bootstrapMarks,
+  devices,
+  emergencies,
+  emergencyActs,
+  enrollmentTokens,
+  groups,
+  memberships,
+  mfaFactors,
+  roleAssignments,
+  roles,
+  serviceIdentities,
+  users,
+} from "../../people/index.ts";
+import {
+  admissions,
+  dekUseId,
+  dekUseRecords,
+  deletionConsents,
+  invitations,
+  joinRequests,
+  policies,
+  rotationPolicies,
+  seats,
+  workspaces,
+} from "../../workspaces/index.ts";
+
 import { reportSeals } from "../compliance/collections.ts";
 import { backups } from "./collections.ts";
 

@@ -3,14 +3,10 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { type Backup, notFound, refusal, requireRestorable, startBackup, stepBackup } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
-import { base64, utf8 } from "../../ground/bytes.ts";
-import type { Call } from "../../ground/call.ts";
-import { organizations } from "../../ground/organizations/collections.ts";
-import { currentCrk } from "../../ground/organizations/current-root-key.ts";
-import { signedBody } from "../../ground/signatures/signed-body.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { GatewayServices } from "../../services.ts";
-import { workspaces } from "../../workspaces/workspaces/collections.ts";
+import { base64, type Call, currentCrk, organizations, type Reader, signedBody, utf8 } from "../../ground/index.ts";
+import type { PartnerServices } from "../../partners/index.ts";
+import { workspaces } from "../../workspaces/index.ts";
+
 import { backups } from "./collections.ts";
 import { gather, readPayload, stage } from "./payload.ts";
 import { type BackupHead, openBackup, readBackupFile, writeBackupFile } from "./vessel.ts";
@@ -24,7 +20,7 @@ async function findBackup(read: Reader, id: string, org: string): Promise<Backup
 }
 
 /** Writes the payload and the record of its completion; the file is written again when the transaction is. */
-async function complete(services: GatewayServices, call: Call, id: string): Promise<Backup> {
+async function complete(services: PartnerServices, call: Call, id: string): Promise<Backup> {
   return services.transact(call, async (unit) => {
     const backup = await findBackup(unit, id, call.principal.org);
     const plain = utf8(canonicalJson(await gather(services.store, unit, backup.org_id)));
@@ -45,7 +41,7 @@ function recordOf(head: BackupHead, now: number): Backup {
   return stepBackup(started, { kind: "complete", size, checksum }, now);
 }
 
-export const backupHandlers: Handlers<Routes, GatewayServices> = {
+export const backupHandlers: Handlers<Routes, PartnerServices> = {
   async createBackup(services, { principal, body, now, requestId, request }) {
     const call = { principal, now, requestId };
     const id = services.newId(now);

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@seneschal/core";
 import { refusal, timestamp } from "@seneschal/core/keys";
 import type { CollectionSpec, DocumentStore } from "@seneschal/core/ports";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { crks } from "../../ground/organizations/root-keys.ts";
+import { crks, type GatewayUnit } from "../../ground/index.ts";
+
 import { belongings, prefixes } from "./belongings.ts";
 
 /** The version that this code writes. */

@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { isCoded } from "@seneschal/core";
 import { notFound, refusal } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
-import { base64, utf8 } from "../../ground/bytes.ts";
-import { kekName } from "../../ground/organizations/kek-name.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, kekName, utf8 } from "../../ground/index.ts";
+import type { PartnerServices } from "../../partners/index.ts";
 
 /** What a backup file says of itself in the clear, on its first line. Sealed pieces follow, one a line. */
 export interface BackupHead {
@@ -49,20 +48,20 @@ const aad = (head: BackupHead, piece: number): Uint8Array =>
   utf8(`seneschal/backup/v1\0${head.backup_id}\0${head.org_id}\0${piece}/${head.pieces}`);
 
 /** The directory of backup files. Throws `SERVICE_UNAVAILABLE` where none is configured. */
-function location({ config }: GatewayServices): string {
+function location({ config }: PartnerServices): string {
   const { location: path } = config.backup;
   if (path === undefined) throw refusal("SERVICE_UNAVAILABLE", "no place for backups is configured");
   return path;
 }
 
-const fileOf = (services: GatewayServices, id: string): string => join(location(services), `${id}.backup`);
+const fileOf = (services: PartnerServices, id: string): string => join(location(services), `${id}.backup`);
 
 /**
  * Seals a plaintext under the organisation's key-encryption key and writes it where the database is not, with that key beside it where
  * the vault lets its keys travel: the file and what unseals the vault are enough for an instance that has neither. Repeatable.
  */
 export async function writeBackupFile(
-  services: GatewayServices,
+  services: PartnerServices,
   facts: Omit<BackupHead, "format_version" | "pieces" | "keys" | "file_checksum">,
   plain: Uint8Array,
 ): Promise<void> {
@@ -88,7 +87,7 @@ export async function writeBackupFile(
 }
 
 /** The first line of a backup file and the sealed lines behind it. Throws `NOT_FOUND`, `CHECKSUM_MISMATCH` for what is no backup. */
-export async function readBackupFile(services: GatewayServices, id: string): Promise<BackupFile> {
+export async function readBackupFile(services: PartnerServices, id: string): Promise<BackupFile> {
   // Where nothing is kept there is none.
   if (services.config.backup.location === undefined) throw notFound("backup");
   let text: string;
@@ -111,7 +110,7 @@ export async function readBackupFile(services: GatewayServices, id: string): Pro
  * Opens the seals and checks the checksum. Throws `CHECKSUM_MISMATCH` for anything that is not what was written, `VAULT_MISMATCH` for
  * what another vault sealed. The vault is as it was until `adoptKeys`.
  */
-export async function openBackup(services: GatewayServices, { head, keys, pieces }: BackupFile): Promise<OpenedBackup> {
+export async function openBackup(services: PartnerServices, { head, keys, pieces }: BackupFile): Promise<OpenedBackup> {
   const { vault } = services;
   const carried =
     keys === undefined
@@ -145,7 +144,7 @@ export async function openBackup(services: GatewayServices, { head, keys, pieces
   };
 }
 
-function fileChecksum({ crypto }: GatewayServices, head: BackupHead, lines: readonly string[]): string {
+function fileChecksum({ crypto }: PartnerServices, head: BackupHead, lines: readonly string[]): string {
   const { file_checksum: _own, ...rest } = head;
   return base64(crypto.hash("sha256", utf8([canonicalJson(rest), ...lines].join("\n"))));
 }

@@ -1,4 +1,4 @@
-import { collection } from "../../ground/store/collection.ts";
+import { collection } from "../../ground/index.ts";
 import type { Period } from "../audit-views/figures.ts";
 
 /** What a report says about itself; the digest covers it. */

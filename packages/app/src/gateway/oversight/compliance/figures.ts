@@ -1,16 +1,10 @@
 import type { Json, JsonObject } from "@seneschal/core";
 import type { Workspace } from "@seneschal/core/keys";
-import type { Collection } from "../../ground/store/collection.ts";
-import { every } from "../../ground/store/every.ts";
-import { admins } from "../../people/admins/collections.ts";
-import { devices } from "../../people/devices/collections.ts";
-import { memberships } from "../../people/groups/collections.ts";
-import { roleAssignments, roles } from "../../people/roles/collections.ts";
-import { serviceIdentities } from "../../people/service-identities/collections.ts";
-import { users } from "../../people/users/collections.ts";
-import type { GatewayServices } from "../../services.ts";
-import { admissions } from "../../workspaces/admissions/collections.ts";
-import { seats, workspaces } from "../../workspaces/workspaces/collections.ts";
+import { type Collection, every } from "../../ground/index.ts";
+import type { PartnerServices } from "../../partners/index.ts";
+import { admins, devices, memberships, roleAssignments, roles, serviceIdentities, users } from "../../people/index.ts";
+import { admissions, seats, workspaces } from "../../workspaces/index.ts";
+
 import { auditFigures } from "../audit-views/figures.ts";
 import { scanAudit } from "../audit-views/query.ts";
 import type { GrowingObject } from "./growing.ts";
@@ -18,12 +12,12 @@ import { type LastUses, lastUses } from "./last-uses.ts";
 import type { Scope } from "./scope.ts";
 
 /** What happened in a period: counts over the whole audit log of the organisation. */
-export async function summary({ store, read }: GatewayServices, { org, period, size }: Scope): Promise<GrowingObject> {
+export async function summary({ store, read }: PartnerServices, { org, period, size }: Scope): Promise<GrowingObject> {
   return { ...(await auditFigures(store, org, period, size)), workspace_count: await read.count(seats, "by_org", [org]) };
 }
 
 /** Everything that is held about one person (GDPR Art. 15): the record, memberships, admissions, roles, and every event it did or that names it. */
-export async function subjectAccess(services: GatewayServices, scope: Scope, subject: string): Promise<GrowingObject> {
+export async function subjectAccess(services: PartnerServices, scope: Scope, subject: string): Promise<GrowingObject> {
   const { org, period, size } = scope;
   const [user] = await services.read.list(users, "by_subject", [org, subject], { limit: 1 });
   const ids = new Set([subject, ...(user === undefined ? [] : [user.id])]);
@@ -51,7 +45,7 @@ export async function subjectAccess(services: GatewayServices, scope: Scope, sub
   };
 }
 
-async function identityOf({ read }: GatewayServices, org: string, ids: ReadonlySet<string>): Promise<JsonObject | null> {
+async function identityOf({ read }: PartnerServices, org: string, ids: ReadonlySet<string>): Promise<JsonObject | null> {
   for (const [type, from] of [
     ["admin", admins],
     ["user", users],
@@ -76,7 +70,7 @@ function mentions(value: Json, ids: ReadonlySet<string>): boolean {
 }
 
 /** Who can reach which workspace, and when they last did. */
-export async function accessReview(services: GatewayServices, scope: Scope): Promise<GrowingObject> {
+export async function accessReview(services: PartnerServices, scope: Scope): Promise<GrowingObject> {
   const { org, period, size } = scope;
   let total = 0;
   async function* reviewed() {
@@ -95,7 +89,7 @@ export async function accessReview(services: GatewayServices, scope: Scope): Pro
 }
 
 async function reviewOf(
-  services: GatewayServices,
+  services: PartnerServices,
   org: string,
   workspace: Workspace,
   group: string | null,
@@ -123,7 +117,7 @@ async function reviewOf(
 }
 
 /** What a reader knows somebody by, and what it may be; an identity without a record has its id alone. */
-async function knownAs(services: GatewayServices, org: string, identity: string) {
+async function knownAs(services: PartnerServices, org: string, identity: string) {
   const { read } = services;
   const admin = await read.get(admins, identity);
   const names = admin?.org_id === org ? [admin.role as string] : [];
@@ -134,7 +128,7 @@ async function knownAs(services: GatewayServices, org: string, identity: string)
   return { identity_id: identity, name: await nameOf(services, org, identity), roles: names.sort() };
 }
 
-async function nameOf({ read }: GatewayServices, org: string, identity: string): Promise<string | null> {
+async function nameOf({ read }: PartnerServices, org: string, identity: string): Promise<string | null> {
   for (const from of [admins, users, serviceIdentities] as const) {
     const found = await read.get<{ readonly org_id: string; readonly name: string }>(from as never, identity);
     if (found?.org_id === org) return found.name;

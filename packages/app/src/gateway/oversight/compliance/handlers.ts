@@ -1,9 +1,9 @@
 import type { Handlers, Payload } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, timestamp } from "@seneschal/core/keys";
-import type { Call } from "../../ground/call.ts";
-import { ownOrganization } from "../../ground/organizations/own-organization.ts";
-import type { GatewayServices } from "../../services.ts";
+import { type Call, ownOrganization } from "../../ground/index.ts";
+import type { PartnerServices } from "../../partners/index.ts";
+
 import type { Period } from "../audit-views/figures.ts";
 import { lengthOf } from "../audit-views/query.ts";
 import { type ReportFacts, type ReportSeal, reportSeals } from "./collections.ts";
@@ -36,7 +36,7 @@ function periodOf({ type, since, until }: ReportRequest, now: number): Period {
   return period;
 }
 
-function figures(services: GatewayServices, request: ReportRequest, scope: Scope): Promise<GrowingObject> {
+function figures(services: PartnerServices, request: ReportRequest, scope: Scope): Promise<GrowingObject> {
   switch (request.type) {
     case "summary":
       return summary(services, scope);
@@ -51,7 +51,7 @@ function figures(services: GatewayServices, request: ReportRequest, scope: Scope
 }
 
 /** Begins a report. That it was asked for is audited before the first byte leaves, its digest when the last one did. */
-async function begin(services: GatewayServices, call: Call, request: ReportRequest, format: ReportSeal["format"]) {
+async function begin(services: PartnerServices, call: Call, request: ReportRequest, format: ReportSeal["format"]) {
   const org = ownOrganization(call.principal, request.org_id);
   const scope = { org, period: periodOf(request, call.now), size: await lengthOf(services.store, org) };
   const data = await figures(services, request, scope);
@@ -71,11 +71,11 @@ async function begin(services: GatewayServices, call: Call, request: ReportReque
   return reportBytes(services, call, facts, data, format);
 }
 
-async function answered(services: GatewayServices, call: Call, request: ReportRequest): Promise<Payload> {
+async function answered(services: PartnerServices, call: Call, request: ReportRequest): Promise<Payload> {
   return { body: await begin(services, call, request, "json") };
 }
 
-export const complianceHandlers: Handlers<Routes, GatewayServices> = {
+export const complianceHandlers: Handlers<Routes, PartnerServices> = {
   summaryReport: (services, { principal, body, now, requestId }) =>
     answered(services, { principal, now, requestId }, { type: "summary", ...body }),
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { timestamp } from "@seneschal/core/keys";
 import { escapeHtml } from "../../../platform/index.ts";
-import { base64, utf8 } from "../../ground/bytes.ts";
-import type { Call } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, type Call, utf8 } from "../../ground/index.ts";
+import type { PartnerServices } from "../../partners/index.ts";
+
 import { chunks } from "../audit-views/export.ts";
 import { type ReportFacts, type ReportSeal, reportSeals } from "./collections.ts";
 import { csvRow, csvText } from "./csv-text.ts";
@@ -20,7 +20,7 @@ type Signed = Pick<ReportSeal, "digest" | "digest_signature" | "digest_key">;
  * audit event. A reader who does not see a last line has no report.
  */
 export async function* reportBytes(
-  services: GatewayServices,
+  services: PartnerServices,
   call: Call,
   facts: ReportFacts,
   data: GrowingObject,

@@ -1,10 +1,10 @@
 import { type Handlers, withHeaders } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import type { GatewayServices } from "../../services.ts";
+import type { PartnerServices } from "../../partners/index.ts";
 
 type Routes = Pick<GatewayContract, "health" | "ready" | "live" | "metrics" | "ssoConfig">;
 
-export const healthHandlers: Handlers<Routes, GatewayServices> = {
+export const healthHandlers: Handlers<Routes, PartnerServices> = {
   async health({ health, version, instance }) {
     const { status, components } = await health();
     const body = { status, version, instance_id: instance, components: { ...components } };

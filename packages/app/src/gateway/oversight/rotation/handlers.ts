@@ -9,10 +9,8 @@ import {
   timestamp,
   type Workspace,
 } from "@seneschal/core/keys";
-import type { GatewayServices } from "../../services.ts";
-import { workspaces } from "../../workspaces/workspaces/collections.ts";
-import { findOwnWorkspace, findWorkspace } from "../../workspaces/workspaces/find.ts";
-import { rotationPolicies } from "../../workspaces/workspaces/rotation-policies.ts";
+import type { PartnerServices } from "../../partners/index.ts";
+import { findOwnWorkspace, findWorkspace, rotationPolicies, workspaces } from "../../workspaces/index.ts";
 
 type Routes = Pick<GatewayContract, "listRotationPolicies" | "setRotationPolicy" | "getRotationPolicy" | "removeRotationPolicy">;
 
@@ -28,7 +26,7 @@ function view(policy: RotationPolicy, workspace: Workspace) {
   };
 }
 
-export const rotationPolicyHandlers: Handlers<Routes, GatewayServices> = {
+export const rotationPolicyHandlers: Handlers<Routes, PartnerServices> = {
   async listRotationPolicies({ read }, { principal, query }) {
     const { items, total } = await read.page(rotationPolicies, "by_org", [principal.org], query);
     const of = await Promise.all(items.map((policy) => read.get(workspaces, policy.workspace_id)));

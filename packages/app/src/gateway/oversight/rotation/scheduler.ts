@@ -1,12 +1,9 @@
 import { isCoded } from "@seneschal/core";
 import { isRotationDue, type RotationPolicy, stepWorkspace, workspaceRefusal, workspaceStatus } from "@seneschal/core/keys";
 import { Lease } from "../../../platform/jobs/lease.ts";
-import { systemCall } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
-import { requireAllowedByPolicy } from "../../workspaces/admissions/policy.ts";
-import { workspaces } from "../../workspaces/workspaces/collections.ts";
-import { rotationPolicies } from "../../workspaces/workspaces/rotation-policies.ts";
-import { saveWorkspace } from "../../workspaces/workspaces/save.ts";
+import { systemCall } from "../../ground/index.ts";
+import type { PartnerServices } from "../../partners/index.ts";
+import { requireAllowedByPolicy, rotationPolicies, saveWorkspace, workspaces } from "../../workspaces/index.ts";
 
 /** Rotates data keys that grew older than their policy allows. */
 export interface RotationScheduler {
@@ -24,7 +21,7 @@ const LEASE_MS = 300_000;
  * spent switched off is made up for by the next scan, with one rotation. The lease spares several processes the same work;
  * that no key is rotated twice rests on the transaction, which judges the age again.
  */
-export function rotationScheduler(services: GatewayServices): RotationScheduler {
+export function rotationScheduler(services: PartnerServices): RotationScheduler {
   const randomId = (): string => Buffer.from(services.nonces(16)).toString("hex");
   const lease = new Lease(services.store, "rotation", randomId(), LEASE_MS);
   let running: Promise<number> | undefined;
@@ -61,7 +58,7 @@ export function rotationScheduler(services: GatewayServices): RotationScheduler 
 }
 
 /** One workspace's failure is no other's: it is logged and tried again with the next scan. */
-async function attempt(services: GatewayServices, policy: RotationPolicy, now: number): Promise<boolean> {
+async function attempt(services: PartnerServices, policy: RotationPolicy, now: number): Promise<boolean> {
   try {
     return await rotateIfDue(services, policy, now);
   } catch (error) {
@@ -82,7 +79,7 @@ async function attempt(services: GatewayServices, policy: RotationPolicy, now: n
   }
 }
 
-async function rotateIfDue(services: GatewayServices, { workspace_id, org_id }: RotationPolicy, now: number): Promise<boolean> {
+async function rotateIfDue(services: PartnerServices, { workspace_id, org_id }: RotationPolicy, now: number): Promise<boolean> {
   const rotated = await services.transact(systemCall("system:rotation", org_id, now), async (unit) => {
     const policy = await unit.get(rotationPolicies, workspace_id);
     const workspace = await unit.get(workspaces, workspace_id);

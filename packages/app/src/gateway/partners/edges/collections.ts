@@ -1,5 +1,5 @@
 import type { Classification } from "@seneschal/core/keys";
-import { collection, keyText } from "../../ground/store/collection.ts";
+import { collection, keyText } from "../../ground/index.ts";
 
 export type EdgeStatus = "healthy" | "unhealthy" | "connected" | "disconnected" | "sealed";
 

@@ -1,19 +1,19 @@
 import { connectVault, type VaultConnection } from "@seneschal/adapters/vault";
 import { invalidField, refusal } from "@seneschal/core/keys";
-import { utf8 } from "../../ground/bytes.ts";
-import { kekName } from "../../ground/organizations/kek-name.ts";
-import type { GatewayServices } from "../../services.ts";
+import { kekName, utf8 } from "../../ground/index.ts";
+
+import type { PartnerServices } from "../services.ts";
 import type { EdgeNode } from "./collections.ts";
 
 const aad = (org: string, id: string): Uint8Array => utf8(`seneschal/edge-token/v1\0${org}\0${id}`);
 
 /** The token of an edge node, sealed by our vault and bound to the node. The organisation's vault key must exist. */
-export function sealToken({ vault }: GatewayServices, org: string, id: string, token: string): Promise<string> {
+export function sealToken({ vault }: PartnerServices, org: string, id: string, token: string): Promise<string> {
   return vault.encrypt(kekName(org), utf8(token), aad(org, id));
 }
 
 /** Throws `VALIDATION_ERROR` unless an edge node may be there. */
-export function requireEdgeTarget({ targets, config }: GatewayServices, address: string): void {
+export function requireEdgeTarget({ targets, config }: PartnerServices, address: string): void {
   const url = new URL(address);
   const field = "vault_address";
   const protocols = config.edges.allow_http ? ["https:", "http:"] : ["https:"];
@@ -27,7 +27,7 @@ export function requireEdgeTarget({ targets, config }: GatewayServices, address:
 
 /** Lends a connection to an edge node's vault for one piece of work. Throws `EDGE_UNREACHABLE` when its address is not allowed any more. */
 export async function withEdge<R>(
-  services: GatewayServices,
+  services: PartnerServices,
   edge: EdgeNode,
   work: (connection: VaultConnection) => Promise<R>,
   /** Milliseconds for all of it; a single request has the probe's time. */

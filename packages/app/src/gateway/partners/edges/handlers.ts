@@ -3,12 +3,10 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { invalidField, notFound, timestamp } from "@seneschal/core/keys";
 import { parseCertificates } from "@seneschal/crypto/x509";
-import type { Call } from "../../ground/call.ts";
-import { every } from "../../ground/store/every.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { GatewayServices } from "../../services.ts";
-import { type Policy, policies } from "../../workspaces/policies/collections.ts";
-import { findWorkspace } from "../../workspaces/workspaces/find.ts";
+import { type Call, every, type Reader } from "../../ground/index.ts";
+import { findWorkspace, type Policy, policies } from "../../workspaces/index.ts";
+
+import type { PartnerServices } from "../services.ts";
 import { type EdgeNode, edgeSyncs, edges, neverSynced } from "./collections.ts";
 import { requireEdgeTarget, sealToken } from "./connection.ts";
 import { type EdgeHealth, probeEdge } from "./probe.ts";
@@ -39,7 +37,7 @@ async function whilePushing<R>(id: string, work: () => Promise<R>): Promise<R> {
   }
 }
 
-async function noteProbe(services: GatewayServices, call: Call, id: string, { status, last_checked }: EdgeHealth): Promise<void> {
+async function noteProbe(services: PartnerServices, call: Call, id: string, { status, last_checked }: EdgeHealth): Promise<void> {
   await services.transact(call, async (unit) => {
     const edge = await unit.get(edges, id);
     if (edge === undefined) return;
@@ -48,7 +46,7 @@ async function noteProbe(services: GatewayServices, call: Call, id: string, { st
   });
 }
 
-export const edgeHandlers: Handlers<Routes, GatewayServices> = {
+export const edgeHandlers: Handlers<Routes, PartnerServices> = {
   async registerEdge(services, { principal, body, now, requestId }) {
     const { vault_token, vault_ca_cert = "", ...facts } = body;
     requireEdgeTarget(services, facts.vault_address);
@@ -131,7 +129,7 @@ export const edgeHandlers: Handlers<Routes, GatewayServices> = {
 
 /** The named policies of the organisation, or all. Throws `VALIDATION_ERROR` for one that is not the organisation's. */
 async function chosenPolicies(
-  services: GatewayServices,
+  services: PartnerServices,
   org: string,
   ids: readonly string[] | undefined,
 ): Promise<readonly Policy[]> {

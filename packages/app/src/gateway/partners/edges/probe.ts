@@ -1,7 +1,7 @@
 import type { VaultAnswer } from "@seneschal/adapters/vault";
 import { isCoded } from "@seneschal/core";
 import { timestamp } from "@seneschal/core/keys";
-import type { GatewayServices } from "../../services.ts";
+import type { PartnerServices } from "../services.ts";
 import type { EdgeNode, EdgeStatus } from "./collections.ts";
 import { withEdge } from "./connection.ts";
 
@@ -23,7 +23,7 @@ export interface EdgeHealth {
 const HEALTH = "sys/health?standbyok=true&perfstandbyok=true&sealedcode=200&uninitcode=200";
 
 /** Asks an edge node's vault how it is. Its failures are part of the answer. */
-export async function probeEdge(services: GatewayServices, edge: EdgeNode, now: number): Promise<EdgeHealth> {
+export async function probeEdge(services: PartnerServices, edge: EdgeNode, now: number): Promise<EdgeHealth> {
   const started = process.hrtime.bigint();
   const latency = (): number => Math.round(Number(process.hrtime.bigint() - started) / 1e6);
   const base = {

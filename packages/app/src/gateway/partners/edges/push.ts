@@ -1,7 +1,8 @@
 import { isCoded } from "@seneschal/core";
 import { refusal, timestamp } from "@seneschal/core/keys";
-import type { Call } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { Call } from "../../ground/index.ts";
+
+import type { PartnerServices } from "../services.ts";
 import { type EdgeNode, edgeSyncs, edges, neverSynced } from "./collections.ts";
 import { withEdge } from "./connection.ts";
 
@@ -20,7 +21,7 @@ export interface Pushed {
  * written before the failure stays, and pushing again writes it again.
  */
 export async function pushToEdge(
-  services: GatewayServices,
+  services: PartnerServices,
   call: Call,
   edge: EdgeNode,
   kind: "policies" | "keys",

@@ -1,9 +1,9 @@
 import { refusal } from "@seneschal/core/keys";
-import { keyText } from "../../ground/store/collection.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { GatewayServices } from "../../services.ts";
+import { keyText, type Reader } from "../../ground/index.ts";
+
 import { messages, waitingBytes } from "../messages/collections.ts";
 import { replicas } from "../replication/collections.ts";
+import type { PartnerServices } from "../services.ts";
 import type { StoredFederation } from "./collections.ts";
 
 /** What a partner has had us keep, that nobody here asked for or has looked at yet. */
@@ -40,7 +40,7 @@ function used(budget: keyof PartnerUse, limit: number) {
 }
 
 /** Throws `RATE_LIMITED` when the partner may have no more offers wait here. */
-export async function requireRoomForOffer({ config }: GatewayServices, read: Reader, { id }: StoredFederation): Promise<void> {
+export async function requireRoomForOffer({ config }: PartnerServices, read: Reader, { id }: StoredFederation): Promise<void> {
   const { offers, workspaces } = config.federation.budgets;
   if ((await read.count(replicas, "offered", [id])) >= offers) throw used("offers", offers);
   if ((await read.count(replicas, "by_federation", [id])) >= workspaces) throw used("workspaces", workspaces);
@@ -48,7 +48,7 @@ export async function requireRoomForOffer({ config }: GatewayServices, read: Rea
 
 /** Throws `RATE_LIMITED` when messages of the partner that nobody read take too much already. */
 export async function requireRoomForMessage(
-  { config }: GatewayServices,
+  { config }: PartnerServices,
   read: Reader,
   { org_id, partner_org_id }: StoredFederation,
 ): Promise<void> {

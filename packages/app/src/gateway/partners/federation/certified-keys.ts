@@ -1,6 +1,6 @@
 import { parseCertificates, type SubjectAltName } from "@seneschal/crypto/x509";
-import type { PublicKeys } from "../../ground/organizations/keys.ts";
-import type { Reader } from "../../ground/store/reader.ts";
+import type { PublicKeys, Reader } from "../../ground/index.ts";
+
 import type { StoredFederation } from "./collections.ts";
 import { findFederation } from "./find.ts";
 

@@ -5,8 +5,8 @@ import { isCoded } from "@seneschal/core";
 import { refusal } from "@seneschal/core/keys";
 import type { Vault } from "@seneschal/core/ports";
 import type { z } from "zod";
-import type { GatewayMetrics } from "../../ground/metrics.ts";
-import type { Reader } from "../../ground/store/reader.ts";
+import type { GatewayMetrics, Reader } from "../../ground/index.ts";
+
 import { federationIdentities, type StoredFederation } from "./collections.ts";
 import { federationKey } from "./key.ts";
 

@@ -1,8 +1,9 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { stepFederation, timestamp } from "@seneschal/core/keys";
-import { type Call, systemCall } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import { type Call, systemCall } from "../../ground/index.ts";
+
+import type { PartnerServices } from "../services.ts";
 import { federations, type StoredFederation } from "./collections.ts";
 import { noteHeard } from "./find.ts";
 import type { PartnerStatus } from "./partner-states.ts";
@@ -18,13 +19,13 @@ export interface PartnerHealth {
 }
 
 /** Really calls a partner. It is healthy when its gateway answers for the partner's organisation. Never throws for a partner's failure. */
-export async function checkPartner(services: GatewayServices, federation: StoredFederation, now: number): Promise<PartnerHealth> {
+export async function checkPartner(services: PartnerServices, federation: StoredFederation, now: number): Promise<PartnerHealth> {
   const health = await check(services, federation, now);
   services.partners.note(federation.id, health.status);
   return health;
 }
 
-async function check(services: GatewayServices, federation: StoredFederation, now: number): Promise<PartnerHealth> {
+async function check(services: PartnerServices, federation: StoredFederation, now: number): Promise<PartnerHealth> {
   const facts = {
     last_check: timestamp(now),
     ...(federation.certificate_expires_at === null ? {} : { certificate_expires_at: federation.certificate_expires_at }),
@@ -49,7 +50,7 @@ async function check(services: GatewayServices, federation: StoredFederation, no
     : { healthy: false, status: "unhealthy", latency_ms, error, ...facts };
 }
 
-async function noteCheck(services: GatewayServices, call: Call, id: string, heard: boolean): Promise<void> {
+async function noteCheck(services: PartnerServices, call: Call, id: string, heard: boolean): Promise<void> {
   await services.transact(call, async (unit) => {
     const current = await unit.get(federations, id);
     if (current === undefined || current.status === "revoked") return;

@@ -1,13 +1,11 @@
 import { invitationStatus, participates, stepFederation, stepInvitation, stepWorkspace } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { certificates } from "../../ground/pki/certificates.ts";
-import { every } from "../../ground/store/every.ts";
-import { revokeCertificate } from "../../people/certificates/revoke.ts";
-import type { GatewayServices } from "../../services.ts";
-import { invitations, workspaces } from "../../workspaces/workspaces/collections.ts";
-import { saveWorkspace } from "../../workspaces/workspaces/save.ts";
+import { certificates, every, type GatewayUnit } from "../../ground/index.ts";
+import { revokeCertificate } from "../../people/index.ts";
+import { invitations, saveWorkspace, workspaces } from "../../workspaces/index.ts";
+
 import { replicaId, replicas, shareId, shares } from "../replication/collections.ts";
 import { endReplica } from "../replication/end-replica.ts";
+import type { PartnerServices } from "../services.ts";
 import { federations, type StoredFederation } from "./collections.ts";
 
 /**
@@ -15,7 +13,7 @@ import { federations, type StoredFederation } from "./collections.ts";
  * keys rotate, because it knows the old ones. The organisation leaves the partner's workspaces: their keys here are destroyed.
  */
 export async function endFederation(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   federation: StoredFederation,
   { revokeCertificates }: { readonly revokeCertificates: boolean },
@@ -42,7 +40,7 @@ export async function endFederation(
 }
 
 /** The owner's side: nothing can be said to the partner any more, and it takes no further part. */
-async function partnerLeaves(services: GatewayServices, unit: GatewayUnit, id: string, partner: string): Promise<void> {
+async function partnerLeaves(services: PartnerServices, unit: GatewayUnit, id: string, partner: string): Promise<void> {
   const { now } = unit.call;
   const share = await unit.get(shares, shareId(id, partner));
   const workspace = await unit.get(workspaces, id);

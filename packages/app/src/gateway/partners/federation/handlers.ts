@@ -2,16 +2,19 @@ import type { Handlers, RequestFacts } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract, type SignedOperation } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { establishFederation, invalidField, refusal, stepFederation } from "@seneschal/core/keys";
-import type { EntityReading } from "../../entity-tags.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { isLocal } from "../../ground/organizations/is-local.ts";
-import { ownOrganization } from "../../ground/organizations/own-organization.ts";
-import type { SignatureParams } from "../../ground/signatures/signatures.ts";
-import { signedBody } from "../../ground/signatures/signed-body.ts";
-import { every } from "../../ground/store/every.ts";
-import type { GatewayServices } from "../../services.ts";
+import {
+  type EntityReading,
+  every,
+  type GatewayUnit,
+  isLocal,
+  ownOrganization,
+  type SignatureParams,
+  signedBody,
+} from "../../ground/index.ts";
+
 import { standingOf } from "../replication/followers.ts";
 import { offerWaiting } from "../replication/offer.ts";
+import type { PartnerServices } from "../services.ts";
 import { useOf } from "./budgets.ts";
 import { checkPartner, type PartnerHealth } from "./check-health.ts";
 import { federationIdentities, federations, type StoredFederation } from "./collections.ts";
@@ -45,7 +48,7 @@ interface SignedCall {
 
 /** Every change of a federation is signed by the organisation's root key. */
 function requireSigned(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   operation: SignedOperation,
   partner: string,
@@ -62,7 +65,7 @@ function requireSigned(
 }
 
 /** Throws `VALIDATION_ERROR` unless a partner may be called there. */
-function requireTarget({ targets }: GatewayServices, partner_url: string): void {
+function requireTarget({ targets }: PartnerServices, partner_url: string): void {
   const url = new URL(partner_url);
   const field = "partner_url";
   if (url.protocol !== "https:") throw invalidField(field, "expected https");
@@ -78,7 +81,7 @@ export const federationReading: EntityReading<never> = {
     federation,
 };
 
-export const federationHandlers: Handlers<Routes, GatewayServices> = {
+export const federationHandlers: Handlers<Routes, PartnerServices> = {
   async initFederation(services, { principal, body, now, requestId, request }) {
     const org = ownOrganization(principal, body.org_id);
     await services.organizationKeys.ensureKek(org);

@@ -9,11 +9,9 @@ import {
   publicKeyOf,
   requestPem,
 } from "@seneschal/crypto/x509";
-import { bytes } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { currentCrk } from "../../ground/organizations/current-root-key.ts";
-import { kekName } from "../../ground/organizations/kek-name.ts";
-import type { GatewayServices } from "../../services.ts";
+import { bytes, currentCrk, type GatewayUnit, kekName } from "../../ground/index.ts";
+
+import type { PartnerServices } from "../services.ts";
 import { type CertifiedKeys, certifiedKeys, keysName } from "./certified-keys.ts";
 import { type FederationIdentity, federationIdentities } from "./collections.ts";
 import { keyBinding } from "./key.ts";
@@ -28,7 +26,7 @@ export const federationName = (org: string): string => `federation.${org}`;
  * The organisation's federation key; made on first use, and kept: certificates that partners signed for it stay good. Its own
  * certificate, which vouches for the organisation's other public keys, is replaced when it nears its end. The vault key of the organisation must exist.
  */
-export async function ensureIdentity(services: GatewayServices, unit: GatewayUnit, org: string): Promise<FederationIdentity> {
+export async function ensureIdentity(services: PartnerServices, unit: GatewayUnit, org: string): Promise<FederationIdentity> {
   const { vault, crypto, random, pki, config } = services;
   const { now } = unit.call;
   const known = await unit.get(federationIdentities, org);
@@ -72,7 +70,7 @@ export async function ensureIdentity(services: GatewayServices, unit: GatewayUni
 }
 
 /** The organisation's keys that partners shall know by its certificate; none before it has a root key. */
-async function vouchedKeys(services: GatewayServices, unit: GatewayUnit, org: string): Promise<CertifiedKeys | undefined> {
+async function vouchedKeys(services: PartnerServices, unit: GatewayUnit, org: string): Promise<CertifiedKeys | undefined> {
   const crk = await currentCrk(unit, org);
   if (crk === undefined) return undefined;
   return { ...(await services.organizationKeys.publicKeys(unit, org)), crk: bytes(crk.public_key) };

@@ -1,13 +1,14 @@
 import { isCoded, type JsonObject } from "@seneschal/core";
-import type { Call } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { Call } from "../../ground/index.ts";
+
+import type { PartnerServices } from "../services.ts";
 import type { StoredFederation } from "./collections.ts";
 import { federationOfCaller } from "./find.ts";
 import type { RefusedOf } from "./refusals.ts";
 
 /** Does what a partner's gateway asks for; a refusal is told, and thrown on. */
 export async function judged<R>(
-  services: GatewayServices,
+  services: PartnerServices,
   call: Call,
   of: RefusedOf,
   facts: JsonObject,

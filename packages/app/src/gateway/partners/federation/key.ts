@@ -1,7 +1,7 @@
 import type { Vault } from "@seneschal/core/ports";
 import { encodePem } from "@seneschal/crypto/x509";
-import { utf8 } from "../../ground/bytes.ts";
-import { kekName } from "../../ground/organizations/kek-name.ts";
+import { kekName, utf8 } from "../../ground/index.ts";
+
 import type { FederationIdentity } from "./collections.ts";
 
 /** What a sealed federation key is bound to. */

@@ -1,6 +1,7 @@
 import { timestamp } from "@seneschal/core/keys";
-import type { Collection } from "../../ground/store/collection.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { Collection } from "../../ground/index.ts";
+
+import type { PartnerServices } from "../services.ts";
 
 /** An outbox in which each partner has a lane of its own. */
 export interface Lanes<T extends object> {
@@ -8,7 +9,7 @@ export interface Lanes<T extends object> {
   /** What stands in the index `lanes` before the time of the next try. */
   readonly laneOf: (entry: T) => readonly string[];
   /** Tries one entry, and says whether the next of the same lane is worth trying now. */
-  readonly deliver: (services: GatewayServices, id: string, entry: T, now: number) => Promise<boolean>;
+  readonly deliver: (services: PartnerServices, id: string, entry: T, now: number) => Promise<boolean>;
 }
 
 /** Lanes that are worked on at once, that a round looks at, and entries of one lane in a round. */
@@ -26,11 +27,11 @@ export function openLanes<T extends object>({
   outbox,
   laneOf,
   deliver,
-}: Lanes<T>): (services: GatewayServices, now: number) => Promise<void> {
+}: Lanes<T>): (services: PartnerServices, now: number) => Promise<void> {
   const busy = new Set<string>();
   let last: readonly string[] | undefined;
 
-  const work = async (services: GatewayServices, lane: readonly string[], now: number): Promise<void> => {
+  const work = async (services: PartnerServices, lane: readonly string[], now: number): Promise<void> => {
     const { items } = await services.store.list(outbox.name, "lanes", lane, { to: [timestamp(now)], limit: BATCH });
     for (const { id, doc } of items) if (!(await deliver(services, id, doc as unknown as T, now))) return;
   };

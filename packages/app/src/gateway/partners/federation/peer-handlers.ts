@@ -1,7 +1,7 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { timestamp } from "@seneschal/core/keys";
-import type { GatewayServices } from "../../services.ts";
+import type { PartnerServices } from "../services.ts";
 import { endFederation } from "./end.ts";
 import { federationOfCaller } from "./find.ts";
 import { judged } from "./judged.ts";
@@ -10,7 +10,7 @@ import { takeInCertificate } from "./take-in.ts";
 type Routes = Pick<GatewayContract, "peerHealth" | "peerCertificate" | "peerRevocation">;
 
 /** What a federated partner's gateway may ask of ours. Everything concerns the one federation that its certificate names. */
-export const peerHandlers: Handlers<Routes, GatewayServices> = {
+export const peerHandlers: Handlers<Routes, PartnerServices> = {
   async peerHealth({ read }, { principal, now }) {
     const federation = await federationOfCaller(read, principal);
     return { org_id: federation.org_id, status: "healthy" as const, time: timestamp(now) };

@@ -1,16 +1,17 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { refusal, stepFederation } from "@seneschal/core/keys";
-import type { Call, GatewayUnit } from "../../ground/call.ts";
-import { revokeCertificate } from "../../people/certificates/revoke.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { Call, GatewayUnit } from "../../ground/index.ts";
+import { revokeCertificate } from "../../people/index.ts";
+
+import type { PartnerServices } from "../services.ts";
 import { federations, type StoredFederation } from "./collections.ts";
 import { certificatesOf, pemBase64 } from "./pem.ts";
 import { signForPartner } from "./sign-for-partner.ts";
 
 /** A new certificate for the partner's key. The old one stays good until the partner has the new one. */
 export async function renewForPartner(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   federation: StoredFederation,
 ): Promise<{ readonly renewed: StoredFederation; readonly replaced: readonly string[] }> {
@@ -32,7 +33,7 @@ export async function renewForPartner(
  * when the partner did not take it: the old one stays good, and the new one can be carried by hand.
  */
 export async function bringRenewal(
-  services: GatewayServices,
+  services: PartnerServices,
   call: Call,
   renewed: StoredFederation,
   replaced: readonly string[],

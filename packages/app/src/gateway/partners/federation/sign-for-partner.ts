@@ -2,8 +2,9 @@ import { isCoded } from "@seneschal/core";
 import { refusal, type SignedForPartner } from "@seneschal/core/keys";
 import type { CryptoProvider } from "@seneschal/core/ports";
 import { type PublicKey, parseRequest, verifyRequest } from "@seneschal/crypto/x509";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+
+import type { PartnerServices } from "../services.ts";
 import { federationName } from "./identity.ts";
 import { pemText } from "./pem.ts";
 import { organizationOf } from "./pinned-bundle.ts";
@@ -25,7 +26,7 @@ export function partnerKey(crypto: CryptoProvider, csr: string, partner: string)
 
 /** Certifies a partner's key under the organisation's own CA: subject, use and lifetime are ours to say. */
 export async function signForPartner(
-  { pki, config }: GatewayServices,
+  { pki, config }: PartnerServices,
   unit: GatewayUnit,
   federation: { readonly id: string; readonly org_id: string; readonly partner_org_id: string },
   key: PublicKey,

@@ -1,8 +1,9 @@
 import { refusal, stepFederation, timestamp } from "@seneschal/core/keys";
 import { parseRequest, samePublicKey, verifyChain } from "@seneschal/crypto/x509";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+
 import { hurryDispatches } from "../replication/queue-dispatch.ts";
+import type { PartnerServices } from "../services.ts";
 import { federationIdentities, federations, type StoredFederation } from "./collections.ts";
 import { bundlePem, certificatesOf } from "./pem.ts";
 import { organizationOf, pinnedIssuer } from "./pinned-bundle.ts";
@@ -12,7 +13,7 @@ import { organizationOf, pinnedIssuer } from "./pinned-bundle.ts";
  * our key and organisation, or not issued by the CA that was pinned.
  */
 export async function takeInCertificate(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   federation: StoredFederation,
   input: string,

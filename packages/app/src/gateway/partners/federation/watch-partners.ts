@@ -1,12 +1,12 @@
-import { every } from "../../ground/store/every.ts";
-import type { GatewayServices } from "../../services.ts";
+import { every } from "../../ground/index.ts";
+import type { PartnerServices } from "../services.ts";
 import { checkPartner } from "./check-health.ts";
 import { federations, type StoredFederation } from "./collections.ts";
 
 const AT_ONCE = 8;
 
 /** Calls every active partner of every organisation here. A partner's failure is a finding, not an error. */
-export async function watchPartners(services: GatewayServices, now: number): Promise<void> {
+export async function watchPartners(services: PartnerServices, now: number): Promise<void> {
   const all: StoredFederation[] = [];
   for await (const federation of every(services, federations, "active", [])) all.push(federation);
   services.partners.keep(all.map(({ id }) => id));

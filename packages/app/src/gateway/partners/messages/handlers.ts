@@ -2,15 +2,12 @@ import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { lifetimes, type Message, notFound, refusal, stepMessage, timestamp } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
-import type { EntityReading } from "../../entity-tags.ts";
-import { utf8 } from "../../ground/bytes.ts";
-import { isLocal } from "../../ground/organizations/is-local.ts";
-import { keyText } from "../../ground/store/collection.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { GatewayServices } from "../../services.ts";
+import { type EntityReading, isLocal, keyText, type Reader, utf8 } from "../../ground/index.ts";
+
 import { requireRoomForMessage } from "../federation/budgets.ts";
 import { federationOfCaller, requireActive } from "../federation/find.ts";
 import { judged } from "../federation/judged.ts";
+import type { PartnerServices } from "../services.ts";
 import { copyId, messageReceipts, messages, receiptId } from "./collections.ts";
 import { deliver, requireExpiry } from "./outbox.ts";
 import { requireRecipient } from "./recipient.ts";
@@ -50,7 +47,7 @@ export const messageReading: EntityReading<{ readonly id: string }> = {
   read: async ({ read }, { principal, params }) => (await ownCopies(read, params.id, principal))[0] as Message,
 };
 
-export const messageHandlers: Handlers<Routes, GatewayServices> = {
+export const messageHandlers: Handlers<Routes, PartnerServices> = {
   async sendMessage(services, { principal, body, now, requestId }) {
     const { recipient_org_id, recipient_id } = body;
     const at = timestamp(now);

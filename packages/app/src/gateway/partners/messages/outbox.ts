@@ -1,11 +1,11 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { isPast, type Message, refusal, stepMessage } from "@seneschal/core/keys";
-import { systemCall } from "../../ground/call.ts";
-import { keyText } from "../../ground/store/collection.ts";
-import type { GatewayServices } from "../../services.ts";
+import { keyText, systemCall } from "../../ground/index.ts";
+
 import { findFederation } from "../federation/find.ts";
 import { openLanes } from "../federation/lanes.ts";
+import type { PartnerServices } from "../services.ts";
 import { copyId, messages } from "./collections.ts";
 
 /**
@@ -20,7 +20,7 @@ export const messageLanes = () =>
   });
 
 /** One try of one message; false when the partner is not to be reached. */
-export async function deliver(services: GatewayServices, message: Message, now: number): Promise<boolean> {
+export async function deliver(services: PartnerServices, message: Message, now: number): Promise<boolean> {
   const outcome = isPast(message.expires_at, now) ? miss("expired") : await attempt(services, message);
   const result = outcome.input.kind === "deliver" ? "done" : outcome.final ? "refused" : "retry";
   services.metrics.dispatched("message", result);
@@ -48,7 +48,7 @@ interface Outcome {
 
 const miss = (detail: string, final = false): Outcome => ({ input: { kind: "miss", detail }, final });
 
-async function attempt(services: GatewayServices, message: Message): Promise<Outcome> {
+async function attempt(services: PartnerServices, message: Message): Promise<Outcome> {
   const { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, body } = message;
   const { created_at, expires_at } = message;
   const federation = await findFederation(services.read, recipient_org_id, sender_org_id);

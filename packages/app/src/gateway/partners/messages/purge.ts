@@ -1,9 +1,9 @@
 import { lifetimes, timestamp } from "@seneschal/core/keys";
-import type { GatewayServices } from "../../services.ts";
+import type { PartnerServices } from "../services.ts";
 import { messageReceipts, messages } from "./collections.ts";
 
 /** Removes copies and receipts that ended a tidy buffer ago; what is still pending is left to the outbox, which fails it. */
-export async function purgeMessages(services: GatewayServices, now: number): Promise<void> {
+export async function purgeMessages(services: PartnerServices, now: number): Promise<void> {
   const ended = { to: [timestamp(now - lifetimes.tidyBuffer)], limit: 200 };
   const dels: { coll: string; id: string; ifVersion: number }[] = [];
   for (const { name } of [messages, messageReceipts]) {

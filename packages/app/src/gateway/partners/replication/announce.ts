@@ -1,6 +1,7 @@
 import { type Share, type ShareInput, stepShare, type Workspace } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+
+import type { PartnerServices } from "../services.ts";
 import { shareId, shares } from "./collections.ts";
 import { sendDispatch } from "./queue-dispatch.ts";
 
@@ -15,7 +16,7 @@ export async function shareOf(unit: GatewayUnit, workspace: string, org: string)
  * are given.
  */
 export async function stepAndTell(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   { mode }: Pick<Workspace, "mode">,
   share: Share,
@@ -31,7 +32,7 @@ export async function stepAndTell(
 
 /** Tells every partner that has to do with the workspace of a change: of it, or with `end` of its end. */
 export async function announce(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   workspace: Pick<Workspace, "id" | "mode">,
   kind: "change" | "end" = "change",

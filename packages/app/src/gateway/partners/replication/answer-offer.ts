@@ -1,18 +1,17 @@
 import type { Principal } from "@seneschal/contract";
 import { invalidField, notFound, type Replica, refusal, stepInvitation, timestamp } from "@seneschal/core/keys";
-import type { Call, GatewayUnit } from "../../ground/call.ts";
-import { groups } from "../../people/groups/collections.ts";
-import type { GatewayServices } from "../../services.ts";
-import { admitCaller } from "../../workspaces/admissions/admit-caller.ts";
-import { invitations } from "../../workspaces/workspaces/collections.ts";
-import { checkWorkspaceSignature, type SignedRequest } from "../../workspaces/workspaces/sign.ts";
+import type { Call, GatewayUnit, SignedRequest } from "../../ground/index.ts";
+import { groups } from "../../people/index.ts";
+import { admitCaller, checkWorkspaceSignature, invitations } from "../../workspaces/index.ts";
+
 import { federationOf } from "../federation/find.ts";
+import type { PartnerServices } from "../services.ts";
 import { receivedId, replicaId, replicas } from "./collections.ts";
 import { deliverDispatch } from "./deliver-dispatch.ts";
 import { queueDispatch } from "./queue-dispatch.ts";
 
 /** Whether an invitation of another instance is known for the organisation and workspace. */
-export async function hasOffer(services: GatewayServices, workspace: string, { org }: Principal): Promise<boolean> {
+export async function hasOffer(services: PartnerServices, workspace: string, { org }: Principal): Promise<boolean> {
   return (await services.read.get(replicas, replicaId(workspace, org))) !== undefined;
 }
 
@@ -22,7 +21,7 @@ export async function hasOffer(services: GatewayServices, workspace: string, { o
  * takes the acceptance back, and the refusal is thrown.
  */
 export async function acceptOffer(
-  services: GatewayServices,
+  services: PartnerServices,
   call: Call,
   workspace: string,
   request: SignedRequest & { readonly group_id: string | null },
@@ -60,7 +59,7 @@ export async function acceptOffer(
 }
 
 /** Declines an invitation from another instance; the owner is told as soon as it can be reached. */
-export async function declineOffer(services: GatewayServices, call: Call, workspace: string): Promise<void> {
+export async function declineOffer(services: PartnerServices, call: Call, workspace: string): Promise<void> {
   const { principal, now } = call;
   const id = await services.transact(call, async (unit) => {
     const replica = await openOffer(unit, workspace, principal.org);
@@ -84,7 +83,7 @@ async function openOffer(unit: GatewayUnit, workspace: string, org: string): Pro
   return replica;
 }
 
-function queueAnswer(services: GatewayServices, unit: GatewayUnit, replica: Replica): Promise<string> {
+function queueAnswer(services: PartnerServices, unit: GatewayUnit, replica: Replica): Promise<string> {
   const { org_id, federation_id, workspace_id } = replica;
   return queueDispatch(services, unit, { kind: "answer", org_id, federation_id, workspace_id });
 }

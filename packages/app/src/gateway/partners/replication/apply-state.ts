@@ -1,11 +1,11 @@
 import type { PeerState } from "@seneschal/contract/gateway";
 import { type Invitation, isPast, judgePush, milliseconds, type Replica, refusal, timestamp } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { isLocal } from "../../ground/organizations/is-local.ts";
-import type { GatewayServices } from "../../services.ts";
-import { invitations, workspaces } from "../../workspaces/workspaces/collections.ts";
+import { type GatewayUnit, isLocal } from "../../ground/index.ts";
+import { invitations, workspaces } from "../../workspaces/index.ts";
+
 import { requireRoomForOffer } from "../federation/budgets.ts";
 import type { StoredFederation } from "../federation/collections.ts";
+import type { PartnerServices } from "../services.ts";
 import { replicaId, replicas } from "./collections.ts";
 import { endReplica } from "./end-replica.ts";
 import { requirePoliciesCompile } from "./take-policies.ts";
@@ -15,7 +15,7 @@ import { takeShare } from "./take-share.ts";
  * Looks into what an owner's instance says before anything of it is taken over: policies are compiled here, outside of the transaction.
  * Throws `POLICY_INVALID`.
  */
-export async function checkState(services: GatewayServices, federation: StoredFederation, state: PeerState): Promise<void> {
+export async function checkState(services: PartnerServices, federation: StoredFederation, state: PeerState): Promise<void> {
   if (state.stage !== "shared") return;
   const known = await services.read.get(replicas, replicaId(state.workspace_id, federation.org_id));
   if (known?.federation_id !== federation.id || state.sequence <= known.sequence) return;
@@ -28,7 +28,7 @@ export async function checkState(services: GatewayServices, federation: StoredFe
  * `STATE_CONFLICT`; then nothing changed.
  */
 export async function applyState(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   federation: StoredFederation,
   state: PeerState,
@@ -68,7 +68,7 @@ export async function applyState(
  * here has it, begins when it comes, and ends no later than one of ours would; who invited is the owner's word. One that is over is nothing to keep.
  */
 async function takeOffer(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   federation: StoredFederation,
   known: Replica | undefined,

@@ -1,6 +1,5 @@
 import { isSettled, type Replica, type Share } from "@seneschal/core/keys";
-import type { OperationPayload } from "@seneschal/crypto/signing";
-import { collection, keyText } from "../../ground/store/collection.ts";
+import { collection, keyText } from "../../ground/index.ts";
 
 /** The owner's side: which workspaces partners on other instances take part in, or are invited to. */
 export const shares = collection<Share>("workspace_shares", {
@@ -58,23 +57,3 @@ export const dispatches = collection<Dispatch>("dispatches", {
 
 export const dispatchId = (of: Pick<Dispatch, "kind" | "federation_id" | "workspace_id">): string =>
   `${of.kind}/${of.federation_id}/${of.workspace_id}`;
-
-/** A participant's signature for the deletion of a workspace, at one revision of it. Kept on both sides. */
-export interface DeletionConsent {
-  readonly workspace_id: string;
-  /** Who signed. */
-  readonly org_id: string;
-  readonly revision: number;
-  /** Of the workspace as it stood, hex; absent in consents of before, which count no more. */
-  readonly state_sha256?: string;
-  readonly payload: OperationPayload;
-  /** Base64. */
-  readonly signature: string;
-  readonly created_at: string;
-}
-
-export const deletionConsents = collection<DeletionConsent>("deletion_consents", {
-  by_workspace: { key: (consent) => [consent.workspace_id] },
-});
-
-export const consentId = (workspace: string, org: string): string => `${workspace}/${keyText(org)}`;

@@ -1,16 +1,20 @@
 import type { Principal } from "@seneschal/contract";
 import { lifetimes, refusal, timestamp, type Workspace } from "@seneschal/core/keys";
 import { bodyHash, type OperationPayload, operationBytes } from "@seneschal/crypto/signing";
-import { bytes } from "../../ground/bytes.ts";
-import type { Call, GatewayUnit } from "../../ground/call.ts";
-import { signedBody } from "../../ground/signatures/signed-body.ts";
-import type { GatewayServices } from "../../services.ts";
-import { findWorkspace } from "../../workspaces/workspaces/find.ts";
-import type { SignedRequest } from "../../workspaces/workspaces/sign.ts";
-import { stateHash, travelling } from "../../workspaces/workspaces/travelling.ts";
+import { bytes, type Call, type GatewayUnit, type SignedRequest, signedBody } from "../../ground/index.ts";
+import {
+  consentId,
+  type DeletionConsent,
+  deletionConsents,
+  findWorkspace,
+  stateHash,
+  travelling,
+} from "../../workspaces/index.ts";
+
 import { keysOfPartner } from "../federation/certified-keys.ts";
 import type { StoredFederation } from "../federation/collections.ts";
-import { consentId, type DeletionConsent, deletionConsents, replicaId, replicas } from "./collections.ts";
+import type { PartnerServices } from "../services.ts";
+import { replicaId, replicas } from "./collections.ts";
 import { deliverDispatch } from "./deliver-dispatch.ts";
 import { queueDispatch } from "./queue-dispatch.ts";
 
@@ -22,7 +26,7 @@ const CLOCK_SKEW = 60_000;
  * revision, checked here, kept, and brought to the owner, who checks it again against the root key that was pinned.
  */
 export async function consentToDeletion(
-  services: GatewayServices,
+  services: PartnerServices,
   call: Call,
   id: string,
   request: SignedRequest,
@@ -80,7 +84,7 @@ function consentOf(
  * this content, lately. The audience is the partner's own gateway, which judged it; the owner cannot know its name.
  */
 export function takeConsent(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   federation: StoredFederation,
   workspace: Workspace,
@@ -121,7 +125,7 @@ export function takeConsent(
 }
 
 /** The organisations of other instances that signed the deletion of the workspace as it is now. */
-export async function consenting(services: GatewayServices, unit: GatewayUnit, workspace: Workspace): Promise<readonly string[]> {
+export async function consenting(services: PartnerServices, unit: GatewayUnit, workspace: Workspace): Promise<readonly string[]> {
   const state_sha256 = stateHash(services.crypto, travelling(workspace));
   const all = await unit.list(deletionConsents, "by_workspace", [workspace.id]);
   const meant = all.filter((consent) => consent.revision === workspace.revision && consent.state_sha256 === state_sha256);

@@ -1,9 +1,10 @@
 import { isCoded } from "@seneschal/core";
 import { retryDelay, timestamp } from "@seneschal/core/keys";
-import { systemCall } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import { systemCall } from "../../ground/index.ts";
+
 import { federations, type StoredFederation } from "../federation/collections.ts";
 import { openLanes } from "../federation/lanes.ts";
+import type { PartnerServices } from "../services.ts";
 import { type Dispatch, dispatches } from "./collections.ts";
 import type { Delivery, Send } from "./delivery.ts";
 import { giveUpAnswer, sendAnswer } from "./send-answer.ts";
@@ -36,7 +37,7 @@ export const dispatchLanes = () =>
  * One try of one dispatch: delivered or refused it leaves the outbox, else it is tried again, less and less often. Every failure is an
  * outcome of this dispatch, ours too; only a store that does not take the outcome throws.
  */
-export async function deliverDispatch(services: GatewayServices, id: string, now: number): Promise<Delivery> {
+export async function deliverDispatch(services: PartnerServices, id: string, now: number): Promise<Delivery> {
   const dispatch = await services.read.get(dispatches, id);
   if (dispatch === undefined) return { kind: "done" };
   const federation = await services.read.get(federations, dispatch.federation_id);
@@ -65,7 +66,7 @@ export async function deliverDispatch(services: GatewayServices, id: string, now
 }
 
 async function attempt(
-  services: GatewayServices,
+  services: PartnerServices,
   dispatch: Dispatch,
   federation: StoredFederation | undefined,
   now: number,

@@ -1,6 +1,6 @@
-import type { GatewayServices } from "../../services.ts";
 import type { PeerAnswer } from "../federation/channel.ts";
 import type { StoredFederation } from "../federation/collections.ts";
+import type { PartnerServices } from "../services.ts";
 import type { Dispatch } from "./collections.ts";
 
 /** What a try came to. `refused`: the partner said no for good, with this code. */
@@ -12,7 +12,7 @@ export type Delivery =
 
 /** Says one kind of thing to a partner. What it throws of `FEDERATION_FAILED` is tried again. */
 export type Send = (
-  services: GatewayServices,
+  services: PartnerServices,
   dispatch: Dispatch,
   federation: StoredFederation,
   now: number,

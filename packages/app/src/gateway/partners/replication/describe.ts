@@ -1,18 +1,17 @@
 import type { PeerState, TravellingWorkspace } from "@seneschal/contract/gateway";
 import type { Offer, Share, Workspace } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
-import { invitations, workspaces } from "../../workspaces/workspaces/collections.ts";
-import { sealKeys } from "../../workspaces/workspaces/sealed-keys.ts";
-import { travelling, travellingPolicies } from "../../workspaces/workspaces/travelling.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+import { invitations, sealKeys, travelling, travellingPolicies, workspaces } from "../../workspaces/index.ts";
+
 import { keysOfPartner } from "../federation/certified-keys.ts";
 import { federations } from "../federation/collections.ts";
+import type { PartnerServices } from "../services.ts";
 
 /**
  * The state that a share stands for now, with the keys that its partner did not confirm yet. The number is the share's, read before everything else: what is told under it is never older
  * than it. `undefined` when there is nothing to tell: the workspace is air-gapped, or the partner's certificate vouches for no keys.
  */
-export async function describeShare(services: GatewayServices, unit: GatewayUnit, share: Share): Promise<PeerState | undefined> {
+export async function describeShare(services: PartnerServices, unit: GatewayUnit, share: Share): Promise<PeerState | undefined> {
   const { workspace_id, sequence } = share;
   const ended: PeerState = { workspace_id, sequence, stage: "ended" };
   if (share.stage === "ended") return ended;

@@ -1,11 +1,20 @@
 import { type Replica, revokeAdmission, stepInvitation } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
-import { admissions } from "../../workspaces/admissions/collections.ts";
-import { policies } from "../../workspaces/policies/collections.ts";
-import { invitations, seatId, seats, workspaces } from "../../workspaces/workspaces/collections.ts";
-import { dekUseId, dekUseRecords } from "../../workspaces/workspaces/dek-uses.ts";
-import { consentId, deletionConsents, dispatches, dispatchId, receivedId, replicaId, replicas } from "./collections.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+import {
+  admissions,
+  consentId,
+  dekUseId,
+  dekUseRecords,
+  deletionConsents,
+  invitations,
+  policies,
+  seatId,
+  seats,
+  workspaces,
+} from "../../workspaces/index.ts";
+
+import type { PartnerServices } from "../services.ts";
+import { dispatches, dispatchId, receivedId, replicaId, replicas } from "./collections.ts";
 import { dropPolicies } from "./take-policies.ts";
 
 /**
@@ -13,7 +22,7 @@ import { dropPolicies } from "./take-policies.ts";
  * invitation with them. With the last organisation here the workspace is gone.
  */
 export async function endReplica(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   replica: Replica,
   reason: "owner" | "federation" | "refused" | "expired",
@@ -48,7 +57,7 @@ export async function endReplica(
 }
 
 /** Destroys the organisation's seat, and the workspace with the last one. */
-async function vacate(services: GatewayServices, unit: GatewayUnit, id: string, org: string): Promise<void> {
+async function vacate(services: PartnerServices, unit: GatewayUnit, id: string, org: string): Promise<void> {
   if ((await unit.get(seats, seatId(id, org))) === undefined) return;
   unit.delete(seats, seatId(id, org));
   unit.invalidate(() => services.deks.forget(id));

@@ -1,10 +1,11 @@
 import { isSettled, type Workspace } from "@seneschal/core/keys";
-import type { GatewayServices } from "../../services.ts";
-import { stateHash, travelling } from "../../workspaces/workspaces/travelling.ts";
+import { stateHash, travelling } from "../../workspaces/index.ts";
+
 import type { StoredFederation } from "../federation/collections.ts";
+import type { PartnerServices } from "../services.ts";
 import { dispatches, dispatchId, replicaId, replicas, shares } from "./collections.ts";
 
-type Needs = Pick<GatewayServices, "read" | "crypto">;
+type Needs = Pick<PartnerServices, "read" | "crypto">;
 
 /** What of a workspace is to be compared between instances: the owner's hash and followers, or what a participant took over. */
 export async function followed({ read, crypto }: Needs, workspace: Workspace, org: string) {

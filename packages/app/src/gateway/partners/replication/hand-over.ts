@@ -1,16 +1,16 @@
 import { invitationStatus, stepInvitation, stepWorkspace, type Workspace } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
-import { invitations } from "../../workspaces/workspaces/collections.ts";
-import { saveWorkspace } from "../../workspaces/workspaces/save.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+import { invitations, saveWorkspace } from "../../workspaces/index.ts";
+
 import { federatedKeys } from "../federation/certified-keys.ts";
+import type { PartnerServices } from "../services.ts";
 import { shareOf } from "./announce.ts";
 
 /**
  * Lets the partners that were invited to an air-gapped workspace of the caller's organisation take part: a bundle with its keys is about
  * to be carried to them, and whoever holds the keys counts as a participant. Answers the workspace as it is then.
  */
-export async function handOver(services: GatewayServices, unit: GatewayUnit, workspace: Workspace): Promise<Workspace> {
+export async function handOver(services: PartnerServices, unit: GatewayUnit, workspace: Workspace): Promise<Workspace> {
   const { principal, now } = unit.call;
   if (workspace.mode !== "airgap" || workspace.org_id !== principal.org || workspace.status !== "active") return workspace;
   let current = workspace;

@@ -1,11 +1,10 @@
 import { type Invitation, invitationStatus, limits, offerShare, refusal, type Workspace } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { isLocal } from "../../ground/organizations/is-local.ts";
-import { every } from "../../ground/store/every.ts";
-import type { GatewayServices } from "../../services.ts";
-import { invitations, workspaces } from "../../workspaces/workspaces/collections.ts";
+import { every, type GatewayUnit, isLocal } from "../../ground/index.ts";
+import { invitations, workspaces } from "../../workspaces/index.ts";
+
 import type { StoredFederation } from "../federation/collections.ts";
 import { findFederation } from "../federation/find.ts";
+import type { PartnerServices } from "../services.ts";
 import { stepAndTell } from "./announce.ts";
 import { shareId, shares } from "./collections.ts";
 import { sendDispatch } from "./queue-dispatch.ts";
@@ -15,7 +14,7 @@ import { sendDispatch } from "./queue-dispatch.ts";
  * one to an organisation that nobody is federated with waits for the federation. Throws `CONFLICT` when too many take part.
  */
 export async function offerToPartner(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   workspace: Workspace,
   invitation: Invitation,
@@ -28,7 +27,7 @@ export async function offerToPartner(
 }
 
 async function offerOver(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   workspace: Workspace,
   invitation: Invitation,
@@ -48,7 +47,7 @@ async function offerOver(
 }
 
 /** Sends the invitations that waited for this federation. */
-export async function offerWaiting(services: GatewayServices, unit: GatewayUnit, federation: StoredFederation): Promise<void> {
+export async function offerWaiting(services: PartnerServices, unit: GatewayUnit, federation: StoredFederation): Promise<void> {
   for await (const invitation of every(services, invitations, "by_org", [federation.partner_org_id])) {
     if (invitationStatus(invitation, unit.call.now) !== "pending") continue;
     const workspace = await unit.get(workspaces, invitation.workspace_id);

@@ -1,13 +1,13 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound, refusal, type Share, stepInvitation, stepWorkspace, type Workspace } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
-import { invitations, workspaces } from "../../workspaces/workspaces/collections.ts";
-import { saveWorkspace } from "../../workspaces/workspaces/save.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+import { invitations, saveWorkspace, workspaces } from "../../workspaces/index.ts";
+
 import type { StoredFederation } from "../federation/collections.ts";
 import { federationOfCaller, noteHeard } from "../federation/find.ts";
 import { judged } from "../federation/judged.ts";
+import type { PartnerServices } from "../services.ts";
 import { applyState, checkState } from "./apply-state.ts";
 import { shareId, shares } from "./collections.ts";
 import { takeConsent } from "./consent-to-deletion.ts";
@@ -16,7 +16,7 @@ import { describeShare } from "./describe.ts";
 type Routes = Pick<GatewayContract, "peerWorkspace" | "peerAnswer" | "peerDeletionConsent">;
 
 /** What gateways say to each other about workspaces. A partner speaks of the workspaces that it has part in, and for itself. */
-export const replicationHandlers: Handlers<Routes, GatewayServices> = {
+export const replicationHandlers: Handlers<Routes, PartnerServices> = {
   peerWorkspace: (services, { principal, body, now, requestId }) =>
     judged(services, { principal, now, requestId }, "workspace", { workspace_id: body.workspace_id }, async (call, known) => {
       await services.organizationKeys.ensureKek(known.org_id);
@@ -78,7 +78,7 @@ async function invitationOf(unit: GatewayUnit, share: Share, { invitation_id }: 
 
 /** An acceptance that comes twice changes nothing the second time. */
 async function join(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   workspace: Workspace,
   share: Share,
@@ -102,7 +102,7 @@ async function join(
 }
 
 async function decline(
-  _services: GatewayServices,
+  _services: PartnerServices,
   unit: GatewayUnit,
   workspace: Workspace,
   share: Share,

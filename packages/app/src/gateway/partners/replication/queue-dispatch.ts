@@ -1,14 +1,14 @@
 import { timestamp } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { every } from "../../ground/store/every.ts";
-import type { GatewayServices } from "../../services.ts";
+import { every, type GatewayUnit } from "../../ground/index.ts";
+
+import type { PartnerServices } from "../services.ts";
 import { type Dispatch, dispatches, dispatchId } from "./collections.ts";
 import { deliverDispatch } from "./deliver-dispatch.ts";
 
 type What = Pick<Dispatch, "kind" | "org_id" | "federation_id" | "workspace_id">;
 
 /** Puts a dispatch into the outbox, in the transaction of its cause; the courier tries it until the partner has it. Answers its id. */
-export async function queueDispatch(services: GatewayServices, unit: GatewayUnit, what: What): Promise<string> {
+export async function queueDispatch(services: PartnerServices, unit: GatewayUnit, what: What): Promise<string> {
   const { now } = unit.call;
   const id = dispatchId(what);
   const known = await unit.get(dispatches, id);
@@ -25,7 +25,7 @@ export async function queueDispatch(services: GatewayServices, unit: GatewayUnit
 }
 
 /** As {@link queueDispatch}; the first try is made as soon as the transaction stands. */
-export async function sendDispatch(services: GatewayServices, unit: GatewayUnit, what: What): Promise<void> {
+export async function sendDispatch(services: PartnerServices, unit: GatewayUnit, what: What): Promise<void> {
   const { now } = unit.call;
   const id = await queueDispatch(services, unit, what);
   unit.afterCommit(() => {
@@ -34,7 +34,7 @@ export async function sendDispatch(services: GatewayServices, unit: GatewayUnit,
 }
 
 /** What waits for a federation is tried at once: it can be called now. */
-export async function hurryDispatches(services: GatewayServices, unit: GatewayUnit, federation: string): Promise<void> {
+export async function hurryDispatches(services: PartnerServices, unit: GatewayUnit, federation: string): Promise<void> {
   for await (const { kind, org_id, federation_id, workspace_id } of every(services, dispatches, "by_federation", [federation])) {
     await sendDispatch(services, unit, { kind, org_id, federation_id, workspace_id });
   }

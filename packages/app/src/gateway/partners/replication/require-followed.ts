@@ -1,7 +1,8 @@
 import { refusal, type Workspace } from "@seneschal/core/keys";
-import type { GatewayServices } from "../../services.ts";
-import type { Seat } from "../../workspaces/workspaces/collections.ts";
+import type { Seat } from "../../workspaces/index.ts";
+
 import { federations } from "../federation/collections.ts";
+import type { PartnerServices } from "../services.ts";
 
 /**
  * The keys of a workspace that another instance owns are good while the federation is, and while that instance is heard now and then:
@@ -9,7 +10,7 @@ import { federations } from "../federation/collections.ts";
  * bundle into an air gap is asked for no sign of life.
  */
 export async function requireFollowed(
-  { read, config }: GatewayServices,
+  { read, config }: PartnerServices,
   { mode }: Workspace,
   { federation_id }: Seat,
   now: number,

@@ -1,10 +1,11 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { type Replica, stepInvitation } from "@seneschal/core/keys";
-import { systemCall } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
-import { invitations } from "../../workspaces/workspaces/collections.ts";
+import { systemCall } from "../../ground/index.ts";
+import { invitations } from "../../workspaces/index.ts";
+
 import { federationOf } from "../federation/find.ts";
+import type { PartnerServices } from "../services.ts";
 import { applyState, checkState } from "./apply-state.ts";
 import { receivedId, replicaId, replicas } from "./collections.ts";
 import { refusedOrLater, type Send } from "./delivery.ts";
@@ -47,7 +48,7 @@ export const sendAnswer: Send = async (services, dispatch, federation, now) => {
 
 /** The owner does not take the answer: there is nothing to be part of. */
 export async function giveUpAnswer(
-  services: GatewayServices,
+  services: PartnerServices,
   { workspace_id, org_id }: Pick<Replica, "workspace_id" | "org_id">,
   code: string,
   now: number,

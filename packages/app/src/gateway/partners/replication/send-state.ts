@@ -1,9 +1,10 @@
 import { gatewayContract, type PeerState } from "@seneschal/contract/gateway";
 import { confirmShare, forgetFollower, isSettled, type Told } from "@seneschal/core/keys";
-import { type Call, systemCall } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
-import { stateHash } from "../../workspaces/workspaces/travelling.ts";
+import { type Call, systemCall } from "../../ground/index.ts";
+import { stateHash } from "../../workspaces/index.ts";
+
 import type { StoredFederation } from "../federation/collections.ts";
+import type { PartnerServices } from "../services.ts";
 import { shareId, shares } from "./collections.ts";
 import type { Delivery, Send } from "./delivery.ts";
 import { describeShare } from "./describe.ts";
@@ -28,7 +29,7 @@ export const sendState: Send = async (services, dispatch, federation, now) => {
 };
 
 async function settle(
-  services: GatewayServices,
+  services: PartnerServices,
   federation: StoredFederation,
   id: string,
   state: PeerState,
@@ -59,13 +60,13 @@ async function settle(
   return delivery;
 }
 
-function toldBy(services: GatewayServices, state: PeerState): Told | undefined {
+function toldBy(services: PartnerServices, state: PeerState): Told | undefined {
   if (state.stage !== "shared") return undefined;
   const { revision, dek_version } = state.workspace;
   return { revision, dek_version, state_sha256: stateHash(services.crypto, state.workspace) };
 }
 
-async function tellAll(services: GatewayServices, id: string, call: Call): Promise<void> {
+async function tellAll(services: PartnerServices, id: string, call: Call): Promise<void> {
   await services.transact(call, async (unit) => {
     const share = await unit.get(shares, id);
     if (share?.follower !== undefined) unit.put(shares, id, forgetFollower(share));

@@ -1,23 +1,24 @@
 import { type Replica, refusal, timestamp, type Workspace } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
-import type { BundleContent } from "../../workspaces/workspaces/bundle.ts";
-import { workspaces } from "../../workspaces/workspaces/collections.ts";
-import type { StoredFederation } from "../federation/collections.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+import { type BundleContent, workspaces } from "../../workspaces/index.ts";
+
+import { findFederation } from "../federation/find.ts";
+import type { PartnerServices } from "../services.ts";
 import { replicaId, replicas } from "./collections.ts";
 import { offerOf } from "./describe.ts";
 import { takeShare } from "./take-share.ts";
 
 /**
  * Takes over a workspace of a federated partner from a bundle that was carried here and checked: the import is the acceptance. A later
- * bundle of the owner brings it up to date. Throws `CONFLICT` for one that is no newer than what is known.
+ * bundle of the owner brings it up to date. `undefined`: the caller is not federated with the owner. Throws `CONFLICT` for one that is no newer than what is known.
  */
 export async function takeBundle(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
-  federation: StoredFederation,
   content: BundleContent,
-): Promise<Workspace> {
+): Promise<Workspace | undefined> {
+  const federation = await findFederation(unit, content.workspace.owner_org_id, unit.call.principal.org);
+  if (federation?.status !== "active") return undefined;
   const { org_id, partner_org_id: owner_org_id, id: federation_id } = federation;
   const { workspace, policies, export_dek, exporter_org } = content;
   const deks = export_dek[org_id];

@@ -1,12 +1,11 @@
 import type { TravellingPolicy } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { type Replica, refusal, retirePolicies, timestamp } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { GatewayServices } from "../../services.ts";
-import { policies } from "../../workspaces/policies/collections.ts";
-import { requireCompiles } from "../../workspaces/policies/require-compiles.ts";
+import type { GatewayUnit, Reader } from "../../ground/index.ts";
+import { policies, requireCompiles } from "../../workspaces/index.ts";
+
 import type { StoredFederation } from "../federation/collections.ts";
+import type { PartnerServices } from "../services.ts";
 
 /** Where a policy of another instance stands here. Its owner chose the id: it is one within the workspace only. */
 const placeOf = (workspace: string, policy: string): string => `${workspace}/${policy}`;
@@ -24,7 +23,7 @@ async function standing(read: Reader, owner: string, workspace: string, id: stri
  * anything is taken over, under the bounds of every policy, at the cost of the partner's own budget. What is known here was asked before.
  */
 export async function requirePoliciesCompile(
-  services: GatewayServices,
+  services: PartnerServices,
   { id: federation, partner_org_id: owner }: Pick<StoredFederation, "id" | "partner_org_id">,
   workspace: string,
   said: readonly TravellingPolicy[],

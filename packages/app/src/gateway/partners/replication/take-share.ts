@@ -11,14 +11,13 @@ import {
   type Workspace,
 } from "@seneschal/core/keys";
 import { bytesEqual } from "@seneschal/crypto";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
-import { type Seat, seatId, seats, workspaces } from "../../workspaces/workspaces/collections.ts";
-import { breathe, openKeys } from "../../workspaces/workspaces/sealed-keys.ts";
-import { arrived, stateHash } from "../../workspaces/workspaces/travelling.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+import { arrived, breathe, openKeys, type Seat, seatId, seats, stateHash, workspaces } from "../../workspaces/index.ts";
+
 import { keysOfPartner } from "../federation/certified-keys.ts";
 import { federations, type StoredFederation } from "../federation/collections.ts";
 import { pinnedIssuer } from "../federation/pinned-bundle.ts";
+import type { PartnerServices } from "../services.ts";
 import { replicaId, replicas } from "./collections.ts";
 import { offerOf } from "./describe.ts";
 import { takePolicies } from "./take-policies.ts";
@@ -30,7 +29,7 @@ type SharedState = Extract<PeerState, { stage: "shared" }>;
  * compiled before.
  */
 export async function takeShare(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   federation: StoredFederation,
   replica: Replica,
@@ -85,7 +84,7 @@ export async function takeShare(
  * key than an organisation here was given under that number.
  */
 async function wrapKeys(
-  { deks: ring }: GatewayServices,
+  { deks: ring }: PartnerServices,
   of: {
     readonly id: string;
     readonly org: string;
@@ -117,7 +116,7 @@ async function wrapKeys(
 }
 
 async function keysFrom(
-  services: GatewayServices,
+  services: PartnerServices,
   unit: GatewayUnit,
   federation: StoredFederation,
   { workspace_id, workspace, deks }: SharedState,
@@ -157,7 +156,7 @@ function requireForward(existing: Workspace, said: TravellingWorkspace): void {
 
 /** Two organisations here may take part in one workspace, if both mean the same owner by its name. */
 async function requireSameOwner(
-  { crypto }: GatewayServices,
+  { crypto }: PartnerServices,
   unit: GatewayUnit,
   federation: StoredFederation,
   others: readonly Seat[],

@@ -1,13 +1,14 @@
 import type { AdminEffect } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+
 import { revokeCertificate, revokeCertificatesOf } from "../certificates/revoke.ts";
 import { voidApprovals } from "../emergency/collections.ts";
 import { issueEnrollmentToken, voidEnrollmentTokens } from "../enrollment/tokens.ts";
+import type { PeopleServices } from "../services.ts";
 
 /** Does what a step of an admin asks for. Answers the enrolment token when one was issued; it is shown once. */
 export async function carryOutAdmin(
-  services: GatewayServices,
+  services: PeopleServices,
   unit: GatewayUnit,
   admin: { readonly id: string; readonly org_id: string },
   effects: readonly AdminEffect[],

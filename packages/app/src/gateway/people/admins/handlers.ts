@@ -2,12 +2,13 @@ import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { type Admin, createAdmin, refusal, stepAdmin } from "@seneschal/core/keys";
 import { parseCertificate } from "@seneschal/crypto/x509";
-import { certificates } from "../../ground/pki/certificates.ts";
-import type { GatewayServices } from "../../services.ts";
+import { certificates } from "../../ground/index.ts";
+
 import { revokeCertificate } from "../certificates/revoke.ts";
 import { forgetIdentity } from "../identities/forget.ts";
 import { mfaFactors } from "../mfa/collections.ts";
 import { checkMfa, provisionMfa } from "../mfa/factor.ts";
+import type { PeopleServices } from "../services.ts";
 import { carryOutAdmin } from "./carry-out.ts";
 import { admins } from "./collections.ts";
 import { countSuperAdmins, findAdmin } from "./find.ts";
@@ -23,7 +24,7 @@ function requireSelf(principal: { readonly id: string }, id: string): void {
   if (principal.id !== id) throw refusal("FORBIDDEN", "a second factor is set up by its owner");
 }
 
-export const adminHandlers: Handlers<Routes, GatewayServices> = {
+export const adminHandlers: Handlers<Routes, PeopleServices> = {
   async createAdmin(services, { principal, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const { state, effects } = createAdmin(
@@ -85,7 +86,7 @@ export const adminHandlers: Handlers<Routes, GatewayServices> = {
       const supers = await countSuperAdmins(unit, principal.org);
       const { state, effects } = stepAdmin(admin, { kind: "delete" }, supers, now);
       await carryOutAdmin(services, unit, state, effects);
-      await forgetIdentity(unit, principal.org, admin.id);
+      await forgetIdentity(services, unit, principal.org, admin.id);
       if ((await unit.get(mfaFactors, admin.id)) !== undefined) unit.delete(mfaFactors, admin.id);
       unit.delete(admins, admin.id);
       unit.record({ type: "admin.delete", metadata: { admin_id: admin.id } });

@@ -3,12 +3,9 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { invalidField, lifetimes, notFound, requireCertifiableName, requireRevocable } from "@seneschal/core/keys";
 import { certificatePem, parseSerial, type SubjectAltName, serialText } from "@seneschal/crypto/x509";
-import { isLocal } from "../../ground/organizations/is-local.ts";
-import { type CertificateRecord, certificates } from "../../ground/pki/certificates.ts";
-import { instanceAuthorities } from "../../ground/pki/collections.ts";
-import { hostName } from "../../ground/pki/subject-names.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { GatewayServices } from "../../services.ts";
+import { type CertificateRecord, certificates, hostName, instanceAuthorities, isLocal, type Reader } from "../../ground/index.ts";
+
+import type { PeopleServices } from "../services.ts";
 import { answerOcsp } from "./ocsp.ts";
 import { authorityOf, revocationList } from "./revocation-list.ts";
 import { revokeCertificate } from "./revoke.ts";
@@ -65,7 +62,7 @@ function host(field: string, value: string): SubjectAltName {
   return name;
 }
 
-export const certificateHandlers: Handlers<Routes, GatewayServices> = {
+export const certificateHandlers: Handlers<Routes, PeopleServices> = {
   async issueCertificate(services, { principal, body, now, requestId }) {
     const { usage } = body;
     const altNames = body.alt_names.map((value, index) => host(`alt_names[${index}]`, value));

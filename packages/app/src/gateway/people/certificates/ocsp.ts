@@ -8,15 +8,16 @@ import {
   parseOcspRequest,
   serialText,
 } from "@seneschal/crypto/x509";
-import { certificates } from "../../ground/pki/certificates.ts";
-import type { GatewayServices } from "../../services.ts";
+import { certificates } from "../../ground/index.ts";
+
+import type { PeopleServices } from "../services.ts";
 import { authorityOf } from "./revocation-list.ts";
 
 const VALID_MS = 3_600_000;
 
 /** Answers an OCSP request (RFC 6960) for an authority: an organisation's, or one of the instance's own by its id. What is no request is answered as the RFC says, not by an HTTP error. */
 export async function answerOcsp(
-  services: GatewayServices,
+  services: PeopleServices,
   authority: string,
   body: Uint8Array,
   now: number,
@@ -42,7 +43,7 @@ export async function answerOcsp(
   return createOcspResponse(services.crypto, { signer }, { statuses, ...times, ...(nonce === undefined ? {} : { nonce }) });
 }
 
-async function statusOf({ read }: GatewayServices, authority: string, serial: string): Promise<OcspStatus> {
+async function statusOf({ read }: PeopleServices, authority: string, serial: string): Promise<OcspStatus> {
   const record = await read.get(certificates, serial);
   if (record === undefined || (record.authority ?? record.org_id) !== authority) return { kind: "unknown" };
   if (record.revoked_at === null) return { kind: "good" };

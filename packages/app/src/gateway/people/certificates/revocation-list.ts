@@ -1,16 +1,15 @@
 import { nextTurn } from "@seneschal/adapters/system";
 import { notFound } from "@seneschal/core/keys";
 import { createRevocationList, parseSerial, type Revocation } from "@seneschal/crypto/x509";
-import { systemCall } from "../../ground/call.ts";
-import { certificates } from "../../ground/pki/certificates.ts";
-import { authorities } from "../../ground/pki/collections.ts";
-import type { GatewayServices } from "../../services.ts";
+import { authorities, certificates, systemCall } from "../../ground/index.ts";
+
+import type { PeopleServices } from "../services.ts";
 
 const VALID_MS = 7 * 86_400_000;
 const PAGE = 1000;
 
 /** The signed list of everything that an authority (an organisation's, or one of the instance's own) revoked, DER, made anew for every answer: no revocation is late. */
-export async function revocationList(services: GatewayServices, authority: string, now: number): Promise<Uint8Array> {
+export async function revocationList(services: PeopleServices, authority: string, now: number): Promise<Uint8Array> {
   const issuer = await authorityOf(services, authority, now);
   return createRevocationList(issuer, {
     entries: revocations(services, authority),
@@ -23,12 +22,12 @@ export async function revocationList(services: GatewayServices, authority: strin
 }
 
 /** An authority with its key; one that was never needed is not made because a stranger asks for its list. */
-export async function authorityOf(services: GatewayServices, authority: string, now: number) {
+export async function authorityOf(services: PeopleServices, authority: string, now: number) {
   if ((await services.read.get(authorities, authority)) === undefined) throw notFound("certificate authority");
   return services.transact(systemCall("system:pki", authority, now), (unit) => services.pki.issuer(unit, authority));
 }
 
-async function* revocations({ store }: GatewayServices, authority: string): AsyncGenerator<Revocation> {
+async function* revocations({ store }: PeopleServices, authority: string): AsyncGenerator<Revocation> {
   let cursor: string | undefined;
   do {
     const page = await store.list(certificates.name, "revoked", [authority], {

@@ -1,6 +1,5 @@
 import { timestamp } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { type CertificateRecord, certificates } from "../../ground/pki/certificates.ts";
+import { type CertificateRecord, certificates, type GatewayUnit } from "../../ground/index.ts";
 
 /** Revokes every certificate that stands for somebody: what the right was ends on every road to it. */
 export async function revokeCertificatesOf(

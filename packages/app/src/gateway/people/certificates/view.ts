@@ -1,5 +1,5 @@
 import { isPast } from "@seneschal/core/keys";
-import type { CertificateRecord } from "../../ground/pki/certificates.ts";
+import type { CertificateRecord } from "../../ground/index.ts";
 
 /** A certificate as callers see it; `expired` is derived, and revoked outlives it. */
 export function certificateView(record: CertificateRecord, now: number) {

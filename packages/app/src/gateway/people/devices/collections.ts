@@ -1,5 +1,5 @@
 import type { Device } from "@seneschal/core/keys";
-import { collection } from "../../ground/store/collection.ts";
+import { collection } from "../../ground/index.ts";
 
 export const devices = collection<Device>("devices", {
   by_org: { key: (device) => [device.org_id, device.created_at] },

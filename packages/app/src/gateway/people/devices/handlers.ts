@@ -1,12 +1,12 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { type Device, enrollDevice, invalidField, isPast, notFound, refusal, revokeDevice } from "@seneschal/core/keys";
-import { certificates } from "../../ground/pki/certificates.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { GatewayServices } from "../../services.ts";
+import { certificates, type Reader } from "../../ground/index.ts";
+
 import { canonicalSerial } from "../certificates/handlers.ts";
 import { revokeCertificate } from "../certificates/revoke.ts";
 import { forgetIdentity } from "../identities/forget.ts";
+import type { PeopleServices } from "../services.ts";
 import { devices } from "./collections.ts";
 
 type Routes = Pick<GatewayContract, "enrollDevice" | "listDevices" | "getDevice" | "revokeDevice">;
@@ -19,7 +19,7 @@ async function findDevice(read: Reader, id: string, org: string): Promise<Device
   return device;
 }
 
-export const deviceHandlers: Handlers<Routes, GatewayServices> = {
+export const deviceHandlers: Handlers<Routes, PeopleServices> = {
   async enrollDevice(services, { principal, body, now, requestId }) {
     const serial = canonicalSerial(body.cert_serial);
     if (serial === undefined) throw invalidField("cert_serial", "expected hexadecimal digits");
@@ -68,7 +68,7 @@ export const deviceHandlers: Handlers<Routes, GatewayServices> = {
       const device = await findDevice(unit, params.id, principal.org);
       const { state, effects } = revokeDevice(device, now);
       for (const { serial } of effects) await revokeCertificate(unit, serial);
-      await forgetIdentity(unit, principal.org, device.id);
+      await forgetIdentity(services, unit, principal.org, device.id);
       unit.put(devices, device.id, state);
       unit.record({ type: "device.revoke", metadata: { device_id: device.id, serial_number: device.cert_serial } });
       return view(state);

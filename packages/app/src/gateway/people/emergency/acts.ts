@@ -1,14 +1,12 @@
 import { timestamp } from "@seneschal/core/keys";
-import type { Call, GatewayUnit } from "../../ground/call.ts";
-import { collection } from "../../ground/store/collection.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { Unit } from "../../ground/store/unit-of-work.ts";
-import { endAdmission } from "../../workspaces/admissions/end.ts";
+import { type Call, collection, type GatewayUnit, type Reader, type Unit } from "../../ground/index.ts";
+
 import { revokeCertificate } from "../certificates/revoke.ts";
 import { endDevice } from "../devices/end.ts";
 import { leave, removeGroup } from "../groups/leave.ts";
 import { roleAssignments, roles } from "../roles/collections.ts";
 import { removeService } from "../service-identities/remove.ts";
+import type { PeopleServices } from "../services.ts";
 import { removeUser } from "../users/remove.ts";
 
 /** Something that was made, changed or removed under an emergency token. */
@@ -28,7 +26,7 @@ export const emergencyActs = collection<EmergencyAct>("emergency_acts", {
 });
 
 /** Takes back what was made. What is gone already is left alone. */
-type End = (unit: GatewayUnit, org: string, id: string) => Promise<void>;
+type End = (services: PeopleServices, unit: GatewayUnit, org: string, id: string) => Promise<void>;
 
 const pair = (id: string): readonly [string, string] => {
   const at = id.indexOf("/");
@@ -41,28 +39,28 @@ const pair = (id: string): readonly [string, string] => {
  */
 const kinds: Readonly<Record<string, { readonly kind: string; readonly end?: End }>> = {
   services: { kind: "service", end: removeService },
-  certificates: { kind: "certificate", end: async (unit, _, serial) => void (await revokeCertificate(unit, serial)) },
-  workspace_admissions: { kind: "admission", end: (unit, _, id) => endAdmission(unit, id) },
+  certificates: { kind: "certificate", end: async (_, unit, __, serial) => void (await revokeCertificate(unit, serial)) },
+  workspace_admissions: { kind: "admission", end: ({ admissions }, unit, _, id) => admissions.end(unit, id) },
   users: { kind: "user", end: removeUser },
   devices: { kind: "device", end: endDevice },
   groups: { kind: "group", end: removeGroup },
   group_members: {
     kind: "group-member",
-    async end(unit, org, id) {
+    async end(services, unit, org, id) {
       const [group, identity] = pair(id);
-      await leave(unit, { id: group, org_id: org }, identity);
+      await leave(services, unit, { id: group, org_id: org }, identity);
     },
   },
   roles: {
     kind: "role",
-    async end(unit, _, id) {
+    async end(_, unit, __, id) {
       for (const { identity_id } of await unit.list(roleAssignments, "by_role", [id])) endAssignment(unit, id, identity_id);
       if ((await unit.get(roles, id)) !== undefined) unit.delete(roles, id);
     },
   },
   role_assignments: {
     kind: "role-assignment",
-    async end(unit, _, id) {
+    async end(_, unit, __, id) {
       if ((await unit.get(roleAssignments, id)) !== undefined) endAssignment(unit, ...pair(id));
     },
   },
@@ -119,13 +117,13 @@ export async function actsOf(read: Reader, emergency: string) {
 }
 
 /** Ends everything that was made under an emergency's token and can be ended. Answers how much that was. */
-export async function revokeActs(unit: GatewayUnit, org: string, emergency: string): Promise<number> {
+export async function revokeActs(services: PeopleServices, unit: GatewayUnit, org: string, emergency: string): Promise<number> {
   let ended = 0;
   for (const listed of await unit.list(emergencyActs, "by_emergency", [emergency])) {
     const end = ends.get(listed.kind);
     if (listed.act !== "made" || listed.ended_at !== null || end === undefined) continue;
     const name = Object.entries(kinds).find(([, { kind }]) => kind === listed.kind)?.[0];
-    await end(unit, org, listed.resource_id);
+    await end(services, unit, org, listed.resource_id);
     unit.put(emergencyActs, `${emergency}/${name}/${listed.resource_id}/made`, { ...listed, ended_at: timestamp(unit.call.now) });
     ended += 1;
   }

@@ -1,6 +1,5 @@
 import { type EmergencyAccess, type Person, stepEmergency } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { collection } from "../../ground/store/collection.ts";
+import { collection, type GatewayUnit } from "../../ground/index.ts";
 
 /** A request, who asked and who approved, and the hash of the token that it yielded. */
 export interface StoredEmergency extends EmergencyAccess {

@@ -11,13 +11,10 @@ import {
   stepEmergency,
   timestamp,
 } from "@seneschal/core/keys";
-import type { EntityReading } from "../../entity-tags.ts";
-import type { Call, GatewayUnit } from "../../ground/call.ts";
-import { ownOrganization } from "../../ground/organizations/own-organization.ts";
-import { signedBody } from "../../ground/signatures/signed-body.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { GatewayServices } from "../../services.ts";
+import { type Call, type EntityReading, type GatewayUnit, ownOrganization, type Reader, signedBody } from "../../ground/index.ts";
+
 import { personCalling, personOf, requireAnother } from "../identities/person-of.ts";
+import type { PeopleServices } from "../services.ts";
 import { actsOf, revokeActs } from "./acts.ts";
 import { emergencies, type StoredEmergency } from "./collections.ts";
 import { emergencyTokenHash, newEmergencyToken } from "./token.ts";
@@ -77,7 +74,7 @@ async function requireNewVoice(unit: GatewayUnit, access: StoredEmergency, calle
 }
 
 /** One person's decision. */
-async function decide(services: GatewayServices, call: Call, id: string, kind: "approve" | "deny", reason: string | undefined) {
+async function decide(services: PeopleServices, call: Call, id: string, kind: "approve" | "deny", reason: string | undefined) {
   return services.transact(call, async (unit) => {
     const access = await find(unit, id, call.principal);
     const caller = await requireDecider(unit, access);
@@ -100,7 +97,7 @@ export const emergencyReading: EntityReading<{ readonly id: string }> = {
   isPlain: (body) => !Object.hasOwn(body, "token"),
 };
 
-export const emergencyHandlers: Handlers<Routes, GatewayServices> = {
+export const emergencyHandlers: Handlers<Routes, PeopleServices> = {
   async requestEmergencyAccess(services, { principal, body, now, requestId }) {
     const org = ownOrganization(principal, body.org_id);
     return services.transact({ principal, now, requestId }, async (unit) => {
@@ -171,7 +168,7 @@ export const emergencyHandlers: Handlers<Routes, GatewayServices> = {
   async revokeEmergencyActs(services, { principal, params, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const access = await find(unit, params.id, principal);
-      const ended = await revokeActs(unit, access.org_id, access.id);
+      const ended = await revokeActs(services, unit, access.org_id, access.id);
       unit.record({
         type: "emergency.revoke",
         ...(body.reason === undefined ? {} : { purpose: body.reason }),

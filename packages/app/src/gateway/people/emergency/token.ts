@@ -1,10 +1,10 @@
 import type { Principal } from "@seneschal/contract";
 import { emergencyStatus } from "@seneschal/core/keys";
-import { utf8 } from "../../ground/bytes.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { GatewayServices } from "../../services.ts";
+import { type Reader, utf8 } from "../../ground/index.ts";
+
 import { invalidToken } from "../identities/invalid-token.ts";
 import { identityKinds } from "../identities/kinds.ts";
+import type { PeopleServices } from "../services.ts";
 import { users } from "../users/collections.ts";
 import { emergencies, type StoredEmergency } from "./collections.ts";
 
@@ -12,12 +12,12 @@ import { emergencies, type StoredEmergency } from "./collections.ts";
 export const emergencyTokenPrefix = "sene_";
 
 /** What is kept of an emergency token. */
-export function emergencyTokenHash({ crypto }: GatewayServices, token: string): string {
+export function emergencyTokenHash({ crypto }: PeopleServices, token: string): string {
   return Buffer.from(crypto.hash("sha256", utf8(token))).toString("hex");
 }
 
 /** A fresh token of 256 bits. */
-export function newEmergencyToken({ random }: GatewayServices): string {
+export function newEmergencyToken({ random }: PeopleServices): string {
   return `${emergencyTokenPrefix}${Buffer.from(random(32)).toString("base64url")}`;
 }
 
@@ -26,7 +26,7 @@ export function newEmergencyToken({ random }: GatewayServices): string {
  * or revoked, and for a requester who was disabled or removed meanwhile; it does not say which.
  */
 export async function principalOfEmergencyToken(
-  services: GatewayServices,
+  services: PeopleServices,
   token: string,
   now: number,
 ): Promise<{ readonly principal: Principal; readonly access: StoredEmergency }> {

@@ -1,4 +1,4 @@
-import { collection } from "../../ground/store/collection.ts";
+import { collection } from "../../ground/index.ts";
 
 /** A one-time token, kept by its hash only, for one admin. */
 export interface EnrollmentToken {

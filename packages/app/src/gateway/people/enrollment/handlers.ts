@@ -1,11 +1,11 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound, stepAdmin } from "@seneschal/core/keys";
-import type { GatewayServices } from "../../services.ts";
 import { admins } from "../admins/collections.ts";
 import { adminView } from "../admins/view.ts";
 import { mfaFactors } from "../mfa/collections.ts";
 import { provisionMfa } from "../mfa/factor.ts";
+import type { PeopleServices } from "../services.ts";
 import { bootstrapAdmin } from "./bootstrap.ts";
 import { enrollmentTokens } from "./collections.ts";
 import { checkEnrollmentToken } from "./tokens.ts";
@@ -17,7 +17,7 @@ function claimant(id: string, org: string): Principal {
   return { id, type: "admin", org, roles: [], scopes: [], method: "token" };
 }
 
-export const enrollmentHandlers: Handlers<Routes, GatewayServices> = {
+export const enrollmentHandlers: Handlers<Routes, PeopleServices> = {
   async bootstrapAdmin(services, { body, now, requestId }) {
     const { email, name, crk_signature, org_id } = body;
     const call = { principal: claimant("system:bootstrap", ""), now, requestId };

@@ -1,16 +1,15 @@
 import { isPast, refusal, timestamp } from "@seneschal/core/keys";
-import { utf8 } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { GatewayServices } from "../../services.ts";
+import { type GatewayUnit, type Reader, utf8 } from "../../ground/index.ts";
+
+import type { PeopleServices } from "../services.ts";
 import { type EnrollmentToken, enrollmentTokens } from "./collections.ts";
 
-const hash = (services: GatewayServices, token: string): string =>
+const hash = (services: PeopleServices, token: string): string =>
   Buffer.from(services.crypto.hash("sha256", utf8(token))).toString("hex");
 
 /** Carries out `issue_enrollment_token`: older tokens of the admin stop working. The token is shown once, its hash is kept. */
 export async function issueEnrollmentToken(
-  services: GatewayServices,
+  services: PeopleServices,
   unit: GatewayUnit,
   admin: { readonly id: string; readonly org_id: string },
 ): Promise<string> {
@@ -33,7 +32,7 @@ export async function voidEnrollmentTokens(unit: GatewayUnit, adminId: string): 
 
 /** The token's record when it is good for this admin now; `UNAUTHORIZED` otherwise, without saying why. */
 export async function checkEnrollmentToken(
-  services: GatewayServices,
+  services: PeopleServices,
   read: Reader,
   adminId: string,
   token: string,

@@ -1,6 +1,6 @@
 import { invalidField, isUuid } from "@seneschal/core/keys";
-import { keyText } from "../../ground/store/collection.ts";
-import type { Reader } from "../../ground/store/reader.ts";
+import { keyText, type Reader } from "../../ground/index.ts";
+
 import { admins } from "../admins/collections.ts";
 
 /** The active admin of the organisation that a witness is named by, id or e-mail; answers the id. */

@@ -1,11 +1,10 @@
-import type { GatewayUnit } from "../../ground/call.ts";
-import { admissions } from "../../workspaces/admissions/collections.ts";
-import { endAdmission } from "../../workspaces/admissions/end.ts";
-import { seats } from "../../workspaces/workspaces/collections.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+import type { PeopleServices } from "../services.ts";
 import { type Group, groups, membershipId, memberships } from "./collections.ts";
 
 /** Takes an identity out of a group, and out of every workspace that it came into through the group. Who is not in it stays out. */
 export async function leave(
+  services: PeopleServices,
   unit: GatewayUnit,
   { id: group_id, org_id }: Pick<Group, "id" | "org_id">,
   identity_id: string,
@@ -14,16 +13,14 @@ export async function leave(
   if ((await unit.get(memberships, id)) === undefined) return;
   unit.delete(memberships, id);
   unit.record({ type: "group.member.remove", metadata: { group_id, identity_id } });
-  for (const admission of await unit.list(admissions, "by_identity", [org_id, identity_id])) {
-    if (admission.via_group === group_id) await endAdmission(unit, admission.id);
-  }
+  await services.admissions.endOf(unit, { org: org_id, id: identity_id }, group_id);
 }
 
 /** Empties a group, and removes it unless a workspace is bound to it. */
-export async function removeGroup(unit: GatewayUnit, org: string, id: string): Promise<void> {
+export async function removeGroup(services: PeopleServices, unit: GatewayUnit, org: string, id: string): Promise<void> {
   const group = await unit.get(groups, id);
   if (group?.org_id !== org) return;
-  for (const { identity_id } of await unit.list(memberships, "by_group", [id])) await leave(unit, group, identity_id);
-  if ((await unit.list(seats, "by_group", [org, id], { limit: 1 })).length === 0) unit.delete(groups, id);
+  for (const { identity_id } of await unit.list(memberships, "by_group", [id])) await leave(services, unit, group, identity_id);
+  if (!(await services.admissions.bound(unit, { org, id }))) unit.delete(groups, id);
   unit.record({ type: "group.update", metadata: { group_id: id, fields: ["members"] } });
 }

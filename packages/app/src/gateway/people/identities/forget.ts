@@ -1,16 +1,15 @@
-import type { GatewayUnit } from "../../ground/call.ts";
-import { admissions } from "../../workspaces/admissions/collections.ts";
-import { endAdmission } from "../../workspaces/admissions/end.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
 import { membershipId, memberships } from "../groups/collections.ts";
 import { assignmentId, roleAssignments } from "../roles/collections.ts";
+import type { PeopleServices } from "../services.ts";
 
 /** Takes an identity out of every group, role and workspace of its organisation, in the transaction that removes it. */
-export async function forgetIdentity(unit: GatewayUnit, org: string, identity: string): Promise<void> {
+export async function forgetIdentity(services: PeopleServices, unit: GatewayUnit, org: string, identity: string): Promise<void> {
   for (const { group_id } of await unit.list(memberships, "by_identity", [org, identity])) {
     unit.delete(memberships, membershipId(group_id, identity));
   }
   for (const { role_id } of await unit.list(roleAssignments, "by_identity", [org, identity])) {
     unit.delete(roleAssignments, assignmentId(role_id, identity));
   }
-  for (const { id } of await unit.list(admissions, "by_identity", [org, identity])) await endAdmission(unit, id);
+  await services.admissions.endOf(unit, { org, id: identity });
 }

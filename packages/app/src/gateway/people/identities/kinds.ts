@@ -1,6 +1,6 @@
 import { isActiveDevice } from "@seneschal/core/keys";
-import type { Reader } from "../../ground/store/reader.ts";
-import { federations } from "../../partners/federation/collections.ts";
+import type { Reader } from "../../ground/index.ts";
+
 import { admins } from "../admins/collections.ts";
 import { devices } from "../devices/collections.ts";
 import { serviceIdentities } from "../service-identities/collections.ts";
@@ -22,7 +22,7 @@ export interface IdentityKind {
   find(read: Reader, id: string): Promise<KnownIdentity | undefined>;
 }
 
-/** Every kind of identity that certificates and tokens can stand for. A new kind adds its line. */
+/** Every kind of identity of an organisation that certificates and tokens can stand for. A new kind adds its line. */
 export const identityKinds: Readonly<Record<string, IdentityKind | undefined>> = {
   admin: {
     async find(read, id) {
@@ -49,13 +49,6 @@ export const identityKinds: Readonly<Record<string, IdentityKind | undefined>> =
       const service = await read.get(serviceIdentities, id);
       if (service === undefined) return undefined;
       return { id, org: service.org_id, roles: [], isActive: () => service.active };
-    },
-  },
-  partner: {
-    async find(read, id) {
-      const federation = await read.get(federations, id);
-      if (federation === undefined) return undefined;
-      return { id, org: federation.partner_org_id, roles: [], isActive: () => federation.status === "active" };
     },
   },
   user: {

@@ -1,6 +1,7 @@
 import type { Principal } from "@seneschal/contract";
 import { type Holder, isSamePerson, type Person, refusal } from "@seneschal/core/keys";
-import type { Reader } from "../../ground/store/reader.ts";
+import type { Reader } from "../../ground/index.ts";
+
 import { admins } from "../admins/collections.ts";
 import { users } from "../users/collections.ts";
 

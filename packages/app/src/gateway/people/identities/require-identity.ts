@@ -1,5 +1,6 @@
 import { type IdentityType, invalidField } from "@seneschal/core/keys";
-import type { Reader } from "../../ground/store/reader.ts";
+import type { Reader } from "../../ground/index.ts";
+
 import { identityKinds } from "./kinds.ts";
 
 /**

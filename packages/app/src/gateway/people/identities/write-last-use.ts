@@ -1,13 +1,14 @@
 import { timestamp } from "@seneschal/core/keys";
-import { systemCall } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import { systemCall } from "../../ground/index.ts";
+
 import { admins } from "../admins/collections.ts";
 import { devices } from "../devices/collections.ts";
 import { serviceIdentities } from "../service-identities/collections.ts";
+import type { PeopleServices } from "../services.ts";
 import { users } from "../users/collections.ts";
 
 /** Writes what was noted into the records of admins, users, services and devices; a later time of another process stays. */
-export async function writeLastUse(services: GatewayServices, now: number): Promise<void> {
+export async function writeLastUse(services: PeopleServices, now: number): Promise<void> {
   for (const { type, id, at } of services.lastUse.drain()) {
     const when = timestamp(at);
     await services.transact(systemCall("system:last-use", "", now), async (unit) => {

@@ -1,5 +1,5 @@
 import type { Mfa } from "@seneschal/core/keys";
-import { collection } from "../../ground/store/collection.ts";
+import { collection } from "../../ground/index.ts";
 
 /** An admin's second factor. */
 export interface StoredMfa extends Mfa {

@@ -1,8 +1,8 @@
 import { freshMfa, refusal, verifyMfa } from "@seneschal/core/keys";
 import { totpUri, verifyTotp } from "@seneschal/crypto";
-import { utf8 } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import { type GatewayUnit, utf8 } from "../../ground/index.ts";
+
+import type { PeopleServices } from "../services.ts";
 import { mfaFactors, type StoredMfa } from "./collections.ts";
 
 const SECRET_BYTES = 20;
@@ -12,7 +12,7 @@ const ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789";
 
 const aad = (adminId: string): Uint8Array => utf8(`seneschal/mfa/v1\0${adminId}`);
 
-const hash = ({ crypto }: GatewayServices, code: string): string =>
+const hash = ({ crypto }: PeopleServices, code: string): string =>
   Buffer.from(crypto.hash("sha256", utf8(`seneschal/mfa-recovery/v1\0${code}`))).toString("hex");
 
 /**
@@ -20,7 +20,7 @@ const hash = ({ crypto }: GatewayServices, code: string): string =>
  * silently replaced: `STATE_CONFLICT`.
  */
 export async function provisionMfa(
-  services: GatewayServices,
+  services: PeopleServices,
   unit: GatewayUnit,
   admin: { readonly id: string; readonly org_id: string; readonly email: string },
 ): Promise<string> {
@@ -51,7 +51,7 @@ export type MfaOutcome = { readonly accepted: false } | { readonly accepted: tru
  * Judges a TOTP or recovery code and keeps the count of failures: the caller must let the transaction commit also when
  * the code was wrong. Throws `STATE_CONFLICT` without a factor, `RATE_LIMITED` while it is locked.
  */
-export async function checkMfa(services: GatewayServices, unit: GatewayUnit, adminId: string, code: string): Promise<MfaOutcome> {
+export async function checkMfa(services: PeopleServices, unit: GatewayUnit, adminId: string, code: string): Promise<MfaOutcome> {
   const factor = await unit.get(mfaFactors, adminId);
   if (factor === undefined) throw refusal("STATE_CONFLICT", "there is no second factor to verify: enable it first");
   const { now } = unit.call;
@@ -78,7 +78,7 @@ export async function checkMfa(services: GatewayServices, unit: GatewayUnit, adm
   return { accepted: true, turnedOn: codes };
 }
 
-async function matchedStep(services: GatewayServices, factor: StoredMfa, code: string, now: number): Promise<number | undefined> {
+async function matchedStep(services: PeopleServices, factor: StoredMfa, code: string, now: number): Promise<number | undefined> {
   if (!/^[0-9]{6}$/.test(code)) return undefined;
   const kek = await services.organizationKeys.ensureKek(factor.org_id);
   const secret = await services.vault.decrypt(kek, factor.sealed_secret, aad(factor.admin_id));
@@ -88,7 +88,7 @@ async function matchedStep(services: GatewayServices, factor: StoredMfa, code: s
 }
 
 /** Ten characters of 32, 50 bits: `k7m2p-x9qrs`. */
-function recoveryCode({ random }: GatewayServices): string {
+function recoveryCode({ random }: PeopleServices): string {
   const text = Array.from(random(10), (byte) => ALPHABET[byte % 32]).join("");
   return `${text.slice(0, 5)}-${text.slice(5)}`;
 }

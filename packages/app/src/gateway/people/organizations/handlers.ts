@@ -1,19 +1,18 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound } from "@seneschal/core/keys";
-import { organizations, type StoredOrganization } from "../../ground/organizations/collections.ts";
-import { crkView } from "../../ground/organizations/root-key-view.ts";
-import { crks } from "../../ground/organizations/root-keys.ts";
-import type { GatewayServices } from "../../services.ts";
+import { crks, crkView, organizations, type StoredOrganization } from "../../ground/index.ts";
+
+import type { PeopleServices } from "../services.ts";
 
 type Routes = Pick<GatewayContract, "listOrganizations" | "getOrganization">;
 
-async function view(services: GatewayServices, org: StoredOrganization) {
+async function view(services: PeopleServices, org: StoredOrganization) {
   const crk = org.crk_id === null ? undefined : await services.read.get(crks, org.crk_id);
   return { ...org, crk: crk === undefined ? null : crkView(crk) };
 }
 
-export const organizationHandlers: Handlers<Routes, GatewayServices> = {
+export const organizationHandlers: Handlers<Routes, PeopleServices> = {
   async listOrganizations(services, { principal, query }) {
     const own = await services.read.get(organizations, principal.org);
     const all = own === undefined ? [] : [await view(services, own)];

@@ -1,6 +1,5 @@
 import type { IdentityType } from "@seneschal/core/keys";
-import { collection, keyText } from "../../ground/store/collection.ts";
-import type { Reader } from "../../ground/store/reader.ts";
+import { collection, keyText, type Reader } from "../../ground/index.ts";
 
 export interface Permission {
   readonly resource: string;

@@ -2,11 +2,11 @@ import type { Handlers, Principal, Route } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import { questionOf } from "../../../platform/authz/authorisation.ts";
-import type { Call } from "../../ground/call.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { Call, Reader } from "../../ground/index.ts";
+
 import { personCalling, personNamed, requireAnother } from "../identities/person-of.ts";
 import { requireIdentity } from "../identities/require-identity.ts";
+import type { PeopleServices } from "../services.ts";
 import { assignmentId, type Permission, permissionsOf, type Role, roleAssignments, roles } from "./collections.ts";
 
 type Routes = Pick<GatewayContract, "createRole" | "listRoles" | "getRole" | "assignRole" | "unassignRole">;
@@ -43,7 +43,7 @@ function requireKnown(permissions: readonly Permission[]): void {
 
 /** Nobody gives more than they have: what the role's permissions open must be allowed to the caller, action by action. */
 async function requireNotAboveOwn(
-  { authorisation, read }: GatewayServices,
+  { authorisation, read }: PeopleServices,
   { principal, now }: Call,
   permissions: readonly Permission[],
 ): Promise<void> {
@@ -60,7 +60,7 @@ async function requireNotAboveOwn(
   }
 }
 
-export const roleHandlers: Handlers<Routes, GatewayServices> = {
+export const roleHandlers: Handlers<Routes, PeopleServices> = {
   async createRole(services, { principal, body, now, requestId }) {
     requireKnown(body.permissions);
     return services.transact({ principal, now, requestId }, async (unit) => {

@@ -1,4 +1,4 @@
-import { collection } from "../../ground/store/collection.ts";
+import { collection } from "../../ground/index.ts";
 
 /** What a service proves itself with. Secrets are kept by their hash only. */
 export type ServiceCredential =

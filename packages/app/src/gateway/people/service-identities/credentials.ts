@@ -1,17 +1,17 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Principal } from "@seneschal/contract";
 import { invalidField, isPast, isUuid, timestamp } from "@seneschal/core/keys";
-import { utf8 } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import { type GatewayUnit, utf8 } from "../../ground/index.ts";
+
 import { revokeCertificate } from "../certificates/revoke.ts";
 import { invalidToken } from "../identities/invalid-token.ts";
+import type { PeopleServices } from "../services.ts";
 import { type ServiceCredential, type StoredService, serviceIdentities } from "./collections.ts";
 
 /** How bearer tokens of services begin: `sens_<role_id>.<secret_id>`. */
 export const serviceTokenPrefix = "sens_";
 
-const hash = ({ crypto }: GatewayServices, secret: string): string =>
+const hash = ({ crypto }: PeopleServices, secret: string): string =>
   Buffer.from(crypto.hash("sha256", utf8(`seneschal/service-secret/v1\0${secret}`))).toString("hex");
 
 /** What the owner of a service is shown, once. */
@@ -33,7 +33,7 @@ export interface ShownCredentials {
  * organisation.
  */
 export async function issueCredential(
-  services: GatewayServices,
+  services: PeopleServices,
   unit: GatewayUnit,
   service: Pick<StoredService, "id" | "org_id" | "name" | "auth_method">,
 ): Promise<{ readonly kept: ServiceCredential; readonly shown: ShownCredentials }> {
@@ -91,7 +91,7 @@ function principal(service: StoredService, method: string): Principal {
 }
 
 /** Whom `sens_<role_id>.<secret_id>` stands for. Throws `invalid_token`, without saying what was wrong. */
-export async function principalOfSecret(services: GatewayServices, token: string, now: number): Promise<Principal> {
+export async function principalOfSecret(services: PeopleServices, token: string, now: number): Promise<Principal> {
   const [roleId = "", secret = ""] = token.slice(serviceTokenPrefix.length).split(".");
   const service = isUuid(roleId) ? await services.read.get(serviceIdentities, roleId) : undefined;
   const given = Buffer.from(hash(services, secret));
@@ -104,7 +104,7 @@ export async function principalOfSecret(services: GatewayServices, token: string
 
 /** Whom a verified token of the orchestrator stands for: the service of that account, if its token is not from before a rotation. */
 export async function principalOfServiceAccount(
-  services: GatewayServices,
+  services: PeopleServices,
   account: { readonly namespace: string; readonly name: string; readonly issuedAt: number },
   now: number,
 ): Promise<Principal> {

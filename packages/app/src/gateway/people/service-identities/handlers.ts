@@ -1,8 +1,9 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound, timestamp } from "@seneschal/core/keys";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { Reader } from "../../ground/index.ts";
+
+import type { PeopleServices } from "../services.ts";
 import { type StoredService, serviceIdentities } from "./collections.ts";
 import { issueCredential, retireCredentials } from "./credentials.ts";
 import { removeService } from "./remove.ts";
@@ -15,7 +16,7 @@ async function findService(read: Reader, id: string, org: string): Promise<Store
   return service;
 }
 
-export const serviceHandlers: Handlers<Routes, GatewayServices> = {
+export const serviceHandlers: Handlers<Routes, PeopleServices> = {
   async createService(services, { principal, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const at = timestamp(now);
@@ -45,7 +46,7 @@ export const serviceHandlers: Handlers<Routes, GatewayServices> = {
   async deleteService(services, { principal, params, now, requestId }) {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const service = await findService(unit, params.id, principal.org);
-      await removeService(unit, principal.org, service.id);
+      await removeService(services, unit, principal.org, service.id);
     });
   },
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { claimedIssuer, type ServiceAccountVerifier, serviceAccountVerifier, staticKeys } from "@seneschal/adapters/jwt";
-import type { GatewayConfig } from "../../ground/settings.ts";
+import type { GatewayConfig } from "../../ground/index.ts";
 
 /** Tells the orchestrator's tokens from others, and verifies them. */
 export interface Orchestrator extends ServiceAccountVerifier {

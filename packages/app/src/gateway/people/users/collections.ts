@@ -1,4 +1,4 @@
-import { collection } from "../../ground/store/collection.ts";
+import { collection } from "../../ground/index.ts";
 
 /** A person known to an identity provider. A removed one is kept as a mark, so that its tokens are refused. */
 export interface User {

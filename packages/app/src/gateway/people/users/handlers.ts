@@ -1,12 +1,11 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { keyText } from "../../ground/store/collection.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import type { GatewayServices } from "../../services.ts";
+import { type GatewayUnit, keyText, type Reader } from "../../ground/index.ts";
+
 import { admins } from "../admins/collections.ts";
 import { groups, isMember, membershipId, memberships } from "../groups/collections.ts";
+import type { PeopleServices } from "../services.ts";
 import { type User, users } from "./collections.ts";
 import { removeUser } from "./remove.ts";
 
@@ -46,7 +45,7 @@ async function requireMayRemove(unit: GatewayUnit, user: User): Promise<void> {
   throw refusal("FORBIDDEN", "the user is an admin of the organisation: a super_admin removes them");
 }
 
-export const userHandlers: Handlers<Routes, GatewayServices> = {
+export const userHandlers: Handlers<Routes, PeopleServices> = {
   async createSsoUser(services, { principal, body, now, requestId }) {
     const provider = services.config.sso.providers.find(({ id }) => id === body.provider);
     if (provider === undefined) throw invalidField("provider", "is not configured");
@@ -92,7 +91,7 @@ export const userHandlers: Handlers<Routes, GatewayServices> = {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const user = await findUser(unit, params.id, principal.org);
       await requireMayRemove(unit, user);
-      await removeUser(unit, principal.org, user.id);
+      await removeUser(services, unit, principal.org, user.id);
     });
   },
 };

@@ -1,6 +1,5 @@
 import type { Admission } from "@seneschal/core/keys";
-import { collection } from "../../ground/store/collection.ts";
-import type { Reader } from "../../ground/store/reader.ts";
+import { collection, type Reader } from "../../ground/index.ts";
 
 export const admissions = collection<Admission>("workspace_admissions", {
   by_workspace: { key: (admission) => [admission.workspace_id, admission.created_at] },

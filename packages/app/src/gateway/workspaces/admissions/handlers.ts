@@ -1,11 +1,10 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { type Admission, admit, byMembership, notFound, refusal, requireWorkspace, revokeAdmission } from "@seneschal/core/keys";
-import { ownOrganization } from "../../ground/organizations/own-organization.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import { isMember } from "../../people/groups/collections.ts";
-import { requireIdentity } from "../../people/identities/require-identity.ts";
-import type { GatewayServices } from "../../services.ts";
+import { ownOrganization, type Reader } from "../../ground/index.ts";
+import { isMember, requireIdentity } from "../../people/index.ts";
+
+import type { WorkspaceServices } from "../services.ts";
 import { findWorkspace } from "../workspaces/find.ts";
 import { activeAdmission, admissions } from "./collections.ts";
 import { endAdmission } from "./end.ts";
@@ -27,7 +26,7 @@ async function newest(
   return undefined;
 }
 
-export const admissionHandlers: Handlers<Routes, GatewayServices> = {
+export const admissionHandlers: Handlers<Routes, WorkspaceServices> = {
   async grantAdmission(services, { principal, params, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const workspace = await findWorkspace(unit, params.id, principal.org);

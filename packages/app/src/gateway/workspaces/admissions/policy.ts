@@ -1,10 +1,11 @@
 import { type PolicyVerdict, refusal, type Workspace } from "@seneschal/core/keys";
-import type { Call, GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { Call, GatewayUnit } from "../../ground/index.ts";
+
+import type { WorkspaceServices } from "../services.ts";
 
 /** Asks the workspace's policies about an operation of the caller. Throws `POLICY_VIOLATION` with the reason. */
 export async function requireAllowedByPolicy(
-  services: GatewayServices,
+  services: WorkspaceServices,
   unit: GatewayUnit,
   workspace: Workspace,
   operation: "rotate" | "export",
@@ -14,7 +15,7 @@ export async function requireAllowedByPolicy(
 
 /** Asks whether an identity may be admitted: the policies see it as the actor. Throws `POLICY_VIOLATION`. */
 export async function requireAdmittedByPolicy(
-  services: GatewayServices,
+  services: WorkspaceServices,
   unit: GatewayUnit,
   workspace: Workspace,
   identity: string,
@@ -24,7 +25,7 @@ export async function requireAdmittedByPolicy(
   obey(await ask(services, unit, call, workspace, "admit"));
 }
 
-function ask(services: GatewayServices, unit: GatewayUnit, call: Call, workspace: Workspace, operation: string) {
+function ask(services: WorkspaceServices, unit: GatewayUnit, call: Call, workspace: Workspace, operation: string) {
   const { id, purpose } = workspace;
   return services.policies.verdicts(unit, { call, operation, workspace: id, purpose, metadata: {} });
 }

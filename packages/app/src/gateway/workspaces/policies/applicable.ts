@@ -1,4 +1,4 @@
-import type { Reader } from "../../ground/store/reader.ts";
+import type { Reader } from "../../ground/index.ts";
 import { type Policy, policies } from "./collections.ts";
 
 /** What restricts an organisation's identities in a workspace: the workspace's policies and the organisation's own, newest first. */

@@ -1,4 +1,4 @@
-import { collection, keyText } from "../../ground/store/collection.ts";
+import { collection, keyText } from "../../ground/index.ts";
 
 /** Rego source of an organisation, for one workspace or (`workspace_id` null) for all of its own. */
 export interface Policy {

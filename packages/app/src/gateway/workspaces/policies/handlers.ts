@@ -1,11 +1,9 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound, type PolicyVerdict, timestamp } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { signedBody } from "../../ground/signatures/signed-body.ts";
-import type { Reader } from "../../ground/store/reader.ts";
-import { announce } from "../../partners/replication/announce.ts";
-import type { GatewayServices } from "../../services.ts";
+import { type GatewayUnit, type Reader, signedBody } from "../../ground/index.ts";
+
+import type { WorkspaceServices } from "../services.ts";
 import { workspaces } from "../workspaces/collections.ts";
 import { findOwnWorkspace, findWorkspace } from "../workspaces/find.ts";
 import { applicablePolicies } from "./applicable.ts";
@@ -27,7 +25,7 @@ async function findPolicy(read: Reader, id: string, org: string): Promise<Policy
   return policy;
 }
 
-export const policyHandlers: Handlers<Routes, GatewayServices> = {
+export const policyHandlers: Handlers<Routes, WorkspaceServices> = {
   async createPolicy(services, { principal, body, now, requestId, request }) {
     await requireCompiles(services, { name: body.name, rego: body.rego, workspace: body.workspace ?? null }, principal.org);
     return services.transact({ principal, now, requestId }, async (unit) => {
@@ -144,9 +142,9 @@ export const policyHandlers: Handlers<Routes, GatewayServices> = {
 };
 
 /** Where the workspace is followed by other instances, its policies are, too. */
-async function announcePolicy(services: GatewayServices, unit: GatewayUnit, { workspace_id }: Policy): Promise<void> {
+async function announcePolicy(services: WorkspaceServices, unit: GatewayUnit, { workspace_id }: Policy): Promise<void> {
   const workspace = workspace_id === null ? undefined : await unit.get(workspaces, workspace_id);
-  if (workspace !== undefined) await announce(services, unit, workspace);
+  if (workspace !== undefined) await services.replication.announce(services, unit, workspace);
 }
 
 /** All must allow. Without any policy nothing says yes. A denial always carries a reason. */

@@ -1,9 +1,9 @@
 import { refusal } from "@seneschal/core/keys";
-import type { GatewayServices } from "../../services.ts";
+import type { WorkspaceServices } from "../services.ts";
 
 /** Throws `POLICY_INVALID` with every problem and its place, and for packages that are the gateway's own or another workspace's. */
 export async function requireCompiles(
-  { policyEngine }: GatewayServices,
+  { policyEngine }: WorkspaceServices,
   { name, rego, workspace }: { readonly name: string; readonly rego: string; readonly workspace: string | null },
   owner: string,
 ): Promise<void> {

@@ -1,5 +1,6 @@
 import { limits, refusal } from "@seneschal/core/keys";
-import type { Reader } from "../../ground/store/reader.ts";
+import type { Reader } from "../../ground/index.ts";
+
 import { type Policy, policies } from "./collections.ts";
 
 /**

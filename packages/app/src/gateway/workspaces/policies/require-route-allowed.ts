@@ -1,7 +1,8 @@
 import type { AuthoriseInput, Principal } from "@seneschal/contract";
 import { refusal } from "@seneschal/core/keys";
-import { recordRefusal } from "../../ground/audit/record-refusal.ts";
-import type { GatewayServices } from "../../services.ts";
+import { recordRefusal } from "../../ground/index.ts";
+
+import type { WorkspaceServices } from "../services.ts";
 import { seatId, seats, workspaces } from "../workspaces/collections.ts";
 
 /**
@@ -28,7 +29,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
  * may see, the handler says. Throws `POLICY_VIOLATION` with the reason, audited.
  */
 export async function requireRouteAllowed(
-  services: GatewayServices,
+  services: WorkspaceServices,
   { id: route, params, now, requestId }: AuthoriseInput,
   principal: Principal,
 ): Promise<void> {

@@ -1,28 +1,14 @@
-import type { TravellingPolicy, TravellingWorkspace } from "@seneschal/contract/gateway";
 import { type Participant, refusal } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import { signingBytes } from "@seneschal/crypto/signing";
-import { base64, bytes, utf8 } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { PublicKeys } from "../../ground/organizations/keys.ts";
-import { federatedKeys } from "../../partners/federation/certified-keys.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, bytes, type GatewayUnit, type PublicKeys, utf8 } from "../../ground/index.ts";
+
+import type { WorkspaceServices } from "../services.ts";
+import type { BundleContent } from "./bundle-content.ts";
 import { openKeys } from "./sealed-keys.ts";
 
-/** What the checksum covers. */
-export interface BundleContent {
-  readonly format_version: 1;
-  readonly workspace: TravellingWorkspace;
-  readonly policies: readonly TravellingPolicy[];
-  readonly export_dek: Readonly<Record<string, string>>;
-  readonly recipient_orgs: readonly string[];
-  readonly exported_at: string;
-  readonly exported_by: string;
-  readonly exporter_org: string;
-}
-
 /** Base64 SHA-256 over the canonical JSON of the content. */
-export function bundleChecksum(services: GatewayServices, content: BundleContent): string {
+export function bundleChecksum(services: WorkspaceServices, content: BundleContent): string {
   return base64(services.crypto.hash("sha256", utf8(canonicalJson(content))));
 }
 
@@ -32,14 +18,14 @@ export function bundleBytes(content: BundleContent, checksum: string): Uint8Arra
 }
 
 /** The public keys of an exporter: of this instance, or of one with which the importer is federated. */
-async function exporterKeys(services: GatewayServices, unit: GatewayUnit, exporter: string): Promise<PublicKeys | undefined> {
+async function exporterKeys(services: WorkspaceServices, unit: GatewayUnit, exporter: string): Promise<PublicKeys | undefined> {
   const { org } = unit.call.principal;
-  return (await services.organizationKeys.known(unit, exporter)) ?? (await federatedKeys(unit, exporter, org));
+  return (await services.organizationKeys.known(unit, exporter)) ?? (await services.replication.keysOf(unit, exporter, org));
 }
 
 /** The key versions sealed to the caller's organisation. Throws `BUNDLE_INVALID`. The caller zeroes them. */
 export async function openDeks(
-  services: GatewayServices,
+  services: WorkspaceServices,
   unit: GatewayUnit,
   content: BundleContent,
 ): Promise<Readonly<Record<string, Uint8Array>>> {
@@ -57,7 +43,7 @@ export async function openDeks(
 
 /** Checksum, signer and recipient of a bundle. Throws `BUNDLE_INVALID` naming what does not hold. */
 export async function checkBundle(
-  services: GatewayServices,
+  services: WorkspaceServices,
   unit: GatewayUnit,
   content: BundleContent,
   checksum: string,

@@ -1,16 +1,16 @@
 import { type Admission, revokeAdmission, stepInvitation, type Workspace, type WorkspaceEffect } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { announce, shareOf, stepAndTell } from "../../partners/replication/announce.ts";
-import { consentId, deletionConsents } from "../../partners/replication/collections.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+
 import { admissions } from "../admissions/collections.ts";
+import type { WorkspaceServices } from "../services.ts";
 import { invitations, type Seat, seatId, seats, workspaces } from "./collections.ts";
 import { dekUseId, dekUseRecords } from "./dek-uses.ts";
+import { consentId, deletionConsents } from "./deletion-consents.ts";
 import { rotationPolicies } from "./rotation-policies.ts";
 
 /** Carries out what a step of a workspace asks for, in the step's order and in its transaction. */
 export async function carryOut(
-  services: GatewayServices,
+  services: WorkspaceServices,
   unit: GatewayUnit,
   workspace: Workspace,
   effects: readonly WorkspaceEffect[],
@@ -18,7 +18,7 @@ export async function carryOut(
   for (const effect of effects) await one(services, unit, workspace, effect);
 }
 
-async function one(services: GatewayServices, unit: GatewayUnit, workspace: Workspace, effect: WorkspaceEffect): Promise<void> {
+async function one(services: WorkspaceServices, unit: GatewayUnit, workspace: Workspace, effect: WorkspaceEffect): Promise<void> {
   const { id } = workspace;
   switch (effect.kind) {
     case "mint_dek": {
@@ -27,7 +27,7 @@ async function one(services: GatewayServices, unit: GatewayUnit, workspace: Work
       const first = effect.version === 1;
       for (const org of effect.orgs) {
         // An organisation of another instance is sent the key, sealed to it; nothing of its own is kept here.
-        if (!first && (await shareOf(unit, id, org)) !== undefined) continue;
+        if (!first && (await services.replication.shareOf(unit, id, org)) !== undefined) continue;
         const seat = (first ? undefined : await unit.get(seats, seatId(id, org))) ?? emptySeat(workspace, org);
         const wrapped = await services.deks.wrap(dek, id, org, effect.version);
         unit.put(seats, seatId(id, org), { ...seat, deks: { ...seat.deks, [effect.version]: wrapped } });
@@ -36,8 +36,8 @@ async function one(services: GatewayServices, unit: GatewayUnit, workspace: Work
       return;
     }
     case "wrap_deks": {
-      const share = await shareOf(unit, id, effect.org);
-      if (share !== undefined) return stepAndTell(services, unit, workspace, share, { kind: "join" });
+      const share = await services.replication.shareOf(unit, id, effect.org);
+      if (share !== undefined) return services.replication.stepAndTell(services, unit, workspace, share, { kind: "join" });
       const owner = await unit.get(seats, seatId(id, workspace.org_id));
       const deks: Record<string, string> = {};
       for (const version of Object.keys(owner?.deks ?? {})) {
@@ -50,8 +50,8 @@ async function one(services: GatewayServices, unit: GatewayUnit, workspace: Work
       return;
     }
     case "drop_deks": {
-      const share = await shareOf(unit, id, effect.org);
-      if (share !== undefined) return stepAndTell(services, unit, workspace, share, { kind: "end" });
+      const share = await services.replication.shareOf(unit, id, effect.org);
+      if (share !== undefined) return services.replication.stepAndTell(services, unit, workspace, share, { kind: "end" });
       unit.delete(seats, seatId(id, effect.org));
       unit.invalidate(() => services.deks.forget(id));
       return;
@@ -59,15 +59,15 @@ async function one(services: GatewayServices, unit: GatewayUnit, workspace: Work
     case "revoke_invitations":
       for (const invitation of await unit.list(invitations, "pending", [id])) {
         unit.put(invitations, invitation.id, stepInvitation({ ...invitation, expires_at: far }, "revoke", unit.call.now));
-        const share = await shareOf(unit, id, invitation.org_id);
-        if (share?.stage === "offered") await stepAndTell(services, unit, workspace, share, { kind: "end" });
+        const share = await services.replication.shareOf(unit, id, invitation.org_id);
+        if (share?.stage === "offered") await services.replication.stepAndTell(services, unit, workspace, share, { kind: "end" });
       }
       return;
     case "revoke_admissions":
       for (const admission of await unit.list(admissions, "active", [id, effect.org])) revoke(unit, admission);
       return;
     case "destroy":
-      await announce(services, unit, workspace, "end");
+      await services.replication.announce(services, unit, workspace, "end");
       for (const { org_id } of await unit.list(deletionConsents, "by_workspace", [id])) {
         unit.delete(deletionConsents, consentId(id, org_id));
       }

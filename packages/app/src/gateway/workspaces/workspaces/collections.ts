@@ -1,5 +1,5 @@
 import type { Invitation, JoinRequest, Workspace } from "@seneschal/core/keys";
-import { collection, keyText } from "../../ground/store/collection.ts";
+import { collection, keyText } from "../../ground/index.ts";
 
 export const workspaces = collection<Workspace>("workspaces", {
   /** What another instance owns is named there. */

@@ -1,10 +1,9 @@
 import { admit, createWorkspace, invalidField, invite, type Workspace } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { offerToPartner } from "../../partners/replication/offer.ts";
-import { groups } from "../../people/groups/collections.ts";
-import { identityTypeOf } from "../../people/identities/identity-type.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+import { groups, identityTypeOf } from "../../people/index.ts";
+
 import { admissions } from "../admissions/collections.ts";
+import type { WorkspaceServices } from "../services.ts";
 import { carryOut } from "./carry-out.ts";
 import { invitations, workspaces } from "./collections.ts";
 
@@ -15,7 +14,7 @@ export type NewWorkspace = Pick<Workspace, "name" | "classification" | "mode" | 
 
 /** Makes a workspace, its first key and its seat; admits the creator and invites the participants named. */
 export async function makeWorkspace(
-  services: GatewayServices,
+  services: WorkspaceServices,
   unit: GatewayUnit,
   id: string,
   input: NewWorkspace,
@@ -61,7 +60,7 @@ export async function makeWorkspace(
     );
     unit.insert(invitations, invitation.id, invitation);
     unit.record({ type: "workspace.invite", workspace: id, metadata: { org_id: org, invitation_id: invitation.id } });
-    await offerToPartner(services, unit, state, invitation);
+    await services.replication.offer(services, unit, state, invitation);
   }
   return state;
 }

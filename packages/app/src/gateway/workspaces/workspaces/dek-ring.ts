@@ -1,8 +1,7 @@
 import type { Random, Vault } from "@seneschal/core/ports";
 import { canonicalJson } from "@seneschal/crypto";
-import { utf8 } from "../../ground/bytes.ts";
-import { kekName } from "../../ground/organizations/kek-name.ts";
-import type { OrganizationKeys } from "../../ground/organizations/keys.ts";
+import { kekName, type OrganizationKeys, utf8 } from "../../ground/index.ts";
+
 import type { Seat } from "./collections.ts";
 
 /** Makes, wraps and unwraps the keys of workspaces. A wrapped key is bound to its workspace, organisation and version. */

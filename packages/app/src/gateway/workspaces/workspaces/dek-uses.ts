@@ -1,7 +1,6 @@
 import { refusal } from "@seneschal/core/keys";
 import type { DocumentStore } from "@seneschal/core/ports";
-import { collection } from "../../ground/store/collection.ts";
-import { transact } from "../../ground/store/unit-of-work.ts";
+import { collection, transact } from "../../ground/index.ts";
 
 /** How many uses of a key version are reserved; what a process reserved and did not use is given up. */
 interface Uses {

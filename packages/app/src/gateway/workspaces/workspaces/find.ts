@@ -1,5 +1,6 @@
 import { notFound, participates, refusal, type Workspace } from "@seneschal/core/keys";
-import type { Reader } from "../../ground/store/reader.ts";
+import type { Reader } from "../../ground/index.ts";
+
 import { seatId, seats, workspaces } from "./collections.ts";
 
 /**

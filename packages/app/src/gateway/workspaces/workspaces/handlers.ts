@@ -18,24 +18,15 @@ import {
   stepInvitation,
   stepWorkspace,
 } from "@seneschal/core/keys";
-import type { EntityReading } from "../../entity-tags.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { ownOrganization } from "../../ground/organizations/own-organization.ts";
-import { signedBody } from "../../ground/signatures/signed-body.ts";
-import { shareOf } from "../../partners/replication/announce.ts";
-import { acceptOffer, declineOffer, hasOffer } from "../../partners/replication/answer-offer.ts";
-import { consenting, consentToDeletion } from "../../partners/replication/consent-to-deletion.ts";
-import { followed } from "../../partners/replication/followers.ts";
-import { handOver } from "../../partners/replication/hand-over.ts";
-import { offerToPartner } from "../../partners/replication/offer.ts";
-import { groups } from "../../people/groups/collections.ts";
-import { identityTypeOf } from "../../people/identities/identity-type.ts";
-import type { GatewayServices } from "../../services.ts";
+import { type EntityReading, type GatewayUnit, ownOrganization, signedBody, signedRequest } from "../../ground/index.ts";
+import { groups, identityTypeOf } from "../../people/index.ts";
+
 import { admitCaller } from "../admissions/admit-caller.ts";
 import { activeAdmission, admissions } from "../admissions/collections.ts";
 import { requireAdmittedByPolicy, requireAllowedByPolicy } from "../admissions/policy.ts";
+import type { WorkspaceServices } from "../services.ts";
 import { boundGroup, standing } from "./access.ts";
-import type { BundleContent } from "./bundle.ts";
+import type { BundleContent } from "./bundle-content.ts";
 import { carryOut } from "./carry-out.ts";
 import { invitations, joinRequests, seatId, seats, workspaces } from "./collections.ts";
 import { makeWorkspace } from "./create.ts";
@@ -43,7 +34,7 @@ import { findOwnWorkspace, findWorkspace } from "./find.ts";
 import { listWorkspaces, seesAll } from "./list.ts";
 import { receivedInvitation } from "./received-invitation.ts";
 import { saveWorkspace } from "./save.ts";
-import { checkWorkspaceSignature, signedRequest } from "./sign.ts";
+import { checkWorkspaceSignature } from "./sign.ts";
 import { exportBundle, importBundle } from "./transfer.ts";
 import { decryptItems, encryptItems } from "./use-key.ts";
 import { workspaceView } from "./view.ts";
@@ -74,9 +65,14 @@ type Routes = Pick<
 >;
 
 /** The invitation that waits for an organisation of this instance; one that went to a partner of the same id is not its own. */
-async function openInvitation(unit: GatewayUnit, workspace: string, org: string): Promise<Invitation> {
+async function openInvitation(
+  { replication }: WorkspaceServices,
+  unit: GatewayUnit,
+  workspace: string,
+  org: string,
+): Promise<Invitation> {
   const [invitation] = await unit.list(invitations, "pending", [workspace, org]);
-  if (invitation === undefined || (await shareOf(unit, workspace, org)) !== undefined) throw notFound("workspace");
+  if (invitation === undefined || (await replication.shareOf(unit, workspace, org)) !== undefined) throw notFound("workspace");
   return invitation;
 }
 
@@ -86,7 +82,7 @@ export const workspaceReading: EntityReading<never> = {
     workspace,
 };
 
-export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
+export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
   async createWorkspace(services, { principal, body, now, requestId, request }) {
     const { crk_signature, signature_params, group_id, ...facts } = body;
     await services.organizationKeys.ensureKek(principal.org);
@@ -113,7 +109,7 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
     const workspace = await findWorkspace(read, params.id, principal.org);
     const visible = (await seesAll(read, principal)) || entrance(await standing(read, workspace, principal, now)) !== undefined;
     if (!visible) throw notFound("workspace");
-    return Object.assign(workspaceView(workspace, now), await followed(services, workspace, principal.org));
+    return Object.assign(workspaceView(workspace, now), await services.replication.followed(services, workspace, principal.org));
   },
 
   async updateWorkspace(services, { principal, params, body, now, requestId, request }) {
@@ -151,7 +147,7 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
           org,
         });
       }
-      const signed_by = [...signers, ...(await consenting(services, unit, workspace))];
+      const signed_by = [...signers, ...(await services.replication.consenting(services, unit, workspace))];
       const { state, effects } = stepWorkspace(workspace, { kind: "delete", signed_by }, now);
       await carryOut(services, unit, state, effects);
       unit.record({ type: "workspace.delete", workspace: state.id, metadata: { signed_by } });
@@ -225,7 +221,7 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
       );
       unit.insert(invitations, id, invitation);
       unit.record({ type: "workspace.invite", workspace: workspace.id, metadata: { org_id: body.org_id, invitation_id: id } });
-      await offerToPartner(services, unit, workspace, invitation);
+      await services.replication.offer(services, unit, workspace, invitation);
       return invitation;
     });
   },
@@ -234,9 +230,9 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
     ownOrganization(principal, body.org_id);
     await services.organizationKeys.ensureKek(principal.org);
     const call = { principal, now, requestId };
-    if (await hasOffer(services, params.id, principal)) {
+    if (await services.replication.hasOffer(services, params.id, principal)) {
       const answer = { ...signedRequest(body, request), group_id: body.group_id ?? null };
-      return acceptOffer(services, call, params.id, answer);
+      return services.replication.acceptOffer(services, call, params.id, answer);
     }
     await services.transact(call, async (unit) => {
       const workspace = await unit.get(workspaces, params.id);
@@ -244,7 +240,7 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
       const named = workspace?.replica === true && (await unit.get(seats, seatId(params.id, principal.org))) === undefined;
       if (workspace === undefined || named) throw notFound("workspace");
       if (participates(workspace, principal.org)) throw refusal("CONFLICT", "the organisation already takes part");
-      const invitation = await openInvitation(unit, params.id, principal.org);
+      const invitation = await openInvitation(services, unit, params.id, principal.org);
       requireInvited(invitation, principal.org);
       const accepted = stepInvitation(invitation, "accept", now);
       await checkWorkspaceSignature(services, unit, workspace, "workspace.accept", signedRequest(body, request));
@@ -265,9 +261,10 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
   async declineInvitation(services, { principal, params, body, now, requestId }) {
     ownOrganization(principal, body.org_id);
     const call = { principal, now, requestId };
-    if (await hasOffer(services, params.id, principal)) return declineOffer(services, call, params.id);
+    if (await services.replication.hasOffer(services, params.id, principal))
+      return services.replication.declineOffer(services, call, params.id);
     await services.transact(call, async (unit) => {
-      const invitation = await openInvitation(unit, params.id, principal.org);
+      const invitation = await openInvitation(services, unit, params.id, principal.org);
       unit.put(invitations, invitation.id, stepInvitation(invitation, "decline", now));
       unit.record({ type: "workspace.invite.decline", workspace: params.id, metadata: { invitation_id: invitation.id } });
     });
@@ -286,15 +283,20 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
     };
   },
 
-  async receivedInvitations({ read }, { principal, query, now }) {
-    const { items, total } = await read.page(invitations, "by_org", [principal.org], query);
-    const received = await Promise.all(items.map((invitation) => receivedInvitation(read, invitation, now)));
+  async receivedInvitations(services, { principal, query, now }) {
+    const { items, total } = await services.read.page(invitations, "by_org", [principal.org], query);
+    const received = await Promise.all(items.map((invitation) => receivedInvitation(services, invitation, now)));
     return { invitations: received, count: received.length, total };
   },
 
   async consentToDeletion(services, { principal, params, body, now, requestId, request }) {
     const call = { principal, now, requestId };
-    const { consent, delivered } = await consentToDeletion(services, call, params.id, signedRequest(body, request));
+    const { consent, delivered } = await services.replication.consentToDeletion(
+      services,
+      call,
+      params.id,
+      signedRequest(body, request),
+    );
     const { workspace_id, org_id, revision } = consent;
     return { workspace_id, org_id, revision, delivered };
   },
@@ -382,7 +384,7 @@ export const workspaceHandlers: Handlers<Routes, GatewayServices> = {
       });
       await requireAllowedByPolicy(services, unit, workspace, "export");
       const withKeys = signed || !workspace.crk_protected;
-      const exported = withKeys ? await handOver(services, unit, workspace) : workspace;
+      const exported = withKeys ? await services.replication.handOver(services, unit, workspace) : workspace;
       const bundle = await exportBundle(services, unit, exported, withKeys);
       unit.record({
         type: "workspace.export",

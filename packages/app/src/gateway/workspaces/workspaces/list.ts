@@ -1,9 +1,9 @@
 import type { Principal } from "@seneschal/contract";
 import type { Workspace } from "@seneschal/core/keys";
 import { entrance } from "@seneschal/core/keys";
-import type { PageOf, PageRequest, Reader } from "../../ground/store/reader.ts";
-import { memberships } from "../../people/groups/collections.ts";
-import { permissionsOf } from "../../people/roles/collections.ts";
+import type { PageOf, PageRequest, Reader } from "../../ground/index.ts";
+import { memberships, permissionsOf } from "../../people/index.ts";
+
 import { admissions } from "../admissions/collections.ts";
 import { standing } from "./access.ts";
 import { type Seat, seats, workspaces } from "./collections.ts";

@@ -1,5 +1,5 @@
 import type { RotationPolicy } from "@seneschal/core/keys";
-import { collection } from "../../ground/store/collection.ts";
+import { collection } from "../../ground/index.ts";
 
 /** Kept under the id of their workspace: one each. */
 export const rotationPolicies = collection<RotationPolicy>("rotation_policies", {

@@ -1,17 +1,17 @@
 import type { Step, Workspace, WorkspaceEffect } from "@seneschal/core/keys";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { announce } from "../../partners/replication/announce.ts";
-import type { GatewayServices } from "../../services.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
+
+import type { WorkspaceServices } from "../services.ts";
 import { carryOut } from "./carry-out.ts";
 import { workspaces } from "./collections.ts";
 
 /** Writes the step of a workspace, carries out its effects, and tells the instances of partners. */
 export async function saveWorkspace(
-  services: GatewayServices,
+  services: WorkspaceServices,
   unit: GatewayUnit,
   { state, effects }: Step<Workspace, WorkspaceEffect>,
 ): Promise<void> {
   unit.put(workspaces, state.id, state);
   await carryOut(services, unit, state, effects);
-  await announce(services, unit, state);
+  await services.replication.announce(services, unit, state);
 }

@@ -4,9 +4,9 @@ import { isCoded } from "@seneschal/core";
 import { limits, type Workspace } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import { hpkeOpen, hpkeSeal } from "@seneschal/crypto/hpke";
-import { base64, bytes, utf8 } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, bytes, type GatewayUnit, utf8 } from "../../ground/index.ts";
+
+import type { WorkspaceServices } from "../services.ts";
 import { seatId, seats } from "./collections.ts";
 
 const INFO = utf8("seneschal/workspace-export/v1");
@@ -33,7 +33,7 @@ export interface Recipient {
  * learns who sent it. Base64 by organisation. The exporter has a seat.
  */
 export async function sealKeys(
-  services: GatewayServices,
+  services: WorkspaceServices,
   unit: GatewayUnit,
   workspace: Pick<Workspace, "id" | "dek_version">,
   exporter: string,
@@ -75,7 +75,7 @@ const MAX_KEYS_BYTES = limits.keyVersions.max * 64;
  * sealed is judged by its size before anything is made of it. The caller zeroes the keys.
  */
 export async function openKeys(
-  services: GatewayServices,
+  services: WorkspaceServices,
   unit: GatewayUnit,
   way: Way & {
     readonly sealed: string;

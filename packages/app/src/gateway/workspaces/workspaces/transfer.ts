@@ -1,19 +1,16 @@
 import { refusal, timestamp, type Workspace } from "@seneschal/core/keys";
-import { base64 } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
-import { isLocal } from "../../ground/organizations/is-local.ts";
-import { federatedKeys } from "../../partners/federation/certified-keys.ts";
-import { findFederation } from "../../partners/federation/find.ts";
-import { takeBundle } from "../../partners/replication/take-bundle.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, type GatewayUnit, isLocal } from "../../ground/index.ts";
+
 import { policies } from "../policies/collections.ts";
-import { type BundleContent, bundleBytes, bundleChecksum, checkBundle, openDeks } from "./bundle.ts";
+import type { WorkspaceServices } from "../services.ts";
+import { bundleBytes, bundleChecksum, checkBundle, openDeks } from "./bundle.ts";
+import type { BundleContent } from "./bundle-content.ts";
 import { seatId, seats, workspaces } from "./collections.ts";
 import { type Recipient, sealKeys } from "./sealed-keys.ts";
 import { arrived, travelling, travellingPolicies } from "./travelling.ts";
 
 /** Makes the signed bundle of a workspace. Without `withKeys` it holds no key. */
-export async function exportBundle(services: GatewayServices, unit: GatewayUnit, workspace: Workspace, withKeys: boolean) {
+export async function exportBundle(services: WorkspaceServices, unit: GatewayUnit, workspace: Workspace, withKeys: boolean) {
   const { principal, now } = unit.call;
   const recipients = await recipientsOf(services, unit, workspace);
   const content: BundleContent = {
@@ -33,7 +30,7 @@ export async function exportBundle(services: GatewayServices, unit: GatewayUnit,
 
 /** The participants whose keys are known: those of this instance, and those with which the exporter is federated. */
 async function recipientsOf(
-  services: GatewayServices,
+  services: WorkspaceServices,
   unit: GatewayUnit,
   { participants }: Workspace,
 ): Promise<readonly Recipient[]> {
@@ -41,7 +38,7 @@ async function recipientsOf(
   const recipients: Recipient[] = [];
   for (const { org_id: org } of participants) {
     const here = org === own || (await isLocal(unit, org));
-    const keys = here ? await services.organizationKeys.publicKeys(unit, org) : await federatedKeys(unit, org, own);
+    const keys = here ? await services.organizationKeys.publicKeys(unit, org) : await services.replication.keysOf(unit, org, own);
     if (keys !== undefined) recipients.push({ org, exchange: keys.exchange });
   }
   return recipients;
@@ -52,7 +49,7 @@ async function recipientsOf(
  * seat, with the keys wrapped for it. A workspace whose owner lives elsewhere and is federated becomes a replica.
  */
 export async function importBundle(
-  services: GatewayServices,
+  services: WorkspaceServices,
   unit: GatewayUnit,
   content: BundleContent,
   checksum: string,
@@ -61,9 +58,9 @@ export async function importBundle(
   const { principal, now } = unit.call;
   await checkBundle(services, unit, content, checksum, signature);
   const owner = content.workspace.owner_org_id;
-  const elsewhere =
-    owner === principal.org || (await isLocal(unit, owner)) ? undefined : await findFederation(unit, owner, principal.org);
-  if (elsewhere?.status === "active") return takeBundle(services, unit, elsewhere, content);
+  const here = owner === principal.org || (await isLocal(unit, owner));
+  const taken = here ? undefined : await services.replication.takeBundle(services, unit, content);
+  if (taken !== undefined) return taken;
   const before = arrived(content.workspace);
   const workspace: Workspace = { ...before, revision: before.revision + 1, updated_at: timestamp(now) };
   if ((await unit.get(workspaces, workspace.id)) !== undefined) {

@@ -2,8 +2,8 @@ import type { TravellingPolicy, TravellingWorkspace } from "@seneschal/contract/
 import type { Workspace } from "@seneschal/core/keys";
 import type { CryptoProvider } from "@seneschal/core/ports";
 import { canonicalJson } from "@seneschal/crypto";
-import { utf8 } from "../../ground/bytes.ts";
-import type { GatewayUnit } from "../../ground/call.ts";
+import { type GatewayUnit, utf8 } from "../../ground/index.ts";
+
 import { policies } from "../policies/collections.ts";
 
 /** The part of a workspace that travels between instances. */

@@ -1,11 +1,9 @@
 import { isCoded, type JsonObject } from "@seneschal/core";
 import { decideAccess, type KeysCode, type KeysError, limits, notFound, refusal } from "@seneschal/core/keys";
 import { bindRecord, openRecord, type RecordBinding, recordKeyVersion, sealRecord } from "@seneschal/crypto";
-import { markRecorded } from "../../ground/audit/record-refusal.ts";
-import { base64, bytes } from "../../ground/bytes.ts";
-import type { Call } from "../../ground/call.ts";
-import { requireFollowed } from "../../partners/replication/require-followed.ts";
-import type { GatewayServices } from "../../services.ts";
+import { base64, bytes, type Call, markRecorded } from "../../ground/index.ts";
+
+import type { WorkspaceServices } from "../services.ts";
 import { standing } from "./access.ts";
 import { seatId, seats, workspaces } from "./collections.ts";
 
@@ -19,7 +17,7 @@ export interface DataItem {
 
 /** Encrypts items under the current key version. Throws what the access decision says. */
 export async function encryptItems(
-  services: GatewayServices,
+  services: WorkspaceServices,
   call: Call,
   workspaceId: string,
   items: readonly DataItem[],
@@ -44,7 +42,7 @@ export async function encryptItems(
  * an unknown version alike.
  */
 export async function decryptItems(
-  services: GatewayServices,
+  services: WorkspaceServices,
   call: Call,
   workspaceId: string,
   items: readonly DataItem[],
@@ -78,7 +76,7 @@ export async function decryptItems(
 
 /** Decides access, counts and audits a refusal, and hands out the caller's seat. */
 async function enter(
-  services: GatewayServices,
+  services: WorkspaceServices,
   call: Call,
   workspaceId: string,
   operation: "encrypt" | "decrypt",
@@ -91,7 +89,7 @@ async function enter(
     read.get(seats, seatId(workspaceId, principal.org)),
   ]);
   if (workspace === undefined || seat === undefined) throw notFound("workspace");
-  await requireFollowed(services, workspace, seat, now);
+  await services.replication.requireFollowed(services, workspace, seat, now);
   const facts = await standing(read, workspace, principal, now);
   const verdicts = await Promise.all(
     distinct.map((metadata) =>
@@ -131,7 +129,7 @@ const refusalEvents: Partial<Record<KeysCode, "policy.violation" | "workspace.ad
 };
 
 async function recordRefusal(
-  services: GatewayServices,
+  services: WorkspaceServices,
   call: Call,
   workspace: string,
   operation: "encrypt" | "decrypt",

@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 import { type Contract, type Handlers, type Route, requireMatch, withHeaders } from "@seneschal/contract";
 import { canonicalJson } from "@seneschal/crypto";
-import type { Call, GatewayUnit } from "./ground/call.ts";
-import type { GatewayServices } from "./services.ts";
+import type { Call, GatewayUnit } from "./call.ts";
+import type { GroundServices } from "./services.ts";
 
 interface Input<Params = unknown> extends Call {
   readonly params: Params;
   readonly request: { readonly headers: Readonly<Record<string, string | undefined>> };
 }
 
-type AnyHandler = (services: GatewayServices, input: Input) => unknown;
+type AnyHandler = (services: GroundServices, input: Input) => unknown;
 
 /** How an entity is read where its `GET` does more than that. */
 export interface EntityReading<Params = unknown> {
   /** Only reads, and gives what the `GET` gives. Default: the `GET` itself. */
-  read?(services: Pick<GatewayServices, "read">, input: Pick<Input<Params>, "principal" | "params" | "now">): Promise<object>;
+  read?(services: Pick<GroundServices, "read">, input: Pick<Input<Params>, "principal" | "params" | "now">): Promise<object>;
   /** Whether an answer of the `GET` is the entity and nothing more; one that is more has no tag. Default: all are. */
   isPlain?(body: object): boolean;
   /** What of the answer the tag stands for: without what changes by itself. Default: all. */
@@ -27,11 +27,11 @@ export interface EntityReading<Params = unknown> {
  * inside its own transaction on what its caller would read at that moment, so nothing can come between: `precondition_failed`
  * when it differs, and nothing is changed.
  */
-export function taggedHandlers<C extends Contract>(
+export function taggedHandlers<C extends Contract, Services extends GroundServices>(
   contract: C,
-  handlers: Handlers<C, GatewayServices>,
+  handlers: Handlers<C, Services>,
   readings: Readonly<Record<string, EntityReading<never>>> = {},
-): Handlers<C, GatewayServices> {
+): Handlers<C, Services> {
   const plain = handlers as Readonly<Record<string, AnyHandler>>;
   const wrapped = Object.entries(plain).map(([id, handler]) => {
     const route = contract[id];
@@ -48,7 +48,7 @@ export function taggedHandlers<C extends Contract>(
     };
     return [id, tagged];
   });
-  return Object.fromEntries(wrapped) as Handlers<C, GatewayServices>;
+  return Object.fromEntries(wrapped) as Handlers<C, Services>;
 }
 
 function readerOf(contract: Contract, entity: string): { readonly id: string; readonly route: Route } | undefined {
@@ -58,11 +58,11 @@ function readerOf(contract: Contract, entity: string): { readonly id: string; re
 
 /** Services whose first transaction begins with the caller's precondition, at every attempt. */
 function guardedServices(
-  services: GatewayServices,
+  services: GroundServices,
   input: Input,
   read: AnyHandler,
   tag: (body: unknown) => string,
-): GatewayServices {
+): GroundServices {
   const { headers } = input.request;
   if (headers["if-match"] === undefined) return services;
   let judged = false;

@@ -1,0 +1,10 @@
+export { ceremonies, heldShares } from "./ceremonies/collections.ts";
+export { endCeremony } from "./ceremonies/end.ts";
+export { type Dealing, storeNewCrk } from "./crk/deal.ts";
+export { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
+export { endGeneration } from "./generation-ceremonies/end.ts";
+export { recoveries, recoveryShares } from "./recovery/collections.ts";
+export { expireRecovery } from "./recovery/end.ts";
+export { custodyCollections, custodyHandlers } from "./resources.ts";
+export type { CustodyServices } from "./services.ts";
+export { signingSessions } from "./signing-sessions/collections.ts";

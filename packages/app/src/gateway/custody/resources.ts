@@ -1,0 +1,31 @@
+import type { AnyCollection } from "../ground/index.ts";
+import { ceremonies, heldShares } from "./ceremonies/collections.ts";
+import { ceremonyHandlers } from "./ceremonies/handlers.ts";
+import { crkHandlers } from "./crk/handlers.ts";
+import { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
+import { generationCeremonyHandlers } from "./generation-ceremonies/handlers.ts";
+import { recoveries, recoveryShares } from "./recovery/collections.ts";
+import { recoveryHandlers } from "./recovery/handlers.ts";
+import { signingRequestHandlers } from "./signing-requests/handlers.ts";
+import { signingSessions } from "./signing-sessions/collections.ts";
+import { signingSessionHandlers } from "./signing-sessions/handlers.ts";
+
+export const custodyHandlers = {
+  ...crkHandlers,
+  ...ceremonyHandlers,
+  ...generationCeremonyHandlers,
+  ...signingRequestHandlers,
+  ...signingSessionHandlers,
+  ...recoveryHandlers,
+};
+
+export const custodyCollections: readonly AnyCollection[] = [
+  ceremonies,
+  encryptedShares,
+  generationCeremonies,
+  heldKeys,
+  heldShares,
+  recoveries,
+  recoveryShares,
+  signingSessions,
+];

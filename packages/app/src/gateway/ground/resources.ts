@@ -1,0 +1,25 @@
+import { acceptances } from "./audit/gaps.ts";
+import { logKeys } from "./audit/log-key.ts";
+import { checkpoints } from "./audit/sealer.ts";
+import { instances } from "./instance/collections.ts";
+import { organizations } from "./organizations/collections.ts";
+import { organizationKeyRecords } from "./organizations/keys.ts";
+import { crks } from "./organizations/root-keys.ts";
+import { certificates } from "./pki/certificates.ts";
+import { authorities } from "./pki/collections.ts";
+import { signingRequests, spentNonces } from "./signatures/requests.ts";
+import type { AnyCollection } from "./store/collection.ts";
+
+export const groundCollections: readonly AnyCollection[] = [
+  acceptances,
+  authorities,
+  certificates,
+  checkpoints,
+  crks,
+  instances,
+  logKeys,
+  organizationKeyRecords,
+  organizations,
+  signingRequests,
+  spentNonces,
+];

@@ -1,0 +1,30 @@
+import type { AnyCollection } from "../ground/index.ts";
+import { edgeSyncs, edges } from "./edges/collections.ts";
+import { edgeHandlers } from "./edges/handlers.ts";
+import { federationIdentities, federations } from "./federation/collections.ts";
+import { federationHandlers } from "./federation/handlers.ts";
+import { peerHandlers } from "./federation/peer-handlers.ts";
+import { messageReceipts, messages } from "./messages/collections.ts";
+import { messageHandlers } from "./messages/handlers.ts";
+import { dispatches, replicas, shares } from "./replication/collections.ts";
+import { replicationHandlers } from "./replication/peer-handlers.ts";
+
+export const partnersHandlers = {
+  ...federationHandlers,
+  ...peerHandlers,
+  ...replicationHandlers,
+  ...messageHandlers,
+  ...edgeHandlers,
+};
+
+export const partnersCollections: readonly AnyCollection[] = [
+  dispatches,
+  edgeSyncs,
+  edges,
+  federationIdentities,
+  federations,
+  messageReceipts,
+  messages,
+  replicas,
+  shares,
+];
