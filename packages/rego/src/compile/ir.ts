@@ -62,6 +62,8 @@ export interface Override {
     | { readonly kind: "function"; readonly name: string };
   /** What to put there: a value, or a function to call instead. */
   readonly value: Operand | Callee;
+  /** The value is a document of rules, read when the function would be called and not before. */
+  readonly late?: true;
 }
 
 export type Action =

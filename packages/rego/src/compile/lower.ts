@@ -680,7 +680,19 @@ export class Lowerer {
         return [{ target, value: callee }];
       }
     }
+    const document = this.document(value, scope);
+    if (document !== undefined) {
+      this.dependencies.add(document);
+      return [{ target, value: this.operand(value, scope, out, []), late: true }];
+    }
     return [{ target, value: this.settled(value, scope, out) }];
+  }
+
+  /** The node of the rules that a term names, whole. */
+  private document(term: Term, scope: Scope) {
+    const [first = "", ...rest] = (term.kind === "var" || term.kind === "ref" ? dottedNames(term) : undefined) ?? [];
+    const global = scope.has(first) ? undefined : this.symbols.resolve(first);
+    return global?.root === "data" ? this.root.find([...global.path, ...rest]) : undefined;
   }
 }
 

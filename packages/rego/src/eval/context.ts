@@ -13,7 +13,10 @@ export interface Overlay {
   readonly inside: ReadonlyMap<RuleNode, readonly { readonly path: readonly string[]; readonly value: Value }[]>;
 }
 
-export type Mock = { readonly kind: "value"; readonly value: Value } | { readonly kind: "function"; readonly callee: Callee };
+export type Mock =
+  | { readonly kind: "value"; readonly value: Value }
+  | { readonly kind: "document"; readonly read: Eval }
+  | { readonly kind: "function"; readonly callee: Callee };
 
 /** The state of one evaluation. `with` swaps some of it for the duration of a literal. */
 export interface Context {

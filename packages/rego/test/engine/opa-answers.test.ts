@@ -127,6 +127,24 @@ describe("inside of a mock every function is itself", () => {
   ]);
 });
 
+describe("a document of rules in a function's place is read when its value is asked for, and not before", () => {
+  const f = "\nf(_) := 1\nnone := 5 if input.never\nfive := 5\nno := false";
+  const always = { five: 5, no: false };
+  agree([
+    [`p if { true with f as none }${f}`, { ...always, p: true }],
+    [`p if { true with count as none }${f}`, { ...always, p: true }],
+    [`p if { f(1) with f as none }${f}`, { ...always, p: true }],
+    [`p if { f(1) with f as no }${f}`, { ...always, p: true }],
+    [`p if { not f(1) with f as none }${f}`, always],
+    [`p if { f(1) == 1 with f as none }${f}`, always],
+    [`p := x if { x := [y | y := f(1)] with f as none }${f}`, { ...always, p: [] }],
+    [`p := x if { x := [y | y := f(1)] with f as five }${f}`, { ...always, p: [5] }],
+    [`p := x if { x := q with f as none }\nq := y if { y := f(1) } else := 2${f}`, { ...always, p: 2, q: 1 }],
+    [`p if { true with f as input.nothing }${f}`, always],
+    [`p if { true with f as {"a": none} }${f}`, always],
+  ]);
+});
+
 describe("answers and refusals in single places", () => {
   agree([
     ['p := [split("", ""), split("", ","), split("a", "")]', { p: [[], [""], ["a"]] }],
