@@ -13,9 +13,20 @@ const floorRules = floors.map((floor, i) => ({
   to: { path: gateway, pathNot: [`${gateway}${floor}/`, ...floors.slice(0, i).map((below) => `${gateway}${below}/index\\.ts$`)] },
 }));
 
+/** The storage node's rooms, the lowest first. */
+const rooms = ["peers", "keys", "cluster", "data", "objects", "watch", "jobs", "files", "s3", "grpc", "admin", "ui"];
+const storage = "^packages/app/src/storage/";
+const roomRules = rooms.slice(0, -1).map((room, i) => ({
+  name: `storage-${room}-knows-what-is-below`,
+  severity: "error",
+  from: { path: `${storage}${room}/` },
+  to: { path: `${storage}(${rooms.slice(i + 1).join("|")})/` },
+}));
+
 module.exports = {
   forbidden: [
     ...floorRules,
+    ...roomRules,
     {
       name: "gateway-floors-by-their-doors",
       severity: "error",

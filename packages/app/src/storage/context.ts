@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock, Commit, CommitResult, CryptoProvider, DocumentStore, Random } from "@seneschal/core/ports";
 import type { EventCategory, Severity } from "@seneschal/core/storage";
-import type { StorageMetrics } from "./watch/metrics.ts";
+import type { StorageMetrics } from "./metrics.ts";
 
 /** Who asks for something, for the audit log. */
 export interface Actor {

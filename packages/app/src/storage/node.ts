@@ -23,13 +23,14 @@ import {
 import { type Background, type Job, type Jobs, openBackground, openJobs, type Stoppable } from "../platform/index.ts";
 import { createClusterAudit } from "./cluster/audit-changes.ts";
 import { type ClusterControl, openClusterControl } from "./cluster/cluster-control.ts";
-import { joinCluster, type Membership } from "./cluster/join-cluster.ts";
 import { coordinates, electLeaders, migrateShards, splitShards } from "./cluster/lead-shards.ts";
+import { createShardStats } from "./cluster/shard-stats.ts";
 import { watchAbsences } from "./cluster/watch-absences.ts";
 import { type Actor, nodeActor, type StorageContext } from "./context.ts";
 import { createChunkStore } from "./data/chunk-store.ts";
 import { createDeviceSet, type DeviceSet } from "./data/device-set.ts";
 import { createFragmentIo } from "./data/fragment-io.ts";
+import { joinCluster, type Membership } from "./data/join-cluster.ts";
 import { createMemoryBudget, type MemoryBudgetOptions } from "./data/memory-budget.ts";
 import { type ChunkRepair, createChunkRepair } from "./data/rebuild-chunk.ts";
 import { runBackup, snapshotId, targetOf } from "./jobs/backup.ts";
@@ -46,6 +47,7 @@ import { runScrub } from "./jobs/scrub.ts";
 import { createThrottle } from "./jobs/throttle.ts";
 import { createKeyManager, type KeyManager } from "./keys/key-manager.ts";
 import { createTenantKeys, type TenantKeys } from "./keys/tenant-keys.ts";
+import { createStorageMetrics, type StorageMetrics } from "./metrics.ts";
 import { countBuckets } from "./objects/bucket-usage.ts";
 import { createReadAhead } from "./objects/read-ahead.ts";
 import type { ObjectServices } from "./objects/services.ts";
@@ -53,9 +55,7 @@ import type { NodeReport } from "./peers/node-report.ts";
 import { openPeers, type PeersOptions } from "./peers/open-peers.ts";
 import { shardStore } from "./shard-store.ts";
 import { announceChange } from "./watch/announce-changes.ts";
-import { createStorageMetrics, type StorageMetrics } from "./watch/metrics.ts";
 import { createMonitor, type Monitor } from "./watch/monitor.ts";
-import { createShardStats } from "./watch/shard-stats.ts";
 import { watchDamage } from "./watch/watch-damage.ts";
 
 export interface StorageNodeOptions extends Membership {

@@ -10,7 +10,7 @@ import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
 import { createReadAhead } from "../../src/storage/objects/read-ahead.ts";
 import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
-import { createStorageMetrics } from "../../src/storage/watch/metrics.ts";
+import { createStorageMetrics } from "../../src/storage/metrics.ts";
 import { removeExtent } from "./damage-extent.ts";
 import { type Harness, startStorage } from "./harness.ts";
 import { bytesOf, operator, pattern } from "./rig.ts";

@@ -1,8 +1,8 @@
 import { isCoded } from "@seneschal/core";
 import { type ClusterCommand, type ClusterState, needsSplit, nextMigrationStep, type Shard } from "@seneschal/core/storage";
 import { nodeActor, type StorageContext } from "../context.ts";
-import type { ShardStats } from "../watch/shard-stats.ts";
 import type { ClusterControl } from "./cluster-control.ts";
+import type { ShardStats } from "./shard-stats.ts";
 
 /** Voters that a shard has where there are nodes enough. */
 const wantedVoters = 3;

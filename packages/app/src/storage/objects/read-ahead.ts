@@ -1,4 +1,4 @@
-import type { StorageMetrics } from "../watch/metrics.ts";
+import type { StorageMetrics } from "../metrics.ts";
 
 /**
  * How much may be read ahead of a tenant's readers. Reading ahead is a favour: without room it is left out and the reader

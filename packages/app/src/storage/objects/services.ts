@@ -2,11 +2,11 @@ import type { Stored } from "@seneschal/core/ports";
 import { isReadOnly, type Shard, shardAt, shardPoint, storageError } from "@seneschal/core/storage";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { hasQuorum } from "../cluster/lead-shards.ts";
+import type { ShardStats } from "../cluster/shard-stats.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkStore } from "../data/chunk-store.ts";
 import type { MemoryBudget } from "../data/memory-budget.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
-import type { ShardStats } from "../watch/shard-stats.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 
 /** What object operations work with. */

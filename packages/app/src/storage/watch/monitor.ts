@@ -22,6 +22,7 @@ import {
 import type { Background } from "../../platform/index.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { hasQuorum } from "../cluster/lead-shards.ts";
+import type { ShardStats } from "../cluster/shard-stats.ts";
 import { nodeActor, type StorageContext } from "../context.ts";
 import { type DeviceSet, poolFill } from "../data/device-set.ts";
 import type { ChunkRepair } from "../data/rebuild-chunk.ts";
@@ -29,7 +30,6 @@ import type { KeyManager } from "../keys/key-manager.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
 import type { NodeFigures, NodeView } from "../peers/node-report.ts";
 import type { Peers, PeerView } from "../peers/open-peers.ts";
-import type { ShardStats } from "./shard-stats.ts";
 
 /** One sample of the cluster. */
 export interface ClusterSample {

@@ -1,9 +1,9 @@
 import { isCoded } from "@seneschal/core";
 import type { BlobDevice } from "@seneschal/core/ports";
 import type { DeviceClass, Durability } from "@seneschal/core/storage";
+import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { nodeActor } from "../context.ts";
-import type { DeviceSet } from "../data/device-set.ts";
-import type { ClusterControl } from "./cluster-control.ts";
+import type { DeviceSet } from "./device-set.ts";
 
 /** A device that this node serves. */
 export interface LocalDevice {
