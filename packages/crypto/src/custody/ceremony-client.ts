@@ -25,7 +25,7 @@ export type CeremonyOutcome =
   | { readonly kind: "ended" }
   /** By this client's clock the ceremony's end has passed while acts were still awaited. */
   | { readonly kind: "expired" }
-  /** An older part of what was seen before: ask again. */
+  /** Shorter than what was seen before, so perhaps an older part of it: ask again. */
   | { readonly kind: "behind" }
   /** Not what was seen before: who relays shows different people different transcripts. This client does nothing more in it. */
   | { readonly kind: "forked" }

@@ -11,10 +11,12 @@ export interface PackagePlace {
   readonly transcript: string;
 }
 
-const INFO = utf8("seneschal/custody-package/v1");
-
-function associatedData({ ceremony, from, to, transcript }: PackagePlace): Uint8Array {
-  return utf8(canonicalJson({ ceremony, from, to, transcript }));
+/**
+ * What a package is bound to: `seneschal/custody-package/v1 || 0x00 || JCS(place)`, in `info`, which RFC 9180 section 8.1 has for
+ * what is sealed in one shot; the associated data is empty.
+ */
+export function packageInfo({ ceremony, from, to, transcript }: PackagePlace): Uint8Array {
+  return utf8(`seneschal/custody-package/v1\0${canonicalJson({ ceremony, from, to, transcript })}`);
 }
 
 /** Seals one value, a scalar of 32 bytes, to the transport key of its receiver: HPKE, base mode, AES-256-GCM. Base64. */
@@ -25,10 +27,10 @@ export function sealPackage(
   value: Uint8Array,
   random: Random,
 ): string {
-  return base64(hpkeSeal(provider, fromBase64(transportKey), value, { info: INFO, aad: associatedData(place), random }));
+  return base64(hpkeSeal(provider, fromBase64(transportKey), value, { info: packageInfo(place), random }));
 }
 
 /** Opens {@link sealPackage}. Throws `decryption_failed`. */
 export function openPackage(provider: CryptoProvider, place: PackagePlace, secret: Uint8Array, sealed: string): Uint8Array {
-  return hpkeOpen(provider, secret, fromBase64(sealed), { info: INFO, aad: associatedData(place) });
+  return hpkeOpen(provider, secret, fromBase64(sealed), { info: packageInfo(place) });
 }

@@ -42,7 +42,7 @@ export class CeremonyState {
     this.#secret = Uint8Array.from(secret);
   }
 
-  /** How a view stands to what was seen: `behind` is a part of it, `forked` is another transcript. */
+  /** How a view stands to what was seen: `behind` is shorter, `forked` is another transcript. */
   compare(view: TranscriptView): "continues" | "behind" | "forked" {
     const { length, head } = this.seen;
     if (view.ceremony !== this.ceremony || view.hashes[0] !== this.start) return "forked";

@@ -1,0 +1,33 @@
+import { readFile } from "node:fs/promises";
+import { fromBase64, fromHex, nobleCrypto, utf8 } from "@seneschal/crypto";
+import { openKeyFile, readCard, verifyTranscript } from "@seneschal/crypto/custody";
+import { openShare } from "@seneschal/crypto/threshold";
+import { expect, test } from "vitest";
+import { type custodyVectors, vectorsText } from "./vectors.ts";
+
+const text = await readFile(new URL("vectors.json", import.meta.url), "utf8");
+const vectors = JSON.parse(text) as Awaited<ReturnType<typeof custodyVectors>>;
+
+test("the vectors are what this release makes", async () => {
+  expect(JSON.parse(await vectorsText())).toEqual(vectors);
+});
+
+test("a custodian of this release opens the key file and reads the card of the vectors", async () => {
+  const { keys } = await openKeyFile(nobleCrypto, utf8(vectors.key_file.file), vectors.key_file.passphrase);
+  expect(keys.toBytes()).toEqual(fromHex(vectors.key_file.keys));
+  expect(readCard(nobleCrypto, vectors.card.card)).toEqual(vectors.card.card);
+});
+
+test("a sealed share of the vectors opens to the share in its envelope", () => {
+  const { sealed_share: sealed } = vectors;
+  const binding = { crkId: sealed.crk_id, index: sealed.index, epoch: sealed.epoch, publicKey: fromBase64(sealed.public_key) };
+  const bytes = fromBase64(sealed.encrypted.encrypted_data);
+  expect(openShare(nobleCrypto, fromHex(sealed.derived_key), bytes, binding).encode()).toBe(sealed.envelope);
+});
+
+test.each(vectors.transcripts)("transcript: $name", ({ lines, verdict }) => {
+  const report = verifyTranscript(nobleCrypto, utf8(lines));
+  if (!report.valid) return expect({ valid: false, refused: report.refused }).toEqual(verdict);
+  const { status, transcript = null, blame = null, crk } = report;
+  expect({ valid: true, status, transcript, blame, public_key: crk?.public_key ?? null }).toEqual(verdict);
+});

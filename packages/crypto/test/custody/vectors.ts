@@ -1,0 +1,131 @@
+/**
+ * The vectors of docs/custody.md: everything in them is derived from the labels of the tests' seeded randomness, so that they can be
+ * made again: `node --import ./tools/run-source.mjs --conditions=@seneschal/source packages/crypto/test/custody/write-vectors.ts`.
+ */
+import { ARGON2_FLOOR, base64, fromUtf8, hex, nobleCrypto, utf8 } from "@seneschal/crypto";
+import { seeded } from "@seneschal/crypto/arbitraries";
+import {
+  type Act,
+  cardFingerprint,
+  encodeTranscript,
+  entryHash,
+  sealKeyFile,
+  type TranscriptEntry,
+  verifyTranscript,
+} from "@seneschal/crypto/custody";
+import { signingBytes } from "@seneschal/crypto/signing";
+import { dealCrk, deriveShareKey, sealShare } from "@seneschal/crypto/threshold";
+import { packageInfo, sealPackage } from "../../src/custody/ceremony-package.ts";
+import { packageFor } from "../../src/custody/transcript-view.ts";
+import { xeddsaSign } from "../../src/custody/xeddsa.ts";
+import { begun, CEREMONY, person, refreshOf, startOf } from "./rig.ts";
+
+const transcriptOf = (name: string, entries: readonly unknown[]) => {
+  const report = verifyTranscript(nobleCrypto, entries);
+  const verdict = report.valid
+    ? {
+        ...{ valid: true, status: report.status, transcript: report.transcript ?? null, blame: report.blame ?? null },
+        public_key: report.crk?.public_key ?? null,
+      }
+    : { valid: false, refused: report.refused };
+  return { name, lines: fromUtf8(encodeTranscript(entries as TranscriptEntry[])), verdict };
+};
+
+/** The ceremony up to the round of packages, and what seat 2 then says of them. */
+function spoilt(change: (act: Extract<Act, { type: "packages" }>, ceremony: ReturnType<typeof begun>) => readonly string[]) {
+  const ceremony = begun(startOf(3, 2));
+  const { relay, step, settle } = ceremony;
+  for (const seat of [1, 2, 3]) for (const entry of step(seat).entries) relay.post(entry);
+  const act = step(2).entries[0]!.act as Extract<Act, { type: "packages" }>;
+  relay.say(person("bob"), { type: "packages", sealed: change(act, ceremony) });
+  settle([1, 3]);
+  return relay.entries;
+}
+
+export async function custodyVectors() {
+  const whole = begun(startOf(3, 2));
+  whole.settle();
+  const { entries, view } = whole.relay;
+  const refresh = refreshOf(3, 2);
+  const renewed = begun(refresh.start, refresh.shares);
+  renewed.settle();
+  const transport = whole.states.map((state) => state.derive(nobleCrypto, "transport-key", state.start)(32));
+  const shares = whole.people.map((_, i) => {
+    const { outcome } = whole.step(i + 1);
+    if (outcome.kind !== "active") throw new Error(outcome.kind);
+    return hex(outcome.share.payload());
+  });
+
+  const ada = person("ada");
+  const { proofs: _, ...claim } = ada.card;
+  const secret = seeded("xeddsa")(32);
+  const message = utf8("message");
+  const file = await sealKeyFile(nobleCrypto, ada, "pass\u0301word", seeded("file"), ARGON2_FLOOR);
+  const { crk, shares: dealt } = dealCrk({ threshold: 2, total: 3, random: seeded("dealt") });
+  const salt = seeded("salt")(16);
+  const derived = await deriveShareKey(nobleCrypto, "pass\u0301word", salt, ARGON2_FLOOR);
+  const binding = { crkId: "0190a5e0-crk", publicKey: crk.publicKey };
+  const { time: kdf_time, memoryKiB: kdf_memory, parallelism: kdf_threads } = ARGON2_FLOOR;
+  const place = { ceremony: CEREMONY, from: 1, to: 2, transcript: view.round! };
+  const second = entries[1]!;
+  const { signature: __, ...signed } = second;
+  const falseComplaint = begun(startOf(3, 2));
+  for (let i = 0; i < 2; i++)
+    for (const seat of [1, 2, 3]) for (const e of falseComplaint.step(seat).entries) falseComplaint.relay.post(e);
+  falseComplaint.relay.say(ada, { type: "complaint", against: 3, transport_secret: base64(transport[0]!) });
+
+  return {
+    xeddsa: {
+      ...{ secret: hex(secret), public_key: hex(nobleCrypto.x25519PublicKey(secret)), message: hex(message) },
+      ...{ random: hex(seeded("z")(64)), signature: hex(xeddsaSign(nobleCrypto, secret, message, seeded("z"))) },
+    },
+    card: {
+      ...{ keys: hex(ada.keys.toBytes()), card: ada.card, signed: fromUtf8(signingBytes("custodianCard", claim)) },
+      fingerprint: cardFingerprint(nobleCrypto, ada.card),
+    },
+    key_file: { passphrase: "pass\u0301word", file: fromUtf8(file), keys: hex(ada.keys.toBytes()) },
+    sealed_share: {
+      ...{ password: "pass\u0301word", derived_key: hex(derived), crk_id: binding.crkId, index: 2, epoch: 1 },
+      public_key: base64(crk.publicKey),
+      encrypted: {
+        encrypted_data: base64(sealShare(nobleCrypto, derived, dealt[1]!, binding, seeded("nonce"))),
+        ...{ salt: base64(salt), kdf_time, kdf_memory, kdf_threads },
+      },
+      ...{ envelope: dealt[1]!.encode(), signing_share: hex(dealt[1]!.payload()) },
+    },
+    entry: { entry: second, signed: fromUtf8(signingBytes("custodyEntry", signed)), hash: entryHash(nobleCrypto, second) },
+    package: {
+      ...{ ...place, info: fromUtf8(packageInfo(place)), transport_secret: hex(transport[1]!) },
+      sealed: packageFor(view, 1, 2)!,
+    },
+    generated: { transport_secrets: transport.map(hex), signing_shares: shares },
+    transcripts: [
+      transcriptOf("a key generation of three, threshold two", entries),
+      transcriptOf("a refresh of three, threshold two", renewed.relay.entries),
+      transcriptOf("all have accepted, nobody has confirmed", entries.slice(0, 13)),
+      transcriptOf(
+        "seat 2 sends seat 1 a package that does not open",
+        spoilt(({ sealed }) => [...sealed].reverse()),
+      ),
+      transcriptOf(
+        "seat 2 sends seat 3 a value off its polynomial",
+        spoilt(({ sealed }, { relay }) => {
+          const wrong = { ceremony: CEREMONY, from: 2, to: 3, transcript: relay.view.round! };
+          const key = relay.view.joined.get(3)!;
+          return [sealed[0]!, sealPackage(nobleCrypto, wrong, key, new Uint8Array(32).fill(1), seeded("lie"))];
+        }),
+      ),
+      transcriptOf("seat 1 complains of a package that holds", falseComplaint.relay.entries),
+      transcriptOf("an entry is left out", [...entries.slice(0, 4), ...entries.slice(5)]),
+      transcriptOf("an entry is signed by another", [
+        ...entries.slice(0, 4),
+        { ...entries[4]!, signature: entries[3]!.signature },
+      ]),
+    ],
+  };
+}
+
+/** The file's text: JSON that people can read. */
+export async function vectorsText(): Promise<string> {
+  return `${JSON.stringify(await custodyVectors(), undefined, 2)}\n`;
+}
