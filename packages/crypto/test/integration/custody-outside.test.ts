@@ -1,0 +1,50 @@
+import { spawnSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import type { custodyVectors } from "../custody/vectors.ts";
+
+const python = spawnSync("python3", ["-c", "from cryptography.hazmat.primitives import hpke"]).status === 0;
+if (!python) console.warn("no python3 with cryptography 48: transcripts are not judged from outside");
+
+const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8");
+
+/** The program of the documents, and what it says of the vectors from its standard input. */
+async function program(): Promise<string> {
+  const [, code = ""] = /```python\n([\s\S]*?)```/.exec(await read("../../../../docs/custody.md")) ?? [];
+  return `${code}
+import sys
+given = json.load(sys.stdin)
+file, card, share, package = given["key_file"], given["card"], given["sealed_share"], given["package"]
+opened = open_share(share["encrypted"], share["password"], share["crk_id"], share["epoch"], share["index"], share["public_key"])
+info = b"seneschal/custody-package/v1\\0" + jcs({k: package[k] for k in ("ceremony", "from", "to", "transcript")})
+secret = X25519PrivateKey.from_private_bytes(bytes.fromhex(package["transport_secret"]))
+value = int.from_bytes(SUITE.decrypt(b64(package["sealed"]), secret, info), "little")
+polynomials = [[group(b64(c)) for c in json.loads(line)["act"]["commitments"]]
+               for line in given["transcripts"][0]["lines"].splitlines() if json.loads(line)["act"]["type"] == "commitment"]
+def verifying(seat):
+    total = ZERO
+    for polynomial in polynomials: total = add(total, at(polynomial, seat))
+    return total
+shares = [int.from_bytes(bytes.fromhex(s), "little") for s in given["generated"]["signing_shares"]]
+print(json.dumps({
+    "card": card_holds(card["card"]), "fingerprint": fingerprint(card["card"]),
+    "keys": open_key_file(file["file"], file["passphrase"]).hex(),
+    "share": opened.hex(), "hash": entry_hash(given["entry"]["entry"]), "info": info.decode(),
+    "value": same(mul(value, BASE), at(polynomials[0], 2)),
+    "shares": [same(mul(s, BASE), verifying(i + 1)) for i, s in enumerate(shares)],
+    "verdicts": [verify(t["lines"]) for t in given["transcripts"]],
+}))
+`;
+}
+
+test.skipIf(!python)("the documents are enough to open and to judge everything in the vectors", async () => {
+  const input = await read("../custody/vectors.json");
+  const vectors = JSON.parse(input) as Awaited<ReturnType<typeof custodyVectors>>;
+  const run = spawnSync("python3", ["-c", await program()], { input, encoding: "utf8" });
+  expect(run.stderr).toBe("");
+  expect(JSON.parse(run.stdout)).toEqual({
+    ...{ card: true, fingerprint: vectors.card.fingerprint, keys: vectors.key_file.keys },
+    ...{ share: vectors.sealed_share.signing_share, hash: vectors.entry.hash, info: vectors.package.info },
+    ...{ value: true, shares: [true, true, true], verdicts: vectors.transcripts.map(({ verdict }) => verdict) },
+  });
+});
