@@ -1,1 +1,2 @@
-export { openWebhook, type WebhookOptions, webhookKey } from "./open-webhook.ts";
+export { openSignedPost, type SignedPost, type SignedPostOptions, webhookKey } from "./open-signed-post.ts";
+export { openWebhook } from "./open-webhook.ts";

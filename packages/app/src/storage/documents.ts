@@ -1,5 +1,14 @@
 import type { JsonObject } from "@seneschal/core";
-import type { BucketQuota, BucketUsage, CorsRule, DefaultRetention, LifecycleRule, Retention } from "@seneschal/core/storage";
+import type {
+  BucketQuota,
+  BucketUsage,
+  CorsRule,
+  DefaultRetention,
+  LifecycleRule,
+  NotificationRule,
+  ObjectNotice,
+  Retention,
+} from "@seneschal/core/storage";
 
 /** One fragment of a chunk: the device and the extent that hold it. */
 export interface FragmentRecord extends JsonObject {
@@ -147,6 +156,17 @@ export interface BucketDoc extends JsonObject {
   readonly cors?: readonly (CorsRule & JsonObject)[];
   /** Absent: no limit, and what the bucket holds is not counted. */
   readonly quota?: BucketQuota & JsonObject;
+  /** Absent: nothing is told. */
+  readonly notifications?: readonly (NotificationRule & JsonObject)[];
+}
+
+/** What a webhook has not heard of yet; it is made with the change that it tells of, and goes when it was heard of. */
+export type NoticeDoc = ObjectNotice & JsonObject & { readonly webhook: string };
+
+/** How far a webhook has been told of the changes of the store, and since when it does not answer. */
+export interface WebhookDoc extends JsonObject {
+  readonly seq: number;
+  readonly failing_since?: number;
 }
 
 /** What a bucket with a quota holds: it moves in the commits that move its objects. */

@@ -1,3 +1,4 @@
+import { targetGuard } from "@seneschal/adapters/http";
 import { CodedError } from "@seneschal/core";
 import { dataPathSettings } from "./grpc/open-data-path.ts";
 import { backupSettings } from "./jobs/open-backups.ts";
@@ -21,6 +22,11 @@ export function storageInForce<Config extends StorageConfig>(
     );
   if ((config.s3.tls_cert === undefined) !== (config.s3.tls_key === undefined))
     throw new CodedError("config_invalid", "storage.s3 needs both tls_cert and tls_key");
+  const guard = targetGuard(config.notifications.allowed_targets);
+  for (const { name, url } of config.notifications.webhooks) {
+    const refusal = guard.refusal(new URL(url));
+    if (refusal !== undefined) throw new CodedError("config_invalid", `storage.notifications.webhooks: ${name}: ${refusal}`);
+  }
   const knobs = env["STORE_ENABLE_TEST_KNOBS"];
   return {
     ...config,

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
 const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Every metric of the node; each has a producer. Labels are bounded: ids of pools, devices, shards, tenants; no names. */
+/** Every metric of the node; each has a producer. Labels are bounded: ids of pools, devices, shards, tenants, names of webhooks. */
 export type StorageMetrics = ReturnType<typeof createStorageMetrics>;
 
 export function createStorageMetrics() {
@@ -71,6 +71,11 @@ export function createStorageMetrics() {
     gcRuns: counter("gc_runs_total", "Garbage collections"),
     gcReclaimed: counter("gc_reclaimed_bytes_total", "Bytes freed by garbage collection"),
     adminCalls: counter("admin_calls_total", "Calls of admin operations", ["op", "outcome"]),
+    notifications: counter("notifications_total", "Notifications sent to a webhook, by whether it acknowledged", [
+      "webhook",
+      "outcome",
+    ]),
+    notificationsWaiting: gauge("notifications_waiting", "Notifications that a webhook has not heard of yet", ["webhook"]),
     backgroundFailures: counter("background_failures_total", "Failed runs of background work by step", ["step"]),
     backgroundFailing: gauge("background_failing", "1 while the last run of a step of background work failed", ["step"]),
     authFailures: counter("auth_failures_total", "Refused credentials", ["surface", "reason"]),

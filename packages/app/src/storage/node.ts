@@ -2,6 +2,7 @@ import { statfs } from "node:fs/promises";
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import { newId, sha256 } from "@seneschal/adapters/log";
 import type { PortableKeys } from "@seneschal/adapters/vault";
+import type { SignedPost } from "@seneschal/adapters/webhook";
 import { isCoded, type JsonObject } from "@seneschal/core";
 import type { Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault } from "@seneschal/core/ports";
 import {
@@ -48,6 +49,7 @@ import { createThrottle } from "./jobs/throttle.ts";
 import { createKeyManager, type KeyManager } from "./keys/key-manager.ts";
 import { createTenantKeys, type TenantKeys } from "./keys/tenant-keys.ts";
 import { createStorageMetrics, type StorageMetrics } from "./metrics.ts";
+import { type Notifications, openNotifications } from "./notify/open-notifications.ts";
 import { countBuckets } from "./objects/bucket-usage.ts";
 import { createReadAhead } from "./objects/read-ahead.ts";
 import type { ObjectServices } from "./objects/services.ts";
@@ -88,6 +90,8 @@ export interface StorageNodeOptions extends Membership {
   readonly metadataDirectory?: string;
   /** What bodies of clients may take of the memory. */
   readonly memory?: Pick<MemoryBudgetOptions, "limitBytes" | "waitMs" | "maxWaiting">;
+  /** Where notifications of buckets go, by the names that buckets have for them. */
+  readonly webhooks?: ReadonlyMap<string, SignedPost>;
   readonly systemDiskLimits?: { readonly soft: number; readonly hard: number };
 }
 
@@ -106,6 +110,7 @@ export interface StorageNode {
   readonly objects: ObjectServices;
   readonly parts: MaintenanceParts;
   readonly repair: ChunkRepair;
+  readonly notifications: Notifications;
   scrub(scope: ScrubScope, actor: Actor): Promise<Job>;
   backup(params: JsonObject, actor: Actor): Promise<Job>;
   /** `snapshot_id`; optionally `destination` and `pool_id`. */
@@ -251,7 +256,13 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       void background.step("repair after a read", () => repair.check(chunk, { trigger: "under_replication", repair: true }));
     },
   });
-  const objects: ObjectServices = { context, cluster, chunks, tenants, shards, up, readAhead: createReadAhead(metrics), memory };
+  const { webhooks = new Map() } = options;
+  const objects: ObjectServices = {
+    ...{ context, cluster, chunks, tenants, shards, up, readAhead: createReadAhead(metrics), memory },
+    webhooks: new Set(webhooks.keys()),
+  };
+  const leads = (): boolean => cluster.status().available && coordinates(cluster.state, nodeId);
+  const notifications = openNotifications({ context, background, webhooks, leads });
   const parts: MaintenanceParts = {
     damage,
     context,
@@ -421,7 +432,10 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     for (const [step, work] of Object.entries(coordination))
       if (leads) await background.step(step, work);
       else background.skip(step);
-    if (!leads) for (const step of ["expired backups", "expired versions"]) background.skip(step);
+    if (!leads) {
+      for (const step of ["expired backups", "expired versions"]) background.skip(step);
+      metrics.notificationsWaiting.reset();
+    }
     await background.step("counters", () => shards.save());
   };
 
@@ -472,6 +486,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       );
     },
     "bucket usage": () => countBuckets(context),
+    notifications: () => notifications.watch(),
     "crypto-shred": () => tenants.finishShreds(),
     repair: () => repairUnderReplicated(parts),
     async "backup clean-up"() {
@@ -518,6 +533,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     objects,
     parts,
     repair,
+    notifications,
     connections,
     report: () => ({
       node_id: nodeId,
@@ -594,12 +610,14 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     tick,
     start() {
       jobs.start();
+      notifications.start();
       context.emit("info", "node", `node ${nodeId} started`, { node: nodeId });
       rounds ??= background.every("round", options.sampleMs ?? defaultSampleMs, tick);
       void background.step("round", tick);
     },
     async stop() {
       await rounds?.stop();
+      await notifications.stop();
       await jobs.stop();
       await round.catch(() => undefined);
       await shards.save().catch(() => undefined);

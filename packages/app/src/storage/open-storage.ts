@@ -2,10 +2,12 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
 import { openDirectoryDevice } from "@seneschal/adapters/devices";
+import { targetGuard } from "@seneschal/adapters/http";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { readSmartFile } from "@seneschal/adapters/smart";
 import type { PortableKeys } from "@seneschal/adapters/vault";
+import { openSignedPost } from "@seneschal/adapters/webhook";
 import { endpoints } from "@seneschal/contract";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
 import { CodedError } from "@seneschal/core";
@@ -74,6 +76,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   const tlsFiles = await readDataPathTls(data);
   if (config.cluster.kind === "etcd" && tlsFiles === undefined && !data.insecure)
     throw new TypeError("nodes that agree over etcd reach each other by mutual TLS: set storage.grpc.ca, cert and key");
+  const guard = targetGuard(config.notifications.allowed_targets);
   const simulation = config.test_knobs ? simulateSmart(shardStore(parts.store)) : undefined;
   const node = await openStorageNode({
     nodeId,
@@ -108,6 +111,12 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
     backups: await openBackups(backup),
     backupDefaults: { retention_days: backup.retention_days, include_data: backup.include_data },
     backupCleanupMs: backup.cleanup_interval,
+    webhooks: new Map(
+      config.notifications.webhooks.map(({ name, url, secret, timeout }) => [
+        name,
+        openSignedPost({ url, secret, now: () => clock.now(), timeoutMs: timeout, guard }),
+      ]),
+    ),
     metadataDirectory: parts.directory,
     memory: { limitBytes: config.memory.budget_bytes, waitMs: config.memory.wait },
     systemDiskLimits: { soft: config.meta_soft_limit_pct, hard: config.meta_hard_limit_pct },

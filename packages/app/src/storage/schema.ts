@@ -61,6 +61,11 @@ export const storageSchema: StoreSchema = {
     storage_trash: { indexes: { by_due: { key: (d) => [number(d["due"])] } } },
     /** What buckets with a quota hold, by their names. */
     storage_usage: { indexes: { counting: { key: (d) => (d["counting"] === undefined ? undefined : []) } } },
+    storage_notices: { indexes: { by_webhook: { key: (d) => [text(d["webhook"])] } } },
+    /** By the names of webhooks. */
+    storage_webhooks: {
+      indexes: { all: { key: () => [] }, failing: { key: (d) => (d["failing_since"] === undefined ? undefined : []) } },
+    },
     storage_orphans: { indexes: { by_device: { key: (d) => [text(d["device"])] } } },
     storage_simulated_smart: { indexes: {} },
     storage_counters: { indexes: {} },

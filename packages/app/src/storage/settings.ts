@@ -1,3 +1,4 @@
+import { webhookKey } from "@seneschal/adapters/webhook";
 import { deviceClasses } from "@seneschal/core/storage";
 import { z } from "zod";
 import { duration, etcdSettings, file, rateSettings, secret, serverSettings } from "../platform/index.ts";
@@ -38,6 +39,27 @@ export const storageSettings = z.strictObject({
     })
     .prefault({}),
   nfs: nfsSettings,
+  /** Webhooks that buckets may name, `arn:seneschal:sqs::<name>:webhook`, as destinations of their notifications: the same on all nodes. */
+  notifications: z
+    .strictObject({
+      webhooks: z
+        .array(
+          z.strictObject({
+            name,
+            url: z.url({ protocol: /^https?$/ }),
+            /** As standardwebhooks.com gives it: `whsec_` and the base64 of 24 to 64 bytes. */
+            secret: secret().refine((text) => webhookKey(text) !== undefined, "expected whsec_ and the base64 of 24 to 64 bytes"),
+            /** How long the receiver may take to acknowledge. */
+            timeout: duration("5s"),
+          }),
+        )
+        .max(100)
+        .refine((list) => new Set(list.map((one) => one.name)).size === list.length, "expected names that are all different")
+        .default([]),
+      /** Private addresses that may be called: addresses, ranges or host names. */
+      allowed_targets: z.array(z.string().min(1)).default([]),
+    })
+    .prefault({}),
   /** The gRPC data path: off until TLS files are given. Paths of PEM files; `address` is `host:port`. */
   grpc: z
     .strictObject({

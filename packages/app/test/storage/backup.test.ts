@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { openS3Backups } from "@seneschal/adapters/backups";
 import { serve } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createBucket } from "../../src/storage/objects/buckets.ts";
+import type { BucketDoc } from "../../src/storage/documents.ts";
+import { changeBucket, createBucket } from "../../src/storage/objects/buckets.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { listUploads } from "../../src/storage/objects/list-keys.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
@@ -49,6 +50,9 @@ describe("backup and restore", () => {
     await put(source, "other", "shared", pattern(9_000_000, 4), "beta");
     await deleteObject(source.storage.node.objects, "alpha", "docs", "gone");
     await source.call("root", "PUT", "/ui/api/ops/buckets/docs/quota", { max_bytes: 50_000_000 });
+    const rule = { id: "all", webhook: "hook", events: ["s3:ObjectCreated:*"] };
+    const tell = (bucket: BucketDoc) => ({ ...bucket, notifications: [rule] });
+    await changeBucket(source.storage.node.objects, "alpha", "docs", "notifications", tell);
   });
   afterAll(() => Promise.all([source.stop(), keeper.stop()]));
 
@@ -67,6 +71,10 @@ describe("backup and restore", () => {
     for (const key of ["large", "twice"]) expect((await get(target, key)).equals(pattern(9_000_000, 4))).toBe(true);
     expect((await get(target, "shared", "beta", "other")).equals(pattern(9_000_000, 4))).toBe(true);
     await expect(get(target, "gone")).rejects.toMatchObject({ code: "NotFound" });
+    // A webhook that the bucket names hears of what is written from then on.
+    const place = (await target.store.get("storage_webhooks", "hook"))?.doc["seq"] as number;
+    expect(place).toBeGreaterThan(0);
+    expect(await target.store.changes(place, 1000)).not.toContainEqual(expect.objectContaining({ coll: "storage_objects" }));
     // What a bucket with a quota holds is counted anew.
     const quota = (await target.call("root", "GET", "/ui/api/ops/buckets/docs/quota")).body;
     expect(quota).toMatchObject({ max_bytes: 50_000_000, used_bytes: 18_000_100, used_objects: 3, counting: false });

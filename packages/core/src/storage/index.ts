@@ -98,6 +98,17 @@ export {
   type LifecycleVersion,
   lifecycleDue,
 } from "./lifecycle.ts";
+export {
+  eventMessage,
+  eventsNamed,
+  type NotificationRule,
+  type ObjectEventName,
+  type ObjectNotice,
+  rulesFor,
+  rulesOverlap,
+  webhookArn,
+  webhookOfArn,
+} from "./notifications.ts";
 export { murmur3 } from "./placement/murmur3.ts";
 export { type Candidate, placeChunk, rankDevices } from "./placement/place.ts";
 export { type Admission, admitWrite, type PoolFill } from "./pool/admission.ts";

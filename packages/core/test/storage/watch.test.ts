@@ -74,6 +74,7 @@ describe("health", () => {
     keyManagerReachable: true,
     unreachableTenantKms: 0,
     shreddingTenants: 0,
+    failingWebhooks: [],
     damage: [],
     lostChunks: 0,
     scrubOverdueHours: 0,
@@ -98,6 +99,12 @@ describe("health", () => {
       expect(clusterHealth({ ...facts, ...change })).toBe("degraded");
       expect(activeAlerts({ ...facts, ...change })).toHaveLength(1);
     }
+    // Somebody else's machine that does not answer is a person's affair, not the cluster's state.
+    const unheard = { ...facts, failingWebhooks: ["hook"] };
+    expect([clusterHealth(unheard), activeAlerts(unheard)]).toMatchObject([
+      "healthy",
+      [{ severity: "warning", subject: "hook" }],
+    ]);
     expect(clusterHealth({ ...facts, shardsWithoutQuorum: ["shard-0"] })).toBe("down");
     expect(clusterHealth({ ...facts, nodes: [{ id: "n1", status: "unreachable" }] })).toBe("down");
   });
@@ -114,6 +121,7 @@ test("a full system disk alerts from its soft limit on, critically from the hard
       damage: [],
       failingSteps: [],
       systemDisks: [],
+      failingWebhooks: [],
     },
   };
   const at = (percent: number) => activeAlerts({ ...facts, systemDisks: [{ node: "n1", percent, soft: 50, hard: 75 }] });

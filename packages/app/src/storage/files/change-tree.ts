@@ -12,6 +12,7 @@ import {
   storageError,
 } from "@seneschal/core/storage";
 import type { ChunkRef, ObjectDoc } from "../documents.ts";
+import { noticePuts } from "../notify/notice-puts.ts";
 import { openBucket } from "../objects/buckets.ts";
 import { commitObjects, type ObjectsDraft } from "../objects/commit-objects.ts";
 import { type Also, deleteObject } from "../objects/delete-object.ts";
@@ -163,6 +164,13 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
           ...next.puts,
           ...shared.puts,
           ...(left?.puts ?? []),
+          ...noticePuts(services, owner.bucket, "ObjectCreated:Copy", next.doc),
+          ...noticePuts(
+            services,
+            owner.bucket,
+            left ? "ObjectRemoved:DeleteMarkerCreated" : "ObjectRemoved:Delete",
+            left?.doc ?? doc,
+          ),
           { coll: "storage_files", id: objectId(bucket, key), doc: moved, ifVersion: other?.version ?? 0 },
           ...touched,
         ],
@@ -254,11 +262,15 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
           },
         ];
       });
+      const notices = inside.flatMap(({ doc }) => [
+        ...noticePuts(services, owner.bucket, "ObjectCreated:Copy", { ...doc, key: into(doc["key"] as string) } as ObjectDoc),
+        ...noticePuts(services, owner.bucket, "ObjectRemoved:Delete", doc as ObjectDoc),
+      ]);
       const replacedMarker = emptied !== undefined && !moves.some(({ put }) => put.id === emptied.id);
       const touched = await Promise.all(directories.map(touch));
       return {
         of: owner.bucket,
-        puts: [...moves, ...files].map(({ put }) => put).concat(touched as never),
+        puts: [...[...moves, ...files].map(({ put }): Put => put), ...touched, ...notices],
         dels: [
           ...[...moves, ...files].map(({ del }) => del),
           ...(replacedMarker ? [{ coll: "storage_objects", id: emptied.id, ifVersion: emptied.version }] : []),

@@ -51,7 +51,8 @@ async function expireBucket(
         : { others: past.indexOf(version), supersededAt: supersededAt ?? modifiedAt };
       const due = lifecycleDue(rules, { ...facts, ...place }, now, dayMs);
       if (due === undefined) continue;
-      const options = { ordinal: ordinalOf(version), ...(due === "remove" && { version: versionIdOf(version) }) };
+      const event = "LifecycleExpiration" as const;
+      const options = { event, ordinal: ordinalOf(version), ...(due === "remove" && { version: versionIdOf(version) }) };
       const done = await deleteObject(objects, bucket.tenant, bucket.name, key, options).catch((error: unknown) => {
         if (isCoded(error, "ObjectLocked", "NoSuchBucket")) return { deleted: false };
         throw error;

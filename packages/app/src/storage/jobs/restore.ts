@@ -6,6 +6,7 @@ import type { JobContext } from "../../platform/index.ts";
 import { commit, nodeActor } from "../context.ts";
 import { toFragments } from "../data/stripes.ts";
 import type { BucketDoc, ChunkDoc, ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
+import { placeWebhooks } from "../notify/webhook-place.ts";
 import { countBucket, nothingCounted } from "../objects/bucket-usage.ts";
 import { versionDocId, versionIdOf } from "../objects/versions.ts";
 import { targetOf } from "./backup.ts";
@@ -114,6 +115,7 @@ async function restore(
       if (refs.has(id)) await keep(parts, "storage_chunks", [{ id, doc: { ...doc, refs: refs.get(id) ?? 0 } }]);
   await parts.objects.shards.recount(cluster.state);
   await countLimited(parts);
+  await placeWebhooks(context.store);
   await parts.keys.probe();
   if (!wasReadOnly) await cluster.propose({ kind: "maintenance.set", enabled: false }, nodeActor);
   await commit(context.store, { dels: [{ coll: "storage_counters", id: marker }] });

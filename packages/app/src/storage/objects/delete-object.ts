@@ -1,6 +1,7 @@
 import type { Commit } from "@seneschal/core/ports";
 import { checkDeletable, storageError } from "@seneschal/core/storage";
 import type { ObjectDoc } from "../documents.ts";
+import { noticePuts } from "../notify/notice-puts.ts";
 import { objectError, openBucket } from "./buckets.ts";
 import { commitObjects, type ObjectsDraft } from "./commit-objects.ts";
 import { checkKey, objectId } from "./object-id.ts";
@@ -24,6 +25,8 @@ export interface DeleteOptions {
   readonly bypass?: boolean;
   /** Only when the version that is there is still the one with this ordinal. */
   readonly ordinal?: number;
+  /** What notifications call it: somebody's doing, or a lifecycle's. */
+  readonly event?: "ObjectRemoved" | "LifecycleExpiration";
   /** What is committed with the deletion, asked for at each try. */
   readonly also?: () => Promise<Also>;
 }
@@ -51,7 +54,14 @@ export async function deleteObject(
   tenant: string,
   bucket: string,
   key: string,
-  { conditions = {}, version, bypass = false, ordinal, also = async () => ({}) }: DeleteOptions = {},
+  {
+    conditions = {},
+    version,
+    bypass = false,
+    ordinal,
+    event: family = "ObjectRemoved",
+    also = async () => ({}),
+  }: DeleteOptions = {},
 ): Promise<Deletion> {
   checkKey(key);
   if (version !== undefined && version !== "null" && ordinalOfId(version) === undefined)
@@ -71,7 +81,8 @@ export async function deleteObject(
       const current = await store.get("storage_objects", objectId(bucket, key));
       if (current?.version !== found?.version) continue;
       const { puts, dels, checks, doc, bytes, objects } = await putDeleteMarker(services, owner, current, key);
-      const draft = { of: owner.bucket, puts, dels, checks };
+      const notices = noticePuts(services, owner.bucket, `${family}:DeleteMarkerCreated`, doc);
+      const draft = { of: owner.bucket, puts: [...puts, ...notices], dels, checks };
       if (!(await commitObjects(store, together(draft, await also()))).ok) continue;
       services.shards.changed(shard.id, bytes, objects);
       return { deleted: found?.doc.delete_marker !== true && found !== undefined, version: versionIdOf(doc), marker: true };
@@ -86,7 +97,8 @@ export async function deleteObject(
     const event = { action: "object.delete.bypass", tenant, bucket, key, version: versionIdOf(doc) };
     const checks = [{ coll: "storage_buckets", id: bucket, version: owner.version }];
     const audit = early ? [{ stream: "storage", event }] : [];
-    const draft = { of: owner.bucket, puts, dels, checks, audit };
+    const notices = noticePuts(services, owner.bucket, `${family}:Delete`, doc);
+    const draft = { of: owner.bucket, puts: [...puts, ...notices], dels, checks, audit };
     if (!(await commitObjects(store, together(draft, await also()))).ok) continue;
     services.shards.changed(shard.id, bytes, objects);
     const named = version !== undefined || doc.version_id !== undefined;

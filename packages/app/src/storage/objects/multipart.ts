@@ -217,7 +217,7 @@ async function joinParts(
   let uploadGone = false;
   const doc = await commitObject(
     services,
-    { ...target, ...(conditions === undefined ? {} : { conditions }) },
+    { ...target, event: "ObjectCreated:CompleteMultipartUpload", ...(conditions === undefined ? {} : { conditions }) },
     {
       async finish(build) {
         const draft = await build(body);

@@ -1,6 +1,7 @@
 import type { Stored } from "@seneschal/core/ports";
-import { defaultRetention, storageError } from "@seneschal/core/storage";
+import { defaultRetention, type ObjectEventName, storageError } from "@seneschal/core/storage";
 import type { Body, BucketDoc, ObjectDoc } from "../documents.ts";
+import { noticePuts } from "../notify/notice-puts.ts";
 import { expectRoom } from "./bucket-usage.ts";
 import { type FoundBucket, objectError, openBucket } from "./buckets.ts";
 import type { ObjectsDraft } from "./commit-objects.ts";
@@ -34,6 +35,8 @@ export interface PutObjectInput {
   readonly attributes?: VersionAttributes;
   /** The key of the client whose `attributes.encryption` it is. */
   readonly customerKey?: Uint8Array | undefined;
+  /** What notifications call it; absent: `ObjectCreated:Put`. */
+  readonly event?: ObjectEventName;
 }
 
 /** What a version has besides its bytes and its description. */
@@ -88,6 +91,7 @@ export async function commitObject(
     readonly key: string;
     readonly conditions?: Conditions;
     readonly bucketFound?: FoundBucket;
+    readonly event?: ObjectEventName;
   },
   body: Committable,
   make: (body: Body) => ObjectDoc,
@@ -106,7 +110,7 @@ export async function commitObject(
       next = await succeed(services, owner.bucket, existing, lockedByDefault(services, owner.bucket, make(made)));
       return {
         of: owner.bucket,
-        puts: next.puts,
+        puts: [...next.puts, ...noticePuts(services, owner.bucket, target.event ?? "ObjectCreated:Put", next.doc)],
         dels: next.dels,
         checks: [{ coll: "storage_buckets", id: target.bucket, version: owner.version }],
       };

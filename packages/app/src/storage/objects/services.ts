@@ -7,6 +7,7 @@ import type { StorageContext } from "../context.ts";
 import type { ChunkStore } from "../data/chunk-store.ts";
 import type { MemoryBudget } from "../data/memory-budget.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
+import type { RequestOrigin } from "../notify/notice-puts.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 
 /** What object operations work with. */
@@ -20,13 +21,17 @@ export interface ObjectServices {
   readonly memory: MemoryBudget;
   /** True for a node that answers. */
   readonly up: (node: string) => boolean;
+  /** The webhooks that buckets may name as destinations. */
+  readonly webhooks: ReadonlySet<string>;
+  /** Of a request that somebody sent: what notifications say of it. */
+  readonly origin?: RequestOrigin;
   /** The records of buckets that one request has read; absent: each is read whenever it is asked for. */
   readonly records?: Map<string, Promise<Stored | undefined>>;
 }
 
 /** What one request works with: it reads the record of a bucket once, and again only where a commit met another. */
-export function forRequest(services: ObjectServices): ObjectServices {
-  return Object.assign({ records: new Map() }, services);
+export function forRequest(services: ObjectServices, origin: RequestOrigin): ObjectServices {
+  return Object.assign({ records: new Map(), origin }, services);
 }
 
 /**

@@ -40,6 +40,8 @@ const actions: Readonly<Record<string, string>> = {
   GetBucketLifecycleConfiguration: "GetLifecycleConfiguration",
   PutBucketLifecycleConfiguration: "PutLifecycleConfiguration",
   DeleteBucketLifecycle: "PutLifecycleConfiguration",
+  GetBucketNotificationConfiguration: "GetBucketNotification",
+  PutBucketNotificationConfiguration: "PutBucketNotification",
   DeleteBucketOwnershipControls: "PutBucketOwnershipControls",
   DeleteObjects: "DeleteObject",
   HeadObject: "GetObject",

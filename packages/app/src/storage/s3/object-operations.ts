@@ -1,3 +1,4 @@
+import type { ObjectEventName } from "@seneschal/core/storage";
 import type { ObjectDoc, PartDoc } from "../documents.ts";
 import { customerKeyFor } from "../objects/customer-key.ts";
 import { deleteObject } from "../objects/delete-object.ts";
@@ -144,7 +145,7 @@ export async function storeObject(call: S3Call): Promise<S3Reply> {
 
 /** Stores the file of a form, and answers as the form asks for. */
 export async function postObject(call: S3Call): Promise<S3Reply> {
-  const { object, reply } = await store(call, call.body());
+  const { object, reply } = await store(call, call.body(), "ObjectCreated:Post");
   const field = (name: string) => call.form?.fields.get(name);
   const location = `${call.root}/${call.key.split("/").map(uriEncode).join("/")}`;
   const redirect = field("success_action_redirect") ?? field("redirect");
@@ -167,7 +168,11 @@ export async function postObject(call: S3Call): Promise<S3Reply> {
   };
 }
 
-async function store(call: S3Call, body: RequestBody): Promise<{ readonly object: ObjectDoc; readonly reply: S3Reply }> {
+async function store(
+  call: S3Call,
+  body: RequestBody,
+  event: ObjectEventName = "ObjectCreated:Put",
+): Promise<{ readonly object: ObjectDoc; readonly reply: S3Reply }> {
   const described = describeObject(call);
   const asked = await askedAttributes(call);
   // Checksums become part of the object, but a trailer's value is known only at the end: the record is filled then.
@@ -186,6 +191,7 @@ async function store(call: S3Call, body: RequestBody): Promise<{ readonly object
     headers,
     meta: described.meta,
     conditions: conditionsOf(call.headers),
+    event,
     ...asked,
   });
   const checksum = Object.values(body.verified)[0];
@@ -316,6 +322,7 @@ export async function copyObject(call: S3Call): Promise<S3Reply> {
     meta: directive === "COPY" ? source.meta : described.meta,
     conditions: conditionsOf(call.headers),
     attributes: { ...attributes, ...(tags && { tags }) },
+    event: "ObjectCreated:Copy",
     customerKey: asked.customerKey,
   });
   const reply = xmlReply(

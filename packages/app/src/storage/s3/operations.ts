@@ -33,6 +33,7 @@ import {
 } from "./encryption.ts";
 import { getLifecycle, putLifecycle, removeLifecycle } from "./lifecycle.ts";
 import { beginUpload, copyPart, finishUpload, giveUpUpload, partsOfUpload, storePart } from "./multipart-operations.ts";
+import { getNotifications, putNotifications } from "./notifications.ts";
 import { objectAttributes } from "./object-attributes.ts";
 import {
   getLegalHold,
@@ -187,6 +188,7 @@ export const operations: readonly Operation[] = [
   ...configuration("Cors", "cors", { get: getCors, put: putCors, remove: removeCors }),
   ...configuration("LifecycleConfiguration", "lifecycle", { get: getLifecycle, put: putLifecycle }),
   { name: "DeleteBucketLifecycle", on: "bucket", method: "DELETE", asks: ["lifecycle"], run: removeLifecycle },
+  ...configuration("NotificationConfiguration", "notification", { get: getNotifications, put: putNotifications }),
   unset("GetBucketWebsite", "website", "NoSuchWebsiteConfiguration"),
   unset("GetBucketReplication", "replication", "ReplicationConfigurationNotFoundError"),
   ...configuration("PublicAccessBlock", "publicAccessBlock", {

@@ -112,10 +112,12 @@ async function handle(
   waits: boolean,
 ): Promise<void> {
   const { idleTimeoutMs = 60_000 } = options;
-  const services = forRequest(options.services);
-  const { context } = services;
+  const { context } = options.services;
   const started = performance.now();
   const requestId = Buffer.from(context.random(8)).toString("hex").toUpperCase();
+  const address = (request.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
+  const origin = { principal: "anonymous", address, request_id: requestId };
+  const services = forRequest(options.services, origin);
   const headers = headersOf(request);
   const method = request.method ?? "";
   const target = request.url ?? "/";
@@ -169,7 +171,7 @@ async function handle(
       form: form !== undefined,
     });
     operation = asked.operation.name;
-    const { remoteAddress = "" } = request.socket;
+    origin.principal = proof.tenant ?? origin.principal;
     const reach = authoriseS3(
       { services, policies: options.policies, authorisation: options.authorisation },
       {
@@ -184,7 +186,7 @@ async function handle(
           headers: asked.headers,
           now,
         },
-        ...{ address: remoteAddress.replace(/^::ffff:/, ""), secure: options.tls !== undefined },
+        ...{ address, secure: options.tls !== undefined },
       },
     );
     // Each key of a DeleteObjects is asked for by itself.

@@ -47,6 +47,15 @@ export const documents = {
       },
     },
   },
+  NotificationConfiguration: {
+    QueueConfiguration: {
+      each: {
+        ...{ Id: "text", Queue: "text", Event: { each: "text" } },
+        Filter: { S3Key: { FilterRule: { each: { Name: "text", Value: "text" } } } },
+      },
+    },
+    ...{ TopicConfiguration: "unbuilt", CloudFunctionConfiguration: "unbuilt", EventBridgeConfiguration: "unbuilt" },
+  },
   AccessControlPolicy: {
     Owner: { ID: "text", DisplayName: "text" },
     AccessControlList: {

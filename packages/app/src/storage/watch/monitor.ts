@@ -109,7 +109,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
   let disk: Awaited<ReturnType<MonitorParts["systemDisk"]>> | undefined;
   let deltas = 0;
   /** Of the metadata, as of the last look: the same for every node, and after a restart. */
-  let counts = { lostChunks: 0, shreddingTenants: 0 };
+  let counts = { lostChunks: 0, shreddingTenants: 0, failingWebhooks: [] as readonly string[] };
   let sampledAt = context.clock.now();
   let refreshedAt = sampledAt;
   let caughtUp = true;
@@ -393,7 +393,9 @@ export function createMonitor(parts: MonitorParts): Monitor {
       if (following) {
         await background.step("counts", async () => {
           const lostChunks = await context.store.count("storage_chunks", "lost", []);
-          counts = { lostChunks, shreddingTenants: await parts.tenants.shredding() };
+          const failing = await context.store.list("storage_webhooks", "failing", [], { limit: 100 });
+          const failingWebhooks = failing.items.map(({ id }) => id);
+          counts = { lostChunks, shreddingTenants: await parts.tenants.shredding(), failingWebhooks };
         });
         await background.each("devices", watched(), watchDevice);
         await background.step("shards", watchShards);

@@ -15,6 +15,8 @@ export interface HealthFacts {
   /** Tenants whose key service has not confirmed yet that their key is destroyed. */
   readonly shreddingTenants: number;
   readonly lostChunks: number;
+  /** Webhooks that notifications do not reach. */
+  readonly failingWebhooks: readonly string[];
   /** Places of metadata that are not what was written. */
   readonly damage: readonly string[];
   readonly scrubOverdueHours: number;
@@ -98,6 +100,7 @@ export function activeAlerts(facts: HealthFacts): readonly Alert[] {
       );
   if (facts.unreachableTenantKms > 0)
     add("warning", "tenant kms", `${counted(facts.unreachableTenantKms, "tenant key service")} unreachable`);
+  for (const webhook of facts.failingWebhooks) add("warning", webhook, "webhook not reached: its notifications wait");
   if (facts.scrubOverdueHours > 0) add("warning", "scrub", `periodic scrub overdue by ${facts.scrubOverdueHours} h`);
   return alerts.sort((a, b) => Number(b.severity === "critical") - Number(a.severity === "critical"));
 }

@@ -1,0 +1,37 @@
+import { randomUUID } from "node:crypto";
+import type { Put } from "@seneschal/core/ports";
+import { type ObjectEventName, rulesFor } from "@seneschal/core/storage";
+import type { StorageContext } from "../context.ts";
+import type { BucketDoc, NoticeDoc, ObjectDoc } from "../documents.ts";
+
+/** Who asked for something, from where and in which request. */
+export interface RequestOrigin {
+  principal: string;
+  readonly address: string;
+  readonly request_id: string;
+}
+
+/**
+ * What a commit that changes an object puts besides, for each rule of its bucket that tells of it: the notice is there when the change is,
+ * and not when it is not. `doc`: the object that was made, or the version that went.
+ */
+export function noticePuts(
+  { context, origin }: { readonly context: StorageContext; readonly origin?: RequestOrigin },
+  bucket: BucketDoc,
+  event: ObjectEventName,
+  doc: ObjectDoc,
+): readonly Put[] {
+  const { notifications } = bucket;
+  if (notifications === undefined) return [];
+  const made = event.startsWith("ObjectCreated:");
+  return rulesFor(notifications, event, doc.key).map(({ id, webhook }) => {
+    const notice: NoticeDoc = {
+      ...{ webhook, rule: id, event, at: context.clock.now(), bucket: bucket.name, tenant: bucket.tenant, region: bucket.region },
+      key: doc.key,
+      ...(made && { size: doc.size, etag: doc.etag }),
+      ...(doc.version_id !== undefined && { version_id: doc.version_id }),
+      ...origin,
+    };
+    return { coll: "storage_notices", id: randomUUID(), doc: notice, ifVersion: 0 };
+  });
+}

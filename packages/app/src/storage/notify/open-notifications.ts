@@ -1,0 +1,172 @@
+import type { SignedPost } from "@seneschal/adapters/webhook";
+import { isCoded } from "@seneschal/core";
+import { eventMessage } from "@seneschal/core/storage";
+import type { Background } from "../../platform/index.ts";
+import { commit, type StorageContext } from "../context.ts";
+import type { NoticeDoc, WebhookDoc } from "../documents.ts";
+
+/** Tells webhooks what happened to objects: each by itself, in the order of the commits, at least once. */
+export interface Notifications {
+  /** A turn of every webhook that is due, until each has heard of everything or does not answer. */
+  deliver(): Promise<void>;
+  /** Counts what waits, and looks whether something is due. One step of the cluster's background work. */
+  watch(): Promise<void>;
+  /** Begins to follow the store. */
+  start(): void;
+  stop(): Promise<void>;
+}
+
+interface NotificationParts {
+  readonly context: StorageContext;
+  readonly background: Background;
+  /** By the names that buckets have for them. */
+  readonly webhooks: ReadonlyMap<string, SignedPost>;
+  /** True on the node that does this for the cluster. */
+  readonly leads: () => boolean;
+}
+
+/** What comes together is looked at together. */
+const gatherMs = 50;
+/** After a failure: doubled with each one more. */
+const [firstRetryMs, lastRetryMs] = [1000, 60_000];
+/** How many changes that tell a webhook nothing are passed before its place is written down. */
+const passedUnwritten = 10_000;
+const pageSize = 500;
+
+export function openNotifications({ context, background, webhooks, leads }: NotificationParts): Notifications {
+  const { store, clock, metrics } = context;
+  const ending = new AbortController();
+  const followers = [...webhooks].map(([name, post]) => {
+    const turn = openWebhookTurn({ context, leads, name, post, signal: ending.signal });
+    // What fails here is the store: a webhook that does not answer is no failure of this step.
+    const due = background.soon("notifications", lastRetryMs, async () => {
+      const waits = await turn();
+      if (waits !== undefined) due.due(waits);
+    });
+    return { turn, due };
+  });
+  const wake = (): void => {
+    if (leads()) for (const { due } of followers) due.due(gatherMs);
+  };
+  let unsubscribe: (() => void) | undefined;
+  return {
+    async deliver() {
+      await Promise.all(followers.map(({ turn }) => turn()));
+    },
+    async watch() {
+      const { items } = await store.list("storage_webhooks", "all", [], { limit: 1000 });
+      for (const { id, doc, version } of items) {
+        const waiting = await store.count("storage_notices", "by_webhook", [id]);
+        metrics.notificationsWaiting.set({ webhook: id }, waiting);
+        // What a bucket tells to a webhook that is not configured any more waits for it.
+        if (waiting === 0 || webhooks.has(id) || doc["failing_since"] !== undefined) continue;
+        const failing: WebhookDoc = { ...(doc as WebhookDoc), failing_since: clock.now() };
+        await commit(store, { puts: [{ coll: "storage_webhooks", id, doc: failing, ifVersion: version }] });
+        context.emit("warning", "node", "notifications wait for a webhook that is not configured", { webhook: id });
+      }
+      if (unsubscribe !== undefined) wake();
+    },
+    start() {
+      if (followers.length === 0) return;
+      unsubscribe ??= store.subscribe(wake);
+      wake();
+    },
+    async stop() {
+      unsubscribe?.();
+      ending.abort();
+      await Promise.all(followers.map(({ due }) => due.stop()));
+      await Promise.all([...webhooks.values()].map((post) => post.close()));
+    },
+  };
+}
+
+/** One webhook's turns: each tells it all that it has not heard. What it gives is in how many milliseconds it is to be tried again. */
+function openWebhookTurn({
+  context,
+  leads,
+  name,
+  post,
+  signal,
+}: Pick<NotificationParts, "context" | "leads"> & {
+  readonly name: string;
+  readonly post: SignedPost;
+  readonly signal: AbortSignal;
+}): () => Promise<number | undefined> {
+  const { store, clock, metrics } = context;
+  let failures = 0;
+  let retryAt = 0;
+  /** How far this process has looked, for the place that the store had by then. */
+  let looked = { version: 0, seq: 0 };
+
+  /** Writes the place down with what else is done; undefined when another node was there. */
+  const place = async (version: number, doc: WebhookDoc, notice?: string): Promise<number | undefined> => {
+    const puts = [{ coll: "storage_webhooks", id: name, doc, ifVersion: version }];
+    const result = await commit(store, { puts, dels: notice === undefined ? [] : [{ coll: "storage_notices", id: notice }] });
+    return result.ok ? (result.versions[`storage_webhooks/${name}`] as number) : undefined;
+  };
+
+  const failed = async (version: number, doc: WebhookDoc, error: Error): Promise<number> => {
+    metrics.notifications.inc({ webhook: name, outcome: "failed" });
+    const waits = Math.min(lastRetryMs, firstRetryMs * 2 ** failures);
+    failures += 1;
+    retryAt = clock.now() + waits;
+    if (doc.failing_since === undefined) {
+      await place(version, { ...doc, failing_since: clock.now() });
+      context.emit("warning", "node", "a webhook is not reached: its notifications wait", {
+        webhook: name,
+        error: error.message,
+      });
+    }
+    return waits;
+  };
+
+  return async () => {
+    if (!leads() || signal.aborted) return undefined;
+    if (clock.now() < retryAt) return retryAt - clock.now();
+    const found = await store.get("storage_webhooks", name);
+    if (found === undefined) return undefined;
+    let { version } = found;
+    let doc = found.doc as WebhookDoc;
+    let seq = looked.version === version ? Math.max(looked.seq, doc.seq) : doc.seq;
+    for (;;) {
+      const changes = await store.changes(seq, pageSize);
+      const last = changes.at(-1);
+      if (last === undefined) break;
+      const made = changes.filter(({ coll, version: put }) => coll === "storage_notices" && put !== undefined);
+      const notices = await store.getMany(
+        "storage_notices",
+        made.map(({ id }) => id),
+      );
+      for (const [i, change] of made.entries()) {
+        // One that is not there any more was heard of.
+        const notice = notices[i];
+        if (notice === undefined || notice.doc["webhook"] !== name) continue;
+        if (!leads() || signal.aborted) return undefined;
+        try {
+          await post.post(notice.id, JSON.stringify(eventMessage(notice.doc as NoticeDoc, notice.version)), signal);
+        } catch (error) {
+          if (signal.aborted) return undefined;
+          if (isCoded(error, "notify_failed")) return failed(version, doc, error);
+          throw error;
+        }
+        metrics.notifications.inc({ webhook: name, outcome: "delivered" });
+        if (doc.failing_since !== undefined) context.emit("info", "node", "a webhook is reached again", { webhook: name });
+        [failures, retryAt] = [0, 0];
+        doc = { seq: change.seq };
+        const written = await place(version, doc, notice.id);
+        // Another node tells it what there is, from where it stands.
+        if (written === undefined) return gatherMs;
+        version = written;
+      }
+      seq = last.seq;
+      if (seq - doc.seq > passedUnwritten) {
+        doc = { ...doc, seq };
+        const written = await place(version, doc);
+        if (written === undefined) return gatherMs;
+        version = written;
+      }
+      looked = { version, seq };
+    }
+    return undefined;
+  };
+}

@@ -1,0 +1,94 @@
+import { eventsNamed, type NotificationRule, rulesOverlap, webhookArn, webhookOfArn } from "@seneschal/core/storage";
+import type { BucketDoc } from "../documents.ts";
+import { placeWebhook } from "../notify/webhook-place.ts";
+import { changeBucket, openBucket } from "../objects/buckets.ts";
+import { type S3Call, type S3Reply, xmlReply } from "./call.ts";
+import { s3Error } from "./errors.ts";
+import { childText, type XmlElement, xmlDocument } from "./xml.ts";
+import { readDocument } from "./xml-documents.ts";
+
+const maxRules = 100;
+
+/** Events that Amazon S3 knows and of which this gateway tells nothing. */
+const untold =
+  /^s3:(?:ReducedRedundancyLostObject|LifecycleTransition|IntelligentTiering|ObjectRestore:(?:\*|Post|Completed|Delete)|Replication:(?:\*|Operation\w+)|ObjectTagging:(?:\*|Put|Delete)|ObjectAcl:Put|ObjectAnnotation:(?:\*|Put|Delete))$/;
+
+/** Sets which events of a bucket go to which webhooks; a configuration without any ends it. */
+export async function putNotifications(call: S3Call): Promise<S3Reply> {
+  const root = await readDocument(call, "NotificationConfiguration", { limit: 256 * 1024 });
+  if (root.children.length > maxRules)
+    throw s3Error("InvalidRequest", `a bucket has at most ${maxRules} notification configurations`);
+  const fresh = () => Buffer.from(call.services.context.random(18)).toString("base64url");
+  const rules = root.children.map((element) => readRule(element, fresh()));
+  if (new Set(rules.map(({ id }) => id)).size < rules.length)
+    throw s3Error("InvalidArgument", "Same ID used for multiple configurations. IDs must be unique");
+  for (const [i, rule] of rules.entries())
+    if (rules.slice(0, i).some((other) => rulesOverlap(rule, other)))
+      throw s3Error(
+        "InvalidArgument",
+        "Configurations overlap. Configurations on the same bucket cannot share a common event type.",
+      );
+  for (const { webhook } of rules)
+    if (!call.services.webhooks.has(webhook))
+      throw s3Error("InvalidArgument", "Unable to validate the following destination configurations", {
+        elements: { ArgumentName: webhookArn(webhook), ArgumentValue: "The destination does not exist" },
+      });
+  await openBucket(call.services, call.tenant, call.bucket);
+  for (const { webhook } of rules) await placeWebhook(call.services.context.store, webhook);
+  const set = ({ notifications: _, ...bucket }: BucketDoc) =>
+    ({ ...bucket, ...(rules.length > 0 && { notifications: rules }) }) as unknown as BucketDoc;
+  await changeBucket(call.services, call.tenant, call.bucket, "notifications", set);
+  return { status: 200 };
+}
+
+/** Reads a configuration. Throws `InvalidArgument`, `MalformedXML`, `NotImplemented`. */
+function readRule(element: XmlElement, freshId: string): NotificationRule {
+  const id = childText(element, "Id")?.trim() || freshId;
+  if (id.length > 255) throw s3Error("InvalidArgument", "The ID of a configuration takes at most 255 characters");
+  const queue = childText(element, "Queue")?.trim();
+  if (queue === undefined) throw s3Error("MalformedXML", "a QueueConfiguration has a Queue");
+  const webhook = webhookOfArn(queue);
+  if (webhook === undefined)
+    throw s3Error("InvalidArgument", "The ARN could not be parsed", {
+      elements: { ArgumentName: "Queue", ArgumentValue: queue },
+    });
+  const events = element.children.filter(({ name }) => name === "Event").map(({ text }) => text.trim());
+  if (events.length === 0) throw s3Error("MalformedXML", "a QueueConfiguration has Events");
+  for (const event of events) {
+    if (eventsNamed(event).length > 0) continue;
+    const elements = { ArgumentName: "Event", ArgumentValue: event };
+    if (untold.test(event)) throw s3Error("NotImplemented", `The event ${event} is not implemented here.`, { elements });
+    throw s3Error("InvalidArgument", "A specified event is not supported for notifications.", { elements });
+  }
+  return { id, webhook, events: [...new Set(events)], ...readFilter(element.children.find(({ name }) => name === "Filter")) };
+}
+
+function readFilter(filter: XmlElement | undefined): Pick<NotificationRule, "prefix" | "suffix"> {
+  const read: { prefix?: string; suffix?: string } = {};
+  for (const rule of filter?.children[0]?.children ?? []) {
+    const name = childText(rule, "Name")?.trim().toLowerCase();
+    const value = childText(rule, "Value") ?? "";
+    if (name !== "prefix" && name !== "suffix")
+      throw s3Error("InvalidArgument", "filter rule name must be either prefix or suffix");
+    if (read[name] !== undefined) throw s3Error("InvalidArgument", `Cannot specify more than one ${name} rule in a filter.`);
+    if (Buffer.byteLength(value) > 1024) throw s3Error("InvalidArgument", "Size of filter rule value cannot exceed 1024 bytes");
+    read[name] = value;
+  }
+  return read;
+}
+
+/** A bucket that tells nothing has an empty configuration. */
+export async function getNotifications(call: S3Call): Promise<S3Reply> {
+  const { notifications = [] } = (await openBucket(call.services, call.tenant, call.bucket)).bucket;
+  const shown = notifications.map(({ id, webhook, events, prefix, suffix }) => {
+    const rules = [
+      ...(prefix === undefined ? [] : [{ Name: "Prefix", Value: prefix }]),
+      ...(suffix === undefined ? [] : [{ Name: "Suffix", Value: suffix }]),
+    ];
+    return {
+      ...{ Id: id, Queue: webhookArn(webhook), Event: events },
+      ...(rules.length > 0 && { Filter: { S3Key: { FilterRule: rules } } }),
+    };
+  });
+  return xmlReply(xmlDocument("NotificationConfiguration", { QueueConfiguration: shown }));
+}
