@@ -13,6 +13,7 @@ import { completeUpload, createUpload, uploadPart } from "../../src/storage/obje
 import { putObject } from "../../src/storage/objects/put-object.ts";
 import { versionIdOf } from "../../src/storage/objects/versions.ts";
 import { createFileRun, type FileStep, fileStep } from "./file-run.ts";
+import { mountData, okOf, openNfsRig, statusName } from "./nfs-rig.ts";
 import { bytesOf, openRig, operator, pattern, type Rig } from "./rig.ts";
 import { openS3Rig, sdk } from "./s3-rig.ts";
 
@@ -262,4 +263,27 @@ test("S3 is told 403 QuotaExceeded of whatever would be too much: puts, copies, 
   expect(await usageOf(s3.rig)).toEqual({ bytes: 50_000, objects: 1 });
   expect(await s3.rig.node.metrics.registry.metrics()).not.toContain("store_auth_failures_total{");
   await s3.dispose();
+});
+
+test("EDQUOT: what is beyond the quota when it is to be durable is given up and its client told; it holds no memory and fails no work of the node", async () => {
+  const rig = await openBucketRig({ max_bytes: 5000 });
+  await put(rig, "f", 4000);
+  const nfs = await openNfsRig({ rig, exports: [{ bucket }] });
+  const { client, walk, read } = await mountData(nfs);
+  const handle = await walk("f");
+  const write = (size: number) =>
+    client.call("WRITE", { handle, offset: 0n, count: size, stable: "UNSTABLE", data: pattern(size, 9) });
+  const commit = () => client.call("COMMIT", { handle, offset: 0n, count: 0 });
+  const { verifier } = okOf(await write(6000));
+  expect(statusName((await commit()).status)).toBe("EDQUOT");
+  expect(Buffer.from(okOf(await commit()).verifier).equals(Buffer.from(verifier))).toBe(false);
+  expect((await read("f")).data.equals(Buffer.from(pattern(4000)))).toBe(true);
+  expect([await usageOf(rig), rig.node.objects.memory.usedBytes()]).toEqual([{ bytes: 4000, objects: 1 }, 0]);
+  // The file system has as much room as the bucket.
+  expect(okOf(await client.call("FSSTAT", { handle }))).toMatchObject({ totalBytes: 5000n, freeBytes: 1000n });
+  // By the node's own time, when nobody asks.
+  okOf(await write(6000));
+  await nfs.leave();
+  expect([rig.node.background.failing(), await usageOf(rig)]).toEqual([[], { bytes: 4000, objects: 1 }]);
+  await rig.dispose();
 });

@@ -85,7 +85,8 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
     (file) => tree.fileOf(BigInt(`0x${file}`)),
     (file, error) => {
       verifier = context.random(8);
-      context.emit("error", "node", "what a client wrote by NFS could not be stored: it is told to write it again", {
+      const severity = isCoded(error, "QuotaExceeded") ? "warning" : "error";
+      context.emit(severity, "node", "what a client wrote by NFS could not be stored: it is told to write it again", {
         file,
         error: isCoded(error) ? error.code : "unknown",
       });
@@ -96,7 +97,11 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
   const flushOld = async (until: number): Promise<void> => {
     const errors: unknown[] = [];
     for (const { file, since } of pending.files())
-      if (since <= until) await flushLocked(file).catch((error: unknown) => errors.push(error));
+      if (since <= until)
+        await flushLocked(file).catch((error: unknown) => {
+          // That is its tenant's affair, who is told.
+          if (!isCoded(error, "QuotaExceeded")) errors.push(error);
+        });
     if (errors.length > 0) throw errors.length === 1 ? errors[0] : new AggregateError(errors, `${errors.length} files failed`);
   };
   const { write_back_bytes: limit, write_back_delay: delay } = parts.config;

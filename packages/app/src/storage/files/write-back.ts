@@ -96,7 +96,8 @@ export function createWriteBack(
         return await forget(file, new Set(pending.staged.values()));
       } catch (error) {
         if (isCoded(error, baseChanged)) continue;
-        if (storageErrorKind(error)?.class !== "retriable") {
+        // What a tenant has no quota for would take the memory of others until it has.
+        if (storageErrorKind(error)?.class !== "retriable" || isCoded(error, "QuotaExceeded")) {
           await forget(file);
           onGivenUp(file, error);
         }
