@@ -20,7 +20,7 @@ interface Seen {
 /**
  * What a custodian's client keeps of a ceremony between two steps: one secret, from which everything that it sends is derived, and how
  * far it has seen the transcript. A client that ends goes on from here and says the same again, never something else. The secret is
- * not enumerable and has no JSON form; {@link toBytes} is the one way out. Keep it sealed, and destroy it when the ceremony has ended:
+ * not enumerable and has no JSON form; {@link toBytes} is the one way out. Keep it sealed ({@link CustodianKeys.sealOwn}), and destroy it when the ceremony has ended:
  * it opens the packages of this ceremony and no others.
  */
 export class CeremonyState {

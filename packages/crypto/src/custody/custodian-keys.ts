@@ -1,6 +1,9 @@
 import type { CryptoProvider, Random } from "@seneschal/core/ports";
-import { concat } from "../bytes.ts";
+import { concat, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
+import { canonicalJson } from "../json/canonical-json.ts";
+
+const OWN = "seneschal/custodian-own/v1";
 
 /**
  * A custodian's private keys: Ed25519 to sign, X25519 to receive. They are not enumerable and have no JSON form; {@link toBytes} is
@@ -42,6 +45,25 @@ export class CustodianKeys {
     return this.#provider.ed25519Sign(this.#bytes.slice(0, 32), message);
   }
 
+  /**
+   * Seals what a custodian keeps for itself, the state of a ceremony or a share, so that only these keys open it and only they can
+   * have made it: `01 | nonce 12 | AES-256-GCM ciphertext and tag` (docs/custody.md). `purpose` says what it is.
+   */
+  sealOwn(purpose: string, plaintext: Uint8Array, random: Random): Uint8Array {
+    const nonce = random(12);
+    return concat(Uint8Array.of(1), nonce, this.#provider.seal(this.#ownKey(), nonce, plaintext, ownData(purpose)));
+  }
+
+  /** Opens {@link sealOwn}. Throws `decryption_failed` for other keys, another purpose or a changed byte alike. */
+  openOwn(purpose: string, sealed: Uint8Array): Uint8Array {
+    if (sealed[0] !== 1 || sealed.length < 1 + 12 + 16) throw cryptoError("decryption_failed", "decryption failed");
+    return this.#provider.open(this.#ownKey(), sealed.subarray(1, 13), sealed.subarray(13), ownData(purpose));
+  }
+
+  #ownKey(): Uint8Array {
+    return this.#provider.hkdf("sha256", this.#bytes, new Uint8Array(), utf8(OWN), 32);
+  }
+
   /** Seed and secret, 64 bytes; a fresh copy that the caller may zero. */
   toBytes(): Uint8Array {
     return Uint8Array.from(this.#bytes);
@@ -51,4 +73,8 @@ export class CustodianKeys {
   erase(): void {
     this.#bytes.fill(0);
   }
+}
+
+function ownData(purpose: string): Uint8Array {
+  return utf8(`${OWN}\0${canonicalJson({ purpose })}`);
 }

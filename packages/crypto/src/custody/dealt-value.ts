@@ -1,3 +1,4 @@
+import { isCoded } from "@seneschal/core";
 import type { CryptoProvider } from "@seneschal/core/ports";
 import { base64, fromBase64 } from "../bytes.ts";
 import { onPolynomial } from "../threshold/on-polynomial.ts";
@@ -22,8 +23,10 @@ export function dealtValue(
     const value = openPackage(provider, { ceremony, from, to, transcript: round }, transportSecret, sealed);
     const commitments = view.committed.get(from)?.commitments.map(fromBase64) ?? [];
     return value.length === 32 && onPolynomial(commitments, to, value) ? value : undefined;
-  } catch {
-    return undefined;
+  } catch (error) {
+    // Nothing else: a machine that failed is no evidence against the dealer.
+    if (isCoded(error, "decryption_failed")) return undefined;
+    throw error;
   }
 }
 

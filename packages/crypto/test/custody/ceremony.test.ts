@@ -102,6 +102,20 @@ describe("key generation between custodians' clients", () => {
     }
   });
 
+  test("a client whose machine fails complains of nobody", () => {
+    const { relay, states, step } = begun(startOf(3, 2));
+    for (let i = 0; i < 2; i++) for (const seat of [1, 2, 3]) for (const entry of step(seat).entries) relay.post(entry);
+    const broken = {
+      ...nobleCrypto,
+      open: () => {
+        throw new Error("no memory");
+      },
+    };
+    const input = { keys: person("ada").keys, state: states[0]!, view: relay.view, at: NOW };
+    expect(() => ceremonyStep(broken, input)).toThrow("no memory");
+    expect(ceremonyStep(nobleCrypto, input).entries[0]?.act.type).toBe("accepted");
+  });
+
   test("who complains of a package that holds, or shows another secret, is blamed, not the dealer", () => {
     const { relay, states, step } = begun(startOf(3, 2));
     for (let i = 0; i < 2; i++) for (const seat of [1, 2, 3]) for (const entry of step(seat).entries) relay.post(entry);

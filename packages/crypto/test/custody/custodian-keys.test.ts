@@ -76,6 +76,26 @@ describe("a custodian's keys", () => {
   });
 });
 
+describe("what a custodian keeps sealed for itself", () => {
+  const sealed = ada.keys.sealOwn("share/crk-1", utf8("a share"), seeded("own"));
+
+  test("opens by the same keys, for the same purpose", () => {
+    expect(ada.keys.openOwn("share/crk-1", sealed)).toEqual(utf8("a share"));
+    expect(new CustodianKeys(nobleCrypto, ada.keys.toBytes()).openOwn("share/crk-1", sealed)).toEqual(utf8("a share"));
+  });
+
+  test("opens by no others, for no other purpose and with no other byte", () => {
+    expect(() => bob.keys.openOwn("share/crk-1", sealed)).toThrow(coded("decryption_failed"));
+    expect(() => ada.keys.openOwn("share/crk-2", sealed)).toThrow(coded("decryption_failed"));
+    expect(() => ada.keys.openOwn("share/crk-1", sealed.subarray(0, 28))).toThrow(coded("decryption_failed"));
+    fc.assert(
+      fc.property(flippedBit(sealed), (changed) => {
+        expect(() => ada.keys.openOwn("share/crk-1", changed)).toThrow(coded("decryption_failed"));
+      }),
+    );
+  });
+});
+
 describe("a card", () => {
   test("proves possession of both keys under one name: no member can be another's", () => {
     expect(readCard(nobleCrypto, ada.card)).toEqual(ada.card);

@@ -12,9 +12,10 @@ test("the vectors are what this release makes", async () => {
   expect(JSON.parse(await vectorsText())).toEqual(vectors);
 });
 
-test("a custodian of this release opens the key file and reads the card of the vectors", async () => {
+test("a custodian of this release opens the key file, what it sealed for itself, and reads the card of the vectors", async () => {
   const { keys } = await openKeyFile(nobleCrypto, utf8(vectors.key_file.file), vectors.key_file.passphrase);
   expect(keys.toBytes()).toEqual(fromHex(vectors.key_file.keys));
+  expect(keys.openOwn(vectors.own.purpose, fromBase64(vectors.own.sealed))).toEqual(fromHex(vectors.own.plaintext));
   expect(readCard(nobleCrypto, vectors.card.card)).toEqual(vectors.card.card);
 });
 

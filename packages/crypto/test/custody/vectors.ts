@@ -84,6 +84,10 @@ export async function custodyVectors() {
       fingerprint: cardFingerprint(nobleCrypto, ada.card),
     },
     key_file: { passphrase: "pass\u0301word", file: fromUtf8(file), keys: hex(ada.keys.toBytes()) },
+    own: {
+      ...{ keys: hex(ada.keys.toBytes()), purpose: "share/crk-1", plaintext: hex(dealt[0]!.toBytes()) },
+      sealed: base64(ada.keys.sealOwn("share/crk-1", dealt[0]!.toBytes(), seeded("own"))),
+    },
     sealed_share: {
       ...{ password: "pass\u0301word", derived_key: hex(derived), crk_id: binding.crkId, index: 2, epoch: 1 },
       public_key: base64(crk.publicKey),

@@ -29,6 +29,7 @@ shares = [int.from_bytes(bytes.fromhex(s), "little") for s in given["generated"]
 print(json.dumps({
     "card": card_holds(card["card"]), "fingerprint": fingerprint(card["card"]),
     "keys": open_key_file(file["file"], file["passphrase"]).hex(),
+    "own": open_own(bytes.fromhex(given["own"]["keys"]), given["own"]["purpose"], b64(given["own"]["sealed"])).hex(),
     "share": opened.hex(), "hash": entry_hash(given["entry"]["entry"]), "info": info.decode(),
     "value": same(mul(value, BASE), at(polynomials[0], 2)),
     "shares": [same(mul(s, BASE), verifying(i + 1)) for i, s in enumerate(shares)],
@@ -44,6 +45,7 @@ test.skipIf(!python)("the documents are enough to open and to judge everything i
   expect(run.stderr).toBe("");
   expect(JSON.parse(run.stdout)).toEqual({
     ...{ card: true, fingerprint: vectors.card.fingerprint, keys: vectors.key_file.keys },
+    own: vectors.own.plaintext,
     ...{ share: vectors.sealed_share.signing_share, hash: vectors.entry.hash, info: vectors.package.info },
     ...{ value: true, shares: [true, true, true], verdicts: vectors.transcripts.map(({ verdict }) => verdict) },
   });
