@@ -13,6 +13,7 @@ import { readText } from "../read-config.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeSecret } from "../write-secret.ts";
 import type { AddCommand } from "./add-command.ts";
+import { addVerify } from "./custodian.ts";
 import { shareOf } from "./sign.ts";
 
 /**
@@ -23,6 +24,7 @@ export const addCeremony: AddCommand = (program, context) => {
   const ceremony = program.command("ceremony").description("root key ceremonies");
   addGeneration(ceremony, context);
   addSigning(ceremony, context);
+  addVerify(ceremony, context);
 };
 
 function addGeneration(ceremony: Command, { host, result }: CommandContext): void {

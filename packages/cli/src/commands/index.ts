@@ -6,6 +6,7 @@ import { addCeremony } from "./ceremony.ts";
 import { addClassify } from "./classify.ts";
 import { addCompletion } from "./completion.ts";
 import { addConfig } from "./config.ts";
+import { addCustodian } from "./custodian.ts";
 import { addDev } from "./dev.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEnroll } from "./enroll.ts";
@@ -29,6 +30,7 @@ export const commands: readonly AddCommand[] = [
   addOrg,
   addEnroll,
   addCeremony,
+  addCustodian,
   addSign,
   addAudit,
   addPolicy,
