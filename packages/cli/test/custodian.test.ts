@@ -65,6 +65,11 @@ describe("custodians hold a ceremony among themselves, by one file that they han
 
   test("the key is active when each has compared and confirmed one hash, and the witness too; the shares sign, and no file held another's", async () => {
     for (const name of custodians) expect((await act(JOIN, name)).json()).toMatchObject({ said: ["join", "commitment"] });
+    const [own, others] = await Promise.all(["ada", "bob"].map((name) => readFile(join(cwd, `${name}.state`))));
+    expect(String(own)).not.toContain("secret");
+    await writeFile(join(cwd, "ada.state"), others as Buffer);
+    expect((await act(TURN, "ada")).errors).toContain("decryption_failed");
+    await writeFile(join(cwd, "ada.state"), own as Buffer);
     for (const name of custodians) expect((await act(TURN, name)).json()).toMatchObject({ said: ["packages"] });
     for (const name of custodians) expect((await act(TURN, name)).json()).toMatchObject({ said: ["accepted"] });
     const { transcript } = (await act(TURN, "ada")).json() as { readonly transcript: string };

@@ -150,7 +150,7 @@ function addAct(custodian: Command, { host, result, exit }: CommandContext): voi
     .description("do what is one's to do in a ceremony, and write it behind the transcript; again whenever it comes round")
     .argument("<transcript>", "the file")
     .requiredOption("--keys <file>", "one's key file")
-    .option("--state <file>", "what is kept between two turns; secret, removed at the end")
+    .option("--state <file>", "what is kept between two turns, sealed by one's keys; removed at the end")
     .option("--join", "take the seat: threshold, people and witness are as agreed")
     .option("--confirm <hash>", "confirm the key, once all were seen to have this same hash")
     .option("--share <file>", "where one's share goes when the key is active; readable by its owner only")
@@ -191,17 +191,20 @@ async function turn(
 ): Promise<{ readonly told: object; readonly text: string; readonly failed: boolean }> {
   if (stateName === undefined) throw new CodedError("usage", "a seat needs --state");
   const path = resolve(host.cwd, stateName);
+  const purpose = `ceremony/${view.ceremony}`;
   const kept = await readFile(path).catch((error: { code?: unknown }) =>
     error.code === "ENOENT" ? undefined : unreadable(stateName)(error),
   );
   if (kept === undefined && join !== true)
     throw new CodedError("usage", `${view.start.seats.length} seats, ${thresholdText(view)}: add --join when this is as agreed`);
-  const state = kept === undefined ? takeSeat(view, keys, systemRandom) : CeremonyState.fromBytes(kept);
+  const state = kept === undefined ? takeSeat(view, keys, systemRandom) : CeremonyState.fromBytes(keys.openOwn(purpose, kept));
   const step = ceremonyStep(nodeCrypto, { keys, state, view, at: seconds(), ...(confirm === undefined ? {} : { confirm }) });
   const { outcome } = step;
   if (outcome.kind === "active" && shareName === undefined)
     throw new CodedError("usage", "the key is active: --share says where one's share goes");
-  await writeFile(`${path}.new`, step.state.toBytes(), { mode: 0o600 }).catch(unwritable(stateName));
+  await writeFile(`${path}.new`, keys.sealOwn(purpose, step.state.toBytes(), systemRandom), { mode: 0o600 }).catch(
+    unwritable(stateName),
+  );
   await rename(`${path}.new`, path);
   await append(step.entries);
   const said = step.entries.map((entry) => entry.act.type);
