@@ -5,7 +5,7 @@ import { type CompressionCodec, parquetReadObjects } from "hyparquet";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, test } from "vitest";
 import { classifyFile, classifyParquet, type RandomAccess } from "../../src/classify-files/index.ts";
-import { checkDeltaStrings, checkRuns } from "../../src/classify-files/parquet/check-page.ts";
+import { checkDeltaStrings, checkLevels, checkRuns } from "../../src/classify-files/parquet/check-page.ts";
 import { checkThrift } from "../../src/classify-files/parquet/check-thrift.ts";
 import { pageStart } from "../../src/classify-files/parquet/decode-page.ts";
 import { readParquet } from "../../src/classify-files/parquet/read-parquet.ts";
@@ -186,9 +186,22 @@ describe("hostile Parquet", () => {
 
   test("a run of two thousand million values in six bytes is refused before it is unpacked", () => {
     const run = new DataView(Uint8Array.of(0xfe, 0xff, 0xff, 0xff, 0x0f, 0x01).buffer);
-    expect(() => checkRuns(run, 0, 6, 1, 1000)).toThrow("more values");
+    expect(() => checkRuns(run, 0, 1, 1000)).toThrow("more values");
     const packed = new DataView(Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0x0f).buffer);
-    expect(() => checkRuns(packed, 0, 5, 0, 1000)).toThrow("more values");
+    expect(() => checkRuns(packed, 0, 0, 1000)).toThrow("more values");
+  });
+
+  test("a run is found where the decoder finds it: behind levels that end early, and behind packed values that take no bits", () => {
+    const huge = [0xfe, 0xff, 0xff, 0xff, 0x0f, 0x01];
+    const viewOf = (...bytes: readonly number[]) => new DataView(Uint8Array.from(bytes).buffer);
+    // Two levels in two bytes, where four are claimed: the decoder goes on in what follows.
+    const early = viewOf(0x04, 0x01, ...huge);
+    expect(() => checkLevels(early, 0, 2, 1, 4)).toThrow("more values");
+    expect(() => checkLevels(early, 0, 2, 1, 2)).not.toThrow();
+    for (const packed of [0x01, 0x03]) {
+      expect(() => checkRuns(viewOf(packed, 0x00, ...huge), 0, 0, 1000)).toThrow("more values");
+      expect(() => checkRuns(viewOf(packed, 0x00, 0x02), 0, 0, 9)).not.toThrow();
+    }
   });
 
   test("strings that repeat their whole past are refused before they are unpacked", () => {

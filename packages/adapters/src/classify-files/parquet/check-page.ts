@@ -17,18 +17,34 @@ interface Position {
   offset: number;
 }
 
-/** Walks the runs of an RLE / bit-packed hybrid (Parquet encodings, section RLE) without unpacking them. Throws {@link PageTooLarge} beyond `count` values. */
-export function checkRuns(view: DataView, start: number, end: number, width: number, count: number): void {
+/**
+ * Walks the runs of an RLE / bit-packed hybrid (Parquet encodings, section RLE) without unpacking them, byte by byte as the decoder does.
+ * Gives how many values they hold, no further than `count`. Throws {@link PageTooLarge} beyond `count` values.
+ */
+function walkRuns(view: DataView, start: number, end: number, width: number, count: number): number {
   const at: Position = { view, offset: start };
-  for (let seen = 0; seen < count && at.offset < end; ) {
+  let seen = 0;
+  while (seen < count && at.offset < end) {
     const header = varint(at);
     const packed = header % 2 === 1;
     const values = packed ? Math.floor(header / 2) * 8 : header / 2;
     // The last group of eight may be padded.
     if (values > count - seen + 7) throw new PageTooLarge();
-    at.offset += packed ? (values / 8) * width : (width + 7) >> 3;
+    // The decoder takes a byte of packed values even where there are none, or they have no width.
+    at.offset += packed ? Math.max(1, (values / 8) * width) : (width + 7) >> 3;
     seen += values;
   }
+  return seen;
+}
+
+/** Levels, of which there are `count`. Throws {@link PageTooLarge} for more, and for fewer: the decoder would read on in what stands behind them. */
+export function checkLevels(view: DataView, start: number, end: number, width: number, count: number): void {
+  if (walkRuns(view, start, end, width, count) < count) throw new PageTooLarge();
+}
+
+/** Values up to the end of the page: nulls are not among them, so there may be fewer than `count`. Throws {@link PageTooLarge} for more. */
+export function checkRuns(view: DataView, start: number, width: number, count: number): void {
+  walkRuns(view, start, view.byteLength, width, count);
 }
 
 /** Sum of the lengths that DELTA_BYTE_ARRAY would unpack: prefixes repeat what came before, so they can grow far beyond the page. */

@@ -4,7 +4,7 @@ import { convert, convertWithDictionary, DEFAULT_PARSERS } from "hyparquet/src/c
 import { readDataPage, readDataPageV2 } from "hyparquet/src/datapage.js";
 import { readPlain } from "hyparquet/src/plain.js";
 import { getMaxDefinitionLevel, getMaxRepetitionLevel } from "hyparquet/src/schema.js";
-import { checkDeltaStrings, checkRuns, MAX_PAGE_BYTES, MAX_PAGE_VALUES, PageTooLarge } from "./check-page.ts";
+import { checkDeltaStrings, checkLevels, checkRuns, MAX_PAGE_BYTES, MAX_PAGE_VALUES, PageTooLarge } from "./check-page.ts";
 import { checkThrift } from "./check-thrift.ts";
 import { decompress } from "./decompress.ts";
 
@@ -79,8 +79,10 @@ export function valuesOf(
   const view = viewOf(page);
   const { repetition, definition } = levelsOf(decoder);
   const split = v2.repetition_levels_byte_length;
-  if (repetition > 0) checkRuns(view, 0, split, widthOf(repetition), start.values);
-  if (definition > 0) checkRuns(view, split, levels, widthOf(definition), start.values);
+  if (repetition > 0) checkLevels(view, 0, split, widthOf(repetition), start.values);
+  if (definition > 0) checkLevels(view, split, levels, widthOf(definition), start.values);
+  // The decoder takes what should not be there for values.
+  else if (levels > split) throw new PageTooLarge();
   checkValues(view, levels, v2.encoding, start.values, decoder);
   const { dataPage } = readDataPageV2(page, { ...header, data_page_header_v2: { ...v2, is_compressed: false } }, decoder);
   return convertWithDictionary(dataPage, dictionary, v2.encoding, decoder);
@@ -116,7 +118,7 @@ function checkPage(page: Uint8Array, values: number, encoding: Encoding, decoder
     const length = view.getUint32(offset, true);
     offset += 4;
     if (length > page.length - offset) throw new PageTooLarge();
-    checkRuns(view, offset, offset + length, widthOf(level), values);
+    checkLevels(view, offset, offset + length, widthOf(level), values);
     offset += length;
   }
   checkValues(view, offset, encoding, values, decoder);
@@ -129,8 +131,8 @@ function checkValues(view: DataView, offset: number, encoding: Encoding, values:
   } else if (encoding === "RLE" || encoding === "PLAIN_DICTIONARY" || encoding === "RLE_DICTIONARY") {
     if (offset >= end) return;
     // Booleans have their length before the runs, indexes their width.
-    if (type === "BOOLEAN") checkRuns(view, offset + 4, end, 1, values);
-    else checkRuns(view, offset + 1, end, view.getUint8(offset), values);
+    if (type === "BOOLEAN") checkRuns(view, offset + 4, 1, values);
+    else checkRuns(view, offset + 1, view.getUint8(offset), values);
   }
 }
 
