@@ -20,11 +20,19 @@ export type CeremonyOutcome =
   | { readonly kind: "waiting" }
   /** Every package holds for everybody: a person compares the hash with the others, by another channel, and confirms it. */
   | { readonly kind: "confirm"; readonly transcript: string; readonly crk: CrkPublic }
+  /**
+   * What the person confirms is not this transcript: the others see another one, of other people perhaps. Nothing was said; never
+   * confirm this one instead.
+   */
+  | { readonly kind: "other_hash"; readonly transcript: string }
   | { readonly kind: "active"; readonly transcript: string; readonly crk: CrkPublic; readonly share: Share }
   | { readonly kind: "failed"; readonly blame?: Blame }
   | { readonly kind: "ended" }
-  /** By this client's clock the ceremony's end has passed while acts were still awaited. */
-  | { readonly kind: "expired" }
+  /**
+   * By this client's clock the ceremony's end has passed while acts were still awaited. With an own confirmation in it, the key may be
+   * active in a longer transcript: keep the state, and ask for the whole.
+   */
+  | { readonly kind: "expired"; readonly confirmed: boolean }
   /** Shorter than what was seen before, so perhaps an older part of it: ask again. */
   | { readonly kind: "behind" }
   /** Not what was seen before: who relays shows different people different transcripts. This client does nothing more in it. */
@@ -32,12 +40,16 @@ export type CeremonyOutcome =
   /** Somebody else acts with these keys, or this client's state was lost. */
   | { readonly kind: "foreign" };
 
+/** Where a ceremony stands for its witness: `waiting` once its entry is in. */
+export type WitnessOutcome = Exclude<CeremonyOutcome, { readonly kind: "active" }>;
+
 /** What a client does next, given what it was shown. */
 export interface CeremonyStep {
   /** To be saved before the entries are sent. */
   readonly state: CeremonyState;
   /** To be sent in this order. What is lost or refused because another came first is made anew by the next step. */
   readonly entries: readonly TranscriptEntry[];
+  /** Where the ceremony stands once the entries are in; `active` only when it was shown so. */
   readonly outcome: CeremonyOutcome;
 }
 
@@ -113,7 +125,7 @@ export function ceremonyStep(
   const seat = new Seat(provider, input);
   const next = state.after(view);
   if (seat.isForeign()) return { state: next, entries: [], outcome: { kind: "foreign" } };
-  return { state: next, entries: seat.entries(), outcome: seat.outcome() };
+  return { state: next, ...seat.step() };
 }
 
 /** The act of a custodian or witness who confirms what a transcript has made. Throws `protocol_invalid` before all have accepted. */
@@ -121,6 +133,60 @@ export function confirmationOf(type: "confirmation" | "witness", view: Transcrip
   const { transcript, crk } = view;
   if (transcript === undefined || crk === undefined) throw cryptoError("protocol_invalid", "there is nothing to confirm yet");
   return { type, transcript, public_key: base64(crk.publicKey) };
+}
+
+/**
+ * One step of the witness, who has no seat and no state: once all have accepted, and the hash that a person has compared is the
+ * transcript's, the entry that says so.
+ */
+export function witnessStep(
+  provider: CryptoProvider,
+  {
+    keys,
+    view,
+    at,
+    confirm,
+  }: { readonly keys: CustodianKeys; readonly view: TranscriptView; readonly at: number; readonly confirm?: string },
+): { readonly entries: readonly TranscriptEntry[]; readonly outcome: WitnessOutcome } {
+  if (view.start.witness.signing_key !== base64(keys.signingKey))
+    throw cryptoError("protocol_invalid", "these keys are not the witness's");
+  const meant = view.status === "open" && !view.witnessed && at <= view.start.expires_at;
+  const acts = meant && view.transcript !== undefined && view.transcript === confirm ? [confirmationOf("witness", view)] : [];
+  const { entries, after } = said(provider, { keys, view, at, author: view.start.witness.custodian_id }, acts);
+  return { entries, outcome: openOutcome(after, at, after.witnessed, confirm) };
+}
+
+/** Acts as signed entries behind a view, and the view behind them. */
+function said(
+  provider: CryptoProvider,
+  by: { readonly keys: CustodianKeys; readonly view: TranscriptView; readonly at: number; readonly author: string },
+  acts: readonly Act[],
+): { readonly entries: readonly TranscriptEntry[]; readonly after: TranscriptView } {
+  let after = by.view;
+  const entries = acts.map((act) => {
+    const entry = signEntry(by.keys, { ceremony: by.view.ceremony, author: by.author, at: by.at }, act, after);
+    const admission = admitEntry(provider, after, entry);
+    // INVARIANT: a client says only what everybody admits.
+    if (!admission.admitted) throw cryptoError("protocol_invalid", `the entry would be refused: ${admission.reason}`);
+    after = admission.view;
+    return entry;
+  });
+  return { entries, after };
+}
+
+/** Where a ceremony stands for somebody who has confirmed it or not; of one that is active the custodian knows more. */
+function openOutcome(
+  { status, start, transcript, crk, blame }: TranscriptView,
+  at: number,
+  confirmed: boolean,
+  confirm: string | undefined,
+): WitnessOutcome {
+  if (status === "failed") return { kind: "failed", ...(blame === undefined ? {} : { blame }) };
+  if (status === "ended") return { kind: "ended" };
+  if (status === "open" && at > start.expires_at) return { kind: "expired", confirmed };
+  if (transcript === undefined || crk === undefined) return { kind: "waiting" };
+  if (confirm !== undefined && confirm !== transcript) return { kind: "other_hash", transcript };
+  return confirmed ? { kind: "waiting" } : { kind: "confirm", transcript, crk };
 }
 
 /** One custodian before one view. */
@@ -149,29 +215,19 @@ class Seat {
     );
   }
 
-  entries(): readonly TranscriptEntry[] {
+  step(): Pick<CeremonyStep, "entries" | "outcome"> {
     const { keys, view, at } = this.#input;
     const author = view.start.seats[this.#seat - 1]?.custodian_id ?? "";
-    let after = view;
-    return this.#acts().map((act) => {
-      const entry = signEntry(keys, { ceremony: view.ceremony, author, at }, act, after);
-      const admission = admitEntry(this.#provider, after, entry);
-      // INVARIANT: a client says only what everybody admits.
-      if (!admission.admitted) throw cryptoError("protocol_invalid", `the entry would be refused: ${admission.reason}`);
-      after = admission.view;
-      return entry;
-    });
+    const { entries, after } = said(this.#provider, { keys, view, at, author }, this.#acts());
+    return { entries, outcome: this.#outcome(after) };
   }
 
-  outcome(): CeremonyOutcome {
-    const { view, at } = this.#input;
-    const { status, transcript, crk, blame } = view;
-    if (status === "failed") return { kind: "failed", ...(blame === undefined ? {} : { blame }) };
-    if (status === "ended") return { kind: "ended" };
-    if (status === "open" && at > view.start.expires_at) return { kind: "expired" };
-    if (transcript === undefined || crk === undefined) return { kind: "waiting" };
-    if (status === "active") return { kind: "active", transcript, crk, share: this.#dealing.share(view, this.#received()) };
-    return view.confirmed.has(this.#seat) ? { kind: "waiting" } : { kind: "confirm", transcript, crk };
+  #outcome(after: TranscriptView): CeremonyOutcome {
+    const { view, confirm } = this.#input;
+    const { transcript, crk } = view;
+    if (view.status === "active" && transcript !== undefined && crk !== undefined)
+      return { kind: "active", transcript, crk, share: this.#dealing.share(view, this.#received()) };
+    return openOutcome(after, this.#input.at, after.confirmed.has(this.#seat), confirm);
   }
 
   #acts(): readonly Act[] {

@@ -10,7 +10,15 @@ export type {
   StartAct,
 } from "./act.ts";
 export { type Admission, type AdmissionOptions, admitEntry, type EntryRefusal } from "./admit-entry.ts";
-export { type CeremonyOutcome, type CeremonyStep, ceremonyStep, confirmationOf, takeSeat } from "./ceremony-client.ts";
+export {
+  type CeremonyOutcome,
+  type CeremonyStep,
+  ceremonyStep,
+  confirmationOf,
+  takeSeat,
+  type WitnessOutcome,
+  witnessStep,
+} from "./ceremony-client.ts";
 export { CeremonyState } from "./ceremony-state.ts";
 export { type CustodianCard, cardFingerprint, custodianCard, readCard } from "./custodian-card.ts";
 export { CustodianKeys } from "./custodian-keys.ts";

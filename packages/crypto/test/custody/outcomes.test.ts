@@ -1,0 +1,84 @@
+import { base64, nobleCrypto } from "@seneschal/crypto";
+import { seeded } from "@seneschal/crypto/arbitraries";
+import { ceremonyStep, type TranscriptEntry, witnessStep } from "@seneschal/crypto/custody";
+import { describe, expect, test } from "vitest";
+import { sealPackage } from "../../src/custody/ceremony-package.ts";
+import { begun, CEREMONY, custodians, NOW, person, startOf, witness } from "./rig.ts";
+
+/** A ceremony of 2 of 3 in which all have accepted. */
+function accepted() {
+  const ceremony = begun(startOf(3, 2));
+  for (let i = 0; i < 4; i++)
+    for (const seat of [1, 2, 3]) for (const entry of ceremony.step(seat, undefined, false).entries) ceremony.relay.post(entry);
+  const { view } = ceremony.relay;
+  const as = (seat: number, more: { readonly confirm?: string; readonly at?: number } = {}) =>
+    ceremonyStep(nobleCrypto, {
+      ...{ keys: custodians(3)[seat - 1]!.keys, state: ceremony.states[seat - 1]!, view: ceremony.relay.view, at: NOW },
+      ...more,
+    });
+  return { ...ceremony, transcript: view.transcript as string, as };
+}
+const other = base64(new Uint8Array(32));
+
+describe("a step tells where the ceremony stands once its entries are in", () => {
+  test("who accepts last is shown the hash, who has confirmed waits for the others", () => {
+    const { relay, step } = begun(startOf(3, 2));
+    const turn = (seat: number) => {
+      const made = step(seat, undefined, false);
+      for (const entry of made.entries) relay.post(entry);
+      return made.outcome.kind;
+    };
+    for (let i = 0; i < 2; i++) for (const seat of [1, 2, 3]) expect(turn(seat)).toBe("waiting");
+    expect([1, 2, 3].map(turn)).toEqual(["waiting", "waiting", "confirm"]);
+    const { as, transcript } = accepted();
+    expect(as(1, { confirm: transcript })).toMatchObject({ entries: [expect.anything()], outcome: { kind: "waiting" } });
+  });
+
+  test("who complains is told that the ceremony has failed, and who is to blame", () => {
+    const { relay, step } = begun(startOf(3, 2));
+    for (let i = 0; i < 1; i++) for (const seat of [1, 2, 3]) for (const entry of step(seat).entries) relay.post(entry);
+    const ada = person("ada");
+    const { round, joined } = relay.view;
+    const sealed = [2, 3].map((to) => {
+      const place = { ceremony: CEREMONY, from: 1, to, transcript: round as string };
+      return sealPackage(nobleCrypto, place, joined.get(to) ?? "", new Uint8Array(32).fill(7), seeded(`bad/${to}`));
+    });
+    expect(relay.say(ada, { type: "packages", sealed })).toBeUndefined();
+    for (const entry of step(2).entries) relay.post(entry);
+    expect(step(2)).toMatchObject({
+      entries: [{ act: { type: "complaint" } }],
+      outcome: { kind: "failed", blame: { seat: 1, reason: "package" } },
+    });
+  });
+
+  test("a hash that is not this transcript's is told as another one, by custodian and witness, and nothing is said", () => {
+    const { as, transcript, relay } = accepted();
+    expect(as(1, { confirm: other })).toMatchObject({ entries: [], outcome: { kind: "other_hash", transcript } });
+    const seen = { keys: witness.keys, view: relay.view, at: NOW };
+    expect(witnessStep(nobleCrypto, { ...seen, confirm: other })).toEqual({
+      entries: [],
+      outcome: { kind: "other_hash", transcript },
+    });
+    expect(witnessStep(nobleCrypto, seen)).toMatchObject({ entries: [], outcome: { kind: "confirm", transcript } });
+  });
+
+  test("who is late says nothing that everybody would refuse, and knows whether its own word is in", () => {
+    const { as, transcript, relay } = accepted();
+    const late = NOW + 3601;
+    const by = { keys: witness.keys, view: relay.view, at: late, confirm: transcript };
+    expect(witnessStep(nobleCrypto, by)).toEqual({ entries: [], outcome: { kind: "expired", confirmed: false } });
+    for (const entry of as(1, { confirm: transcript }).entries as readonly TranscriptEntry[]) relay.post(entry);
+    expect(as(1, { at: late, confirm: transcript }).outcome).toEqual({ kind: "expired", confirmed: true });
+    expect(as(2, { at: late, confirm: transcript }).outcome).toEqual({ kind: "expired", confirmed: false });
+  });
+
+  test("the witness's entry makes the key active when all have confirmed; nobody else witnesses", () => {
+    const { as, transcript, relay } = accepted();
+    for (const seat of [1, 2, 3]) for (const entry of as(seat, { confirm: transcript }).entries) relay.post(entry);
+    const { entries } = witnessStep(nobleCrypto, { keys: witness.keys, view: relay.view, at: NOW, confirm: transcript });
+    expect(entries.map((entry) => relay.post(entry))).toEqual([undefined]);
+    expect(relay.view.status).toBe("active");
+    const ada = { keys: person("ada").keys, view: relay.view, at: NOW };
+    expect(() => witnessStep(nobleCrypto, ada)).toThrow(expect.objectContaining({ code: "protocol_invalid" }));
+  });
+});
