@@ -50,7 +50,7 @@ import { createKeyManager, type KeyManager } from "./keys/key-manager.ts";
 import { createTenantKeys, type TenantKeys } from "./keys/tenant-keys.ts";
 import { createStorageMetrics, type StorageMetrics } from "./metrics.ts";
 import { type Notifications, openNotifications } from "./notify/open-notifications.ts";
-import { countBuckets } from "./objects/bucket-usage.ts";
+import { countBucket, countsToGoOn } from "./objects/bucket-usage.ts";
 import { createReadAhead } from "./objects/read-ahead.ts";
 import type { ObjectServices } from "./objects/services.ts";
 import type { NodeReport } from "./peers/node-report.ts";
@@ -432,8 +432,10 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     for (const [step, work] of Object.entries(coordination))
       if (leads) await background.step(step, work);
       else background.skip(step);
-    if (!leads) {
-      for (const step of ["expired backups", "expired versions"]) background.skip(step);
+    if (leads)
+      await background.each("bucket usage", countsToGoOn(store), ({ bucket, pages }) => countBucket(store, bucket, pages));
+    else {
+      for (const step of ["expired backups", "expired versions", "bucket usage"]) background.skip(step);
       metrics.notificationsWaiting.reset();
     }
     await background.step("counters", () => shards.save());
@@ -485,7 +487,6 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
         }),
       );
     },
-    "bucket usage": () => countBuckets(context),
     notifications: () => notifications.watch(),
     "crypto-shred": () => tenants.finishShreds(),
     repair: () => repairUnderReplicated(parts),

@@ -216,6 +216,40 @@ test("what was there before the quota counts; a count that was not brought to it
   await rig.dispose();
 });
 
+test("a round waits for so much of a count and no more; a bucket that cannot be counted keeps no other from its turn", async () => {
+  const rig = await openBucketRig();
+  const objects = 25_000;
+  for (let at = 0; at < objects; at += 1000)
+    await rig.store.commit({
+      commitId: `fill-${at}`,
+      puts: Array.from({ length: 1000 }, (_, i) => {
+        const key = String(at + i).padStart(6, "0");
+        return { coll: "storage_objects", id: key, doc: { bucket, key, tenant, size: 2, body: { kind: "none" } } };
+      }),
+    });
+  await createBucket(rig.node.objects, tenant, "broken", "us-east-1");
+  const { store } = rig.node.context;
+  const list = store.list.bind(store);
+  const away = vi.spyOn(store, "list").mockRejectedValue(Object.assign(new Error("away"), { code: "away" }));
+  for (const name of ["broken", bucket])
+    await setBucketQuota(rig.node.objects, name, { max_bytes: 60_000 }, operator).catch(() => undefined);
+  away.mockImplementation((coll, index, prefix, options) =>
+    prefix[0] === "broken" ? Promise.reject(new Error("damaged")) : list(coll, index, prefix, options),
+  );
+  await rig.node.tick();
+  const { counting, used_objects } = await readBucketQuota(rig.node.objects, bucket);
+  expect([counting, (used_objects ?? 0) > 0, rig.node.background.failing()]).toEqual([true, true, ["bucket usage"]]);
+  away.mockRestore();
+  for (let round = 0; round < 5; round++) await rig.node.tick();
+  const counted = await Promise.all([bucket, "broken"].map((name) => readBucketQuota(rig.node.objects, name)));
+  expect(counted.map(({ counting, used_objects }) => [counting, used_objects])).toEqual([
+    [false, objects],
+    [false, 0],
+  ]);
+  expect(rig.node.background.failing()).toEqual([]);
+  await rig.dispose();
+});
+
 test("what a quota refuses leaves nothing behind, of a body whose length was not told neither; nor does a bucket that goes", async () => {
   const rig = await openBucketRig({ max_bytes: 5_000_000 });
   const chunks = () => rig.store.count("storage_chunks", "by_id", []);

@@ -125,10 +125,15 @@ export async function countBucket(store: DocumentStore, bucket: string, pages = 
   return false;
 }
 
-/** Counts on where a count was not brought to its end. */
-export async function countBuckets({ store }: Pick<ObjectServices["context"], "store">): Promise<void> {
-  const { items } = await store.list("storage_usage", "counting", [], { limit: 1000 });
-  for (const { id } of items) await countBucket(store, id);
+/** How many pages of 500 versions the cluster's background work counts in one of its rounds: all else of the round waits for them. */
+const pagesPerRound = 40;
+
+/** Buckets whose count was not brought to its end, each with its share of what one round counts. */
+export async function countsToGoOn(
+  store: DocumentStore,
+): Promise<readonly { readonly bucket: string; readonly pages: number }[]> {
+  const { items } = await store.list("storage_usage", "counting", [], { limit: pagesPerRound });
+  return items.map(({ id }) => ({ bucket: id, pages: Math.floor(pagesPerRound / items.length) }));
 }
 
 function nextCounting({ coll }: Counting, last: Stored | undefined, cursor: string | undefined): Counting | undefined {
