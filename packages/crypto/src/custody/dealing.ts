@@ -1,7 +1,7 @@
 import { fromBase64 } from "../bytes.ts";
 import { type CrkPublic, crkFromJson } from "../threshold/crk.ts";
 import { acceptsBroadcast, type DkgBroadcast, generatedPublic } from "../threshold/dkg-public.ts";
-import { refreshedPublic } from "../threshold/resharing.ts";
+import { refreshedPublic, refreshes } from "../threshold/resharing.ts";
 import type { CommitmentAct, StartAct } from "./act.ts";
 
 /** How many shares make the key that a ceremony is about. */
@@ -22,12 +22,7 @@ export function dealOf(seat: number, { commitments }: CommitmentAct) {
 /** Whether a seat's commitment is one: of the right degree, in the group, and with a proof, or zero where it must be zero. */
 export function acceptsCommitment(start: StartAct, seat: number, act: CommitmentAct): boolean {
   if (start.kind === "generate") return acceptsBroadcast(broadcastOf(seat, act), start.threshold);
-  try {
-    refreshedPublic(crkFromJson(start.crk), [dealOf(seat, act)]);
-    return true;
-  } catch {
-    return false;
-  }
+  return refreshes(dealOf(seat, act).commitments, start.crk.threshold);
 }
 
 /** The public half that all commitments make. Throws `protocol_invalid` when they cancel each other out. */

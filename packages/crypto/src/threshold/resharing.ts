@@ -44,6 +44,19 @@ export function dealRefresh(crk: CrkPublic, from: number, random: Random): Deal 
   return deal(from, [0n, ...randomScalars(crk.threshold - 1, random)], crk.total);
 }
 
+/**
+ * Whether one dealer's commitments refresh a key of this threshold: of its degree, in the group, and zero at zero. Looks at these
+ * points alone, so that it costs the threshold and not the number of holders: {@link refreshedPublic} is for all deals together.
+ */
+export function refreshes(commitments: readonly Uint8Array[], threshold: number): boolean {
+  if (commitments.length !== threshold) return false;
+  try {
+    return commitments.map((c, k) => readPoint(c, k === 0 ? "allowed" : "refused"))[0]?.is0() === true;
+  } catch {
+    return false;
+  }
+}
+
 /** The public half after a refresh. Throws `cheating` naming dealers whose constant term is not zero or whose degree is wrong. */
 export function refreshedPublic(crk: CrkPublic, deals: readonly Pick<Deal, "from" | "commitments">[]): CrkPublic {
   const polynomials = readDeals(deals, (points) => points.length === crk.threshold && points[0]?.is0() === true);
