@@ -321,3 +321,34 @@ test("EDQUOT: what is beyond the quota when it is to be durable is given up and 
   expect([rig.node.background.failing(), await usageOf(rig)]).toEqual([[], { bytes: 4000, objects: 1 }]);
   await rig.dispose();
 });
+
+test("what one bucket has no room for makes no client of another write again, nor one of its own that lost nothing; operators hear of it once", async () => {
+  const rig = await openBucketRig({ max_bytes: 5000 });
+  await put(rig, "f", 4000);
+  await put(rig, "g", 0);
+  const nfs = await openNfsRig({ rig, exports: [{ bucket }, { path: "/other" }] });
+  await nfs.put("theirs", pattern(10));
+  const [own, other] = [await mountData(nfs), await mountData(nfs, undefined, "/other")];
+  const [f, g, theirs] = [await own.walk("f"), await own.walk("g"), await other.walk("theirs")];
+  const write = (handle: Uint8Array, size: number, stable: "UNSTABLE" | "FILE_SYNC") =>
+    own.client.call("WRITE", { handle, offset: 0n, count: size, stable, data: pattern(size, 9) });
+  const commit = (handle: Uint8Array) => own.client.call("COMMIT", { handle, offset: 0n, count: 0 });
+  const hex = (reply: { readonly verifier: Uint8Array }) => Buffer.from(reply.verifier).toString("hex");
+  const before = hex(okOf(await write(theirs, 500, "UNSTABLE")));
+  expect(hex(okOf(await write(g, 500, "UNSTABLE")))).toBe(before);
+  expect(statusName((await write(f, 6000, "FILE_SYNC")).status)).toBe("EDQUOT");
+  // Who was refused has been told so, and nobody else wrote to that file.
+  expect(hex(okOf(await commit(g)))).toBe(before);
+  const seen = new Set([before]);
+  for (let i = 0; i < 3; i++) {
+    okOf(await write(f, 6000, "UNSTABLE"));
+    expect(statusName((await write(f, 10, "FILE_SYNC")).status)).toBe("EDQUOT");
+    seen.add(hex(okOf(await commit(f))));
+  }
+  expect(seen.size).toBe(4);
+  expect(hex(okOf(await commit(theirs)))).toBe(before);
+  const said = rig.node.events.query({ severity: "warning", since: 0, limit: 100 });
+  expect(said.filter(({ details }) => details["error"] === "QuotaExceeded")).toMatchObject([{ details: { bucket } }]);
+  await nfs.leave();
+  await rig.dispose();
+});

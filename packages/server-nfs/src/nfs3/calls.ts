@@ -68,7 +68,7 @@ export const nfsCalls: { readonly [P in Exclude<NfsProcedure, "NULL">]: Call<P> 
       if (count > data.length) throw fileError("EINVAL", "fewer bytes than the call says");
       const written = await files.write(caller, handle, toSize(offset), data.subarray(0, count), stable !== "UNSTABLE");
       const committed = written.stable ? "FILE_SYNC" : "UNSTABLE";
-      return { wcc: toWcc(written), count, committed, verifier: files.verifier };
+      return { wcc: toWcc(written), count, committed, verifier: written.verifier };
     },
   },
   CREATE: {
@@ -171,7 +171,10 @@ export const nfsCalls: { readonly [P in Exclude<NfsProcedure, "NULL">]: Call<P> 
   },
   COMMIT: {
     failure: { wcc: noWcc },
-    run: async (files, caller, { handle }) => ({ wcc: toWcc(await files.commit(caller, handle)), verifier: files.verifier }),
+    async run(files, caller, { handle }) {
+      const committed = await files.commit(caller, handle);
+      return { wcc: toWcc(committed), verifier: committed.verifier };
+    },
   },
 };
 

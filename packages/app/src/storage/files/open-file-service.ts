@@ -46,6 +46,7 @@ import { createContentReader } from "./read-content.ts";
 import type { NfsConfig } from "./settings.ts";
 import { maxFileSize, storeChanged } from "./store-content.ts";
 import { createWriteBack } from "./write-back.ts";
+import { createWriteVerifiers } from "./write-verifiers.ts";
 
 /** What the file service stands on. */
 export interface FileServiceParts {
@@ -64,6 +65,9 @@ export interface OpenFileService extends FileService {
 
 const [self, above] = [1n, 2n];
 
+/** How often operators hear of one bucket that is full, milliseconds: its clients try again and again. */
+const warnEveryMs = 60_000;
+
 /** Files over the objects of a node, for clients that the exports name. */
 export function openFileService(parts: FileServiceParts): OpenFileService {
   const { services, authorisation, background, devices } = parts;
@@ -78,18 +82,26 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
     locked(`file ${decodeHandle(handle).fileId}`, work);
   const withNames = <T>(caller: FileCaller, handle: Uint8Array, work: () => Promise<T>): Promise<T> =>
     locked(`names ${exports.byFsid(caller, decodeHandle(handle).fsid).bucket}`, work);
-  let verifier = context.random(8);
+  const verifiers = createWriteVerifiers(context.random(8));
+  const warned = new Map<string, number>();
   const pending = createWriteBack(
     services,
     content,
     (file) => tree.fileOf(BigInt(`0x${file}`)),
-    (file, error) => {
-      verifier = context.random(8);
-      const severity = isCoded(error, "QuotaExceeded") ? "warning" : "error";
-      context.emit(severity, "node", "what a client wrote by NFS could not be stored: it is told to write it again", {
-        file,
-        error: isCoded(error) ? error.code : "unknown",
-      });
+    ({ file, bucket, told }, error) => {
+      if (!told) verifiers.renew(bucket);
+      const full = isCoded(error, "QuotaExceeded");
+      const now = context.clock.now();
+      if (full && (told || now - (warned.get(bucket) ?? Number.NEGATIVE_INFINITY) < warnEveryMs)) return;
+      if (full) warned.set(bucket, now);
+      context.emit(
+        full ? "warning" : "error",
+        "node",
+        told
+          ? "what a client wrote by NFS could not be stored"
+          : "what a client wrote by NFS could not be stored: it is told to write it again",
+        { bucket, file, error: isCoded(error) ? error.code : "unknown" },
+      );
     },
   );
   const flushLocked = (file: string): Promise<void> => locked(`file ${BigInt(`0x${file}`)}`, () => pending.flush(file));
@@ -252,9 +264,6 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
   };
 
   const files: FileService = {
-    get verifier() {
-      return verifier;
-    },
     maxFileSize,
     exports: (caller) => exports.visible(caller),
     async mount(caller, path) {
@@ -349,22 +358,24 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
         if (!mayTransfer(user, before, "write")) throw fileError("EACCES", "the file's mode does not allow it");
         if (offset + bytes.length > maxFileSize) throw fileError("EFBIG", `a file has at most ${maxFileSize} bytes`);
         const { file } = node.record.doc;
+        const alone = pending.pending(node) === undefined;
         const take = () => pending.write(node, offset, bytes);
         await take().catch(async (error: unknown) => {
           if (!isCoded(error, "MemoryExhausted")) throw error;
           // What of this file is in the way is made durable; others' in their own time.
-          await pending.flush(file);
+          await pending.flush(file, alone);
           await take();
         });
         const durable = stable || pending.bytes > limit;
-        if (durable) await pending.flush(file);
-        return { ...told(durable ? await again(caller, handle) : node, before), stable: durable };
+        if (durable) await pending.flush(file, alone);
+        const after = durable ? await again(caller, handle) : node;
+        return { ...told(after, before), stable: durable, verifier: verifiers.of(node.from.bucket) };
       }),
     commit: (caller, handle) =>
       withFile(handle, async () => {
         const { node, before } = await openToChange(caller, handle);
         await pending.flush(node.record.doc.file);
-        return told(await again(caller, handle), before);
+        return { ...told(await again(caller, handle), before), verifier: verifiers.of(node.from.bucket) };
       }),
     create: (caller, handle, name, creation) =>
       withNames(caller, handle, async () => {
@@ -474,10 +485,8 @@ function asFiles(files: FileService): FileService {
     };
   };
   return {
-    get verifier() {
-      return files.verifier;
-    },
-    ...{ maxFileSize: files.maxFileSize, exports: files.exports },
+    maxFileSize: files.maxFileSize,
+    exports: files.exports,
     mount: wrap(files.mount),
     attributes: wrap(files.attributes),
     set: wrap(files.set),

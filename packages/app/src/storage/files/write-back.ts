@@ -14,8 +14,11 @@ export interface WriteBack {
   read(node: FileNode, from: number, to: number): Promise<Buffer>;
   /** Size and time of a file that was written; `undefined` where nothing is pending. */
   pending(node: FileNode): { readonly size: number; readonly modifiedAt: number } | undefined;
-  /** Makes durable what was written to a file. When it throws for good, what was written is given up. */
-  flush(file: string): Promise<void>;
+  /**
+   * Makes durable what was written to a file. When it throws for good, what was written is given up; `told`: all of it is of the call that
+   * asks, which hears so.
+   */
+  flush(file: string, told?: boolean): Promise<void>;
   /** Forgets what was written to a file that is removed. */
   discard(file: string): Promise<void>;
   /** Files that have something pending, the one that waits longest first. */
@@ -30,6 +33,7 @@ interface Page {
 }
 
 interface Pending {
+  readonly bucket: string;
   readonly pages: Map<number, Page>;
   readonly staged: Map<number, StagedChunk>;
   end: number;
@@ -37,12 +41,19 @@ interface Pending {
   readonly since: number;
 }
 
-/** `look`: the file as it is now, by its id; `onGivenUp`: what was written to a file is lost, its clients must write it again. */
+/** What was written to a file and is lost: its clients must write it again. `told`: there is only the one that hears of it. */
+export interface GivenUp {
+  readonly file: string;
+  readonly bucket: string;
+  readonly told: boolean;
+}
+
+/** `look`: the file as it is now, by its id. */
 export function createWriteBack(
   services: ObjectServices,
   content: ContentReader,
   look: (file: string) => Promise<Pick<FileNode, "object"> | undefined>,
-  onGivenUp: (file: string, error: unknown) => void,
+  onGivenUp: (givenUp: GivenUp, error: unknown) => void,
 ): WriteBack {
   const { context, memory } = services;
   const files = new Map<string, Pending>();
@@ -84,7 +95,7 @@ export function createWriteBack(
     return page;
   };
 
-  const flush = async (file: string): Promise<void> => {
+  const flush = async (file: string, told = false): Promise<void> => {
     const pending = files.get(file);
     if (pending === undefined) return;
     for (let attempt = 0; attempt < 50; attempt++) {
@@ -99,7 +110,7 @@ export function createWriteBack(
         // What a tenant has no quota for would take the memory of others until it has.
         if (storageErrorKind(error)?.class !== "retriable" || isCoded(error, "QuotaExceeded")) {
           await forget(file);
-          onGivenUp(file, error);
+          onGivenUp({ file, bucket: pending.bucket, told }, error);
         }
         throw error;
       }
@@ -110,9 +121,10 @@ export function createWriteBack(
   return {
     async write(node, offset, bytes) {
       const { file } = node.record.doc;
-      const { tenant } = node.from;
+      const { tenant, bucket } = node.from;
       const now = context.clock.now();
-      const pending: Pending = files.get(file) ?? { pages: new Map(), staged: new Map(), end: 0, modifiedAt: now, since: now };
+      const begun: Pending = { bucket, pages: new Map(), staged: new Map(), end: 0, modifiedAt: now, since: now };
+      const pending = files.get(file) ?? begun;
       files.set(file, pending);
       for (let at = 0; at < bytes.length; ) {
         const index = Math.floor((offset + at) / pageBytes);

@@ -119,18 +119,16 @@ export interface FileService {
     offset: number,
     count: number,
   ): Promise<{ readonly bytes: Uint8Array; readonly end: boolean; readonly attributes: FileAttributes }>;
-  /** `stable`: the bytes are durable when it resolves. Others are once `commit` has resolved under the same {@link FileService.verifier}. */
+  /** `stable`: the bytes are durable when it resolves. Others are once `commit` has resolved with the same `verifier`. */
   write(
     caller: FileCaller,
     handle: Uint8Array,
     offset: number,
     bytes: Uint8Array,
     stable: boolean,
-  ): Promise<FileChange & { readonly stable: boolean }>;
-  /** Makes all that was written to the file durable. */
-  commit(caller: FileCaller, handle: Uint8Array): Promise<FileChange>;
-  /** Another one after each start: what was written and not committed under another is to be written again. */
-  readonly verifier: Uint8Array;
+  ): Promise<FileChange & { readonly stable: boolean; readonly verifier: Uint8Array }>;
+  /** Makes all that was written to the file durable; what was written under another `verifier`, eight bytes, is to be written again. */
+  commit(caller: FileCaller, handle: Uint8Array): Promise<FileChange & { readonly verifier: Uint8Array }>;
   create(caller: FileCaller, directory: Uint8Array, name: string, creation: Creation): Promise<MadeFile>;
   makeDirectory(caller: FileCaller, directory: Uint8Array, name: string, settings: FileSettings): Promise<MadeFile>;
   symlink(caller: FileCaller, directory: Uint8Array, name: string, target: string, settings: FileSettings): Promise<MadeFile>;
