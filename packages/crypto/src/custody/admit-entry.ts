@@ -9,6 +9,7 @@ import { acceptsCommitment, publicOf, thresholdOf } from "./dealing.ts";
 import { complaintHolds } from "./dealt-value.ts";
 import { entryBytes, entryHash, isEntry, MAX_ENTRY_BYTES, NO_ENTRY, type TranscriptEntry } from "./entry.ts";
 import { type Blame, type BlameReason, seatOf, type TranscriptView } from "./transcript-view.ts";
+import { takesPackages } from "./transport-key.ts";
 
 /** Why an entry is no part of a transcript. Whoever appended it is at fault, which no signature in it shows: nobody is blamed. */
 export type EntryRefusal =
@@ -147,7 +148,7 @@ function takeSeat(
   switch (act.type) {
     case "join":
       if (joined.has(seat)) return "repeated";
-      if (!usable(provider, act.transport_key)) return blame(seat, "transport_key");
+      if (!takesPackages(fromBase64(act.transport_key))) return blame(seat, "transport_key");
       return { joined: new Map(joined).set(seat, act.transport_key) };
     case "commitment":
       if ((act.proof === undefined) !== (start.kind === "refresh")) return "malformed";
@@ -196,8 +197,9 @@ function settle(view: TranscriptView): TranscriptView {
 function made(view: TranscriptView): CrkPublic | undefined {
   try {
     return publicOf(view.start, view.committed);
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (isCoded(error, "protocol_invalid")) return undefined;
+    throw error;
   }
 }
 
@@ -236,16 +238,6 @@ function seatsFit(start: StartAct): boolean {
 
 function signed(provider: CryptoProvider, card: CustodianCard, entry: TranscriptEntry): boolean {
   return provider.ed25519Verify(fromBase64(card.signing_key), entryBytes(entry), fromBase64(entry.signature));
-}
-
-/** RFC 7748 section 6.1: a key of small order gives the same secret to everybody. */
-function usable(provider: CryptoProvider, transportKey: string): boolean {
-  try {
-    provider.x25519(new Uint8Array(32).fill(1), fromBase64(transportKey));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Bytes of the canonical form; `undefined` where a value has none. */

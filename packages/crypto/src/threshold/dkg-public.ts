@@ -1,3 +1,4 @@
+import { isCoded } from "@seneschal/core";
 import { base64, concat, fromBase64, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { nobleCrypto } from "../provider/noble.ts";
@@ -35,8 +36,10 @@ export function acceptsBroadcast(broadcast: DkgBroadcast, threshold: number): bo
     const z = readScalar(proof.subarray(32));
     const challenge = hashToScalar(concat(scalars.toBytes(BigInt(broadcast.index)), key.toBytes(), r.toBytes()));
     return r.equals(basePoint(z).subtract(key.multiplyUnsafe(challenge)));
-  } catch {
-    return false;
+  } catch (error) {
+    // Nothing else: a machine that failed is no evidence against the participant.
+    if (isCoded(error, "protocol_invalid", "crypto_invalid")) return false;
+    throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+import { isCoded } from "@seneschal/core";
 import { basePoint, evaluateCommitments, readPoint, readScalar } from "./scalar-field.ts";
 
 /**
@@ -8,7 +9,9 @@ export function onPolynomial(commitments: readonly Uint8Array[], x: number, valu
   try {
     const points = commitments.map((c, k) => readPoint(c, k === 0 ? "allowed" : "refused"));
     return basePoint(readScalar(value)).equals(evaluateCommitments(points, x));
-  } catch {
-    return false;
+  } catch (error) {
+    // Nothing else: a machine that failed is no evidence against the dealer.
+    if (isCoded(error, "protocol_invalid")) return false;
+    throw error;
   }
 }

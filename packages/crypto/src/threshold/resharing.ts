@@ -1,3 +1,4 @@
+import { isCoded } from "@seneschal/core";
 import type { Random } from "@seneschal/core/ports";
 import { bytesEqual } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -52,8 +53,10 @@ export function refreshes(commitments: readonly Uint8Array[], threshold: number)
   if (commitments.length !== threshold) return false;
   try {
     return commitments.map((c, k) => readPoint(c, k === 0 ? "allowed" : "refused"))[0]?.is0() === true;
-  } catch {
-    return false;
+  } catch (error) {
+    // Nothing else: a machine that failed is no evidence against the dealer.
+    if (isCoded(error, "protocol_invalid")) return false;
+    throw error;
   }
 }
 
@@ -199,8 +202,9 @@ function readDeals(
     try {
       const points = commitments.map((c, k) => readPoint(c, k === 0 ? "allowed" : "refused"));
       if (keepsKey(points, from)) return points;
-    } catch {
+    } catch (error) {
       // Named below with the others.
+      if (!isCoded(error, "protocol_invalid")) throw error;
     }
     indexes.push(from);
     return [];
