@@ -216,6 +216,22 @@ test("what was there before the quota counts; a count that was not brought to it
   await rig.dispose();
 });
 
+test("a bucket with a quota and no record of what it holds is counted from the next write on, or when its quota is set again", async () => {
+  const rig = await openBucketRig({ max_objects: 3 });
+  const lose = (commitId: string) => rig.store.commit({ commitId, dels: [{ coll: "storage_usage", id: bucket }] });
+  for (const key of ["a", "b"]) await put(rig, key, 10);
+  await lose("one");
+  expect(await codeOf(put(rig, "c", 10))).toBe("done");
+  expect(await readBucketQuota(rig.node.objects, bucket)).toMatchObject({ used_objects: 0, counting: true });
+  await rig.node.tick();
+  expect(await codeOf(put(rig, "d", 10))).toBe("QuotaExceeded");
+  await lose("two");
+  await setBucketQuota(rig.node.objects, bucket, { max_objects: 2 }, operator);
+  expect(await readBucketQuota(rig.node.objects, bucket)).toMatchObject({ used_objects: 3, counting: false });
+  expect(await codeOf(put(rig, "d", 10))).toBe("QuotaExceeded");
+  await rig.dispose();
+});
+
 test("a round waits for so much of a count and no more; a bucket that cannot be counted keeps no other from its turn", async () => {
   const rig = await openBucketRig();
   const objects = 25_000;

@@ -32,8 +32,9 @@ export async function readBucketQuota({ context: { store } }: ObjectServices, na
 }
 
 /**
- * Limits what a bucket may hold; `undefined`: nothing is limited or counted any more. Where there was no quota, what is there already is
- * counted first, as much of it as an answer may wait for. A limit below what is there refuses whatever would add to it.
+ * Limits what a bucket may hold; `undefined`: nothing is limited or counted any more. Where there was no quota, or no record of what the
+ * bucket holds, what is there already is counted first, as much of it as an answer may wait for. A limit below what is there refuses
+ * whatever would add to it.
  *
  * @throws CodedError `NotFound`, `MaintenanceMode`, `ShardUnavailable`.
  */
@@ -52,12 +53,13 @@ export async function setBucketQuota(
     if (quota === undefined && before === undefined) return readBucketQuota(services, name);
     const doc = (quota === undefined ? unlimited : { ...unlimited, quota: { ...quota } }) as BucketDoc;
     const usage = { coll: "storage_usage", id: name };
-    const begins = quota !== undefined && before === undefined;
+    const known = quota === undefined ? undefined : await store.get("storage_usage", name);
+    const begins = quota !== undefined && (before === undefined || known === undefined);
     const event = { action: "bucket.quota", tenant: bucket.tenant, bucket: name, quota: { ...quota }, actor: actor.id };
     const result = await commit(store, {
       puts: [
         { coll: "storage_buckets", id: name, doc, ifVersion: version },
-        ...(begins ? [{ ...usage, doc: nothingCounted }] : []),
+        ...(begins ? [{ ...usage, doc: nothingCounted, ifVersion: known?.version ?? 0 }] : []),
       ],
       dels: quota === undefined ? [usage] : [],
       audit: [{ stream: "storage", event }],

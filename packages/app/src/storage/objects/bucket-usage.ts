@@ -47,7 +47,7 @@ function isCounted(counting: UsageDoc["counting"], coll: Place, id: string, doc:
 
 /**
  * The draft of a commit, and what a bucket with a quota holds after it. Throws `QuotaExceeded`. While the bucket is being counted, what was
- * counted is a lower bound that refuses already.
+ * counted is a lower bound that refuses already. Where there is no record of what it holds, its count begins with the commit.
  */
 export async function countChange(
   store: DocumentStore,
@@ -84,9 +84,9 @@ export async function countChange(
   const moved = counted.bytes !== bytes || counted.objects !== objects;
   // What is not counted yet stays so only while the count stands where it stood.
   const check: Check = { coll: "storage_usage", id: name, version: usage?.version ?? 0 };
-  if (!moved || usage === undefined) return { ...draft, checks: [...(draft.checks ?? []), check] };
-  const doc: UsageDoc = { ...(usage.doc as UsageDoc), ...counted };
-  return { ...draft, puts: [...(draft.puts ?? []), { coll: "storage_usage", id: name, doc, ifVersion: usage.version }] };
+  if (!moved && usage !== undefined) return { ...draft, checks: [...(draft.checks ?? []), check] };
+  const doc: UsageDoc = { ...((usage?.doc as UsageDoc | undefined) ?? nothingCounted), ...counted };
+  return { ...draft, puts: [...(draft.puts ?? []), { coll: "storage_usage", id: name, doc, ifVersion: check.version }] };
 }
 
 /** How far one step of a count came: `moved` when writers were there between the look and the commit. */
