@@ -2,7 +2,6 @@ import { statfs } from "node:fs/promises";
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import { newId, sha256 } from "@seneschal/adapters/log";
 import type { PortableKeys } from "@seneschal/adapters/vault";
-import type { SignedPost } from "@seneschal/adapters/webhook";
 import { isCoded, type JsonObject } from "@seneschal/core";
 import type { Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault } from "@seneschal/core/ports";
 import {
@@ -49,7 +48,7 @@ import { createThrottle } from "./jobs/throttle.ts";
 import { createKeyManager, type KeyManager } from "./keys/key-manager.ts";
 import { createTenantKeys, type TenantKeys } from "./keys/tenant-keys.ts";
 import { createStorageMetrics, type StorageMetrics } from "./metrics.ts";
-import { type Notifications, openNotifications } from "./notify/open-notifications.ts";
+import { type BucketWebhook, type Notifications, openNotifications } from "./notify/open-notifications.ts";
 import { countBucket, countsToGoOn } from "./objects/bucket-usage.ts";
 import { createReadAhead } from "./objects/read-ahead.ts";
 import type { ObjectServices } from "./objects/services.ts";
@@ -91,7 +90,7 @@ export interface StorageNodeOptions extends Membership {
   /** What bodies of clients may take of the memory. */
   readonly memory?: Pick<MemoryBudgetOptions, "limitBytes" | "waitMs" | "maxWaiting">;
   /** Where notifications of buckets go, by the names that buckets have for them. */
-  readonly webhooks?: ReadonlyMap<string, SignedPost>;
+  readonly webhooks?: ReadonlyMap<string, BucketWebhook>;
   readonly systemDiskLimits?: { readonly soft: number; readonly hard: number };
 }
 
@@ -259,7 +258,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
   const { webhooks = new Map() } = options;
   const objects: ObjectServices = {
     ...{ context, cluster, chunks, tenants, shards, up, readAhead: createReadAhead(metrics), memory },
-    webhooks: new Set(webhooks.keys()),
+    webhooks,
   };
   const leads = (): boolean => cluster.status().available && coordinates(cluster.state, nodeId);
   const notifications = openNotifications({ context, background, webhooks, leads });

@@ -112,9 +112,9 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
     backupDefaults: { retention_days: backup.retention_days, include_data: backup.include_data },
     backupCleanupMs: backup.cleanup_interval,
     webhooks: new Map(
-      config.notifications.webhooks.map(({ name, url, secret, timeout }) => [
+      config.notifications.webhooks.map(({ name, tenants, url, secret, timeout }) => [
         name,
-        openSignedPost({ url, secret, now: () => clock.now(), timeoutMs: timeout, guard }),
+        { post: openSignedPost({ url, secret, now: () => clock.now(), timeoutMs: timeout, guard }), tenants: new Set(tenants) },
       ]),
     ),
     metadataDirectory: parts.directory,

@@ -46,6 +46,8 @@ export const storageSettings = z.strictObject({
         .array(
           z.strictObject({
             name,
+            /** Whose buckets may name it; for others it does not exist. */
+            tenants: z.array(z.string().min(1).max(256)).min(1).max(10_000),
             url: z.url({ protocol: /^https?$/ }),
             /** As standardwebhooks.com gives it: `whsec_` and the base64 of 24 to 64 bytes. */
             secret: secret().refine((text) => webhookKey(text) !== undefined, "expected whsec_ and the base64 of 24 to 64 bytes"),

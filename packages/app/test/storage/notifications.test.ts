@@ -1,5 +1,4 @@
 import type { PutBucketNotificationConfigurationCommandInput } from "@aws-sdk/client-s3";
-import type { SignedPost } from "@seneschal/adapters/webhook";
 import { CodedError } from "@seneschal/core";
 import { type NotificationRule, webhookArn } from "@seneschal/core/storage";
 import fc from "fast-check";
@@ -7,12 +6,13 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { storageInForce } from "../../src/storage/environment.ts";
 import { storageSettings } from "../../src/storage/index.ts";
 import { expireVersions } from "../../src/storage/jobs/expire-versions.ts";
+import type { BucketWebhook } from "../../src/storage/notify/open-notifications.ts";
 import { placeWebhook } from "../../src/storage/notify/webhook-place.ts";
 import { changeBucket, createBucket } from "../../src/storage/objects/buckets.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
 import { createFileRun } from "./file-run.ts";
-import { bytesOf, openRig, pattern, type Rig } from "./rig.ts";
+import { bytesOf, openRig, operator, pattern, type Rig } from "./rig.ts";
 import { openS3Rig, sdk } from "./s3-rig.ts";
 import { signedFetch } from "./signed-fetch.ts";
 import { openReceiver, type Receiver } from "./webhook-receiver.ts";
@@ -30,13 +30,18 @@ afterEach(async () => {
   for (const one of receivers.splice(0)) await one.close();
 });
 
+/** A webhook that buckets of these tenants may name. */
+const of = ({ post }: Receiver, ...tenants: string[]): BucketWebhook => ({
+  post: post(),
+  tenants: new Set(tenants.length === 0 ? [tenant] : tenants),
+});
 /** Tells a bucket's events to webhooks, as PutBucketNotificationConfiguration does. */
 async function tell(rig: Rig, rules: readonly Partial<NotificationRule>[]) {
   const whole = rules.map((rule, i) => ({ id: `r${i}`, webhook: "hook", events: everything, ...rule }));
   for (const { webhook } of whole) await placeWebhook(rig.store, webhook);
   await changeBucket(rig.node.objects, tenant, Bucket, "notifications", (b) => ({ ...b, notifications: whole }));
 }
-async function openTelling(webhooks: ReadonlyMap<string, SignedPost>) {
+async function openTelling(webhooks: ReadonlyMap<string, BucketWebhook>) {
   const rig = await openRig({ devices: 3, data: 2, parity: 1, tenants: [tenant], extra: { webhooks } });
   await createBucket(rig.node.objects, tenant, Bucket, "us-east-1");
   return rig;
@@ -50,7 +55,7 @@ const waiting = (rig: Rig) => rig.store.count("storage_notices", "by_webhook", [
 
 test("an SDK's bucket tells its webhook of what is made and removed, in the records of S3, signed, and of nothing that its filters leave out", async () => {
   const hook = await receiver();
-  const s3 = await openS3Rig({ tenants: [tenant], extra: { webhooks: new Map([["hook", hook.post()]]) } });
+  const s3 = await openS3Rig({ tenants: [tenant], extra: { webhooks: new Map([["hook", of(hook)]]) } });
   const client = s3.client();
   await client.send(new sdk.CreateBucketCommand({ Bucket }));
   await client.send(new sdk.PutObjectCommand({ Bucket, Key: "in/before.jpg", Body: "x" }));
@@ -160,7 +165,7 @@ describe("a configuration that says what is not known", () => {
       "400 InvalidArgument",
     ],
   ])("as %s, is refused before anything changes", async (_, inner, expected) => {
-    const s3 = await openS3Rig({ tenants: [tenant], extra: { webhooks: new Map([["hook", (await receiver()).post()]]) } });
+    const s3 = await openS3Rig({ tenants: [tenant], extra: { webhooks: new Map([["hook", of(await receiver())]]) } });
     await s3.client().send(new sdk.CreateBucketCommand({ Bucket }));
     const before = (await s3.rig.store.changes(0, 10_000)).length;
     const send = (body: string) =>
@@ -191,7 +196,7 @@ test("whatever fails on the way, a webhook hears of every change once it answers
   const hook = await receiver();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30, size: "max" }) as fc.Arbitrary<Step[]>, async (steps) => {
-      let rig = await openTelling(new Map([["hook", hook.post()]]));
+      let rig = await openTelling(new Map([["hook", of(hook)]]));
       const from = hook.heard.length;
       const expected: string[] = [];
       try {
@@ -246,8 +251,8 @@ test("a webhook that takes its time, or gives no answer, holds up no write and n
   const [slow, quick] = [await receiver(), await receiver()];
   const rig = await openTelling(
     new Map([
-      ["slow", slow.post()],
-      ["quick", quick.post()],
+      ["slow", of(slow)],
+      ["quick", of(quick)],
     ]),
   );
   await tell(rig, [
@@ -275,7 +280,7 @@ test("a webhook that takes its time, or gives no answer, holds up no write and n
 
 test("a webhook that is not reached is a metric, an event and an alert until it is, and is tried again ever later", async () => {
   const hook = await receiver();
-  const rig = await openTelling(new Map([["hook", hook.post()]]));
+  const rig = await openTelling(new Map([["hook", of(hook)]]));
   const { node, clock } = rig;
   await tell(rig, [{}]);
   hook.answer = 503;
@@ -309,9 +314,16 @@ test("a webhook that is not reached is a metric, an event and an alert until it 
 
 test("what waits for a webhook that is not configured any more is kept, and an alert says so", async () => {
   const hook = await receiver();
-  const rig = await openTelling(new Map([["hook", hook.post()]]));
+  const webhooks = new Map([
+    ["hook", of(hook)],
+    ["gone", of(hook)],
+  ]);
+  let rig = await openTelling(webhooks);
   await tell(rig, [{ webhook: "gone" }]);
   await put(rig, "k");
+  await rig.node.jobs.stop();
+  webhooks.delete("gone");
+  rig = await rig.restart();
   await rig.node.tick();
   await rig.node.tick();
   expect(rig.node.monitor.alerts()).toMatchObject([{ severity: "warning", subject: "gone" }]);
@@ -319,9 +331,37 @@ test("what waits for a webhook that is not configured any more is kept, and an a
   await rig.dispose();
 });
 
+test("a webhook is there for its tenants alone: another is told that it does not exist, and one that is its tenant no more tells it nothing", async () => {
+  const hook = await receiver();
+  const s3 = await openS3Rig({ tenants: [tenant, "beta"], extra: { webhooks: new Map([["hook", of(hook, "beta")]]) } });
+  const theirs = await s3.credentials.create("beta", operator);
+  const configure = async (keys: typeof theirs, bucket: string, name: string) => {
+    const client = s3.client(keys);
+    await client.send(new sdk.CreateBucketCommand({ Bucket: bucket }));
+    const QueueConfigurations = [{ QueueArn: webhookArn(name), Events: ["s3:ObjectCreated:*" as const] }];
+    const NotificationConfiguration = { QueueConfigurations };
+    return client.send(new sdk.PutBucketNotificationConfigurationCommand({ Bucket: bucket, NotificationConfiguration })).then(
+      () => "taken",
+      ({ name: code, message }: Error) => `${code} ${message}`,
+    );
+  };
+  const unknown = await configure(s3.keys, Bucket, "none");
+  expect(unknown).toMatch(/^InvalidArgument /);
+  expect(await configure(s3.keys, Bucket, "hook")).toBe(unknown);
+  expect(await configure(theirs, "theirs", "hook")).toBe("taken");
+  // As a bucket is whose tenant the operator took the webhook from.
+  await tell(s3.rig, [{}]);
+  await put(s3.rig, "k");
+  expect(await waiting(s3.rig)).toBe(0);
+  await s3.client(theirs).send(new sdk.PutObjectCommand({ Bucket: "theirs", Key: "k", Body: "x" }));
+  await s3.rig.node.notifications.deliver();
+  expect(hook.heard.map(({ record }) => record.s3.bucket.name)).toEqual(["theirs"]);
+  await s3.dispose();
+});
+
 test("files tell of themselves as objects do, and a lifecycle by its own events", async () => {
   const hook = await receiver();
-  const rig = await openTelling(new Map([["hook", hook.post()]]));
+  const rig = await openTelling(new Map([["hook", of(hook)]]));
   await tell(rig, [{}]);
   const files = await createFileRun(rig, Bucket);
   for (const done of [
@@ -347,7 +387,9 @@ test("files tell of themselves as objects do, and a lifecycle by its own events"
 test("a webhook at a private address is refused at the start unless it is allowed; so are names twice and secrets of another form", () => {
   const secret = `whsec_${Buffer.alloc(24).toString("base64")}`;
   const settings = (url: string, allowed: readonly string[] = []) =>
-    storageSettings.parse({ notifications: { webhooks: [{ name: "hook", url, secret }], allowed_targets: allowed } });
+    storageSettings.parse({
+      notifications: { webhooks: [{ name: "hook", url, secret, tenants: [tenant] }], allowed_targets: allowed },
+    });
   for (const url of [
     "http://127.0.0.1/",
     "http://localhost:8080/",
@@ -358,12 +400,15 @@ test("a webhook at a private address is refused at the start unless it is allowe
     expect(() => storageInForce(settings(url), {})).toThrow(expect.objectContaining({ code: "config_invalid" }));
   for (const config of [settings("https://hooks.example.org/"), settings("http://10.0.0.1/", ["10.0.0.0/8"])])
     expect(storageInForce(config, {}).notifications.webhooks).toHaveLength(1);
-  const hook = { name: "hook", url: "https://hooks.example.org/", secret };
+  const hook = { name: "hook", url: "https://hooks.example.org/", secret, tenants: [tenant] };
+  expect(storageSettings.safeParse({ notifications: { webhooks: [hook] } }).success).toBe(true);
   for (const webhooks of [
     [hook, hook],
     [{ ...hook, secret: "short" }],
     [{ ...hook, url: "ftp://x/" }],
     [{ ...hook, name: "A B" }],
+    [{ ...hook, tenants: [] }],
+    [{ ...hook, tenants: undefined }],
   ])
     expect(storageSettings.safeParse({ notifications: { webhooks } }).success).toBe(false);
 });

@@ -3,6 +3,7 @@ import type { Put } from "@seneschal/core/ports";
 import { type ObjectEventName, rulesFor } from "@seneschal/core/storage";
 import type { StorageContext } from "../context.ts";
 import type { BucketDoc, NoticeDoc, ObjectDoc } from "../documents.ts";
+import type { BucketWebhook } from "./open-notifications.ts";
 
 /** Who asked for something, from where and in which request. */
 export interface RequestOrigin {
@@ -11,12 +12,26 @@ export interface RequestOrigin {
   readonly request_id: string;
 }
 
+/** The webhooks that this node is configured with, by name, and the tenants of each. */
+export type WebhookTenants = ReadonlyMap<string, Pick<BucketWebhook, "tenants">>;
+
+interface NoticeParts {
+  readonly context: StorageContext;
+  readonly webhooks: WebhookTenants;
+  readonly origin?: RequestOrigin;
+}
+
+/** Whether buckets of the tenant may name the webhook. */
+export function mayTell(webhooks: WebhookTenants, tenant: string, webhook: string): boolean {
+  return webhooks.get(webhook)?.tenants.has(tenant) === true;
+}
+
 /**
  * What a commit that changes an object puts besides, for each rule of its bucket that tells of it: the notice is there when the change is,
  * and not when it is not. `doc`: the object that was made, or the version that went.
  */
 export function noticePuts(
-  { context, origin }: { readonly context: StorageContext; readonly origin?: RequestOrigin },
+  { context, webhooks, origin }: NoticeParts,
   bucket: BucketDoc,
   event: ObjectEventName,
   doc: ObjectDoc,
@@ -24,7 +39,9 @@ export function noticePuts(
   const { notifications } = bucket;
   if (notifications === undefined) return [];
   const made = event.startsWith("ObjectCreated:");
-  return rulesFor(notifications, event, doc.key).map(({ id, webhook }) => {
+  // What the operator took from a tenant its buckets name until they are told otherwise.
+  const rules = rulesFor(notifications, event, doc.key).filter(({ webhook }) => mayTell(webhooks, bucket.tenant, webhook));
+  return rules.map(({ id, webhook }) => {
     const notice: NoticeDoc = {
       ...{ webhook, rule: id, event, at: context.clock.now(), bucket: bucket.name, tenant: bucket.tenant, region: bucket.region },
       key: doc.key,

@@ -16,11 +16,18 @@ export interface Notifications {
   stop(): Promise<void>;
 }
 
+/** Where notifications may go. */
+export interface BucketWebhook {
+  readonly post: SignedPost;
+  /** Whose buckets may name it. */
+  readonly tenants: ReadonlySet<string>;
+}
+
 interface NotificationParts {
   readonly context: StorageContext;
   readonly background: Background;
   /** By the names that buckets have for them. */
-  readonly webhooks: ReadonlyMap<string, SignedPost>;
+  readonly webhooks: ReadonlyMap<string, BucketWebhook>;
   /** True on the node that does this for the cluster. */
   readonly leads: () => boolean;
 }
@@ -36,7 +43,7 @@ const pageSize = 500;
 export function openNotifications({ context, background, webhooks, leads }: NotificationParts): Notifications {
   const { store, clock, metrics } = context;
   const ending = new AbortController();
-  const followers = [...webhooks].map(([name, post]) => {
+  const followers = [...webhooks].map(([name, { post }]) => {
     const turn = openWebhookTurn({ context, leads, name, post, signal: ending.signal });
     // What fails here is the store: a webhook that does not answer is no failure of this step.
     const due = background.soon("notifications", lastRetryMs, async () => {
@@ -75,7 +82,7 @@ export function openNotifications({ context, background, webhooks, leads }: Noti
       unsubscribe?.();
       ending.abort();
       await Promise.all(followers.map(({ due }) => due.stop()));
-      await Promise.all([...webhooks.values()].map((post) => post.close()));
+      await Promise.all([...webhooks.values()].map(({ post }) => post.close()));
     },
   };
 }

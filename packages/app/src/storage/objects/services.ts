@@ -7,7 +7,7 @@ import type { StorageContext } from "../context.ts";
 import type { ChunkStore } from "../data/chunk-store.ts";
 import type { MemoryBudget } from "../data/memory-budget.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
-import type { RequestOrigin } from "../notify/notice-puts.ts";
+import type { RequestOrigin, WebhookTenants } from "../notify/notice-puts.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 
 /** What object operations work with. */
@@ -21,8 +21,8 @@ export interface ObjectServices {
   readonly memory: MemoryBudget;
   /** True for a node that answers. */
   readonly up: (node: string) => boolean;
-  /** The webhooks that buckets may name as destinations. */
-  readonly webhooks: ReadonlySet<string>;
+  /** The webhooks that buckets of their tenants may name as destinations. */
+  readonly webhooks: WebhookTenants;
   /** Of a request that somebody sent: what notifications say of it. */
   readonly origin?: RequestOrigin;
   /** The records of buckets that one request has read; absent: each is read whenever it is asked for. */

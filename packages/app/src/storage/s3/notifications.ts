@@ -1,5 +1,6 @@
 import { eventsNamed, type NotificationRule, rulesOverlap, webhookArn, webhookOfArn } from "@seneschal/core/storage";
 import type { BucketDoc } from "../documents.ts";
+import { mayTell } from "../notify/notice-puts.ts";
 import { placeWebhook } from "../notify/webhook-place.ts";
 import { changeBucket, openBucket } from "../objects/buckets.ts";
 import { type S3Call, type S3Reply, xmlReply } from "./call.ts";
@@ -28,8 +29,9 @@ export async function putNotifications(call: S3Call): Promise<S3Reply> {
         "InvalidArgument",
         "Configurations overlap. Configurations on the same bucket cannot share a common event type.",
       );
+  // One of another tenant is as one that there is not: names tell nothing of who has which.
   for (const { webhook } of rules)
-    if (!call.services.webhooks.has(webhook))
+    if (!mayTell(call.services.webhooks, call.tenant, webhook))
       throw s3Error("InvalidArgument", "Unable to validate the following destination configurations", {
         elements: { ArgumentName: webhookArn(webhook), ArgumentValue: "The destination does not exist" },
       });
