@@ -20,7 +20,7 @@ export interface Background {
   each<T>(name: string, items: Iterable<T> | Promise<Iterable<T>>, work: (item: T) => Promise<unknown>): Promise<void>;
   /** Does a step again and again, `ms` after its last turn ended, however that ended; turns never overlap. */
   every(name: string, ms: number, work: () => Promise<unknown>, repeat?: Repeat): Stoppable;
-  /** A step that is done when something has made it due; after a turn that failed it is due by itself, `retryMs` later. */
+  /** A step that is done when something has made it due; after a turn that failed it is due by itself, `retryMs` later at the latest. */
   soon(name: string, retryMs: number, work: () => Promise<unknown>): Due;
   /** A step that is not this process's to do: whatever it was last is forgotten. */
   skip(name: string): void;
@@ -30,7 +30,7 @@ export interface Background {
 
 /** See {@link Background.soon}. */
 export interface Due extends Stoppable {
-  /** In `ms` at the latest, unless it is due before. */
+  /** In `ms` at the latest, also where it was due later, such as after a turn that failed. */
   due(ms: number): void;
 }
 
@@ -74,18 +74,22 @@ export function openBackground(log: Pick<Logger, "error" | "info">, watch: Backg
     soon(name, retryMs, work) {
       let stopped = false;
       let timer: NodeJS.Timeout | undefined;
+      let dueAt = Number.POSITIVE_INFINITY;
       let turn: Promise<unknown> = Promise.resolve();
       const due = (ms: number): void => {
-        if (stopped) return;
-        timer ??= setTimeout(() => {
-          timer = undefined;
+        const at = performance.now() + ms;
+        if (stopped || at >= dueAt) return;
+        clearTimeout(timer);
+        dueAt = at;
+        timer = setTimeout(() => {
+          dueAt = Number.POSITIVE_INFINITY;
           turn = turn.then(() =>
             step(name, async () => {
               await work();
               return true;
             }),
           );
-          // Nothing may come that asks again.
+          // Nothing may come that asks before.
           turn = turn.then((done) => (done === true ? undefined : due(retryMs)));
         }, ms).unref();
       };

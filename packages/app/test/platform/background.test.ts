@@ -90,6 +90,27 @@ describe("background work", () => {
     await nextTurn();
     expect(runs).toBe(3);
   });
+  test("a step is done at the earliest of the times that it is due: neither a later one nor the retry after a failure holds it back", async () => {
+    const hour = 3_600_000;
+    const background = openBackground(log, openMetrics({ prefix: "t", version: "1" }));
+    const turns: (() => void)[] = [];
+    const [first, second] = [0, 1].map(() => new Promise<void>((resolve) => turns.push(resolve)));
+    let runs = 0;
+    const step = background.soon("seal", hour, async () => {
+      turns[runs++]?.();
+      if (runs === 1) throw new Error("broken");
+    });
+    step.due(hour);
+    step.due(0);
+    step.due(hour);
+    await first;
+    // It is due again in an hour.
+    await nextTurn();
+    step.due(0);
+    await second;
+    await step.stop();
+    expect([runs, background.failing()]).toEqual([2, []]);
+  });
   test("a failing step degrades health by its name, and does not make it unready", () => {
     const health = { status: "healthy", ready: true, components: { database: { status: "healthy" } } } as const;
     expect(withBackground(health, [])).toBe(health);

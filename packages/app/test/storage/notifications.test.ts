@@ -1,4 +1,5 @@
 import type { PutBucketNotificationConfigurationCommandInput } from "@aws-sdk/client-s3";
+import { nextTurn } from "@seneschal/adapters/system";
 import { CodedError } from "@seneschal/core";
 import { type NotificationRule, webhookArn } from "@seneschal/core/storage";
 import fc from "fast-check";
@@ -310,6 +311,31 @@ test("a webhook that is not reached is a metric, an event and an alert until it 
     expect(told.filter((one) => one === message)).toHaveLength(1);
   expect(new Set(hook.heard.map(({ id }) => id)).size).toBe(1);
   await rig.dispose();
+});
+
+test("a webhook whose changes cannot be read is a failing step of its own, and hears of the next change as soon as they can", async () => {
+  const hook = await receiver();
+  const rig = await openTelling(new Map([["hook", of(hook)]]));
+  const { node } = rig;
+  await tell(rig, [{}]);
+  let failed = (): void => undefined;
+  const failure = new Promise<void>((resolve) => {
+    failed = resolve;
+  });
+  const held = vi.spyOn(node.context.store, "changes").mockImplementation(async () => {
+    failed();
+    throw new CodedError("ShardUnavailable", "gone");
+  });
+  node.notifications.start();
+  await failure;
+  await nextTurn();
+  await node.tick();
+  expect(node.background.failing()).toEqual(["notifications to hook"]);
+  held.mockRestore();
+  await put(rig, "k");
+  await hook.came(1);
+  await rig.dispose();
+  expect([named(hook), node.background.failing()]).toEqual([["ObjectCreated:Put k"], []]);
 });
 
 test("what waits for a webhook that is not configured any more is kept, and an alert says so", async () => {

@@ -46,7 +46,7 @@ export function openNotifications({ context, background, webhooks, leads }: Noti
   const followers = [...webhooks].map(([name, { post }]) => {
     const turn = openWebhookTurn({ context, leads, name, post, signal: ending.signal });
     // What fails here is the store: a webhook that does not answer is no failure of this step.
-    const due = background.soon("notifications", lastRetryMs, async () => {
+    const due = background.soon(`notifications to ${name}`, lastRetryMs, async () => {
       const waits = await turn();
       if (waits !== undefined) due.due(waits);
     });
