@@ -1,4 +1,4 @@
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Host } from "./host.ts";
@@ -23,11 +23,22 @@ export function processHost(): Host {
   };
 }
 
-/** Reads a line while nothing is echoed; from a pipe it takes the first line. */
+/** Lines of a pipe, in the order that they are asked for: a reader of its own for each question would lose what it had read ahead. */
+let piped: { readonly lines: Interface; readonly next: AsyncIterator<string> } | undefined;
+
+/** Reads a line while nothing is echoed; from a pipe it takes the next line. */
 async function askSecret(question: string): Promise<string> {
   process.stderr.write(question);
+  try {
+    return process.stdin.isTTY === true ? await typed() : await nextOfPipe();
+  } finally {
+    process.stderr.write("\n");
+  }
+}
+
+async function typed(): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: silent, terminal: process.stdin.isTTY === true });
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
   try {
     return await new Promise<string>((resolve) => {
       lines.once("line", resolve);
@@ -35,6 +46,17 @@ async function askSecret(question: string): Promise<string> {
     });
   } finally {
     lines.close();
-    process.stderr.write("\n");
   }
+}
+
+async function nextOfPipe(): Promise<string> {
+  if (piped === undefined) {
+    const lines = createInterface({ input: process.stdin });
+    piped = { lines, next: lines[Symbol.asyncIterator]() };
+  }
+  piped.lines.resume();
+  const { value, done } = await piped.next.next();
+  // An open pipe must not hold the process.
+  piped.lines.pause();
+  return done === true ? "" : value;
 }

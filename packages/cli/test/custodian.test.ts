@@ -1,19 +1,26 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { nobleCrypto } from "@seneschal/crypto";
+import { encodeTranscript, openKeyFile, signEntry, verifyTranscript } from "@seneschal/crypto/custody";
+import { Share } from "@seneschal/crypto/threshold";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sourceOptions } from "../../../tools/source-options.ts";
 import { run } from "../src/run.ts";
 import { scriptedHost } from "./scripted-host.ts";
 
 /** The commands of docs/custody.md, as they are typed there. */
 const page = await readFile(new URL("../../../docs/custody.md", import.meta.url), "utf8");
 const typed = [...page.matchAll(/^seneschal (.*)$/gm)].map(([, line]) => (line ?? "").split(" "));
-const [NEW = [], CARD = [], START = [], JOIN = [], TURN = [], CONFIRM = [], WITNESS = [], SHARE = [], VERIFY = []] = typed;
+const [NEW = [], CARD = [], START = [], JOIN = [], TURN = [], CONFIRM = [], WITNESS = [], SHARE = [], VERIFY = [], SIGN = []] =
+  typed;
 type Line = readonly string[];
 /** One of them, typed by somebody else, or with another hash. */
 const by = (line: Line, name: string, hash = "HASH"): Line =>
-  line.map((word) => word.replace(/^ada(?=\.|$)/, name).replace("HASH", hash));
+  line.map((word, i) => (line[i - 1] === "--card" ? word : word.replace(/^ada(?=\.|$)/, name)).replace("HASH", hash));
 
 const custodians = ["ada", "bob", "cy"] as const;
 const all = [...custodians, "wim", "sue"];
@@ -52,13 +59,26 @@ describe("custodians hold a ceremony among themselves, by one file that they han
     expect(await readdir(cwd)).not.toContain("ceremony");
     expect((await start((line) => line)).json()).toMatchObject({ ceremony: expect.any(String) });
     expect((await start((line) => line)).errors).toContain("ceremony exists already");
-    expect((await call(VERIFY)).json()).toMatchObject({ valid: true, status: "open" });
+    const open = await call(VERIFY);
+    expect([open.code, open.json()]).toMatchObject([1, { valid: true, status: "open", threshold: 2 }]);
+    expect((await call(VERIFY.slice(0, 3))).code).toBe(0);
+    expect(await readdir(cwd)).not.toContain("ceremony.crk");
   });
 
-  test("who has not agreed has no seat, nor who does not know the passphrase; the transcript stays as it was", async () => {
+  test("who has not agreed has no seat, nor who does not know the passphrase, nor among strangers; the transcript stays as it was", async () => {
     const before = await readFile(path());
-    expect((await act(TURN, "ada")).errors).toContain("3 seats, threshold 2, witness wim");
+    const { errors } = await act(TURN, "ada");
+    expect(errors).toContain("threshold 2 of 3, until ");
+    for (const name of all) {
+      const { fingerprint } = (await call(by(CARD.slice(0, 3), name))).json() as { readonly fingerprint: string };
+      expect(errors).toContain(fingerprint);
+    }
     expect((await call(JOIN, "of somebody else")).code).toBe(2);
+    const among = await call(
+      JOIN.filter((word) => word !== "bob.card"),
+      "of ada",
+    );
+    expect([among.code, among.errors]).toEqual([2, expect.stringContaining("unknown_card")]);
     expect(await readFile(path())).toEqual(before);
     expect(await readdir(cwd)).not.toContain("ada.state");
   });
@@ -66,41 +86,47 @@ describe("custodians hold a ceremony among themselves, by one file that they han
   test("the key is active when each has compared and confirmed one hash, and the witness too; the shares sign, and no file held another's", async () => {
     for (const name of custodians) expect((await act(JOIN, name)).json()).toMatchObject({ said: ["join", "commitment"] });
     const [own, others] = await Promise.all(["ada", "bob"].map((name) => readFile(join(cwd, `${name}.state`))));
-    expect(String(own)).not.toContain("secret");
     await writeFile(join(cwd, "ada.state"), others as Buffer);
-    expect((await act(TURN, "ada")).errors).toContain("decryption_failed");
+    expect((await act(TURN, "ada")).errors).toContain("ada.state is the state of another ceremony");
+    await rm(join(cwd, "ada.state"));
+    expect((await act(JOIN, "ada")).errors).toContain("seat 1 is taken, and its state is not at ada.state");
     await writeFile(join(cwd, "ada.state"), own as Buffer);
     for (const name of custodians) expect((await act(TURN, name)).json()).toMatchObject({ said: ["packages"] });
     for (const name of custodians) expect((await act(TURN, name)).json()).toMatchObject({ said: ["accepted"] });
     const { transcript } = (await act(TURN, "ada")).json() as { readonly transcript: string };
-    expect((await act(CONFIRM, "ada", Buffer.alloc(32).toString("base64"))).json()).toMatchObject({ said: [] });
+    for (const [line, name] of [
+      [CONFIRM, "ada"],
+      [WITNESS, "wim"],
+    ] as const) {
+      const other = await act(line, name, Buffer.alloc(32).toString("base64"));
+      expect([other.code, other.json()]).toMatchObject([1, { outcome: "other_hash", said: [], transcript }]);
+    }
     for (const name of custodians) {
-      expect((await act(CONFIRM, name, transcript)).json()).toMatchObject({ said: ["confirmation"] });
+      expect((await act(CONFIRM, name, transcript)).json()).toMatchObject({ said: ["confirmation"], outcome: "waiting" });
       expect((await call(VERIFY)).json()).toMatchObject({ status: "open" });
     }
-    expect((await act(WITNESS, "wim")).json()).toMatchObject({ said: [], transcript });
     expect((await act(WITNESS, "wim", transcript)).json()).toMatchObject({ said: ["witness"] });
 
     expect((await act(TURN, "ada")).errors).toContain("--share");
     for (const name of custodians) {
-      const done = await act(SHARE, name);
-      expect(done.json()).toMatchObject({ outcome: "active" });
-      await writeFile(join(cwd, "crk"), JSON.stringify(done.json()["crk"]));
+      expect((await act(SHARE, name)).json()).toMatchObject({ outcome: "active" });
       expect((await stat(join(cwd, `${name}.share`))).mode & 0o077).toBe(0);
     }
-    expect((await readdir(cwd)).filter((name) => name.endsWith(".state"))).toEqual([]);
+    expect((await readdir(cwd)).filter((name) => /\.state|\.[0-9a-f]{12}$/.test(name))).toEqual([]);
 
-    const message = Buffer.from("release 7").toString("base64");
-    const sign = async (...names: string[]) =>
-      call(["sign", "--crk", "crk", "--message", message, "--share", ...names.map((name) => `${name}.share`)]);
-    const signed = (await sign("cy", "ada")).json() as { readonly signature: string; readonly public_key: string };
-    const [key, signature] = [signed.public_key, signed.signature].map((text) => new Uint8Array(Buffer.from(text, "base64")));
-    const bytes = new TextEncoder().encode("release 7");
-    expect(nobleCrypto.ed25519Verify(key as Uint8Array, bytes, signature as Uint8Array)).toBe(true);
-    expect((await sign("bob")).code).not.toBe(0);
-    const handed = await readFile(path(), "utf8");
-    for (const name of custodians)
-      expect(handed).not.toContain((JSON.parse(await readFile(join(cwd, `${name}.share`), "utf8")) as { data: string }).data);
+    expect((await call(VERIFY)).code).toBe(0);
+    const signed = (await call(SIGN)).json() as { readonly signature: string; readonly public_key: string };
+    const bytes = (text: string) => new Uint8Array(Buffer.from(text, "base64"));
+    const message = bytes(SIGN.at(-1) ?? "");
+    expect(nobleCrypto.ed25519Verify(bytes(signed.public_key), message, bytes(signed.signature))).toBe(true);
+    expect((await call(SIGN.filter((word) => word !== "cy.share"))).code).not.toBe(0);
+    const handed = await readFile(path());
+    for (const name of custodians) {
+      const { data } = JSON.parse(await readFile(join(cwd, `${name}.share`), "utf8")) as { readonly data: string };
+      const secret = Share.decode(data).payload();
+      for (const form of ["latin1", "hex", "base64"] as const)
+        expect(handed.toString("latin1")).not.toContain(Buffer.from(secret).toString(form));
+    }
   });
 
   test("a stranger verifies it from the file alone, with whom to expect or without; a changed byte is named by its entry", async () => {
@@ -115,6 +141,39 @@ describe("custodians hold a ceremony among themselves, by one file that they han
     await writeFile(path(), lines.join("\n"));
     const changed = await call(VERIFY);
     expect([changed.code, changed.json()]).toMatchObject([1, { valid: false, refused: { entry: 4 } }]);
-    expect((await act(JOIN, "ada")).errors).toContain("ceremony is no transcript: entry 4");
+    expect((await act(JOIN, "ada")).errors).toContain("ceremony does not hold from entry 4 on");
+  });
+
+  test("who sends a package that does not hold is named, to who complains and to whoever comes after; their states go", async () => {
+    await rm(path());
+    expect((await call(START, "of sue")).code).toBe(0);
+    for (const name of custodians) await act(JOIN, name);
+    const { keys } = await openKeyFile(nodeCrypto, await readFile(join(cwd, "bob.keys")), "of bob");
+    const report = verifyTranscript(nodeCrypto, await readFile(path()));
+    if (!report.valid) throw new Error(report.refused.reason);
+    const { view } = report;
+    const lie = { type: "packages", sealed: [0, 1].map((i) => Buffer.alloc(80, i + 9).toString("base64")) } as const;
+    const entry = signEntry(keys, { ceremony: view.ceremony, author: "bob", at: view.start.expires_at - 1 }, lie, view);
+    await appendFile(path(), encodeTranscript([entry]));
+    await act(TURN, "ada");
+    const complained = await act(TURN, "ada");
+    const blame = { seat: 2, reason: "package" };
+    expect([complained.code, complained.json()]).toMatchObject([1, { said: ["complaint"], outcome: "failed", blame }]);
+    for (const name of ["ada", "cy"]) {
+      const after = await act(TURN, name);
+      expect([after.code, after.json()]).toMatchObject([1, { said: [], outcome: "failed", blame }]);
+    }
+    expect((await readdir(cwd)).filter((name) => name.endsWith(".state"))).toEqual(["bob.state"]);
+  });
+
+  test("a passphrase may come from a pipe that stays open, both times", async () => {
+    const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+    const child = spawn(process.execPath, [...sourceOptions, main, ...by(NEW, "eve")], {
+      cwd,
+      stdio: ["pipe", "ignore", "inherit"],
+    });
+    child.stdin.write("of eve\nof eve\n");
+    expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(0);
+    expect((await openKeyFile(nodeCrypto, await readFile(join(cwd, "eve.keys")), "of eve")).card.custodian_id).toBe("eve");
   });
 });

@@ -1,8 +1,8 @@
-import { appendFile, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
-import { CodedError } from "@seneschal/core";
+import { CodedError, isCoded } from "@seneschal/core";
 import {
   type CeremonyOutcome,
   CeremonyState,
@@ -10,16 +10,18 @@ import {
   CustodianKeys,
   cardFingerprint,
   ceremonyStep,
-  confirmationOf,
   custodianCard,
   encodeTranscript,
   openKeyFile,
   readCard,
   sealKeyFile,
   signEntry,
+  type TranscriptEntry,
+  type TranscriptReport,
   type TranscriptView,
   takeSeat,
   verifyTranscript,
+  witnessStep,
 } from "@seneschal/crypto/custody";
 import { crkToJson } from "@seneschal/crypto/threshold";
 import type { Command } from "commander";
@@ -27,6 +29,7 @@ import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { readText } from "../read-config.ts";
+import { replaceFile } from "../replace-file.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeSecret } from "../write-secret.ts";
 import type { AddCommand } from "./add-command.ts";
@@ -42,30 +45,32 @@ export const addCustodian: AddCommand = (program, context) => {
   addAct(custodian, context);
 };
 
-/** `seneschal ceremony verify`: what a stranger can say of a transcript. Ends with 1 unless every entry holds. */
+/** `seneschal ceremony verify`: what a stranger can say of a transcript. Ends with 1 unless it holds, and is what was asked for. */
 export function addVerify(ceremony: Command, { host, result, exit }: CommandContext): void {
   ceremony
     .command("verify")
     .description("verify a ceremony's transcript, offline")
     .argument("<transcript>", "the file")
     .option("--card <files...>", "the cards of everybody who may take part; default: whoever proves to hold the keys of a card")
-    .action(async (file: string, options: { card?: string[] }) => {
-      const known = options.card && new Set((await cardsOf(host, options.card)).map(fingerprint));
-      const report = verifyTranscript(nodeCrypto, await readFile(resolve(host.cwd, file)).catch(unreadable(file)), {
-        ...(known && { knows: (card: CustodianCard) => known.has(fingerprint(card)) }),
-      });
+    .option("--active", "say no unless the key is active")
+    .option("--crk <file>", "write the public half of the active key there, for seneschal sign")
+    .action(async (file: string, options: { card?: string[]; active?: boolean; crk?: string }) => {
+      const report = verified(await transcriptOf(host, file), await knownOf(host, options.card));
       if (!report.valid) {
         const { entry, reason } = report.refused;
         result({ valid: false, refused: report.refused }, `THE TRANSCRIPT DOES NOT HOLD: entry ${entry}, ${reason}`);
         return exit(exitCode.no);
       }
-      const { view: _, ...told } = report;
-      const blamed =
-        report.blame && `seat ${report.blame.seat} is to blame: ${report.blame.reason} (entry ${report.blame.entry})`;
-      result(
-        told,
-        [`every entry holds; the ceremony is ${report.status}`, ...people(report), ...(blamed ? [blamed] : [])].join("\n"),
-      );
+      const active = report.status === "active";
+      if (active && options.crk !== undefined) {
+        const crk = `${JSON.stringify(report.crk)}\n`;
+        await replaceFile(resolve(host.cwd, options.crk), options.crk, Buffer.from(crk), 0o644);
+      }
+      const { view, ...told } = report;
+      const key = active ? [`public key: ${report.crk?.public_key}`] : [];
+      const lines = [`every entry holds; the ceremony is ${report.status}`, ...described(view), ...key, ...blameText(view)];
+      result({ ...told, threshold: thresholdOf(view), starter: named(view.start.starter) }, lines.join("\n"));
+      if (!active && (options.active === true || options.crk !== undefined)) exit(exitCode.no);
     });
 }
 
@@ -92,13 +97,11 @@ function addKeys(custodian: Command, { host, result }: CommandContext): void {
     .argument("<keys>", "the key file")
     .option("--out <file>", "write the card there")
     .action(async (name: string, options: { out?: string }) => {
-      const { card } = jsonOf(name, await readText(resolve(host.cwd, name), name)) as { readonly card?: unknown };
-      const read = readCard(nodeCrypto, card);
+      const file = jsonOf(name, await readText(resolve(host.cwd, name), name)) as { readonly card?: unknown } | null;
+      const card = readCard(nodeCrypto, file?.card);
       if (options.out !== undefined)
-        await writeFile(resolve(host.cwd, options.out), `${JSON.stringify(read)}\n`, { flag: "wx" }).catch(
-          unwritable(options.out),
-        );
-      result({ card: read, fingerprint: fingerprint(read) }, `${read.custodian_id} of ${read.org_id}: ${fingerprint(read)}`);
+        await replaceFile(resolve(host.cwd, options.out), options.out, Buffer.from(`${JSON.stringify(card)}\n`), 0o644);
+      result({ card, fingerprint: fingerprint(card) }, named(card));
     });
 }
 
@@ -110,12 +113,15 @@ function addStart(custodian: Command, { host, result }: CommandContext): void {
     .requiredOption("--keys <file>", "the starter's key file")
     .requiredOption("--seat <cards...>", "the custodians' cards, in the order of their seats")
     .requiredOption("--witness <card>", "the witness's card")
-    .requiredOption("--threshold <n>", "how many of them can sign", wholeNumber)
+    .requiredOption("--threshold <n>", "how many of them can sign, at least 2", wholeNumber)
     .option("--hours <n>", "until when all must have acted", wholeNumber, 168)
     .action(
       async (file: string, options: { keys: string; seat: string[]; witness: string; threshold: number; hours: number }) => {
         const seats = await cardsOf(host, options.seat);
         const [witness] = await cardsOf(host, [options.witness]);
+        if (options.threshold < 2 || options.threshold > seats.length)
+          throw new CodedError("usage", `--threshold is from 2 to the number of seats, ${seats.length}`);
+        if (options.hours > 8784) throw new CodedError("usage", "--hours is at most a year");
         const { keys, card: starter } = await opened(host, options.keys);
         const at = seconds();
         const act = {
@@ -127,10 +133,10 @@ function addStart(custodian: Command, { host, result }: CommandContext): void {
         keys.erase();
         const report = verifyTranscript(nodeCrypto, [entry]);
         if (!report.valid) throw new CodedError("usage", `these people cannot hold a ceremony: ${report.refused.reason}`);
-        await writeFile(resolve(host.cwd, file), encodeTranscript([entry]), { flag: "wx" }).catch(unwritable(file));
+        await writeSecret(host, file, Buffer.from(encodeTranscript([entry])).toString("utf8"));
         result(
           { ceremony, seats: report.seats, witness: report.witness },
-          [`ceremony ${ceremony}`, ...people(report)].join("\n"),
+          [`ceremony ${ceremony}`, ...described(report.view)].join("\n"),
         );
       },
     );
@@ -138,10 +144,19 @@ function addStart(custodian: Command, { host, result }: CommandContext): void {
 
 interface ActOptions {
   readonly keys: string;
+  readonly card?: string[];
   readonly state?: string;
   readonly join?: boolean;
   readonly confirm?: string;
   readonly share?: string;
+}
+
+/** What a turn came to. */
+interface Turn {
+  readonly entries: readonly TranscriptEntry[];
+  readonly outcome: CeremonyOutcome;
+  /** More of it, for the result. */
+  readonly told?: object;
 }
 
 function addAct(custodian: Command, { host, result, exit }: CommandContext): void {
@@ -150,123 +165,185 @@ function addAct(custodian: Command, { host, result, exit }: CommandContext): voi
     .description("do what is one's to do in a ceremony, and write it behind the transcript; again whenever it comes round")
     .argument("<transcript>", "the file")
     .requiredOption("--keys <file>", "one's key file")
+    .option("--card <files...>", "the cards of everybody who takes part, as compared with each of them")
     .option("--state <file>", "what is kept between two turns, sealed by one's keys; removed at the end")
-    .option("--join", "take the seat: threshold, people and witness are as agreed")
-    .option("--confirm <hash>", "confirm the key, once all were seen to have this same hash")
+    .option("--join", "take the seat: people and threshold are as agreed")
+    .option("--confirm <hash>", "confirm the key: the hash that the others have read out")
     .option("--share <file>", "where one's share goes when the key is active; readable by its owner only")
     .action(async (file: string, options: ActOptions) => {
-      const path = resolve(host.cwd, file);
-      const report = verifyTranscript(nodeCrypto, await readFile(path).catch(unreadable(file)));
-      if (!report.valid)
-        throw new CodedError("file_invalid", `${file} is no transcript: entry ${report.refused.entry}, ${report.refused.reason}`);
+      const bytes = await transcriptOf(host, file);
+      const report = verified(bytes, await knownOf(host, options.card));
+      if (!report.valid) {
+        const { entry, reason } = report.refused;
+        throw new CodedError("file_invalid", `${file} does not hold from entry ${entry} on: ${reason}`, { ...report.refused });
+      }
       const { view } = report;
       const { keys, card } = await opened(host, options.keys);
-      const append = (entries: Parameters<typeof encodeTranscript>[0]) =>
-        appendFile(path, encodeTranscript(entries)).catch(unwritable(file));
-      if (fingerprint(card) === fingerprint(view.start.witness)) {
-        const meant =
-          view.transcript !== undefined && view.transcript === options.confirm && view.status === "open" && !view.witnessed;
-        const act = meant ? [confirmationOf("witness", view)] : [];
-        const by = { ceremony: view.ceremony, author: card.custodian_id, at: seconds() };
-        const entries = act.map((one) => signEntry(keys, by, one, view));
-        keys.erase();
-        await append(entries);
-        const told = { status: view.status, said: entries.map((entry) => entry.act.type), transcript: view.transcript ?? null };
-        return result(told, told.said.length > 0 ? "witnessed" : waits(view));
-      }
-      const share = await turn(host, view, keys, options, append);
+      const append = async (entries: readonly TranscriptEntry[]): Promise<void> => {
+        if (entries.length === 0) return;
+        if (!Buffer.from(bytes).equals(await transcriptOf(host, file)))
+          throw new CodedError("file_changed", `${file} was changed by somebody else meanwhile: take the turn again`);
+        await replaceFile(resolve(host.cwd, file), file, Buffer.concat([bytes, encodeTranscript(entries)]));
+      };
+      const witness = fingerprint(card) === fingerprint(view.start.witness);
+      const turn = witness ? await witnessTurn(view, keys, options, append) : await seatTurn(host, view, keys, options, append);
       keys.erase();
-      result(share.told, share.text);
-      if (share.failed) exit(exitCode.no);
+      const said = turn.entries.map((entry) => entry.act.type);
+      const { outcome } = turn;
+      const told = { outcome: outcome.kind, said, ...("transcript" in outcome ? { transcript: outcome.transcript } : {}) };
+      const blame = outcome.kind === "failed" ? { blame: outcome.blame ?? null } : {};
+      result(
+        { ...told, ...blame, ...turn.told },
+        [...said.map((type) => `said: ${type}`), ...textOf(outcome, options)].join("\n"),
+      );
+      if (!going.has(outcome.kind)) exit(exitCode.no);
     });
 }
 
+type Append = (entries: readonly TranscriptEntry[]) => Promise<void>;
+
+async function witnessTurn(view: TranscriptView, keys: CustodianKeys, options: ActOptions, append: Append): Promise<Turn> {
+  const { confirm } = options;
+  const step = witnessStep(nodeCrypto, { keys, view, at: seconds(), ...(confirm === undefined ? {} : { confirm }) });
+  await append(step.entries);
+  return step;
+}
+
 /** A seat's turn: the state is safe before a word is said, and the share before the state goes. */
-async function turn(
+async function seatTurn(
   host: Host,
   view: TranscriptView,
   keys: CustodianKeys,
   { state: stateName, join, confirm, share: shareName }: ActOptions,
-  append: (entries: Parameters<typeof encodeTranscript>[0]) => Promise<void>,
-): Promise<{ readonly told: object; readonly text: string; readonly failed: boolean }> {
+  append: Append,
+): Promise<Turn> {
   if (stateName === undefined) throw new CodedError("usage", "a seat needs --state");
   const path = resolve(host.cwd, stateName);
   const purpose = `ceremony/${view.ceremony}`;
-  const kept = await readFile(path).catch((error: { code?: unknown }) =>
-    error.code === "ENOENT" ? undefined : unreadable(stateName)(error),
-  );
-  if (kept === undefined && join !== true)
-    throw new CodedError("usage", `${view.start.seats.length} seats, ${thresholdText(view)}: add --join when this is as agreed`);
-  const state = kept === undefined ? takeSeat(view, keys, systemRandom) : CeremonyState.fromBytes(keys.openOwn(purpose, kept));
-  const step = ceremonyStep(nodeCrypto, { keys, state, view, at: seconds(), ...(confirm === undefined ? {} : { confirm }) });
+  const state = await stateOf(path, stateName, keys, purpose);
+  if (state === undefined) {
+    const seat = view.start.seats.findIndex((card) => card.signing_key === Buffer.from(keys.signingKey).toString("base64")) + 1;
+    if (view.joined.has(seat)) throw new CodedError("usage", `seat ${seat} is taken, and its state is not at ${stateName}`);
+    if (join !== true) throw new CodedError("usage", `${described(view).join("\n")}\nadd --join when this is as agreed`);
+  }
+  const before = state ?? takeSeat(view, keys, systemRandom);
+  const step = ceremonyStep(nodeCrypto, {
+    keys,
+    state: before,
+    view,
+    at: seconds(),
+    ...(confirm === undefined ? {} : { confirm }),
+  });
   const { outcome } = step;
   if (outcome.kind === "active" && shareName === undefined)
     throw new CodedError("usage", "the key is active: --share says where one's share goes");
-  await writeFile(`${path}.new`, keys.sealOwn(purpose, step.state.toBytes(), systemRandom), { mode: 0o600 }).catch(
-    unwritable(stateName),
-  );
-  await rename(`${path}.new`, path);
+  await replaceFile(path, stateName, keys.sealOwn(purpose, step.state.toBytes(), systemRandom));
   await append(step.entries);
-  const said = step.entries.map((entry) => entry.act.type);
-  if (outcome.kind !== "active") {
-    const told = { outcome: outcome.kind, said, ...("transcript" in outcome ? { transcript: outcome.transcript } : {}) };
-    return { told, text: [...said.map((type) => `said: ${type}`), textOf(outcome)].join("\n"), failed: !going.has(outcome.kind) };
+  if (outcome.kind === "active") {
+    const { share, crk } = outcome;
+    const text = `${JSON.stringify({ index: share.index, data: share.encode() })}\n`;
+    await writeShare(host, shareName as string, text);
+    await rm(path);
+    return { ...step, told: { share: resolve(host.cwd, shareName as string), crk: crkToJson(crk) } };
   }
-  const { share, crk } = outcome;
-  const file = await writeSecret(host, shareName as string, `${JSON.stringify({ index: share.index, data: share.encode() })}\n`);
-  await rm(path);
-  return {
-    told: { outcome: "active", said, share: file, crk: crkToJson(crk) },
-    text: `the key is active; share: ${file}`,
-    failed: false,
-  };
+  // Over, as was shown: what the state opens is of no use to anybody any more.
+  if (step.entries.length === 0 && (outcome.kind === "failed" || outcome.kind === "ended")) await rm(path);
+  return step;
+}
+
+async function stateOf(path: string, name: string, keys: CustodianKeys, purpose: string): Promise<CeremonyState | undefined> {
+  const sealed = await readFile(path).catch((error: { code?: unknown }) =>
+    error.code === "ENOENT" ? undefined : unreadable(name)(error),
+  );
+  try {
+    return sealed && CeremonyState.fromBytes(keys.openOwn(purpose, sealed));
+  } catch (error) {
+    if (!isCoded(error, "decryption_failed")) throw error;
+    throw new CodedError("file_invalid", `${name} is the state of another ceremony or of other keys, or was changed`, {}, error);
+  }
+}
+
+/** The share's own file, durable before the state goes; the same share may lie there from a turn that ended early. */
+async function writeShare(host: Host, name: string, text: string): Promise<void> {
+  const path = resolve(host.cwd, name);
+  const there = await readFile(path, "utf8").catch((error: { code?: unknown }) =>
+    error.code === "ENOENT" ? undefined : unreadable(name)(error),
+  );
+  if (there === text) return;
+  if (there !== undefined) throw new CodedError("file_exists", `${name} exists already`);
+  await replaceFile(path, name, Buffer.from(text));
 }
 
 const going: ReadonlySet<CeremonyOutcome["kind"]> = new Set(["waiting", "confirm", "active"]);
 
-function textOf(outcome: CeremonyOutcome): string {
+function textOf(outcome: CeremonyOutcome, { confirm, share }: ActOptions): readonly string[] {
   switch (outcome.kind) {
     case "waiting":
-      return "the others are to act";
+      return ["the others are to act"];
     case "confirm":
-      return `compare with the others, then --confirm ${outcome.transcript}`;
+      return [
+        `the transcript's hash: ${outcome.transcript}`,
+        "read it to the others by another way; --confirm the one that they read",
+      ];
+    case "other_hash":
+      return [
+        "THIS IS NOT THE TRANSCRIPT THAT THE OTHERS HAVE: nothing was confirmed",
+        `theirs: ${confirm}`,
+        `here: ${outcome.transcript}`,
+      ];
+    case "active":
+      return [`the key is active; share: ${share}`];
+    case "failed":
+      return ["the ceremony has failed", ...(outcome.blame === undefined ? [] : [blamed(outcome.blame)])];
+    case "ended":
+      return ["the starter has ended the ceremony"];
+    case "expired":
+      return outcome.confirmed
+        ? ["the time is over; the key may be active in a longer transcript: keep the state, and ask for it"]
+        : ["the time is over"];
     case "behind":
-      return "an older part of the transcript: ask for the whole";
+      return ["an older part of the transcript: ask for the whole"];
     case "forked":
-      return "NOT THE TRANSCRIPT THAT WAS SEEN BEFORE: somebody shows different people different ones";
+      return ["NOT THE TRANSCRIPT THAT WAS SEEN BEFORE: somebody shows different people different ones"];
     case "foreign":
-      return "SOMEBODY ELSE ACTS WITH THESE KEYS, or the state was lost";
+      return ["SOMEBODY ELSE ACTS WITH THESE KEYS, or the state was lost"];
     default:
-      return `the ceremony has ${outcome.kind === "failed" ? "failed" : "ended"}`;
+      return outcome satisfies never;
   }
 }
 
-function waits({ status, transcript }: TranscriptView): string {
-  return status === "open" && transcript !== undefined
-    ? `compare with the others, then --confirm ${transcript}`
-    : `nothing to witness: the ceremony is ${status}`;
+/** Who takes part and by which terms, the fingerprints first: a name may look like anything. */
+function described(view: TranscriptView): readonly string[] {
+  const { seats, witness, starter, expires_at } = view.start;
+  const confirmed = (is: boolean): string => (is ? ", has confirmed" : "");
+  return [
+    `threshold ${thresholdOf(view)} of ${seats.length}, until ${new Date(expires_at * 1000).toISOString()}`,
+    ...seats.map((card, i) => `seat ${i + 1}: ${named(card)}${confirmed(view.confirmed.has(i + 1))}`),
+    `witness: ${named(witness)}${confirmed(view.witnessed)}`,
+    `starter: ${named(starter)}`,
+    ...(view.transcript === undefined ? [] : [`hash: ${view.transcript}`]),
+  ];
 }
 
-function thresholdText({ start }: TranscriptView): string {
-  return `threshold ${start.kind === "generate" ? start.threshold : start.crk.threshold}, witness ${start.witness.custodian_id}`;
+const named = (card: CustodianCard): string =>
+  `${fingerprint(card)} ${JSON.stringify(card.custodian_id)} of ${JSON.stringify(card.org_id)}`;
+const blamed = ({ seat, reason, entry }: NonNullable<TranscriptView["blame"]>): string =>
+  `seat ${seat} is to blame: ${reason} (entry ${entry})`;
+const blameText = ({ blame }: TranscriptView): readonly string[] => (blame === undefined ? [] : [blamed(blame)]);
+const thresholdOf = ({ start }: TranscriptView): number => (start.kind === "generate" ? start.threshold : start.crk.threshold);
+
+function verified(bytes: Uint8Array, knows: ((card: CustodianCard) => boolean) | undefined): TranscriptReport {
+  return verifyTranscript(nodeCrypto, bytes, knows === undefined ? {} : { knows });
 }
 
-interface Taking {
-  readonly custodianId: string;
-  readonly fingerprint: string;
-  readonly confirmed: boolean;
+async function knownOf(host: Host, names: readonly string[] | undefined) {
+  if (names === undefined) return undefined;
+  const known = new Set((await cardsOf(host, names)).map(fingerprint));
+  return (card: CustodianCard): boolean => known.has(fingerprint(card));
 }
 
-function people({
-  seats,
-  witness,
-}: {
-  readonly seats: readonly (Taking & { readonly seat: number })[];
-  readonly witness: Taking;
-}): string[] {
-  const line = (role: string, { custodianId, fingerprint: of, confirmed }: Taking) =>
-    `${role}: ${custodianId}, ${of}${confirmed ? ", has confirmed" : ""}`;
-  return [...seats.map((seat) => line(`seat ${seat.seat}`, seat)), line("witness", witness)];
+function transcriptOf(host: Host, name: string): Promise<Uint8Array> {
+  return readFile(resolve(host.cwd, name)).catch(unreadable(name));
 }
 
 async function opened(host: Host, name: string): Promise<{ readonly keys: CustodianKeys; readonly card: CustodianCard }> {
@@ -294,12 +371,5 @@ const seconds = (): number => Math.floor(Date.now() / 1000);
 function unreadable(name: string) {
   return (error: unknown): never => {
     throw new CodedError("file_unreadable", `${name} cannot be read`, {}, error);
-  };
-}
-
-function unwritable(name: string) {
-  return (error: unknown): never => {
-    if ((error as { code?: unknown }).code === "EEXIST") throw new CodedError("file_exists", `${name} exists already`);
-    throw new CodedError("file_unwritable", `${name} cannot be written`, {}, error);
   };
 }
