@@ -1,4 +1,3 @@
-import { isCoded } from "@seneschal/core";
 import type { Put, RangeCheck } from "@seneschal/core/ports";
 import {
   checkEntryChange,
@@ -11,14 +10,15 @@ import {
   shardPoint,
   storageError,
 } from "@seneschal/core/storage";
-import type { ChunkRef, ObjectDoc } from "../documents.ts";
+import type { BucketDoc, ChunkRef, ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
 import { openBucket } from "../objects/buckets.ts";
 import { commitObjects, type ObjectsDraft } from "../objects/commit-objects.ts";
 import { type Also, deleteObject } from "../objects/delete-object.ts";
 import { objectId } from "../objects/object-id.ts";
+import { makeCurrent } from "../objects/put-object.ts";
 import { type ObjectServices, writableShard } from "../objects/services.ts";
-import { putDeleteMarker, succeed } from "../objects/versions.ts";
+import { putDeleteMarker, type Succession, succeed } from "../objects/versions.ts";
 import { indexedKey, indexedKeyBytes } from "../schema.ts";
 import { type FileRecord, fileIdOf, newRecord, recordOfFile } from "./file-records.ts";
 import { attributesOf, directoryType, type FileNode, type FileTree } from "./file-tree.ts";
@@ -48,6 +48,12 @@ export interface TreeChanges {
   ): Promise<FileNode | undefined>;
 }
 
+/** What a commit does besides so that a directory stays, and how many objects that makes. */
+type Kept = Pick<Succession, "puts" | "dels" | "objects">;
+
+/** The MD5 digest of nothing. */
+const emptyEtag = "d41d8cd98f00b204e9800998ecf8427e";
+
 /** The most keys below a directory that is renamed: they change in one commit. */
 const maxRenamed = 1000;
 
@@ -62,16 +68,25 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
     const doc = { ...now.doc, changed_at: Math.max(clock.now(), now.doc.changed_at + 1) };
     return { coll: "storage_files", id: now.id, doc, ifVersion: now.version };
   };
-  /** The object of a directory, so that it stays when the last of its entries goes; the root needs none. */
-  const keep = async ({ from, record }: FileNode): Promise<void> => {
+  /**
+   * The object of a directory, so that it stays when the last of its entries goes; the root needs none. It is part of the commit that takes
+   * the entry away: in a bucket that is full it takes the place of what went.
+   */
+  const keep = async ({ record }: FileNode, bucket: BucketDoc): Promise<Kept> => {
     const { key } = record.doc;
-    const found = key === "" ? undefined : await store.get("storage_objects", objectId(from.bucket, key));
-    if (key === "" || (found !== undefined && found.doc["delete_marker"] !== true)) return;
-    const made = { tenant: from.tenant, bucket: from.bucket, key, content_type: directoryType };
-    await storeNew(services, made, new Uint8Array(0), async () => ({})).catch((error: unknown) => {
-      if (!isCoded(error, "EEXIST")) throw error;
+    const found = key === "" ? undefined : await store.get("storage_objects", objectId(bucket.name, key));
+    if (key === "" || (found !== undefined && found.doc["delete_marker"] !== true)) return { puts: [], dels: [], objects: 0 };
+    await writableShard(services, bucket.name, key);
+    const { encryption } = bucket;
+    return makeCurrent(services, bucket, found, {
+      ...{ tenant: bucket.tenant, bucket: bucket.name, key, content_type: directoryType, headers: {}, meta: {} },
+      ...{ size: 0, etag: emptyEtag, modified_at: clock.now(), body: { kind: "chunks", chunks: [] } },
+      ...(encryption && { encryption }),
     });
   };
+  /** The same of the directory that something leaves for another; within one nothing is left. */
+  const keepLeft = async ([directory, other]: readonly FileNode[], bucket: BucketDoc): Promise<Kept> =>
+    directory === undefined || other === undefined ? { puts: [], dels: [], objects: 0 } : keep(directory, bucket);
   const gone = (record: FileRecord) => ({ coll: "storage_files", id: record.id, ifVersion: record.version });
   const find = async (directory: FileNode, name: string): Promise<FileNode> => {
     checkFileName(name);
@@ -139,6 +154,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
     const { bucket, tenant } = from;
     await checkShards(bucket, [record.doc.key, key]);
     let size = 0;
+    let kept = 0;
     await settle(async () => {
       const owner = await openBucket(services, tenant, bucket);
       const [own, object, replaced, other] = await Promise.all([
@@ -158,10 +174,13 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       const left = versioned ? await putDeleteMarker(services, owner, object, record.doc.key) : undefined;
       const moved = { ...own.doc, key, changed_at: Math.max(clock.now(), (own.doc["changed_at"] as number) + 1) };
       const touched = await Promise.all(directories.map(touch));
+      const stays = await keepLeft(directories, owner.bucket);
+      kept = stays.objects;
       return {
         of: owner.bucket,
         puts: [
           ...next.puts,
+          ...stays.puts,
           ...shared.puts,
           ...(left?.puts ?? []),
           ...noticePuts(services, owner.bucket, "ObjectCreated:Copy", next.doc),
@@ -176,6 +195,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
         ],
         dels: [
           ...next.dels,
+          ...stays.dels,
           ...(left?.dels ?? [{ coll: "storage_objects", id: record.id, ifVersion: object.version }]),
           { coll: "storage_files", id: record.id, ifVersion: own.version },
         ],
@@ -183,6 +203,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       };
     });
     count(bucket, record.doc.key, -size, -1);
+    count(bucket, parentKey(record.doc.key), 0, kept);
     count(bucket, key, size - (target?.object?.doc.size ?? 0), target === undefined ? 1 : 0);
   };
 
@@ -211,6 +232,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
     const { from, record } = source;
     const { bucket, tenant } = from;
     const old = record.doc.key;
+    let kept = 0;
     await settle(async () => {
       const owner = await openBucket(services, tenant, bucket);
       if (owner.bucket.versioning !== undefined)
@@ -268,10 +290,13 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       ]);
       const replacedMarker = emptied !== undefined && !moves.some(({ put }) => put.id === emptied.id);
       const touched = await Promise.all(directories.map(touch));
+      const stays = await keepLeft(directories, owner.bucket);
+      kept = stays.objects;
       return {
         of: owner.bucket,
-        puts: [...[...moves, ...files].map(({ put }): Put => put), ...touched, ...notices],
+        puts: [...[...moves, ...files].map(({ put }): Put => put), ...stays.puts, ...touched, ...notices],
         dels: [
+          ...stays.dels,
           ...[...moves, ...files].map(({ del }) => del),
           ...(replacedMarker ? [{ coll: "storage_objects", id: emptied.id, ifVersion: emptied.version }] : []),
         ],
@@ -279,6 +304,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
         ranges: [range, ...(condition === undefined ? [] : [condition])],
       };
     });
+    count(bucket, parentKey(old), 0, kept);
   };
 
   return {
@@ -303,11 +329,15 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       if (node.kind === "directory") throw fileError("EISDIR", "directories are removed as such");
       checkEntryChange(user, attributesOf(directory), attributesOf(node));
       const { bucket, tenant } = node.from;
-      await keep(directory);
-      const { deleted } = await deleteObject(services, tenant, bucket, node.record.doc.key, {
-        also: async () => ({ puts: [await touch(directory)], dels: [gone(node.record)] }),
-      });
+      let kept = 0;
+      const also = async (of: BucketDoc): Promise<Also> => {
+        const { puts, dels, objects } = await keep(directory, of);
+        kept = objects;
+        return { puts: [...puts, await touch(directory)], dels: [...dels, gone(node.record)] };
+      };
+      const { deleted } = await deleteObject(services, tenant, bucket, node.record.doc.key, { also });
       if (!deleted) throw fileError("ENOENT", "there is nothing of that name");
+      count(bucket, directory.record.doc.key, 0, kept);
       return node;
     },
     async removeDirectory(user, directory, name) {
@@ -317,14 +347,16 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       const { bucket, tenant } = node.from;
       const { key } = node.record.doc;
       await empty(bucket, key);
-      await keep(directory);
-      const also = async (): Promise<Also> => ({
-        ranges: [await empty(bucket, key)],
-        puts: [await touch(directory)],
-        dels: [gone(node.record)],
-      });
+      let kept = 0;
+      const also = async (of: BucketDoc): Promise<Also> => {
+        const { puts, dels, objects } = await keep(directory, of);
+        kept = objects;
+        const [ranges, touched] = [[await empty(bucket, key)], await touch(directory)];
+        return { ranges, puts: [...puts, touched], dels: [...dels, gone(node.record)] };
+      };
       const { deleted } = await deleteObject(services, tenant, bucket, key, { also });
       if (!deleted) throw fileError("ENOENT", "there is nothing of that name");
+      count(bucket, directory.record.doc.key, 0, kept);
     },
     async rename(user, from, to) {
       if (from.directory.from.fsid !== to.directory.from.fsid)
@@ -339,7 +371,6 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       if (kind === "directory" && key.startsWith(source.record.doc.key))
         throw fileError("EINVAL", "a directory does not go into itself");
       if (target?.kind === "directory") await empty(target.from.bucket, target.record.doc.key);
-      await keep(from.directory);
       const same = from.directory.record.id === to.directory.record.id;
       const directories = same ? [from.directory] : [from.directory, to.directory];
       if (kind === "file") await renameFile(source, target, directories, key);

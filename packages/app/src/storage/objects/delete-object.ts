@@ -1,6 +1,6 @@
 import type { Commit } from "@seneschal/core/ports";
 import { checkDeletable, storageError } from "@seneschal/core/storage";
-import type { ObjectDoc } from "../documents.ts";
+import type { BucketDoc, ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
 import { objectError, openBucket } from "./buckets.ts";
 import { commitObjects, type ObjectsDraft } from "./commit-objects.ts";
@@ -28,7 +28,7 @@ export interface DeleteOptions {
   /** What notifications call it: somebody's doing, or a lifecycle's. */
   readonly event?: "ObjectRemoved" | "LifecycleExpiration";
   /** What is committed with the deletion, asked for at each try. */
-  readonly also?: () => Promise<Also>;
+  readonly also?: (bucket: BucketDoc) => Promise<Also>;
 }
 
 /** What else one commit does. */
@@ -83,7 +83,7 @@ export async function deleteObject(
       const { puts, dels, checks, doc, bytes, objects } = await putDeleteMarker(services, owner, current, key);
       const notices = noticePuts(services, owner.bucket, `${family}:DeleteMarkerCreated`, doc);
       const draft = { of: owner.bucket, puts: [...puts, ...notices], dels, checks };
-      if (!(await commitObjects(store, together(draft, await also()))).ok) continue;
+      if (!(await commitObjects(store, together(draft, await also(owner.bucket)))).ok) continue;
       services.shards.changed(shard.id, bytes, objects);
       return { deleted: found?.doc.delete_marker !== true && found !== undefined, version: versionIdOf(doc), marker: true };
     }
@@ -99,7 +99,7 @@ export async function deleteObject(
     const audit = early ? [{ stream: "storage", event }] : [];
     const notices = noticePuts(services, owner.bucket, `${family}:Delete`, doc);
     const draft = { of: owner.bucket, puts: [...puts, ...notices], dels, checks, audit };
-    if (!(await commitObjects(store, together(draft, await also()))).ok) continue;
+    if (!(await commitObjects(store, together(draft, await also(owner.bucket)))).ok) continue;
     services.shards.changed(shard.id, bytes, objects);
     const named = version !== undefined || doc.version_id !== undefined;
     return { deleted: true, ...(named && { version: versionIdOf(doc) }), ...(doc.delete_marker && { marker: true }) };

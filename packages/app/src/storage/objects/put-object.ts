@@ -107,10 +107,10 @@ export async function commitObject(
       owner ??= await openBucket(services, target.tenant, target.bucket, attempt > 0);
       const existing = await store.get("storage_objects", id);
       checkConditions(existing, target.conditions);
-      next = await succeed(services, owner.bucket, existing, lockedByDefault(services, owner.bucket, make(made)));
+      next = await makeCurrent(services, owner.bucket, existing, make(made), target.event);
       return {
         of: owner.bucket,
-        puts: [...next.puts, ...noticePuts(services, owner.bucket, target.event ?? "ObjectCreated:Put", next.doc)],
+        puts: next.puts,
         dels: next.dels,
         checks: [{ coll: "storage_buckets", id: target.bucket, version: owner.version }],
       };
@@ -123,6 +123,18 @@ export async function commitObject(
     }
   }
   throw storageError("ShardUnavailable", "too many writers of one key, try again");
+}
+
+/** A new object as the current version of its key, kept as its bucket keeps new versions, with the notices of it. */
+export async function makeCurrent(
+  services: ObjectServices,
+  bucket: BucketDoc,
+  current: Stored | undefined,
+  made: ObjectDoc,
+  event: ObjectEventName = "ObjectCreated:Put",
+): Promise<Succession> {
+  const next = await succeed(services, bucket, current, lockedByDefault(services, bucket, made));
+  return { ...next, puts: [...next.puts, ...noticePuts(services, bucket, event, next.doc)] };
 }
 
 /** The object with what its bucket keeps new versions for. Throws `InvalidRequest` for a lock where there is none. */
