@@ -54,7 +54,7 @@ export function custodianCard(
     ...{ signing_key: base64(keys.signingKey), agreement_key: base64(keys.agreementKey) },
   };
   if (!name(claim.org_id) || !name(claim.custodian_id)) {
-    throw cryptoError("crypto_invalid", "names must be 1 to 128 characters, none of them a control character");
+    throw cryptoError("crypto_invalid", "names must be 1 to 128 characters in NFC, none of them a control or format character");
   }
   const message = signingBytes("custodianCard", claim);
   const secrets = keys.toBytes();

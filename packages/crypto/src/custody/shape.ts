@@ -44,10 +44,13 @@ export function wholeNumber(min: number, max: number): Check {
   return (value) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
 }
 
-const NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
+const NAME = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,128}$/u;
 
-/** An identity, organisation or ceremony: 1 to 128 characters, none of them a control character. */
-export const name: Check = (value) => typeof value === "string" && NAME.test(value);
+/**
+ * An identity, organisation or ceremony: 1 to 128 code points in Unicode's NFC form, none of them a control or format character or a
+ * separator of lines. So two names that are shown as one text are not two because of what nobody sees.
+ */
+export const name: Check = (value) => typeof value === "string" && NAME.test(value) && value === value.normalize("NFC");
 
 /** A time in whole seconds since the epoch. */
 export const seconds: Check = wholeNumber(0, 2 ** 40);

@@ -3,6 +3,7 @@ import { fromBase64, fromHex, nobleCrypto, utf8 } from "@seneschal/crypto";
 import { openKeyFile, readCard, verifyTranscript } from "@seneschal/crypto/custody";
 import { openShare } from "@seneschal/crypto/threshold";
 import { expect, test } from "vitest";
+import { name } from "../../src/custody/shape.ts";
 import { type custodyVectors, vectorsText } from "./vectors.ts";
 
 const text = await readFile(new URL("vectors.json", import.meta.url), "utf8");
@@ -17,6 +18,10 @@ test("a custodian of this release opens the key file, what it sealed for itself,
   expect(keys.toBytes()).toEqual(fromHex(vectors.key_file.keys));
   expect(keys.openOwn(vectors.own.purpose, fromBase64(vectors.own.sealed))).toEqual(fromHex(vectors.own.plaintext));
   expect(readCard(nobleCrypto, vectors.card.card)).toEqual(vectors.card.card);
+});
+
+test("names of the vectors fit or are refused", () => {
+  expect([vectors.names.fit.every(name), vectors.names.refused.some(name)]).toEqual([true, false]);
 });
 
 test("a sealed share of the vectors opens to the share in its envelope", () => {

@@ -75,6 +75,22 @@ export async function custodyVectors() {
   falseComplaint.relay.say(ada, { type: "complaint", against: 3, transport_secret: base64(transport[0]!) });
 
   return {
+    names: {
+      fit: ["Ada Lovelace", "Zo\u00eb", "\u738b\u5c0f\u660e", "\u{1f511}".repeat(128)],
+      refused: [
+        "",
+        "x".repeat(129),
+        "a\u0085",
+        "a\u00ad",
+        "a\u200b",
+        "a\u202e",
+        "a\u2028",
+        "a\u2029",
+        "\ud800",
+        "Zoe\u0308",
+        "\u212b",
+      ],
+    },
     xeddsa: {
       ...{ secret: hex(secret), public_key: hex(nobleCrypto.x25519PublicKey(secret)), message: hex(message) },
       ...{ random: hex(seeded("z")(64)), signature: hex(xeddsaSign(nobleCrypto, secret, message, seeded("z"))) },

@@ -27,6 +27,7 @@ def verifying(seat):
     return total
 shares = [int.from_bytes(bytes.fromhex(s), "little") for s in given["generated"]["signing_shares"]]
 print(json.dumps({
+    "names": [all(map(is_name, given["names"]["fit"])), any(map(is_name, given["names"]["refused"]))],
     "card": card_holds(card["card"]), "fingerprint": fingerprint(card["card"]),
     "keys": open_key_file(file["file"], file["passphrase"]).hex(),
     "own": open_own(bytes.fromhex(given["own"]["keys"]), given["own"]["purpose"], b64(given["own"]["sealed"])).hex(),
@@ -44,6 +45,7 @@ test.skipIf(!python)("the documents are enough to open and to judge everything i
   const run = spawnSync("python3", ["-c", await program()], { input, encoding: "utf8" });
   expect(run.stderr).toBe("");
   expect(JSON.parse(run.stdout)).toEqual({
+    names: [true, false],
     ...{ card: true, fingerprint: vectors.card.fingerprint, keys: vectors.key_file.keys },
     own: vectors.own.plaintext,
     ...{ share: vectors.sealed_share.signing_share, hash: vectors.entry.hash, info: vectors.package.info },
