@@ -183,6 +183,18 @@ describe("a configuration that says what is not known", () => {
     expect((await send(apart)).status).toBe(200);
     await s3.dispose();
   });
+  test("in maintenance, however good, changes nothing", async () => {
+    const s3 = await openS3Rig({ tenants: [tenant], extra: { webhooks: new Map([["hook", of(await receiver())]]) } });
+    await s3.client().send(new sdk.CreateBucketCommand({ Bucket }));
+    await s3.rig.node.cluster.propose({ kind: "maintenance.set", enabled: true }, operator);
+    const before = (await s3.rig.store.changes(0, 10_000)).length;
+    const { status } = await signedFetch(s3, {
+      ...{ method: "PUT", path: `/${Bucket}`, query: { notification: "" }, headers: {} },
+      body: Buffer.from(`<NotificationConfiguration>${queue(event)}</NotificationConfiguration>`),
+    });
+    expect([status, (await s3.rig.store.changes(0, 10_000)).length]).toEqual([503, before]);
+    await s3.dispose();
+  });
 });
 
 const key = fc.constantFrom("a", "b", "c/d");

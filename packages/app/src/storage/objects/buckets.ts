@@ -4,7 +4,7 @@ import type { Stored } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
 import { commit, type StorageContext } from "../context.ts";
 import type { BucketDoc } from "../documents.ts";
-import type { ObjectServices } from "./services.ts";
+import { type ObjectServices, refuseInMaintenance } from "./services.ts";
 
 /** Failures that only an object gateway meets; the S3 gateway answers them under these names. */
 export type ObjectErrorCode =
@@ -79,8 +79,8 @@ export async function createBucket(
 ): Promise<boolean> {
   if (!validName.test(name))
     throw objectError("InvalidBucketName", "a bucket name is 3-63 of a-z, 0-9, dot and hyphen", { bucket: name });
-  const { context, cluster } = services;
-  if (cluster.state.maintenance) throw storageError("MaintenanceMode", "the cluster is in maintenance: reads work, writes wait");
+  const { context } = services;
+  refuseInMaintenance(services);
   const doc: BucketDoc = { name, tenant, region, created_at: context.clock.now(), deleting: false, ...given };
   const result = await commit(context.store, {
     puts: [{ coll: "storage_buckets", id: name, doc, ifVersion: 0 }],
@@ -110,8 +110,8 @@ export async function changeBucket(
   setting: string,
   change: (bucket: BucketDoc) => BucketDoc,
 ): Promise<BucketDoc> {
-  const { context, cluster } = services;
-  if (cluster.state.maintenance) throw storageError("MaintenanceMode", "the cluster is in maintenance: reads work, writes wait");
+  const { context } = services;
+  refuseInMaintenance(services);
   for (let attempt = 0; attempt < 50; attempt++) {
     const { bucket, version } = await openBucket(services, tenant, name, attempt > 0);
     const doc = change(bucket);
@@ -126,8 +126,8 @@ export async function changeBucket(
 
 /** Deletes an empty bucket. Two steps: no write may commit once the first is done, so the look is safe. */
 export async function deleteBucket(services: ObjectServices, tenant: string, name: string): Promise<void> {
-  const { context, cluster } = services;
-  if (cluster.state.maintenance) throw storageError("MaintenanceMode", "the cluster is in maintenance: reads work, writes wait");
+  const { context } = services;
+  refuseInMaintenance(services);
   // One that is marked is what an earlier call left, whose end nobody heard of: this one ends it.
   const { bucket, version } = await findBucket(services, tenant, name);
   const marked = await commit(context.store, {

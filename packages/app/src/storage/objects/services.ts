@@ -34,6 +34,11 @@ export function forRequest(services: ObjectServices, origin: RequestOrigin): Obj
   return Object.assign({ records: new Map(), origin }, services);
 }
 
+/** Before anything of a bucket's own changes. Throws `MaintenanceMode`. */
+export function refuseInMaintenance({ cluster }: Pick<ObjectServices, "cluster">): void {
+  if (cluster.state.maintenance) throw storageError("MaintenanceMode", "the cluster is in maintenance: reads work, writes wait");
+}
+
 /**
  * The shard of an object, as the cluster has it within the last second. Throws `MaintenanceMode` when it is read-only,
  * `QuorumLost` when a majority of its voters (or of the log) does not answer, `ShardUnavailable` while it has no leader.

@@ -3,6 +3,7 @@ import type { BucketDoc } from "../documents.ts";
 import { mayTell } from "../notify/notice-puts.ts";
 import { placeWebhook } from "../notify/webhook-place.ts";
 import { changeBucket, openBucket } from "../objects/buckets.ts";
+import { refuseInMaintenance } from "../objects/services.ts";
 import { type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { s3Error } from "./errors.ts";
 import { childText, type XmlElement, xmlDocument } from "./xml.ts";
@@ -36,6 +37,7 @@ export async function putNotifications(call: S3Call): Promise<S3Reply> {
         elements: { ArgumentName: webhookArn(webhook), ArgumentValue: "The destination does not exist" },
       });
   await openBucket(call.services, call.tenant, call.bucket);
+  refuseInMaintenance(call.services);
   for (const { webhook } of rules) await placeWebhook(call.services.context.store, webhook);
   const set = ({ notifications: _, ...bucket }: BucketDoc) =>
     ({ ...bucket, ...(rules.length > 0 && { notifications: rules }) }) as unknown as BucketDoc;
