@@ -33,7 +33,7 @@ export type CeremonyOutcome =
    * active in a longer transcript: keep the state, and ask for the whole.
    */
   | { readonly kind: "expired"; readonly confirmed: boolean }
-  /** Shorter than what was seen before, so perhaps an older part of it: ask again. */
+  /** A shorter part of what was seen before: ask again. */
   | { readonly kind: "behind" }
   /** Not what was seen before: who relays shows different people different transcripts. This client does nothing more in it. */
   | { readonly kind: "forked" }
@@ -61,7 +61,7 @@ export function takeSeat(view: TranscriptView, keys: CustodianKeys, random: Rand
   const [start = ""] = view.hashes;
   const seat = view.start.seats.findIndex((card) => card.signing_key === base64(keys.signingKey)) + 1;
   if (seat === 0) throw cryptoError("protocol_invalid", "these keys have no seat in the ceremony");
-  return new CeremonyState({ ceremony: view.ceremony, start, seat, seen: { length: 1, head: start } }, random(32));
+  return new CeremonyState({ ceremony: view.ceremony, seat, seen: [start] }, random(32));
 }
 
 /**

@@ -3,19 +3,13 @@ import { base64, fromBase64, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { parseCanonicalJson } from "../json/parse-canonical-json.ts";
-import { bytesOf, members, name, only, wholeNumber } from "./shape.ts";
+import { MAX_ENTRIES, NO_ENTRY } from "./entry.ts";
+import { bytesOf, listOf, members, name, only, wholeNumber } from "./shape.ts";
 import type { TranscriptView } from "./transcript-view.ts";
 
 const isState = members({
-  ...{ v: only(1), ceremony: name, start: bytesOf(32), seat: wholeNumber(1, 255), secret: bytesOf(32) },
-  ...{ length: wholeNumber(1, 2048), head: bytesOf(32) },
+  ...{ v: only(1), ceremony: name, seat: wholeNumber(1, 255), secret: bytesOf(32), seen: listOf(bytesOf(32), 1, MAX_ENTRIES) },
 });
-
-/** How much of a transcript a client has seen: what it is shown next must continue that. */
-interface Seen {
-  readonly length: number;
-  readonly head: string;
-}
 
 /**
  * What a custodian's client keeps of a ceremony between two steps: one secret, from which everything that it sends is derived, and how
@@ -25,37 +19,37 @@ interface Seen {
  */
 export class CeremonyState {
   readonly ceremony: string;
-  /** Hash of the start that the custodian agreed to. */
-  readonly start: string;
   readonly seat: number;
-  readonly seen: Seen;
+  /**
+   * Hash of every entry that was seen, the start that the custodian agreed to first: what is shown next must continue them. All and not
+   * the last alone, so that a shorter transcript is told from a shorter part of this one.
+   */
+  readonly seen: readonly string[];
   readonly #secret: Uint8Array;
 
-  constructor(
-    of: { readonly ceremony: string; readonly start: string; readonly seat: number; readonly seen: Seen },
-    secret: Uint8Array,
-  ) {
+  constructor(of: { readonly ceremony: string; readonly seat: number; readonly seen: readonly string[] }, secret: Uint8Array) {
     this.ceremony = of.ceremony;
-    this.start = of.start;
     this.seat = of.seat;
-    this.seen = { length: of.seen.length, head: of.seen.head };
+    this.seen = [...of.seen];
     this.#secret = Uint8Array.from(secret);
   }
 
-  /** How a view stands to what was seen: `behind` is shorter, `forked` is another transcript. */
+  /** Hash of the start that the custodian agreed to. */
+  get start(): string {
+    return this.seen[0] ?? NO_ENTRY;
+  }
+
+  /** How a view stands to what was seen: `behind` is a shorter part of it, `forked` is another transcript, of whichever length. */
   compare(view: TranscriptView): "continues" | "behind" | "forked" {
-    const { length, head } = this.seen;
-    if (view.ceremony !== this.ceremony || view.hashes[0] !== this.start) return "forked";
-    if (view.hashes.length < length) return "behind";
-    return view.hashes[length - 1] === head ? "continues" : "forked";
+    const last = Math.min(this.seen.length, view.hashes.length) - 1;
+    // Each hash is of everything before it.
+    if (view.ceremony !== this.ceremony || view.hashes[last] !== this.seen[last]) return "forked";
+    return view.hashes.length < this.seen.length ? "behind" : "continues";
   }
 
   /** The state of a client that has seen this view. */
   after(view: TranscriptView): CeremonyState {
-    return new CeremonyState(
-      { ...this, seen: { length: view.hashes.length, head: view.hashes.at(-1) ?? this.start } },
-      this.#secret,
-    );
+    return new CeremonyState({ ...this, seen: view.hashes }, this.#secret);
   }
 
   /**
@@ -69,8 +63,8 @@ export class CeremonyState {
 
   /** Canonical JSON, the secret included. */
   toBytes(): Uint8Array {
-    const { ceremony, start, seat, seen } = this;
-    return utf8(canonicalJson({ v: 1, ceremony, start, seat, ...seen, secret: base64(this.#secret) }));
+    const { ceremony, seat, seen } = this;
+    return utf8(canonicalJson({ v: 1, ceremony, seat, seen, secret: base64(this.#secret) }));
   }
 
   /** Reads {@link toBytes}. Throws `custody_invalid` with `details.reason` `malformed`. */
@@ -82,8 +76,8 @@ export class CeremonyState {
       throw cryptoError("custody_invalid", "not canonical JSON", { reason: "malformed" }, cause);
     }
     if (!isState(value)) throw cryptoError("custody_invalid", "not a ceremony's state", { reason: "malformed" });
-    const { secret, length, head, ...of } = value as { ceremony: string; start: string; seat: number; secret: string } & Seen;
-    return new CeremonyState({ ...of, seen: { length, head } }, fromBase64(secret));
+    const { secret, ...of } = value as { ceremony: string; seat: number; seen: readonly string[]; secret: string };
+    return new CeremonyState(of, fromBase64(secret));
   }
 
   /** Overwrites the secret. */

@@ -24,7 +24,7 @@ export interface TranscriptEntry {
 }
 
 /** More entries than a ceremony of 255 seats has: five acts of each seat, the start and the witness. */
-const MAX_ENTRIES = 2048;
+export const MAX_ENTRIES = 2048;
 /** A start with 257 cards of the longest names, or 254 packages. */
 export const MAX_ENTRY_BYTES = 512 * 1024;
 export const NO_ENTRY = base64(new Uint8Array(32));
