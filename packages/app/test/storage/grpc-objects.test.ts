@@ -2,6 +2,7 @@ import type { ObjectClient } from "@seneschal/adapters/grpc-storage";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ChunkDoc } from "../../src/storage/documents.ts";
+import { setBucketQuota } from "../../src/storage/objects/bucket-quota.ts";
 import { headObject } from "../../src/storage/objects/read-object.ts";
 import { type GrpcRig, openGrpcRig, refusal } from "./grpc-rig.ts";
 import { bytesOf, collect, operator, pattern } from "./rig.ts";
@@ -179,6 +180,13 @@ describe("failures have the taxonomy's status, reason and retry advice", () => {
       await cluster.propose({ kind: "maintenance.set", enabled: false }, operator);
     }
     expect(await alpha.delete(at("calm"))).toBe(true);
+  });
+
+  test("a full bucket is RESOURCE_EXHAUSTED, and no client tries again", async () => {
+    await alpha.createBucket("full");
+    await setBucketQuota(grpc.rig.node.objects, "full", { max_objects: 0 }, operator);
+    const refused = { code: "QuotaExceeded", details: { status: 8, retriable: false } };
+    expect(await refusal(alpha.put(at("more", "full"), bytesOf(pattern(10))))).toMatchObject(refused);
   });
 
   test("a full pool is RESOURCE_EXHAUSTED and what is there stays readable", async () => {

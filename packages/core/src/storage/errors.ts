@@ -62,7 +62,7 @@ export const storageErrors = {
     retryAfter: 5,
   },
   QuotaExceeded: {
-    class: "retriable",
+    class: "permanent",
     grpc: "RESOURCE_EXHAUSTED",
     http: 403,
     s3: { status: 403, code: "QuotaExceeded" },

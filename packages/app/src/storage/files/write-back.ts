@@ -107,8 +107,7 @@ export function createWriteBack(
         return await forget(file, new Set(pending.staged.values()));
       } catch (error) {
         if (isCoded(error, baseChanged)) continue;
-        // What a tenant has no quota for would take the memory of others until it has.
-        if (storageErrorKind(error)?.class !== "retriable" || isCoded(error, "QuotaExceeded")) {
+        if (storageErrorKind(error)?.class !== "retriable") {
           await forget(file);
           onGivenUp({ file, bucket: pending.bucket, told }, error);
         }

@@ -3,6 +3,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import type { AddressInfo, Socket } from "node:net";
 import type { Logger } from "@seneschal/adapters/logging";
 import { isCoded } from "@seneschal/core";
+import { storageErrorKind } from "@seneschal/core/storage";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { BucketDoc } from "../documents.ts";
@@ -222,7 +223,8 @@ async function handle(
     const failed = s3Failure(error);
     status = failed.status;
     if (failed.ours) options.log.error({ error, operation, request_id: requestId }, "s3 request failed");
-    if (failed.status === 403 && isCoded(error) && error.code !== "QuotaExceeded") {
+    const refused = isCoded(error) && (storageErrorKind(error)?.class ?? "security") === "security";
+    if (failed.status === 403 && refused) {
       context.metrics.authFailures.inc({ surface: "s3", reason: failed.code });
       gate(failed.code);
     }
