@@ -5,6 +5,7 @@ import { createKeyedLock } from "../data/keyed-lock.ts";
 import type { BucketDoc, ObjectDoc, UsageDoc } from "../documents.ts";
 import { indexedKey } from "../schema.ts";
 import type { ObjectServices } from "./services.ts";
+import { figureOf, plus } from "./version-figures.ts";
 import { findVersion, ordinalOf } from "./versions.ts";
 
 /** Work that moves what a bucket holds comes one after another in this process: racing for one record would be a try each. */
@@ -17,15 +18,6 @@ export const nothingCounted: UsageDoc = { bytes: 0, objects: 0, counting: { coll
 const places = { storage_objects: "all", storage_versions: "by_key" } as const;
 type Place = keyof typeof places;
 const isPlace = (coll: string): coll is Place => Object.hasOwn(places, coll);
-
-/** A version as its bucket counts it. */
-function figureOf({ size, delete_marker }: ObjectDoc): BucketUsage {
-  return { bytes: size, objects: delete_marker === true ? 0 : 1 };
-}
-
-function plus(a: BucketUsage, b: BucketUsage, sign: 1 | -1 = 1): BucketUsage {
-  return { bytes: a.bytes + sign * b.bytes, objects: a.objects + sign * b.objects };
-}
 
 type Counting = NonNullable<UsageDoc["counting"]>;
 type Position = NonNullable<Counting["last"]>;

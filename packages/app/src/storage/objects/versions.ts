@@ -7,6 +7,7 @@ import { objectError, openBucket } from "./buckets.ts";
 import { checkKey, objectId } from "./object-id.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { trashPuts } from "./trash.ts";
+import { figureOf, plus } from "./version-figures.ts";
 
 /** A version of a key by name. `version` absent: the current one. */
 export interface VersionTarget {
@@ -115,17 +116,7 @@ export async function succeed(
   }
   for (const version of gone) checkDeletable(version, clock.now(), false);
   puts.push(...gone.flatMap((version) => trashPuts(services, version)));
-  const counted = [doc, ...gone.map((version) => ({ ...version, minus: true }))];
-  return { doc, puts, dels, ...figures(counted) };
-}
-
-/** Bytes and number of versions that hold something; those with `minus` go. */
-function figures(versions: readonly (ObjectDoc & { readonly minus?: boolean })[]): { bytes: number; objects: number } {
-  const sign = ({ minus }: { readonly minus?: boolean }) => (minus === true ? -1 : 1);
-  return {
-    bytes: versions.reduce((sum, v) => sum + sign(v) * v.size, 0),
-    objects: versions.reduce((sum, v) => sum + (v.delete_marker === true ? 0 : sign(v)), 0),
-  };
+  return { doc, puts, dels, ...gone.reduce((sum, version) => plus(sum, figureOf(version), -1), figureOf(doc)) };
 }
 
 /** Makes a delete marker the current version of a key; returns it. */
@@ -150,7 +141,7 @@ export async function removeVersion(
 ): Promise<Pick<Succession, "puts" | "dels" | "bytes" | "objects">> {
   const { doc, coll, id, version } = found;
   const trash = trashPuts(services, doc);
-  const counted = figures([{ ...doc, minus: true }]);
+  const counted = plus({ bytes: 0, objects: 0 }, figureOf(doc), -1);
   const latest = coll === "storage_objects" ? await latestOfPast(services, doc) : undefined;
   if (latest === undefined) return { puts: trash, dels: [{ coll, id, ifVersion: version }], ...counted };
   const { superseded_at: _, ...current } = latest.doc as ObjectDoc;
