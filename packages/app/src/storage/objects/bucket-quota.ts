@@ -65,7 +65,8 @@ export async function setBucketQuota(
       audit: [{ stream: "storage", event }],
     });
     if (!result.ok) continue;
-    if (begins) await countBucket(store, name, pagesAtOnce);
+    // The quota is set. A count that cannot go on now is `counting`; the rounds go on with it, and are seen to fail where they cannot.
+    if (begins) await countBucket(store, name, pagesAtOnce).catch(() => undefined);
     return readBucketQuota(services, name);
   }
   throw storageError("ShardUnavailable", "the bucket changes all the time, try again");
