@@ -3,7 +3,6 @@ import { type AdminRole, adminRoles, createAdmin, stepAdmin } from "@seneschal/c
 import type { DevIssuer } from "./dev-issuer.ts";
 import { ensureOrganization, hostName, keyText, systemCall } from "./ground/index.ts";
 import { admins } from "./people/index.ts";
-
 import type { GatewayServices } from "./services.ts";
 
 /** One admin with everything that a client needs to be it. All PEM; the certificate has its chain behind it. */

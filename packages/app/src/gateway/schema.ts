@@ -3,7 +3,6 @@ import type { StoreSchema } from "@seneschal/core/store";
 import { idempotencyCollections } from "../platform/idempotency.ts";
 import { jobCollections } from "../platform/jobs/collections.ts";
 import { auditIndexes } from "./ground/index.ts";
-
 import { gatewayCollectionList } from "./resources.ts";
 
 const own: Collections = Object.fromEntries(gatewayCollectionList.map((declared) => [declared.name, declared]));

@@ -4,7 +4,6 @@ import { ceremonies, endCeremony, endGeneration, expireRecovery, generationCerem
 import { spentNonces, systemCall } from "./ground/index.ts";
 import { endReplica, purgeMessages, replicaId, replicas } from "./partners/index.ts";
 import { emergencies, expireEmergency, retireCredentials, serviceIdentities, writeLastUse } from "./people/index.ts";
-
 import type { GatewayServices } from "./services.ts";
 
 /**

@@ -3,7 +3,6 @@ import { gatewayErrors } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import type { KeysError } from "@seneschal/core/keys";
 import { recordRefusal } from "../ground/index.ts";
-
 import type { GatewayServices } from "../services.ts";
 
 type AnyHandler = (

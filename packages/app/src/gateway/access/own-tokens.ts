@@ -8,7 +8,6 @@ import {
   principalOfServiceAccount,
   serviceTokenPrefix,
 } from "../people/index.ts";
-
 import type { GatewayServices } from "../services.ts";
 
 type Authenticate = NonNullable<Hooks["authenticate"]>;

@@ -1,4 +1,4 @@
-export { ceremonies, heldShares } from "./ceremonies/collections.ts";
+export { ceremonies, ceremonyShares } from "./ceremonies/collections.ts";
 export { endCeremony } from "./ceremonies/end.ts";
 export { type Dealing, storeNewCrk } from "./crk/deal.ts";
 export { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";

@@ -1,5 +1,5 @@
 import type { AnyCollection } from "../ground/index.ts";
-import { ceremonies, heldShares } from "./ceremonies/collections.ts";
+import { ceremonies, ceremonyShares } from "./ceremonies/collections.ts";
 import { ceremonyHandlers } from "./ceremonies/handlers.ts";
 import { crkHandlers } from "./crk/handlers.ts";
 import { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
@@ -24,7 +24,7 @@ export const custodyCollections: readonly AnyCollection[] = [
   encryptedShares,
   generationCeremonies,
   heldKeys,
-  heldShares,
+  ceremonyShares,
   recoveries,
   recoveryShares,
   signingSessions,

@@ -1,6 +1,5 @@
 import type { TargetGuard } from "@seneschal/adapters/http";
 import type { WorkspaceServices } from "../workspaces/index.ts";
-
 import type { Channels } from "./federation/channel.ts";
 import type { PartnerStates } from "./federation/partner-states.ts";
 import type { PartnerRefusals } from "./federation/refusals.ts";

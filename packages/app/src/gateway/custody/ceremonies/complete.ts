@@ -2,10 +2,9 @@ import { type Ceremony, type Custodian, refusal, stepCrk, succeedCustodians } fr
 import { crkToJson } from "@seneschal/crypto/threshold";
 import { base64, bytes, crks, crkView, type GatewayUnit, requireCrk, type StoredCrk, utf8 } from "../../ground/index.ts";
 import { activeHolders, asKnownNow } from "../../people/index.ts";
-
 import { type Dealing, type DealtShare, dealtShares, storeNewCrk } from "../crk/deal.ts";
 import type { CustodyServices } from "../services.ts";
-import { openHeldShares } from "./held-shares.ts";
+import { sharesOfCeremony } from "./collections.ts";
 
 /** What a ceremony came to. `result` is base64: a signature, or the public key that the quorum holds. */
 export interface CeremonyOutcome {
@@ -42,7 +41,7 @@ export async function carryOut(
     return { result: crk.public_key, crk: crkView(crk), shares: dealtShares(services, crk, shares, now) };
   }
   const crk = await requireCrk(unit, ceremony.org_id);
-  const shares = await openHeldShares(services, unit, ceremony);
+  const shares = await sharesOfCeremony.open(services, unit, ceremony);
   switch (ceremony.operation) {
     case "sign": {
       const signature = await services.threshold.signWithShares(

@@ -1,8 +1,6 @@
 import { type Ceremony, type CeremonyInput, stepCeremony, stepCrk } from "@seneschal/core/keys";
 import { crks, type GatewayUnit } from "../../ground/index.ts";
-
-import { ceremonies } from "./collections.ts";
-import { eraseHeldShares } from "./held-shares.ts";
+import { ceremonies, sharesOfCeremony } from "./collections.ts";
 
 /** Cancels or expires a ceremony: shares are erased, a key in rotation goes back to `active`. */
 export async function endCeremony(
@@ -14,7 +12,7 @@ export async function endCeremony(
   const at = input.kind === "expire" ? Date.parse(ceremony.expires_at) - 1 : unit.call.now;
   const { state } = stepCeremony(ceremony, input, at);
   unit.put(ceremonies, ceremony.id, state);
-  eraseHeldShares(unit, ceremony);
+  sharesOfCeremony.erase(unit, ceremony);
   const crk = ceremony.operation === "rotate" && ceremony.crk_id !== null ? await unit.get(crks, ceremony.crk_id) : undefined;
   if (crk?.status === "rotating")
     unit.put(crks, crk.id, { ...crk, ...stepCrk(crk, { kind: "abandon_rotation" }, unit.call.now) });

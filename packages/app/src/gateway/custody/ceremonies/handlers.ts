@@ -12,13 +12,11 @@ import {
   personSeated,
   requireAnother,
 } from "../../people/index.ts";
-
 import { dealing } from "../crk/deal.ts";
 import type { CustodyServices } from "../services.ts";
-import { ceremonies } from "./collections.ts";
+import { ceremonies, sharesOfCeremony } from "./collections.ts";
 import { carryOut } from "./complete.ts";
 import { endCeremony } from "./end.ts";
-import { eraseHeldShares, holdShare } from "./held-shares.ts";
 import { startAnyCeremony } from "./start.ts";
 import { ceremonyView } from "./view.ts";
 
@@ -71,7 +69,7 @@ export const ceremonyHandlers: Handlers<Routes, CustodyServices> = {
       if (problems.length > 0) {
         throw refusal("SHARE_INVALID", `share ${body.index} is not valid`, { indexes: [body.index], problems });
       }
-      await holdShare(services, unit, ceremony, share);
+      await sharesOfCeremony.hold(services, unit, ceremony, share);
       unit.put(ceremonies, ceremony.id, state);
       unit.record({
         type: "crk.ceremony",
@@ -99,7 +97,7 @@ export const ceremonyHandlers: Handlers<Routes, CustodyServices> = {
       );
       const outcome = await carryOut(services, unit, ceremony, dealt);
       unit.put(ceremonies, ceremony.id, state);
-      eraseHeldShares(unit, ceremony);
+      sharesOfCeremony.erase(unit, ceremony);
       unit.record({
         type: auditType[ceremony.operation],
         metadata: { ceremony_id: ceremony.id, witness, indexes: ceremony.submitted_indexes },

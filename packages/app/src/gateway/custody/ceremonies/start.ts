@@ -10,7 +10,6 @@ import {
 } from "@seneschal/core/keys";
 import { crks, currentCrk, type GatewayUnit, requireCrk } from "../../ground/index.ts";
 import { admins, custodiansNamed } from "../../people/index.ts";
-
 import type { CustodyServices } from "../services.ts";
 import { ceremonies } from "./collections.ts";
 

@@ -1,7 +1,6 @@
 import { type Custodian, createCrk, refusal, requireThreshold } from "@seneschal/core/keys";
 import { type CrkWithShares, crkToJson, type Share } from "@seneschal/crypto/threshold";
 import { base64, crks, ensureOrganization, type GatewayUnit, organizations, type StoredCrk } from "../../ground/index.ts";
-
 import type { CustodyServices } from "../services.ts";
 
 /** A share on its way to its custodian, shown once. */

@@ -3,7 +3,6 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { assignCustodian, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import { base64, bytes, crks, crkView, currentCrk, ownOrganization, requireCrk, type StoredCrk } from "../../ground/index.ts";
 import { asKnownNow, custodiansNamed } from "../../people/index.ts";
-
 import { startRotation } from "../ceremonies/start.ts";
 import { ceremonyView } from "../ceremonies/view.ts";
 import type { CustodyServices } from "../services.ts";

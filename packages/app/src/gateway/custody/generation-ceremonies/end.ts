@@ -1,6 +1,5 @@
 import { type GenerationCeremony, type GenerationInput, stepGeneration } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
-
 import { generationCeremonies, heldKeyId, heldKeys } from "./collections.ts";
 
 /** Cancels or expires a generation ceremony; the derived keys are erased. */

@@ -23,7 +23,6 @@ import {
   utf8,
 } from "../../ground/index.ts";
 import { activeHolders, asKnownNow, custodiansNamed, holderCalling } from "../../people/index.ts";
-
 import { dealing, storeNewCrk } from "../crk/deal.ts";
 import type { CustodyServices } from "../services.ts";
 import {

@@ -1,5 +1,6 @@
 import type { Recovery } from "@seneschal/core/keys";
 import { collection } from "../../ground/index.ts";
+import { type SealedShare, submittedShares } from "../submitted-shares.ts";
 
 export const recoveries = collection<Recovery>("recoveries", {
   by_org: { key: (recovery) => [recovery.org_id, recovery.created_at] },
@@ -16,14 +17,6 @@ function isOpen({ status }: Recovery): boolean {
   return status === "pending" || status === "shares_collected";
 }
 
-/** A submitted share, sealed by the vault for the life of its recovery and no longer. */
-interface RecoveryShare {
-  readonly recovery_id: string;
-  readonly index: number;
-  readonly submitted_by: string;
-  readonly sealed: string;
-}
+export const recoveryShares = collection<SealedShare & { readonly recovery_id: string }>("recovery_shares");
 
-export const recoveryShares = collection<RecoveryShare>("recovery_shares");
-
-export const recoveryShareId = (recovery: string, index: number): string => `${recovery}/${index}`;
+export const sharesOfRecovery = submittedShares("recovery", recoveryShares, (recovery_id) => ({ recovery_id }));

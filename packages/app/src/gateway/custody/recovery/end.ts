@@ -1,10 +1,8 @@
 import { type Recovery, type RecoveryEffect, recoveryStatus, stepAdmin, stepRecovery } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { admins, carryOutAdmin, countSuperAdmins, findAdmin, mfaFactors } from "../../people/index.ts";
-
 import type { CustodyServices } from "../services.ts";
-import { recoveries } from "./collections.ts";
-import { eraseHeldShares } from "./held-shares.ts";
+import { recoveries, sharesOfRecovery } from "./collections.ts";
 
 /** Does what the end of a recovery asks for. Answers the enrolment token where one was issued; it is shown once. */
 export async function carryOutRecovery(
@@ -19,7 +17,7 @@ export async function carryOutRecovery(
       case "hold_share":
         break;
       case "erase_shares":
-        eraseHeldShares(unit, recovery);
+        sharesOfRecovery.erase(unit, recovery);
         break;
       case "reset_credentials": {
         const admin = await findAdmin(unit, effect.admin_id, recovery.org_id);

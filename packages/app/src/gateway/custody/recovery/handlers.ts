@@ -20,11 +20,9 @@ import {
   personNamed,
   requireAnother,
 } from "../../people/index.ts";
-
 import type { CustodyServices } from "../services.ts";
-import { recoveries } from "./collections.ts";
+import { recoveries, sharesOfRecovery } from "./collections.ts";
 import { carryOutRecovery, expireRecovery } from "./end.ts";
-import { holdShare, openHeldShares } from "./held-shares.ts";
 
 type Routes = Pick<GatewayContract, "initiateRecovery" | "getRecovery" | "submitRecoveryShare" | "completeRecovery">;
 
@@ -60,7 +58,7 @@ async function proveQuorum(services: CustodyServices, unit: GatewayUnit, recover
   const crk = await keyOf(unit, recovery);
   const message = utf8(`seneschal/recovery/v1\0${recovery.id}\0${recovery.admin_id}`);
   try {
-    const shares = await openHeldShares(services, unit, recovery);
+    const shares = await sharesOfRecovery.open(services, unit, recovery);
     const proof = await services.threshold.signWithShares(crk.material, shares, message, recovery.org_id);
     return services.crypto.ed25519Verify(bytes(crk.public_key), message, proof);
   } catch (error) {
@@ -125,7 +123,7 @@ export const recoveryHandlers: Handlers<Routes, CustodyServices> = {
       if (problems.length > 0) {
         throw refusal("SHARE_INVALID", `share ${body.index} is not valid`, { indexes: [body.index], problems });
       }
-      await holdShare(services, unit, recovery, share);
+      await sharesOfRecovery.hold(services, unit, recovery, share);
       unit.put(recoveries, recovery.id, state);
       unit.record({ type: "recovery.share", metadata: { recovery_id: recovery.id, index: body.index } });
       return view(state, now);

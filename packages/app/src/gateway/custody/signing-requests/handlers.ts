@@ -3,7 +3,6 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { isPast, notFound, timestamp } from "@seneschal/core/keys";
 import { bodyHash, operationBytes } from "@seneschal/crypto/signing";
 import { base64, requireCrk, type SigningRequest, signingRequests } from "../../ground/index.ts";
-
 import type { CustodyServices } from "../services.ts";
 
 type Routes = Pick<GatewayContract, "createSigningRequest" | "getSigningRequest">;

@@ -4,7 +4,6 @@ import { adminRoles, isPast, keepSeats, notFound, refusal, requireSeated, takeSe
 import { newSigningRound } from "@seneschal/crypto/threshold";
 import { base64, bytes, crks, type GatewayUnit, type Reader, requireCrk, type StoredCrk } from "../../ground/index.ts";
 import { activeHolders, asKnownNow, holderCalling } from "../../people/index.ts";
-
 import type { CustodyServices } from "../services.ts";
 import { type SigningSession, signingSessions } from "./collections.ts";
 

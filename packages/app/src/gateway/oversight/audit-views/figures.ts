@@ -1,6 +1,5 @@
 import type { DocumentStore } from "@seneschal/core/ports";
 import type { AuditRecord } from "../../ground/index.ts";
-
 import { scanAudit } from "./query.ts";
 
 /** Both ends inclusive, RFC 3339. */

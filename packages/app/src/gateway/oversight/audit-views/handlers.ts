@@ -3,7 +3,6 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound, timestamp } from "@seneschal/core/keys";
 import { type AuditRecord, ownOrganization } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
-
 import { download } from "./export.ts";
 import { auditFigures } from "./figures.ts";
 import { presentEvents } from "./present.ts";

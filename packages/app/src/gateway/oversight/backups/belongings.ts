@@ -3,10 +3,10 @@ import type { Message } from "@seneschal/core/keys";
 import type { IndexValue } from "@seneschal/core/ports";
 import {
   ceremonies,
+  ceremonyShares,
   encryptedShares,
   generationCeremonies,
   heldKeys,
-  heldShares,
   recoveries,
   recoveryShares,
   signingSessions,
@@ -64,7 +64,6 @@ import {
   seats,
   workspaces,
 } from "../../workspaces/index.ts";
-
 import { reportSeals } from "../compliance/collections.ts";
 import { backups } from "./collections.ts";
 
@@ -204,7 +203,7 @@ export const passing: readonly (readonly [collection: { readonly name: string },
   ...[authorities, bootstrapMarks, instances].map((own) => [own, "the instance's own"] as const),
   ...[acceptances, checkpoints, logKeys].map((log) => [log, "of the audit log, which is never restored over"] as const),
   [backups, "a record of backups; another instance reads it from their files"],
-  ...[ceremonies, heldShares, generationCeremonies, heldKeys, recoveries, recoveryShares].map(
+  ...[ceremonies, ceremonyShares, generationCeremonies, heldKeys, recoveries, recoveryShares].map(
     (open) => [open, "secrets that are erased within a day"] as const,
   ),
   ...[emergencies, emergencyActs, enrollmentTokens, signingRequests, signingSessions, spentNonces].map(

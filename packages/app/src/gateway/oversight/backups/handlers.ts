@@ -6,7 +6,6 @@ import { canonicalJson } from "@seneschal/crypto";
 import { base64, type Call, currentCrk, organizations, type Reader, signedBody, utf8 } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { workspaces } from "../../workspaces/index.ts";
-
 import { backups } from "./collections.ts";
 import { gather, readPayload, stage } from "./payload.ts";
 import { type BackupHead, openBackup, readBackupFile, writeBackupFile } from "./vessel.ts";

@@ -2,7 +2,6 @@ import type { JsonObject } from "@seneschal/core";
 import { refusal, timestamp } from "@seneschal/core/keys";
 import type { CollectionSpec, DocumentStore } from "@seneschal/core/ports";
 import { crks, type GatewayUnit } from "../../ground/index.ts";
-
 import { belongings, prefixes } from "./belongings.ts";
 
 /** The version that this code writes. */

@@ -4,7 +4,6 @@ import { type Collection, every } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { admins, devices, memberships, roleAssignments, roles, serviceIdentities, users } from "../../people/index.ts";
 import { admissions, seats, workspaces } from "../../workspaces/index.ts";
-
 import { auditFigures } from "../audit-views/figures.ts";
 import { scanAudit } from "../audit-views/query.ts";
 import type { GrowingObject } from "./growing.ts";

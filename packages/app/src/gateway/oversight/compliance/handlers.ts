@@ -3,7 +3,6 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, timestamp } from "@seneschal/core/keys";
 import { type Call, ownOrganization } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
-
 import type { Period } from "../audit-views/figures.ts";
 import { lengthOf } from "../audit-views/query.ts";
 import { type ReportFacts, type ReportSeal, reportSeals } from "./collections.ts";

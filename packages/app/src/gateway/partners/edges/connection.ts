@@ -1,7 +1,6 @@
 import { connectVault, type VaultConnection } from "@seneschal/adapters/vault";
 import { invalidField, refusal } from "@seneschal/core/keys";
 import { kekName, utf8 } from "../../ground/index.ts";
-
 import type { PartnerServices } from "../services.ts";
 import type { EdgeNode } from "./collections.ts";
 

@@ -5,7 +5,6 @@ import { invalidField, notFound, timestamp } from "@seneschal/core/keys";
 import { parseCertificates } from "@seneschal/crypto/x509";
 import { type Call, every, type Reader } from "../../ground/index.ts";
 import { findWorkspace, type Policy, policies } from "../../workspaces/index.ts";
-
 import type { PartnerServices } from "../services.ts";
 import { type EdgeNode, edgeSyncs, edges, neverSynced } from "./collections.ts";
 import { requireEdgeTarget, sealToken } from "./connection.ts";

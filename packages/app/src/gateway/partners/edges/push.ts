@@ -1,7 +1,6 @@
 import { isCoded } from "@seneschal/core";
 import { refusal, timestamp } from "@seneschal/core/keys";
 import type { Call } from "../../ground/index.ts";
-
 import type { PartnerServices } from "../services.ts";
 import { type EdgeNode, edgeSyncs, edges, neverSynced } from "./collections.ts";
 import { withEdge } from "./connection.ts";

@@ -1,6 +1,5 @@
 import { parseCertificates, type SubjectAltName } from "@seneschal/crypto/x509";
 import type { PublicKeys, Reader } from "../../ground/index.ts";
-
 import type { StoredFederation } from "./collections.ts";
 import { findFederation } from "./find.ts";
 

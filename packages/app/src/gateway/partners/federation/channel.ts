@@ -6,7 +6,6 @@ import { refusal } from "@seneschal/core/keys";
 import type { Vault } from "@seneschal/core/ports";
 import type { z } from "zod";
 import type { GatewayMetrics, Reader } from "../../ground/index.ts";
-
 import { federationIdentities, type StoredFederation } from "./collections.ts";
 import { federationKey } from "./key.ts";
 

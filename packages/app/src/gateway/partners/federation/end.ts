@@ -2,7 +2,6 @@ import { invitationStatus, participates, stepFederation, stepInvitation, stepWor
 import { certificates, every, type GatewayUnit } from "../../ground/index.ts";
 import { revokeCertificate } from "../../people/index.ts";
 import { invitations, saveWorkspace, workspaces } from "../../workspaces/index.ts";
-
 import { replicaId, replicas, shareId, shares } from "../replication/collections.ts";
 import { endReplica } from "../replication/end-replica.ts";
 import type { PartnerServices } from "../services.ts";

@@ -1,6 +1,5 @@
 import { notFound, refusal, timestamp } from "@seneschal/core/keys";
 import { type GatewayUnit, keyText, type Reader } from "../../ground/index.ts";
-
 import { federations, type StoredFederation } from "./collections.ts";
 
 /** The federation of an organisation with a partner: the one that is not revoked, else the newest of those that were. */

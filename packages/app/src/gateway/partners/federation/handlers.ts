@@ -11,7 +11,6 @@ import {
   type SignatureParams,
   signedBody,
 } from "../../ground/index.ts";
-
 import { standingOf } from "../replication/followers.ts";
 import { offerWaiting } from "../replication/offer.ts";
 import type { PartnerServices } from "../services.ts";

@@ -10,7 +10,6 @@ import {
   requestPem,
 } from "@seneschal/crypto/x509";
 import { bytes, currentCrk, type GatewayUnit, kekName } from "../../ground/index.ts";
-
 import type { PartnerServices } from "../services.ts";
 import { type CertifiedKeys, certifiedKeys, keysName } from "./certified-keys.ts";
 import { type FederationIdentity, federationIdentities } from "./collections.ts";

@@ -1,6 +1,5 @@
 import { isCoded, type JsonObject } from "@seneschal/core";
 import type { Call } from "../../ground/index.ts";
-
 import type { PartnerServices } from "../services.ts";
 import type { StoredFederation } from "./collections.ts";
 import { federationOfCaller } from "./find.ts";

@@ -1,7 +1,6 @@
 import type { Vault } from "@seneschal/core/ports";
 import { encodePem } from "@seneschal/crypto/x509";
 import { kekName, utf8 } from "../../ground/index.ts";
-
 import type { FederationIdentity } from "./collections.ts";
 
 /** What a sealed federation key is bound to. */

@@ -1,6 +1,5 @@
 import { timestamp } from "@seneschal/core/keys";
 import type { Collection } from "../../ground/index.ts";
-
 import type { PartnerServices } from "../services.ts";
 
 /** An outbox in which each partner has a lane of its own. */

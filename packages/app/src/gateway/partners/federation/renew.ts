@@ -3,7 +3,6 @@ import { isCoded } from "@seneschal/core";
 import { refusal, stepFederation } from "@seneschal/core/keys";
 import type { Call, GatewayUnit } from "../../ground/index.ts";
 import { revokeCertificate } from "../../people/index.ts";
-
 import type { PartnerServices } from "../services.ts";
 import { federations, type StoredFederation } from "./collections.ts";
 import { certificatesOf, pemBase64 } from "./pem.ts";

@@ -3,7 +3,6 @@ import { refusal, type SignedForPartner } from "@seneschal/core/keys";
 import type { CryptoProvider } from "@seneschal/core/ports";
 import { type PublicKey, parseRequest, verifyRequest } from "@seneschal/crypto/x509";
 import type { GatewayUnit } from "../../ground/index.ts";
-
 import type { PartnerServices } from "../services.ts";
 import { federationName } from "./identity.ts";
 import { pemText } from "./pem.ts";

@@ -1,7 +1,6 @@
 import { refusal, stepFederation, timestamp } from "@seneschal/core/keys";
 import { parseRequest, samePublicKey, verifyChain } from "@seneschal/crypto/x509";
 import type { GatewayUnit } from "../../ground/index.ts";
-
 import { hurryDispatches } from "../replication/queue-dispatch.ts";
 import type { PartnerServices } from "../services.ts";
 import { federationIdentities, federations, type StoredFederation } from "./collections.ts";

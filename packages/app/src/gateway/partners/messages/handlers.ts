@@ -3,7 +3,6 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { lifetimes, type Message, notFound, refusal, stepMessage, timestamp } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import { type EntityReading, isLocal, keyText, type Reader, utf8 } from "../../ground/index.ts";
-
 import { requireRoomForMessage } from "../federation/budgets.ts";
 import { federationOfCaller, requireActive } from "../federation/find.ts";
 import { judged } from "../federation/judged.ts";

@@ -2,7 +2,6 @@ import { gatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { isPast, type Message, refusal, stepMessage } from "@seneschal/core/keys";
 import { keyText, systemCall } from "../../ground/index.ts";
-
 import { findFederation } from "../federation/find.ts";
 import { openLanes } from "../federation/lanes.ts";
 import type { PartnerServices } from "../services.ts";

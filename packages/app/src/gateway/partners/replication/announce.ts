@@ -1,6 +1,5 @@
 import { type Share, type ShareInput, stepShare, type Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
-
 import type { PartnerServices } from "../services.ts";
 import { shareId, shares } from "./collections.ts";
 import { sendDispatch } from "./queue-dispatch.ts";

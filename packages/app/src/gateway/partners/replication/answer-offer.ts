@@ -3,7 +3,6 @@ import { invalidField, notFound, type Replica, refusal, stepInvitation, timestam
 import type { Call, GatewayUnit, SignedRequest } from "../../ground/index.ts";
 import { groups } from "../../people/index.ts";
 import { admitCaller, checkWorkspaceSignature, invitations } from "../../workspaces/index.ts";
-
 import { federationOf } from "../federation/find.ts";
 import type { PartnerServices } from "../services.ts";
 import { receivedId, replicaId, replicas } from "./collections.ts";

@@ -2,7 +2,6 @@ import type { PeerState } from "@seneschal/contract/gateway";
 import { type Invitation, isPast, judgePush, milliseconds, type Replica, refusal, timestamp } from "@seneschal/core/keys";
 import { type GatewayUnit, isLocal } from "../../ground/index.ts";
 import { invitations, workspaces } from "../../workspaces/index.ts";
-
 import { requireRoomForOffer } from "../federation/budgets.ts";
 import type { StoredFederation } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";

@@ -10,7 +10,6 @@ import {
   stateHash,
   travelling,
 } from "../../workspaces/index.ts";
-
 import { keysOfPartner } from "../federation/certified-keys.ts";
 import type { StoredFederation } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";

@@ -1,7 +1,6 @@
 import { isCoded } from "@seneschal/core";
 import { retryDelay, timestamp } from "@seneschal/core/keys";
 import { systemCall } from "../../ground/index.ts";
-
 import { federations, type StoredFederation } from "../federation/collections.ts";
 import { openLanes } from "../federation/lanes.ts";
 import type { PartnerServices } from "../services.ts";

@@ -2,7 +2,6 @@ import type { PeerState, TravellingWorkspace } from "@seneschal/contract/gateway
 import type { Offer, Share, Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { invitations, sealKeys, travelling, travellingPolicies, workspaces } from "../../workspaces/index.ts";
-
 import { keysOfPartner } from "../federation/certified-keys.ts";
 import { federations } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";

@@ -12,7 +12,6 @@ import {
   seats,
   workspaces,
 } from "../../workspaces/index.ts";
-
 import type { PartnerServices } from "../services.ts";
 import { dispatches, dispatchId, receivedId, replicaId, replicas } from "./collections.ts";
 import { dropPolicies } from "./take-policies.ts";

@@ -1,6 +1,5 @@
 import { isSettled, type Workspace } from "@seneschal/core/keys";
 import { stateHash, travelling } from "../../workspaces/index.ts";
-
 import type { StoredFederation } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";
 import { dispatches, dispatchId, replicaId, replicas, shares } from "./collections.ts";

@@ -1,7 +1,6 @@
 import { invitationStatus, stepInvitation, stepWorkspace, type Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { invitations, saveWorkspace } from "../../workspaces/index.ts";
-
 import { federatedKeys } from "../federation/certified-keys.ts";
 import type { PartnerServices } from "../services.ts";
 import { shareOf } from "./announce.ts";

@@ -3,7 +3,6 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound, refusal, type Share, stepInvitation, stepWorkspace, type Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { invitations, saveWorkspace, workspaces } from "../../workspaces/index.ts";
-
 import type { StoredFederation } from "../federation/collections.ts";
 import { federationOfCaller, noteHeard } from "../federation/find.ts";
 import { judged } from "../federation/judged.ts";

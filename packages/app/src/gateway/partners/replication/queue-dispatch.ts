@@ -1,6 +1,5 @@
 import { timestamp } from "@seneschal/core/keys";
 import { every, type GatewayUnit } from "../../ground/index.ts";
-
 import type { PartnerServices } from "../services.ts";
 import { type Dispatch, dispatches, dispatchId } from "./collections.ts";
 import { deliverDispatch } from "./deliver-dispatch.ts";

@@ -1,6 +1,5 @@
 import { refusal, type Workspace } from "@seneschal/core/keys";
 import type { Seat } from "../../workspaces/index.ts";
-
 import { federations } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";
 

@@ -3,7 +3,6 @@ import { isCoded } from "@seneschal/core";
 import { type Replica, stepInvitation } from "@seneschal/core/keys";
 import { systemCall } from "../../ground/index.ts";
 import { invitations } from "../../workspaces/index.ts";
-
 import { federationOf } from "../federation/find.ts";
 import type { PartnerServices } from "../services.ts";
 import { applyState, checkState } from "./apply-state.ts";

@@ -1,6 +1,5 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { consentId, deletionConsents } from "../../workspaces/index.ts";
-
 import { refusedOrLater, type Send } from "./delivery.ts";
 
 /** Brings an organisation's signature for the deletion of a workspace to the owner's instance. */

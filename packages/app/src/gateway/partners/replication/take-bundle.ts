@@ -1,7 +1,6 @@
 import { type Replica, refusal, timestamp, type Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { type BundleContent, workspaces } from "../../workspaces/index.ts";
-
 import { findFederation } from "../federation/find.ts";
 import type { PartnerServices } from "../services.ts";
 import { replicaId, replicas } from "./collections.ts";

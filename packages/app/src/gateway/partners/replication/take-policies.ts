@@ -3,7 +3,6 @@ import { isCoded } from "@seneschal/core";
 import { type Replica, refusal, retirePolicies, timestamp } from "@seneschal/core/keys";
 import type { GatewayUnit, Reader } from "../../ground/index.ts";
 import { policies, requireCompiles } from "../../workspaces/index.ts";
-
 import type { StoredFederation } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";
 

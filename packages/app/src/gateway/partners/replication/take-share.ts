@@ -13,7 +13,6 @@ import {
 import { bytesEqual } from "@seneschal/crypto";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { arrived, breathe, openKeys, type Seat, seatId, seats, stateHash, workspaces } from "../../workspaces/index.ts";
-
 import { keysOfPartner } from "../federation/certified-keys.ts";
 import { federations, type StoredFederation } from "../federation/collections.ts";
 import { pinnedIssuer } from "../federation/pinned-bundle.ts";

@@ -1,6 +1,5 @@
 import type { AdminEffect } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
-
 import { revokeCertificate, revokeCertificatesOf } from "../certificates/revoke.ts";
 import { voidApprovals } from "../emergency/collections.ts";
 import { issueEnrollmentToken, voidEnrollmentTokens } from "../enrollment/tokens.ts";

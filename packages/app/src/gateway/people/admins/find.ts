@@ -1,6 +1,5 @@
 import { type Admin, isActiveSuperAdmin, notFound } from "@seneschal/core/keys";
 import type { Reader } from "../../ground/index.ts";
-
 import { admins } from "./collections.ts";
 
 /** An admin of the organisation; another one's does not exist. */

@@ -3,7 +3,6 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { type Admin, createAdmin, refusal, stepAdmin } from "@seneschal/core/keys";
 import { parseCertificate } from "@seneschal/crypto/x509";
 import { certificates } from "../../ground/index.ts";
-
 import { revokeCertificate } from "../certificates/revoke.ts";
 import { forgetIdentity } from "../identities/forget.ts";
 import { mfaFactors } from "../mfa/collections.ts";

@@ -4,7 +4,6 @@ import { isCoded } from "@seneschal/core";
 import { invalidField, lifetimes, notFound, requireCertifiableName, requireRevocable } from "@seneschal/core/keys";
 import { certificatePem, parseSerial, type SubjectAltName, serialText } from "@seneschal/crypto/x509";
 import { type CertificateRecord, certificates, hostName, instanceAuthorities, isLocal, type Reader } from "../../ground/index.ts";
-
 import type { PeopleServices } from "../services.ts";
 import { answerOcsp } from "./ocsp.ts";
 import { authorityOf, revocationList } from "./revocation-list.ts";

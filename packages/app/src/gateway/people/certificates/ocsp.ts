@@ -9,7 +9,6 @@ import {
   serialText,
 } from "@seneschal/crypto/x509";
 import { certificates } from "../../ground/index.ts";
-
 import type { PeopleServices } from "../services.ts";
 import { authorityOf } from "./revocation-list.ts";
 

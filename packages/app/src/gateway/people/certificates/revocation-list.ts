@@ -2,7 +2,6 @@ import { nextTurn } from "@seneschal/adapters/system";
 import { notFound } from "@seneschal/core/keys";
 import { createRevocationList, parseSerial, type Revocation } from "@seneschal/crypto/x509";
 import { authorities, certificates, systemCall } from "../../ground/index.ts";
-
 import type { PeopleServices } from "../services.ts";
 
 const VALID_MS = 7 * 86_400_000;

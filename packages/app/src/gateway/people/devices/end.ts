@@ -1,6 +1,5 @@
 import { revokeDevice } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
-
 import { revokeCertificate } from "../certificates/revoke.ts";
 import { forgetIdentity } from "../identities/forget.ts";
 import type { PeopleServices } from "../services.ts";

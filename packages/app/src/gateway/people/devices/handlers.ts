@@ -2,7 +2,6 @@ import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { type Device, enrollDevice, invalidField, isPast, notFound, refusal, revokeDevice } from "@seneschal/core/keys";
 import { certificates, type Reader } from "../../ground/index.ts";
-
 import { canonicalSerial } from "../certificates/handlers.ts";
 import { revokeCertificate } from "../certificates/revoke.ts";
 import { forgetIdentity } from "../identities/forget.ts";

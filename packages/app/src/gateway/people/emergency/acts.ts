@@ -1,6 +1,5 @@
 import { timestamp } from "@seneschal/core/keys";
 import { type Call, collection, type GatewayUnit, type Reader, type Unit } from "../../ground/index.ts";
-
 import { revokeCertificate } from "../certificates/revoke.ts";
 import { endDevice } from "../devices/end.ts";
 import { leave, removeGroup } from "../groups/leave.ts";

@@ -1,6 +1,5 @@
 import { emergencyStatus, stepEmergency } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
-
 import { emergencies } from "./collections.ts";
 
 /** Ends a request that nobody decided, or a token that ran out. What is not due stays as it is. */

@@ -12,7 +12,6 @@ import {
   timestamp,
 } from "@seneschal/core/keys";
 import { type Call, type EntityReading, type GatewayUnit, ownOrganization, type Reader, signedBody } from "../../ground/index.ts";
-
 import { personCalling, personOf, requireAnother } from "../identities/person-of.ts";
 import type { PeopleServices } from "../services.ts";
 import { actsOf, revokeActs } from "./acts.ts";

@@ -1,7 +1,6 @@
 import type { Principal } from "@seneschal/contract";
 import { emergencyStatus } from "@seneschal/core/keys";
 import { type Reader, utf8 } from "../../ground/index.ts";
-
 import { invalidToken } from "../identities/invalid-token.ts";
 import { identityKinds } from "../identities/kinds.ts";
 import type { PeopleServices } from "../services.ts";

@@ -1,7 +1,6 @@
 import { type Admin, createAdmin, refusal } from "@seneschal/core/keys";
 import { bodyHash, signingBytes } from "@seneschal/crypto/signing";
 import { bytes, currentCrk, type GatewayUnit, organizations } from "../../ground/index.ts";
-
 import { admins } from "../admins/collections.ts";
 import type { PeopleServices } from "../services.ts";
 import { bootstrapMarks } from "./collections.ts";

@@ -1,6 +1,5 @@
 import { isPast, refusal, timestamp } from "@seneschal/core/keys";
 import { type GatewayUnit, type Reader, utf8 } from "../../ground/index.ts";
-
 import type { PeopleServices } from "../services.ts";
 import { type EnrollmentToken, enrollmentTokens } from "./collections.ts";
 

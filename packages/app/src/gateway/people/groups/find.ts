@@ -1,6 +1,5 @@
 import { notFound } from "@seneschal/core/keys";
 import type { Reader } from "../../ground/index.ts";
-
 import { type Group, groups } from "./collections.ts";
 
 /** A group of the organisation; another one's does not exist. */

@@ -2,7 +2,6 @@ import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { type IdentityType, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import type { GatewayUnit, Reader } from "../../ground/index.ts";
-
 import { requireIdentity } from "../identities/require-identity.ts";
 import type { PeopleServices } from "../services.ts";
 import { type Group, groups, isMember, membershipId, memberships } from "./collections.ts";

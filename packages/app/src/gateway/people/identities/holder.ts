@@ -1,7 +1,6 @@
 import type { Principal } from "@seneschal/contract";
 import { type Holder, nameCustodians } from "@seneschal/core/keys";
 import type { Reader } from "../../ground/index.ts";
-
 import { admins } from "../admins/collections.ts";
 import { users } from "../users/collections.ts";
 

@@ -1,6 +1,5 @@
 import { isActiveDevice } from "@seneschal/core/keys";
 import type { Reader } from "../../ground/index.ts";
-
 import { admins } from "../admins/collections.ts";
 import { devices } from "../devices/collections.ts";
 import { serviceIdentities } from "../service-identities/collections.ts";

@@ -1,6 +1,5 @@
 import { type IdentityType, invalidField } from "@seneschal/core/keys";
 import type { Reader } from "../../ground/index.ts";
-
 import { identityKinds } from "./kinds.ts";
 
 /**

@@ -1,6 +1,5 @@
 import { timestamp } from "@seneschal/core/keys";
 import { systemCall } from "../../ground/index.ts";
-
 import { admins } from "../admins/collections.ts";
 import { devices } from "../devices/collections.ts";
 import { serviceIdentities } from "../service-identities/collections.ts";

@@ -1,7 +1,6 @@
 import { freshMfa, refusal, verifyMfa } from "@seneschal/core/keys";
 import { totpUri, verifyTotp } from "@seneschal/crypto";
 import { type GatewayUnit, utf8 } from "../../ground/index.ts";
-
 import type { PeopleServices } from "../services.ts";
 import { mfaFactors, type StoredMfa } from "./collections.ts";
 

@@ -2,7 +2,6 @@ import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound } from "@seneschal/core/keys";
 import { crks, crkView, organizations, type StoredOrganization } from "../../ground/index.ts";
-
 import type { PeopleServices } from "../services.ts";
 
 type Routes = Pick<GatewayContract, "listOrganizations" | "getOrganization">;

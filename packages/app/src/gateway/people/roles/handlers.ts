@@ -3,7 +3,6 @@ import { type GatewayContract, gatewayContract } from "@seneschal/contract/gatew
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import { questionOf } from "../../../platform/authz/authorisation.ts";
 import type { Call, Reader } from "../../ground/index.ts";
-
 import { personCalling, personNamed, requireAnother } from "../identities/person-of.ts";
 import { requireIdentity } from "../identities/require-identity.ts";
 import type { PeopleServices } from "../services.ts";

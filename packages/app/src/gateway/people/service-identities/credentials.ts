@@ -2,7 +2,6 @@ import { timingSafeEqual } from "node:crypto";
 import type { Principal } from "@seneschal/contract";
 import { invalidField, isPast, isUuid, timestamp } from "@seneschal/core/keys";
 import { type GatewayUnit, utf8 } from "../../ground/index.ts";
-
 import { revokeCertificate } from "../certificates/revoke.ts";
 import { invalidToken } from "../identities/invalid-token.ts";
 import type { PeopleServices } from "../services.ts";

@@ -2,7 +2,6 @@ import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound, timestamp } from "@seneschal/core/keys";
 import type { Reader } from "../../ground/index.ts";
-
 import type { PeopleServices } from "../services.ts";
 import { type StoredService, serviceIdentities } from "./collections.ts";
 import { issueCredential, retireCredentials } from "./credentials.ts";

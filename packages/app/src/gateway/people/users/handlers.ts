@@ -2,7 +2,6 @@ import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import { type GatewayUnit, keyText, type Reader } from "../../ground/index.ts";
-
 import { admins } from "../admins/collections.ts";
 import { groups, isMember, membershipId, memberships } from "../groups/collections.ts";
 import type { PeopleServices } from "../services.ts";

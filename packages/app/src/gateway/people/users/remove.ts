@@ -1,6 +1,5 @@
 import { timestamp } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
-
 import { voidApprovals } from "../emergency/collections.ts";
 import { forgetIdentity } from "../identities/forget.ts";
 import type { PeopleServices } from "../services.ts";

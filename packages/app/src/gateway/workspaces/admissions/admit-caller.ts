@@ -1,7 +1,6 @@
 import { admit } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { identityTypeOf } from "../../people/index.ts";
-
 import type { WorkspaceServices } from "../services.ts";
 import { activeAdmission, admissions } from "./collections.ts";
 

@@ -1,6 +1,5 @@
 import { revokeAdmission } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
-
 import { admissions } from "./collections.ts";
 
 /** Ends an admission with what gave it; one that is over stays so. */

@@ -3,7 +3,6 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { type Admission, admit, byMembership, notFound, refusal, requireWorkspace, revokeAdmission } from "@seneschal/core/keys";
 import { ownOrganization, type Reader } from "../../ground/index.ts";
 import { isMember, requireIdentity } from "../../people/index.ts";
-
 import type { WorkspaceServices } from "../services.ts";
 import { findWorkspace } from "../workspaces/find.ts";
 import { activeAdmission, admissions } from "./collections.ts";

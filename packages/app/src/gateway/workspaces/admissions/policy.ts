@@ -1,6 +1,5 @@
 import { type PolicyVerdict, refusal, type Workspace } from "@seneschal/core/keys";
 import type { Call, GatewayUnit } from "../../ground/index.ts";
-
 import type { WorkspaceServices } from "../services.ts";
 
 /** Asks the workspace's policies about an operation of the caller. Throws `POLICY_VIOLATION` with the reason. */

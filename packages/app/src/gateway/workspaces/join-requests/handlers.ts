@@ -12,7 +12,6 @@ import {
 } from "@seneschal/core/keys";
 import type { Call, GatewayUnit } from "../../ground/index.ts";
 import { findGroup, type Group, isMember, join, personCalling, personNamed, requireAnother } from "../../people/index.ts";
-
 import { activeAdmission, admissions } from "../admissions/collections.ts";
 import { endAdmission } from "../admissions/end.ts";
 import { requireAdmittedByPolicy } from "../admissions/policy.ts";

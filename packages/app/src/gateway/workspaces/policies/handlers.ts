@@ -2,7 +2,6 @@ import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound, type PolicyVerdict, timestamp } from "@seneschal/core/keys";
 import { type GatewayUnit, type Reader, signedBody } from "../../ground/index.ts";
-
 import type { WorkspaceServices } from "../services.ts";
 import { workspaces } from "../workspaces/collections.ts";
 import { findOwnWorkspace, findWorkspace } from "../workspaces/find.ts";

@@ -1,6 +1,5 @@
 import { limits, refusal } from "@seneschal/core/keys";
 import type { Reader } from "../../ground/index.ts";
-
 import { type Policy, policies } from "./collections.ts";
 
 /**

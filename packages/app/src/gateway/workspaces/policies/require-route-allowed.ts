@@ -1,7 +1,6 @@
 import type { AuthoriseInput, Principal } from "@seneschal/contract";
 import { refusal } from "@seneschal/core/keys";
 import { recordRefusal } from "../../ground/index.ts";
-
 import type { WorkspaceServices } from "../services.ts";
 import { seatId, seats, workspaces } from "../workspaces/collections.ts";
 

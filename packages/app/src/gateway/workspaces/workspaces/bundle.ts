@@ -2,7 +2,6 @@ import { type Participant, refusal } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import { signingBytes } from "@seneschal/crypto/signing";
 import { base64, bytes, type GatewayUnit, type PublicKeys, utf8 } from "../../ground/index.ts";
-
 import type { WorkspaceServices } from "../services.ts";
 import type { BundleContent } from "./bundle-content.ts";
 import { openKeys } from "./sealed-keys.ts";

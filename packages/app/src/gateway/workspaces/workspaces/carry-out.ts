@@ -1,6 +1,5 @@
 import { type Admission, revokeAdmission, stepInvitation, type Workspace, type WorkspaceEffect } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
-
 import { admissions } from "../admissions/collections.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { invitations, type Seat, seatId, seats, workspaces } from "./collections.ts";

@@ -1,7 +1,6 @@
 import { admit, createWorkspace, invalidField, invite, type Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { groups, identityTypeOf } from "../../people/index.ts";
-
 import { admissions } from "../admissions/collections.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { carryOut } from "./carry-out.ts";

@@ -1,7 +1,6 @@
 import type { Random, Vault } from "@seneschal/core/ports";
 import { canonicalJson } from "@seneschal/crypto";
 import { kekName, type OrganizationKeys, utf8 } from "../../ground/index.ts";
-
 import type { Seat } from "./collections.ts";
 
 /** Makes, wraps and unwraps the keys of workspaces. A wrapped key is bound to its workspace, organisation and version. */

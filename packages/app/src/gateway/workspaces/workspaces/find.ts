@@ -1,6 +1,5 @@
 import { notFound, participates, refusal, type Workspace } from "@seneschal/core/keys";
 import type { Reader } from "../../ground/index.ts";
-
 import { seatId, seats, workspaces } from "./collections.ts";
 
 /**

@@ -20,7 +20,6 @@ import {
 } from "@seneschal/core/keys";
 import { type EntityReading, type GatewayUnit, ownOrganization, signedBody, signedRequest } from "../../ground/index.ts";
 import { groups, identityTypeOf } from "../../people/index.ts";
-
 import { admitCaller } from "../admissions/admit-caller.ts";
 import { activeAdmission, admissions } from "../admissions/collections.ts";
 import { requireAdmittedByPolicy, requireAllowedByPolicy } from "../admissions/policy.ts";

@@ -3,7 +3,6 @@ import type { Workspace } from "@seneschal/core/keys";
 import { entrance } from "@seneschal/core/keys";
 import type { PageOf, PageRequest, Reader } from "../../ground/index.ts";
 import { memberships, permissionsOf } from "../../people/index.ts";
-
 import { admissions } from "../admissions/collections.ts";
 import { standing } from "./access.ts";
 import { type Seat, seats, workspaces } from "./collections.ts";

@@ -1,6 +1,5 @@
 import type { Step, Workspace, WorkspaceEffect } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
-
 import type { WorkspaceServices } from "../services.ts";
 import { carryOut } from "./carry-out.ts";
 import { workspaces } from "./collections.ts";

@@ -5,7 +5,6 @@ import { limits, type Workspace } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import { hpkeOpen, hpkeSeal } from "@seneschal/crypto/hpke";
 import { base64, bytes, type GatewayUnit, utf8 } from "../../ground/index.ts";
-
 import type { WorkspaceServices } from "../services.ts";
 import { seatId, seats } from "./collections.ts";
 

@@ -1,7 +1,6 @@
 import type { SignedOperation } from "@seneschal/contract/gateway";
 import type { Workspace } from "@seneschal/core/keys";
 import { type GatewayUnit, type SignedRequest, signedBody } from "../../ground/index.ts";
-
 import type { WorkspaceServices } from "../services.ts";
 
 /**

@@ -1,6 +1,5 @@
 import { refusal, timestamp, type Workspace } from "@seneschal/core/keys";
 import { base64, type GatewayUnit, isLocal } from "../../ground/index.ts";
-
 import { policies } from "../policies/collections.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { bundleBytes, bundleChecksum, checkBundle, openDeks } from "./bundle.ts";

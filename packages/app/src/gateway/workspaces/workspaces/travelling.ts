@@ -3,7 +3,6 @@ import type { Workspace } from "@seneschal/core/keys";
 import type { CryptoProvider } from "@seneschal/core/ports";
 import { canonicalJson } from "@seneschal/crypto";
 import { type GatewayUnit, utf8 } from "../../ground/index.ts";
-
 import { policies } from "../policies/collections.ts";
 
 /** The part of a workspace that travels between instances. */
