@@ -167,6 +167,8 @@ export type NoticeDoc = ObjectNotice & JsonObject & { readonly webhook: string }
 export interface WebhookDoc extends JsonObject {
   readonly seq: number;
   readonly failing_since?: number;
+  /** What waits for it goes an hour after this. */
+  readonly unconfigured_since?: number;
 }
 
 /** What a bucket with a quota holds: it moves in the commits that move its objects. */

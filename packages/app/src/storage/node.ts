@@ -91,6 +91,8 @@ export interface StorageNodeOptions extends Membership {
   readonly memory?: Pick<MemoryBudgetOptions, "limitBytes" | "waitMs" | "maxWaiting">;
   /** Where notifications of buckets go, by the names that buckets have for them. */
   readonly webhooks?: ReadonlyMap<string, BucketWebhook>;
+  /** Notifications that may wait for one webhook; default 100,000. */
+  readonly maxWaitingNotifications?: number;
   readonly systemDiskLimits?: { readonly soft: number; readonly hard: number };
 }
 
@@ -261,7 +263,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     webhooks,
   };
   const leads = (): boolean => cluster.status().available && coordinates(cluster.state, nodeId);
-  const notifications = openNotifications({ context, background, webhooks, leads });
+  const notifications = openNotifications({ context, background, webhooks, leads, maxWaiting: options.maxWaitingNotifications });
   const parts: MaintenanceParts = {
     damage,
     context,

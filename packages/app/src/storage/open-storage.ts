@@ -117,6 +117,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
         { post: openSignedPost({ url, secret, now: () => clock.now(), timeoutMs: timeout, guard }), tenants: new Set(tenants) },
       ]),
     ),
+    maxWaitingNotifications: config.notifications.max_waiting,
     metadataDirectory: parts.directory,
     memory: { limitBytes: config.memory.budget_bytes, waitMs: config.memory.wait },
     systemDiskLimits: { soft: config.meta_soft_limit_pct, hard: config.meta_hard_limit_pct },

@@ -58,6 +58,8 @@ export const storageSettings = z.strictObject({
         .max(100)
         .refine((list) => new Set(list.map((one) => one.name)).size === list.length, "expected names that are all different")
         .default([]),
+      /** Notifications that may wait for one webhook: of more the oldest are dropped. */
+      max_waiting: z.int().min(1).max(10_000_000).default(100_000),
       /** Private addresses that may be called: addresses, ranges or host names. */
       allowed_targets: z.array(z.string().min(1)).default([]),
     })

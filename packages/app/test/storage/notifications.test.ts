@@ -350,7 +350,63 @@ test("a webhook whose changes cannot be read is a failing step of its own, and h
   expect([named(hook), node.background.failing()]).toEqual([["ObjectCreated:Put k"], []]);
 });
 
-test("what waits for a webhook that is not configured any more is kept, and an alert says so", async () => {
+test("of more than may wait for a webhook the oldest are dropped, counted and told, and what is left is heard in its order", async () => {
+  const [hook, other] = [await receiver(), await receiver()];
+  const webhooks = new Map([
+    ["hook", of(hook)],
+    ["other", of(other)],
+  ]);
+  const extra = { webhooks, maxWaitingNotifications: 3 };
+  const rig = await openRig({ devices: 3, data: 2, parity: 1, tenants: [tenant], extra });
+  await createBucket(rig.node.objects, tenant, Bucket, "us-east-1");
+  await tell(rig, [{ prefix: "k" }, { prefix: "o", webhook: "other" }]);
+  hook.answer = 503;
+  for (const one of ["k1", "o1", "k2", "k3", "k4", "o2", "k5"]) await put(rig, one);
+  await rig.node.notifications.deliver();
+  await rig.node.tick();
+  await put(rig, "k6");
+  await rig.node.tick();
+  expect(await rig.store.count("storage_notices", "by_webhook", ["hook"])).toBe(3);
+  expect(await rig.node.metrics.registry.metrics()).toContain('store_notifications_total{webhook="hook",outcome="dropped"} 3');
+  const told = rig.node.events.query({ since: 0, limit: 100 }).map(({ message }) => message);
+  expect(told.filter((one) => one === "too many notifications wait for a webhook: the oldest are dropped")).toHaveLength(1);
+  hook.answer = 204;
+  rig.clock.set(rig.clock.now() + 60_000);
+  await rig.node.notifications.deliver();
+  expect(named(hook).slice(1)).toEqual(["k4", "k5", "k6"].map((one) => `ObjectCreated:Put ${one}`));
+  expect(named(other)).toEqual(["o1", "o2"].map((one) => `ObjectCreated:Put ${one}`));
+  await rig.dispose();
+});
+
+test("a notification that its webhook definitely refuses is skipped after ten times, and blocks none behind it; any other answer skips nothing", async () => {
+  const hook = await receiver();
+  const rig = await openTelling(new Map([["hook", of(hook)]]));
+  await tell(rig, [{}]);
+  await put(rig, "bad");
+  await put(rig, "good");
+  const turns = async (answer: number, count: number) => {
+    hook.answer = answer;
+    for (let i = 0; i < count; i++) {
+      rig.clock.set(rig.clock.now() + 60_000);
+      await rig.node.notifications.deliver();
+    }
+  };
+  for (const answer of [408, 429, 500, 301]) await turns(answer, 11);
+  await turns(422, 9);
+  expect(await waiting(rig)).toBe(2);
+  await turns(422, 1);
+  expect(await waiting(rig)).toBe(1);
+  expect(await rig.node.metrics.registry.metrics()).toContain('store_notifications_total{webhook="hook",outcome="skipped"} 1');
+  expect(rig.node.events.query({ since: 0, limit: 100 })).toContainEqual(
+    expect.objectContaining({ message: "a webhook refuses a notification: it is skipped" }),
+  );
+  await turns(204, 1);
+  await rig.node.tick();
+  expect([named(hook).at(-1), await waiting(rig), rig.node.monitor.alerts()]).toEqual(["ObjectCreated:Put good", 0, []]);
+  await rig.dispose();
+});
+
+test("what waits for a webhook that is not configured any more is kept for an hour with an alert, and then dropped", async () => {
   const hook = await receiver();
   const webhooks = new Map([
     ["hook", of(hook)],
@@ -365,7 +421,18 @@ test("what waits for a webhook that is not configured any more is kept, and an a
   await rig.node.tick();
   await rig.node.tick();
   expect(rig.node.monitor.alerts()).toMatchObject([{ severity: "warning", subject: "gone" }]);
+  rig.clock.set(rig.clock.now() + 3_599_999);
+  await rig.node.tick();
   expect(await waiting(rig)).toBe(1);
+  rig.clock.set(rig.clock.now() + 1);
+  await rig.node.notifications.watch();
+  expect(await waiting(rig)).toBe(0);
+  expect(await rig.node.metrics.registry.metrics()).toContain('store_notifications_total{webhook="gone",outcome="dropped"} 1');
+  expect(rig.node.events.query({ since: 0, limit: 100 })).toContainEqual(
+    expect.objectContaining({ message: "notifications are dropped: their webhook is not configured" }),
+  );
+  await rig.node.notifications.watch();
+  expect((await rig.store.get("storage_webhooks", "gone"))?.doc).toEqual({ seq: expect.any(Number) });
   await rig.dispose();
 });
 

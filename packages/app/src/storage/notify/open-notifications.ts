@@ -4,12 +4,13 @@ import { eventMessage } from "@seneschal/core/storage";
 import type { Background } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
 import type { NoticeDoc, WebhookDoc } from "../documents.ts";
+import { openNoticeBounds } from "./bound-notices.ts";
 
 /** Tells webhooks what happened to objects: each by itself, in the order of the commits, at least once. */
 export interface Notifications {
   /** A turn of every webhook that is due, until each has heard of everything or does not answer. */
   deliver(): Promise<void>;
-  /** Counts what waits, and looks whether something is due. One step of the cluster's background work. */
+  /** Counts what waits, drops what may not wait, and looks whether something is due. One step of the cluster's background work. */
   watch(): Promise<void>;
   /** Begins to follow the store. */
   start(): void;
@@ -30,6 +31,8 @@ interface NotificationParts {
   readonly webhooks: ReadonlyMap<string, BucketWebhook>;
   /** True on the node that does this for the cluster. */
   readonly leads: () => boolean;
+  /** Notifications that may wait for one webhook; default 100,000. */
+  readonly maxWaiting?: number | undefined;
 }
 
 /** What comes together is looked at together. */
@@ -39,11 +42,17 @@ const [firstRetryMs, lastRetryMs] = [1000, 60_000];
 /** How many changes that tell a webhook nothing are passed before its place is written down. */
 const passedUnwritten = 10_000;
 const pageSize = 500;
+/** An event that was definitely refused so many times is skipped: those behind it would wait for ever. */
+const maxRefusals = 10;
 
-export function openNotifications({ context, background, webhooks, leads }: NotificationParts): Notifications {
-  const { store, clock, metrics } = context;
+export function openNotifications(parts: NotificationParts): Notifications {
+  const { context, background, webhooks, leads, maxWaiting = 100_000 } = parts;
+  const { store, metrics } = context;
+  const bounds = openNoticeBounds({ context, configured: (name) => webhooks.has(name), maxWaiting });
   const ending = new AbortController();
   const followers = [...webhooks].map(([name, { post }]) => {
+    // A counter that begins at what it counted first has no increase that an alert could see.
+    for (const outcome of ["delivered", "failed", "skipped"]) metrics.notifications.inc({ webhook: name, outcome }, 0);
     const turn = openWebhookTurn({ context, leads, name, post, signal: ending.signal });
     // What fails here is the store: a webhook that does not answer is no failure of this step.
     const due = background.soon(`notifications to ${name}`, lastRetryMs, async () => {
@@ -61,16 +70,7 @@ export function openNotifications({ context, background, webhooks, leads }: Noti
       await Promise.all(followers.map(({ turn }) => turn()));
     },
     async watch() {
-      const { items } = await store.list("storage_webhooks", "all", [], { limit: 1000 });
-      for (const { id, doc, version } of items) {
-        const waiting = await store.count("storage_notices", "by_webhook", [id]);
-        metrics.notificationsWaiting.set({ webhook: id }, waiting);
-        // What a bucket tells to a webhook that is not configured any more waits for it.
-        if (waiting === 0 || webhooks.has(id) || doc["failing_since"] !== undefined) continue;
-        const failing: WebhookDoc = { ...(doc as WebhookDoc), failing_since: clock.now() };
-        await commit(store, { puts: [{ coll: "storage_webhooks", id, doc: failing, ifVersion: version }] });
-        context.emit("warning", "node", "notifications wait for a webhook that is not configured", { webhook: id });
-      }
+      await bounds();
       if (unsubscribe !== undefined) wake();
     },
     start() {
@@ -102,6 +102,8 @@ function openWebhookTurn({
   const { store, clock, metrics } = context;
   let failures = 0;
   let retryAt = 0;
+  /** What the webhook refuses, and how often it did. */
+  let refused = { notice: "", times: 0 };
   /** How far this process has looked, for the place that the store had by then. */
   let looked = { version: 0, seq: 0 };
 
@@ -153,8 +155,22 @@ function openWebhookTurn({
           await post.post(notice.id, JSON.stringify(eventMessage(notice.doc as NoticeDoc, notice.version)), signal);
         } catch (error) {
           if (signal.aborted) return undefined;
-          if (isCoded(error, "notify_failed")) return failed(version, doc, error);
-          throw error;
+          if (!isCoded(error, "notify_failed")) throw error;
+          const { status } = error.details;
+          if (!isRefusal(status)) return failed(version, doc, error);
+          refused = { notice: notice.id, times: refused.notice === notice.id ? refused.times + 1 : 1 };
+          if (refused.times < maxRefusals) return failed(version, doc, error);
+          metrics.notifications.inc({ webhook: name, outcome: "failed" });
+          doc = { ...doc, seq: change.seq };
+          const skipped = await place(version, doc, notice.id);
+          if (skipped === undefined) return gatherMs;
+          version = skipped;
+          retryAt = 0;
+          metrics.notifications.inc({ webhook: name, outcome: "skipped" });
+          const { bucket, event } = notice.doc as NoticeDoc;
+          const what = { webhook: name, notification: notice.id, bucket, event, status: status as number };
+          context.emit("warning", "node", "a webhook refuses a notification: it is skipped", what);
+          continue;
         }
         metrics.notifications.inc({ webhook: name, outcome: "delivered" });
         if (doc.failing_since !== undefined) context.emit("info", "node", "a webhook is reached again", { webhook: name });
@@ -176,4 +192,9 @@ function openWebhookTurn({
     }
     return undefined;
   };
+}
+
+/** An answer that says that this message will never be taken, not that it is not the time for it. */
+function isRefusal(status: unknown): boolean {
+  return typeof status === "number" && status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
