@@ -16,7 +16,7 @@ export interface Submission {
   readonly submitted_indexes: readonly number[];
 }
 
-export const submittedShareId = (to: string, index: number): string => `${to}/${index}`;
+const submittedShareId = (to: string, index: number): string => `${to}/${index}`;
 
 /** The shares that are submitted to ceremonies, or to recoveries, in their collection; `owner` is what names it in their documents. */
 export function submittedShares<Doc extends SealedShare>(
