@@ -23,9 +23,10 @@ export function storageInForce<Config extends StorageConfig>(
   if ((config.s3.tls_cert === undefined) !== (config.s3.tls_key === undefined))
     throw new CodedError("config_invalid", "storage.s3 needs both tls_cert and tls_key");
   const guard = targetGuard(config.notifications.allowed_targets);
-  for (const { name, url } of config.notifications.webhooks) {
+  for (const [i, { name, url }] of config.notifications.webhooks.entries()) {
     const refusal = guard.refusal(new URL(url));
-    if (refusal !== undefined) throw new CodedError("config_invalid", `storage.notifications.webhooks: ${name}: ${refusal}`);
+    const field = `storage.notifications.webhooks.${i}.url`;
+    if (refusal !== undefined) throw new CodedError("config_invalid", `${field}: ${name}: ${refusal}`, { field });
   }
   const knobs = env["STORE_ENABLE_TEST_KNOBS"];
   return {

@@ -11,6 +11,13 @@ const durability = z.union([
   z.strictObject({ copies: z.int().min(2).max(5) }),
 ]);
 
+/** No request carries them from its URL. What is no URL at all is told by another check. */
+function hasNoUser(text: string): boolean {
+  if (!URL.canParse(text)) return true;
+  const { username, password } = new URL(text);
+  return username === "" && password === "";
+}
+
 /** The settings of a storage node. The environment names of the interface document are read beside them. */
 export const storageSettings = z.strictObject({
   server: serverSettings(9090),
@@ -48,11 +55,11 @@ export const storageSettings = z.strictObject({
             name,
             /** Whose buckets may name it; for others it does not exist. */
             tenants: z.array(z.string().min(1).max(256)).min(1).max(10_000),
-            url: z.url({ protocol: /^https?$/ }),
+            url: z.url({ protocol: /^https?$/ }).refine(hasNoUser, "expected a URL without user and password"),
             /** As standardwebhooks.com gives it: `whsec_` and the base64 of 24 to 64 bytes. */
             secret: secret().refine((text) => webhookKey(text) !== undefined, "expected whsec_ and the base64 of 24 to 64 bytes"),
             /** How long the receiver may take to acknowledge. */
-            timeout: duration("5s"),
+            timeout: duration("5s").refine((ms) => ms >= 100 && ms <= 300_000, "expected 100ms to 5m"),
           }),
         )
         .max(100)

@@ -350,6 +350,22 @@ test("a webhook whose changes cannot be read is a failing step of its own, and h
   expect([named(hook), node.background.failing()]).toEqual([["ObjectCreated:Put k"], []]);
 });
 
+test("why a webhook is not reached is told by the code of what failed", async () => {
+  const hook = await receiver();
+  const rig = await openTelling(new Map([["hook", of(hook)]]));
+  await tell(rig, [{}]);
+  await hook.close();
+  await put(rig, "k");
+  await rig.node.notifications.deliver();
+  expect(rig.node.events.query({ since: 0, limit: 100 })).toContainEqual(
+    expect.objectContaining({
+      message: "a webhook is not reached: its notifications wait",
+      details: { webhook: "hook", error: "the webhook's receiver does not answer", code: "ECONNREFUSED" },
+    }),
+  );
+  await rig.dispose();
+});
+
 test("of more than may wait for a webhook the oldest are dropped, counted and told, and what is left is heard in its order", async () => {
   const [hook, other] = [await receiver(), await receiver()];
   const webhooks = new Map([
@@ -502,15 +518,25 @@ test("a webhook at a private address is refused at the start unless it is allowe
     "https://10.0.0.1/",
     "http://169.254.169.254/",
   ])
-    expect(() => storageInForce(settings(url), {})).toThrow(expect.objectContaining({ code: "config_invalid" }));
+    expect(() => storageInForce(settings(url), {})).toThrow(
+      expect.objectContaining({ code: "config_invalid", details: { field: "storage.notifications.webhooks.0.url" } }),
+    );
   for (const config of [settings("https://hooks.example.org/"), settings("http://10.0.0.1/", ["10.0.0.0/8"])])
     expect(storageInForce(config, {}).notifications.webhooks).toHaveLength(1);
   const hook = { name: "hook", url: "https://hooks.example.org/", secret, tenants: [tenant] };
   expect(storageSettings.safeParse({ notifications: { webhooks: [hook] } }).success).toBe(true);
+  for (const timeout of ["100ms", "5m"])
+    expect(storageSettings.safeParse({ notifications: { webhooks: [{ ...hook, timeout }] } }).success).toBe(true);
   for (const webhooks of [
     [hook, hook],
     [{ ...hook, secret: "short" }],
     [{ ...hook, url: "ftp://x/" }],
+    // Nothing that is called may carry them.
+    [{ ...hook, url: "https://u:p@hooks.example.org/" }],
+    [{ ...hook, url: "https://u@hooks.example.org/" }],
+    [{ ...hook, timeout: "0s" }],
+    [{ ...hook, timeout: "99ms" }],
+    [{ ...hook, timeout: "301s" }],
     [{ ...hook, name: "A B" }],
     [{ ...hook, tenants: [] }],
     [{ ...hook, tenants: undefined }],

@@ -124,6 +124,7 @@ function openWebhookTurn({
       context.emit("warning", "node", "a webhook is not reached: its notifications wait", {
         webhook: name,
         error: error.message,
+        ...causeCode(error),
       });
     }
     return waits;
@@ -192,6 +193,13 @@ function openWebhookTurn({
     }
     return undefined;
   };
+}
+
+/** The code of what failed first, such as that of a refused connection. */
+function causeCode({ cause }: Error): { readonly code?: string } {
+  if (!(cause instanceof Error)) return {};
+  const { code } = cause as NodeJS.ErrnoException;
+  return { ...(typeof code === "string" && { code }), ...causeCode(cause) };
 }
 
 /** An answer that says that this message will never be taken, not that it is not the time for it. */
