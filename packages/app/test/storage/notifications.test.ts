@@ -151,6 +151,16 @@ describe("a configuration that says what is not known", () => {
     ["an event of S3 that nothing tells of here", queue("<Event>s3:ObjectTagging:Put</Event>"), "501 NotImplemented"],
     ["no event", queue(""), "400 MalformedXML"],
     ["a filter by another name", queue(event + filter(rule("middle"))), "400 InvalidArgument"],
+    [
+      "a filter without a value",
+      queue(`${event}<Filter><S3Key><FilterRule><Name>prefix</Name></FilterRule></S3Key></Filter>`),
+      "400 MalformedXML",
+    ],
+    [
+      "a filter without a name",
+      queue(`${event}<Filter><S3Key><FilterRule><Value>a</Value></FilterRule></S3Key></Filter>`),
+      "400 MalformedXML",
+    ],
     ["a filter twice", queue(event + filter(rule("prefix"), rule("Prefix", "b"))), "400 InvalidArgument"],
     ["a filter too long", queue(event + filter(rule("prefix", "x".repeat(1025)))), "400 InvalidArgument"],
     ["a destination that is no ARN", queue(event, "hook"), "400 InvalidArgument"],
@@ -176,6 +186,9 @@ describe("a configuration that says what is not known", () => {
       });
     const { status, text } = await send(inner);
     expect(`${status} ${/<Code>(.*?)<\/Code>/.exec(text)?.[1]}`).toBe(expected);
+    // Which of what was sent it is, and what it says.
+    if (expected === "400 InvalidArgument")
+      expect(text).toMatch(/<ArgumentName>.+<\/ArgumentName><ArgumentValue>.+<\/ArgumentValue>/);
     expect((await s3.rig.store.changes(0, 10_000)).length).toBe(before);
     // Rules that no event has in common, and MinIO's name for a webhook, are taken.
     const apart =

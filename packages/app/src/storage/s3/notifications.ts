@@ -22,20 +22,24 @@ export async function putNotifications(call: S3Call): Promise<S3Reply> {
     throw s3Error("InvalidRequest", `a bucket has at most ${maxRules} notification configurations`);
   const fresh = () => Buffer.from(call.services.context.random(18)).toString("base64url");
   const rules = root.children.map((element) => readRule(element, fresh()));
-  if (new Set(rules.map(({ id }) => id)).size < rules.length)
-    throw s3Error("InvalidArgument", "Same ID used for multiple configurations. IDs must be unique");
+  for (const [i, rule] of rules.entries())
+    if (rules.slice(0, i).some(({ id }) => id === rule.id))
+      throw invalid("Same ID used for multiple configurations. IDs must be unique", "Id", rule.id);
   for (const [i, rule] of rules.entries())
     if (rules.slice(0, i).some((other) => rulesOverlap(rule, other)))
-      throw s3Error(
-        "InvalidArgument",
+      throw invalid(
         "Configurations overlap. Configurations on the same bucket cannot share a common event type.",
+        "Event",
+        rule.events.join(","),
       );
   // One of another tenant is as one that there is not: names tell nothing of who has which.
   for (const { webhook } of rules)
     if (!mayTell(call.services.webhooks, call.tenant, webhook))
-      throw s3Error("InvalidArgument", "Unable to validate the following destination configurations", {
-        elements: { ArgumentName: webhookArn(webhook), ArgumentValue: "The destination does not exist" },
-      });
+      throw invalid(
+        "Unable to validate the following destination configurations",
+        webhookArn(webhook),
+        "The destination does not exist",
+      );
   await openBucket(call.services, call.tenant, call.bucket);
   refuseInMaintenance(call.services);
   for (const { webhook } of rules) await placeWebhook(call.services.context.store, webhook);
@@ -45,17 +49,19 @@ export async function putNotifications(call: S3Call): Promise<S3Reply> {
   return { status: 200 };
 }
 
+/** What a configuration says that cannot be, with the place where it says so. */
+function invalid(message: string, ArgumentName: string, ArgumentValue: string) {
+  return s3Error("InvalidArgument", message, { elements: { ArgumentName, ArgumentValue } });
+}
+
 /** Reads a configuration. Throws `InvalidArgument`, `MalformedXML`, `NotImplemented`. */
 function readRule(element: XmlElement, freshId: string): NotificationRule {
   const id = childText(element, "Id")?.trim() || freshId;
-  if (id.length > 255) throw s3Error("InvalidArgument", "The ID of a configuration takes at most 255 characters");
+  if (id.length > 255) throw invalid("The ID of a configuration takes at most 255 characters", "Id", id);
   const queue = childText(element, "Queue")?.trim();
   if (queue === undefined) throw s3Error("MalformedXML", "a QueueConfiguration has a Queue");
   const webhook = webhookOfArn(queue);
-  if (webhook === undefined)
-    throw s3Error("InvalidArgument", "The ARN could not be parsed", {
-      elements: { ArgumentName: "Queue", ArgumentValue: queue },
-    });
+  if (webhook === undefined) throw invalid("The ARN could not be parsed", "Queue", queue);
   const events = element.children.filter(({ name }) => name === "Event").map(({ text }) => text.trim());
   if (events.length === 0) throw s3Error("MalformedXML", "a QueueConfiguration has Events");
   for (const event of events) {
@@ -71,11 +77,14 @@ function readFilter(filter: XmlElement | undefined): Pick<NotificationRule, "pre
   const read: { prefix?: string; suffix?: string } = {};
   for (const rule of filter?.children[0]?.children ?? []) {
     const name = childText(rule, "Name")?.trim().toLowerCase();
-    const value = childText(rule, "Value") ?? "";
+    const value = childText(rule, "Value");
+    if (name === undefined || value === undefined) throw s3Error("MalformedXML", "a FilterRule has a Name and a Value");
     if (name !== "prefix" && name !== "suffix")
-      throw s3Error("InvalidArgument", "filter rule name must be either prefix or suffix");
-    if (read[name] !== undefined) throw s3Error("InvalidArgument", `Cannot specify more than one ${name} rule in a filter.`);
-    if (Buffer.byteLength(value) > 1024) throw s3Error("InvalidArgument", "Size of filter rule value cannot exceed 1024 bytes");
+      throw invalid("filter rule name must be either prefix or suffix", "FilterRule.Name", name);
+    if (read[name] !== undefined)
+      throw invalid(`Cannot specify more than one ${name} rule in a filter.`, "FilterRule.Name", name);
+    if (Buffer.byteLength(value) > 1024)
+      throw invalid("Size of filter rule value cannot exceed 1024 bytes", "FilterRule.Value", value);
     read[name] = value;
   }
   return read;
