@@ -20,6 +20,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sealPackage } from "../../src/custody/ceremony-package.ts";
 import { seatDealing } from "../../src/custody/seat-dealing.ts";
+import { basePoint, evaluate, randomScalar, scalars } from "../../src/threshold/scalar-field.ts";
 import { runs, submit } from "../submit.ts";
 import { CEREMONY, custodians, NOW, type Person, Relay, refreshOf, starter, startOf, witness } from "./rig.ts";
 
@@ -225,18 +226,31 @@ function texts(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(texts) : [];
 }
 
-/** What must never leave the process of an honest custodian, in hex. */
-function secretsOf(seat: number, person: Person, state: CeremonyState, held: Share | undefined, view: TranscriptView): string[] {
+/** What must never leave the process of an honest custodian, in hex; the transport secret only where they have not complained. */
+function secretsOf(person: Person, state: CeremonyState, held: Share | undefined, view: TranscriptView): string[] {
   const own = person.keys.toBytes();
   const { secret } = JSON.parse(Buffer.from(state.toBytes()).toString()) as { secret: string };
-  const dealing = seatDealing(nobleCrypto, state, view, held);
-  const mine = view.round !== undefined && view.committed.has(seat);
-  const values = mine ? [...dealing.values(view).values()] : [];
+  const { start } = view;
+  const threshold = start.kind === "generate" ? start.threshold : start.crk.threshold;
+  const random = state.derive(nobleCrypto, "polynomial", state.start);
+  const draw = (count: number) => Array.from({ length: count }, () => randomScalar(random));
+  const coefficients = start.kind === "generate" ? draw(threshold) : [0n, ...draw(threshold - 1)];
+  // These are the seat's: they make what it commits to.
+  const { commitment } = seatDealing(nobleCrypto, state, view, held);
+  expect(coefficients.map((c) => base64(basePoint(c).toBytes()))).toEqual(commitment.commitments);
+  // The nonce of the proof of knowledge tells the constant term.
+  const nonce = start.kind === "generate" ? draw(1) : [];
+  expect(nonce.map((k) => base64(basePoint(k).toBytes()))).toEqual(
+    commitment.proof === undefined ? [] : [base64(fromBase64(commitment.proof).subarray(0, 32))],
+  );
+  const values = start.seats.map((_, i) => evaluate(coefficients, i + 1));
+  const complained = view.acts.some(({ author, type }) => author === person.id && type === "complaint");
   return [
+    ...(complained ? [] : [transportSecret(state)]),
+    ...[...coefficients, ...nonce, ...values].filter((scalar) => scalar !== 0n).map((scalar) => scalars.toBytes(scalar)),
     own.subarray(0, 32),
     own.subarray(32),
     fromBase64(secret),
-    ...values,
     ...(held === undefined ? [] : [held.payload()]),
   ].map(hex);
 }
@@ -285,7 +299,7 @@ describe("in every history", () => {
         }
 
         const said = texts(entries).join("\n");
-        const secrets = honestSeats.flatMap((seat) => secretsOf(seat, people[seat - 1]!, honest[seat - 1]!, held(seat), view));
+        const secrets = honestSeats.flatMap((seat) => secretsOf(people[seat - 1]!, honest[seat - 1]!, held(seat), view));
         for (const secret of [...secrets, ...shares.map((share) => hex(share.payload()))]) expect(said).not.toContain(secret);
 
         expect(verifyTranscript(nobleCrypto, encodeTranscript(entries))).toMatchObject({ valid: true, status: view.status });
