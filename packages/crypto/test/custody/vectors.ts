@@ -2,10 +2,11 @@
  * The vectors of docs/custody.md: everything in them is derived from the labels of the tests' seeded randomness, so that they can be
  * made again: `node --import ./tools/run-source.mjs --conditions=@seneschal/source packages/crypto/test/custody/write-vectors.ts`.
  */
-import { ARGON2_FLOOR, base64, fromUtf8, hex, nobleCrypto, utf8 } from "@seneschal/crypto";
+import { ARGON2_FLOOR, base64, fromBase64, fromUtf8, hex, nobleCrypto, utf8 } from "@seneschal/crypto";
 import { seeded } from "@seneschal/crypto/arbitraries";
 import {
   type Act,
+  type CommitmentAct,
   cardFingerprint,
   encodeTranscript,
   entryHash,
@@ -18,17 +19,19 @@ import { dealCrk, deriveShareKey, sealShare } from "@seneschal/crypto/threshold"
 import { packageInfo, sealPackage } from "../../src/custody/ceremony-package.ts";
 import { packageFor } from "../../src/custody/transcript-view.ts";
 import { xeddsaSign } from "../../src/custody/xeddsa.ts";
+import { Point, readPoint } from "../../src/threshold/scalar-field.ts";
 import { begun, CEREMONY, person, refreshOf, startOf } from "./rig.ts";
 
-const transcriptOf = (name: string, entries: readonly unknown[]) => {
-  const report = verifyTranscript(nobleCrypto, entries);
+const transcriptOf = (name: string, entries: readonly TranscriptEntry[]) => fileOf(name, fromUtf8(encodeTranscript(entries)));
+const fileOf = (name: string, lines: string) => {
+  const report = verifyTranscript(nobleCrypto, utf8(lines));
   const verdict = report.valid
     ? {
         ...{ valid: true, status: report.status, transcript: report.transcript ?? null, blame: report.blame ?? null },
         public_key: report.crk?.public_key ?? null,
       }
     : { valid: false, refused: report.refused };
-  return { name, lines: fromUtf8(encodeTranscript(entries as TranscriptEntry[])), verdict };
+  return { name, lines, verdict };
 };
 
 /** The ceremony up to the round of packages, and what seat 2 then says of them. */
@@ -39,6 +42,23 @@ function spoilt(change: (act: Extract<Act, { type: "packages" }>, ceremony: Retu
   const act = step(2).entries[0]!.act as Extract<Act, { type: "packages" }>;
   relay.say(person("bob"), { type: "packages", sealed: change(act, ceremony) });
   settle([1, 3]);
+  return relay.entries;
+}
+
+/** Three who lie together: their coefficients of degree 1 cancel each other out, and they accept packages in which nothing is. */
+function cancelling() {
+  const { relay, people, step } = begun(startOf(3, 2));
+  for (const seat of [1, 2]) for (const entry of step(seat).entries) relay.post(entry);
+  const [join, commitment] = step(3).entries.map(({ act }) => act) as [Act, CommitmentAct];
+  const sum = [1, 2].reduce((point, seat) => {
+    return point.add(readPoint(fromBase64(relay.view.committed.get(seat)?.commitments[1] ?? "")));
+  }, Point.ZERO);
+  const cy = people[2]!;
+  relay.say(cy, join);
+  relay.say(cy, { ...commitment, commitments: [commitment.commitments[0]!, base64(sum.negate().toBytes())] });
+  const sealed = [1, 2].map((i) => base64(seeded(`nothing/${i}`)(80)));
+  for (const who of people) relay.say(who, { type: "packages", sealed });
+  for (const who of people) relay.say(who, { type: "accepted" });
   return relay.entries;
 }
 
@@ -136,6 +156,12 @@ export async function custodyVectors() {
         }),
       ),
       transcriptOf("seat 1 complains of a package that holds", falseComplaint.relay.entries),
+      transcriptOf("commitments cancel each other out, and nobody has complained", cancelling()),
+      fileOf("nothing", ""),
+      fileOf("the last line does not end", fromUtf8(encodeTranscript(entries)).slice(0, -1)),
+      fileOf("lines end by two characters", fromUtf8(encodeTranscript(entries)).replaceAll("\n", "\r\n")),
+      fileOf("a line is no JSON", `${fromUtf8(encodeTranscript(entries.slice(0, 2)))}{\n`),
+      fileOf("a line is a number that is written in another way", "1.0\n"),
       transcriptOf("an entry is left out", [...entries.slice(0, 4), ...entries.slice(5)]),
       transcriptOf("an entry is signed by another", [
         ...entries.slice(0, 4),

@@ -34,7 +34,7 @@ print(json.dumps({
     "share": opened.hex(), "hash": entry_hash(given["entry"]["entry"]), "info": info.decode(),
     "value": same(mul(value, BASE), at(polynomials[0], 2)),
     "shares": [same(mul(s, BASE), verifying(i + 1)) for i, s in enumerate(shares)],
-    "verdicts": [verify(t["lines"]) for t in given["transcripts"]],
+    "verdicts": [verify(t["lines"].encode()) for t in given["transcripts"]],
 }))
 `;
 }
