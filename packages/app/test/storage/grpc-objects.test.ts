@@ -2,10 +2,13 @@ import type { ObjectClient } from "@seneschal/adapters/grpc-storage";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ChunkDoc } from "../../src/storage/documents.ts";
+import { placeWebhook } from "../../src/storage/notify/webhook-place.ts";
 import { setBucketQuota } from "../../src/storage/objects/bucket-quota.ts";
+import { changeBucket } from "../../src/storage/objects/buckets.ts";
 import { headObject } from "../../src/storage/objects/read-object.ts";
 import { type GrpcRig, openGrpcRig, refusal } from "./grpc-rig.ts";
 import { bytesOf, collect, operator, pattern } from "./rig.ts";
+import { openReceiver } from "./webhook-receiver.ts";
 
 const MiB = 1 << 20;
 const objects = "seneschal.storage.v1.ObjectService";
@@ -59,6 +62,31 @@ describe("objects", () => {
     );
     const error = await refusal(collect(alpha.get(at("ranged"), { offset: size + 1 })));
     expect(error).toMatchObject({ code: "InvalidRange", details: { status: 11 } });
+  });
+
+  test("a webhook hears who wrote and deleted, from where, and in which call", async () => {
+    const hook = await openReceiver();
+    const webhooks = new Map([["hook", { post: hook.post(), tenants: new Set(["alpha"]) }]]);
+    const told = await openGrpcRig({ extra: { webhooks } });
+    const { node, store } = told.rig;
+    const client = await told.as("CN=a,OU=tenant-alpha");
+    await client.createBucket("shelf");
+    await placeWebhook(store, "hook");
+    const rule = { id: "all", webhook: "hook", events: ["s3:ObjectCreated:*", "s3:ObjectRemoved:*"] };
+    await changeBucket(node.objects, "alpha", "shelf", "notifications", (b) => ({ ...b, notifications: [rule] }));
+    await client.put(at("k"), bytesOf(pattern(10)));
+    await client.delete(at("k"));
+    await node.notifications.deliver();
+    const calls = hook.heard.map(({ record }) => record.responseElements["x-amz-request-id"]);
+    for (const call of calls) expect(call).toMatch(/^[0-9A-F]{16}$/);
+    expect(new Set(calls).size).toBe(2);
+    for (const { record } of hook.heard)
+      expect(record).toMatchObject({
+        userIdentity: { principalId: "alpha" },
+        requestParameters: { sourceIPAddress: expect.stringMatching(/^(?:127\.0\.0\.1|::1)$/) },
+      });
+    await told.dispose();
+    await hook.close();
   });
 
   test("deleted is gone, and deleting again says that nothing was there", async () => {

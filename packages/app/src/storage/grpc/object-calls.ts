@@ -1,11 +1,11 @@
-import type { DataCall, DataHandler, Message } from "@seneschal/adapters/grpc-storage";
+import type { DataCall, DataHandler, DataPeer, Message } from "@seneschal/adapters/grpc-storage";
 import { isCoded } from "@seneschal/core";
 import type { ObjectDoc } from "../documents.ts";
 import { createBucket } from "../objects/buckets.ts";
 import { deleteObject } from "../objects/delete-object.ts";
 import { putObject } from "../objects/put-object.ts";
 import { headObject, readObject } from "../objects/read-object.ts";
-import type { ObjectServices } from "../objects/services.ts";
+import { forRequest, type ObjectServices } from "../objects/services.ts";
 import type { Caller, PeerAuth } from "./authenticate-peer.ts";
 import { grpcError } from "./failure.ts";
 
@@ -29,7 +29,7 @@ export function objectCalls(
       return { created: await createBucket(services, tenant, text(request, "bucket"), "us-east-1") };
     },
 
-    async Put(caller, { messages }) {
+    async Put(caller, { messages, peer }) {
       const source = messages[Symbol.asyncIterator]();
       const first = await source.next();
       const start = first.done === true ? undefined : (first.value["start"] as Message | undefined);
@@ -37,7 +37,7 @@ export function objectCalls(
       const name = nameOf(start["name"]);
       const size = number(start, "size");
       if (size !== undefined && size > maxBytes) throw tooLarge(maxBytes);
-      const object = await putObject(services, {
+      const object = await putObject(requestOf(services, caller, peer), {
         ...name,
         tenant: await tenantOf(caller, "objects:write", name.tenant),
         body: bodyOf(source, size, maxBytes),
@@ -62,10 +62,10 @@ export function objectCalls(
         for (let at = 0; at < bytes.length; at += pieceBytes) yield { data: bytes.subarray(at, at + pieceBytes) };
     },
 
-    async Delete(caller, { request }) {
+    async Delete(caller, { request, peer }) {
       const name = nameOf(request);
       const tenant = await tenantOf(caller, "objects:write", name.tenant);
-      const { deleted } = await deleteObject(services, tenant, name.bucket, name.key);
+      const { deleted } = await deleteObject(requestOf(services, caller, peer), tenant, name.bucket, name.key);
       return { deleted };
     },
 
@@ -93,6 +93,13 @@ export function guarded(auth: Pick<PeerAuth, "authenticate">, calls: ReturnType<
   };
   for (const [name, answer] of Object.entries(unary)) handlers[name] = async (call) => answer(await authenticate(call), call);
   return handlers;
+}
+
+/** The services of one call, whose notifications say who made it. */
+function requestOf(services: ObjectServices, caller: Caller, { address }: DataPeer): ObjectServices {
+  const principal = caller.kind === "tenant" ? caller.tenant : caller.id;
+  const request_id = Buffer.from(services.context.random(8)).toString("hex").toUpperCase();
+  return forRequest(services, { principal, address: address.replace(/:\d+$/, "").replace(/^::ffff:/, ""), request_id });
 }
 
 async function* bodyOf(
