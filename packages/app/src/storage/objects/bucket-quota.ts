@@ -3,7 +3,7 @@ import { type Actor, commit } from "../context.ts";
 import type { BucketDoc, UsageDoc } from "../documents.ts";
 import { countBucket, nothingCounted } from "./bucket-usage.ts";
 import { openBucket } from "./buckets.ts";
-import type { ObjectServices } from "./services.ts";
+import { type ObjectServices, refuseInMaintenance } from "./services.ts";
 
 /** How many pages of 500 versions are counted before a quota is answered; the rest is counted by the cluster's background work. */
 const pagesAtOnce = 100;
@@ -44,9 +44,9 @@ export async function setBucketQuota(
   quota: BucketQuota | undefined,
   actor: Actor,
 ): Promise<BucketQuotaView> {
-  const { context, cluster } = services;
+  const { context } = services;
   const { store } = context;
-  if (cluster.state.maintenance) throw storageError("MaintenanceMode", "the cluster is in maintenance: reads work, writes wait");
+  refuseInMaintenance(services);
   for (let attempt = 0; attempt < 50; attempt++) {
     const { bucket, version } = await findBucket(context, name);
     const { quota: before, ...unlimited } = bucket;
