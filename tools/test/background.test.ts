@@ -76,8 +76,10 @@ describe("whatever services do by time", () => {
       .flatMap((path) => [
         ...code(path).matchAll(/\b(?:background|steps)\s*\.(?:step|each|every|soon)\(\s*"([^"]+)"/g),
         ...code(path).matchAll(/\b(?:again|atOnce|onError|leading)\(\s*"([^"]+)"/g),
+        // One for each of several: `${name}` is NAME in the manual.
+        ...code(path).matchAll(/\bbackground\s*\.(?:step|every|soon)\(\s*`([^`]+)`/g),
       ])
-      .map(([, name]) => name as string);
+      .map(([, name = ""]) => name.replace(/\$\{(\w+)\}/g, (_, variable: string) => variable.toUpperCase()));
     // What one node of a storage cluster does for all is a table by name.
     const table = /const coordination[^{]*\{([\s\S]*?)\n {2}\};/.exec(code("packages/app/src/storage/node.ts"))?.[1] ?? "";
     const coordination = [...table.matchAll(/^ {4}(?:async )?(?:"([^"]+)"|(\w+))(?:\(|:)/gm)].map(
