@@ -46,8 +46,8 @@ describe.skipIf(schemathesis === undefined)(
       const harness = await startStorage(serve);
       const document = openapi(storageContract, { ...storageInfo, version: "test" });
       const token = who === undefined ? {} : { token: storageToken(who) };
-      // Their S3 destination is not configured here: 503, as documented.
-      const without = ["startBackup", "listBackups", "restoreBackup"];
+      // The S3 destination of backups is not configured here, and in maintenance writes wait: 503, as documented.
+      const without = ["startBackup", "listBackups", "restoreBackup", "setMaintenance"];
       const { clean, text } = await probe({ url: harness.service.url, document, without, ...token });
       await harness.stop();
       expect(clean, text).toBe(true);

@@ -34,6 +34,8 @@ export async function* readParquet(file: RandomAccess): AsyncGenerator<ParquetVa
     for (const chunk of group.columns) {
       const meta = chunk.meta_data;
       if (meta === undefined || chunk.file_path !== undefined) throw invalid("columns in other files are not read");
+      // The decoder of footers gives what it finds, whatever its type says.
+      if (!Array.isArray(meta.path_in_schema)) throw invalid("a column without a path");
       const column = nameOf(meta.path_in_schema);
       try {
         const shape = { path: meta.path_in_schema, schemaPath: getTreePath(tree, meta.path_in_schema), codec: meta.codec };
