@@ -20,6 +20,8 @@ export class KeptValues {
   #younger = new Map<string, KeptValue | undefined>();
   #older = new Map<string, KeptValue | undefined>();
   #taken = 0;
+  /** Keys whose write is on its way: the engine shows the new value before the write is said to be committed. */
+  readonly #written = new Set<string>();
   /** Prints of keys that were read from the engine, each at the place that its low bits name. */
   readonly #asked = new Int32Array(askedPlaces);
 
@@ -34,6 +36,7 @@ export class KeptValues {
 
   /** The engine was asked for a key and answered at once. */
   read(key: string, value: KeptValue): void {
+    if (this.#written.has(key)) return;
     const print = printOf(key);
     const place = print & (askedPlaces - 1);
     if (this.#asked[place] === print) this.#keep(key, value);
@@ -42,15 +45,21 @@ export class KeptValues {
 
   /** A write of the key begins; while it lasts only the engine knows. */
   writing(key: string): void {
-    if (this.#younger.has(key)) this.#younger.set(key, undefined);
-    if (this.#older.has(key)) this.#older.set(key, undefined);
+    this.#written.add(key);
+    this.#forget(key);
   }
 
-  /** The write is committed. What was read meanwhile may be of before. */
+  /** The write is committed. */
   wrote(key: string, value: KeptValue): void {
+    this.#written.delete(key);
     if (!this.#younger.has(key) && !this.#older.has(key)) return;
-    this.writing(key);
+    this.#forget(key);
     this.#keep(key, value);
+  }
+
+  #forget(key: string): void {
+    if (this.#younger.has(key)) this.#younger.set(key, undefined);
+    if (this.#older.has(key)) this.#older.set(key, undefined);
   }
 
   /** Nothing is kept any more. */
@@ -58,6 +67,7 @@ export class KeptValues {
     this.#younger = new Map();
     this.#older = new Map();
     this.#taken = 0;
+    this.#written.clear();
   }
 
   #keep(key: string, value: KeptValue): void {

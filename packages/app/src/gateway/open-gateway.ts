@@ -196,7 +196,10 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     );
   };
   const letIn = admissions(
-    () => ({ quiet: services.quiet(), reads: recordedReads(services.remembered, { again: services.store }) }),
+    (again) => ({
+      quiet: services.quiet(),
+      reads: recordedReads(again ? services.store : services.remembered, { again: services.store }),
+    }),
     authenticate,
     ({ store: own }) => authoriseCall(Object.assign({}, services, { read: reader(own) })),
   );

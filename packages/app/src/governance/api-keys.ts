@@ -3,7 +3,7 @@ import type { JsonObject } from "@seneschal/core";
 import type { KeyHolder } from "@seneschal/core/governance";
 import type { DocumentStore, Random, Stored } from "@seneschal/core/ports";
 import { auditOf, type Who } from "./audit/event.ts";
-import { conflict, notFound } from "./fault.ts";
+import { lostRace, notFound } from "./fault.ts";
 
 /** An API key as it is kept: the secret only as its SHA-256 (it is random, so that no slow hash is needed). */
 export interface ApiKeyDoc {
@@ -81,7 +81,7 @@ export async function createApiKey(
       }),
     ],
   });
-  if (!result.ok) throw conflict();
+  if (!result.ok) throw lostRace();
   return { ...doc, api_key };
 }
 
@@ -156,5 +156,5 @@ async function change(
     puts: [{ coll: "api_keys", id: before.id, doc: doc as unknown as JsonObject, ifVersion: before.version }],
     audit: [auditOf(by, { operation, resource: `api-key/${before.id}`, reasoning })],
   });
-  if (!result.ok) throw conflict();
+  if (!result.ok) throw lostRace();
 }

@@ -4,7 +4,7 @@ import { type Approval, isSameHolder, type OperationRequest } from "@seneschal/c
 import type { DocumentStore, Stored } from "@seneschal/core/ports";
 import { holderOf } from "./api-keys.ts";
 import { auditOf, type Who } from "./audit/event.ts";
-import { conflict, notFound } from "./fault.ts";
+import { lostRace, notFound } from "./fault.ts";
 
 /** An approval as it is kept. What is over by the clock is not written: it is told from `expires_at`. */
 export interface ApprovalDoc {
@@ -141,7 +141,7 @@ async function write(
     puts: [{ coll: "approvals", id: `${doc.org}|${doc.id}`, doc: doc as unknown as JsonObject, ifVersion }],
     audit: [auditOf(by, { operation, resource: `approval/${doc.id}`, resources: doc.request.source_resources, reasoning })],
   });
-  if (!result.ok) throw conflict();
+  if (!result.ok) throw lostRace();
 }
 
 function instant(ms: number): string {

@@ -10,7 +10,7 @@ export function invalid(field: string, reason: string): CodedError {
   return new CodedError("validation_failed", `${field}: ${reason}`, { field, reason });
 }
 
-/** A version was lost to another writer. */
-export function conflict(): CodedError {
-  return new CodedError("conflict", "the entity was changed by another request");
+/** What was asked for lost against others each time: nothing is wrong with it, and the same may be asked again. */
+export function lostRace(): CodedError {
+  return new CodedError("service_unavailable", "changed by others at the same time: try again", { retry_after: 1 });
 }

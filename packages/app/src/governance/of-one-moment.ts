@@ -1,7 +1,7 @@
 import type { Contract, Handlers, Principal } from "@seneschal/contract";
 import type { Commit, CommitResult, DocumentStore } from "@seneschal/core/ports";
 import { type Admission, type Admissions, type Attempt, asAdmitted, inOneMoment, recordedReads } from "../platform/index.ts";
-import { conflict } from "./fault.ts";
+import { lostRace } from "./fault.ts";
 import type { GovernanceServices } from "./services.ts";
 
 interface Input {
@@ -36,7 +36,7 @@ export function ofOneMoment<R>(
   work: (store: DocumentStore) => Promise<R>,
   admission?: Admission,
 ): Promise<R> {
-  return inOneMoment(() => guarded(shared, work, admission), conflict, admission);
+  return inOneMoment(() => guarded(shared, work, admission), lostRace, admission);
 }
 
 function guarded<R>(

@@ -40,16 +40,19 @@ export interface Admissions {
   of(principal: Principal | undefined): Admission | undefined;
 }
 
-/** Hooks over `authenticate` and `authorise`, which read through what they are given; `again`: the caller was in already. */
+/**
+ * Hooks over `authenticate` and `authorise`, which read through what they are given; `again`: the caller was in already. Whoever looks
+ * again is shown what is stored: a cache may not have heard yet of what the first look was found to be wrong by.
+ */
 export function admissions(
-  look: () => Look,
+  look: (again: boolean) => Look,
   authenticate: (reads: RecordedReads, again: boolean) => Authenticate,
   authorise: (reads: RecordedReads) => Authorise,
 ): Admissions {
   const known = new WeakMap<Principal, Admission & { asked(input: AuthoriseInput): Promise<void> }>();
   return {
     async authenticate(wire, ref) {
-      let { reads, quiet } = look();
+      let { reads, quiet } = look(false);
       const found = await authenticate(reads, false)(wire, ref);
       if (found === undefined) return undefined;
       let principal: Principal = Object.assign({}, found);
@@ -71,7 +74,7 @@ export function admissions(
         async revise() {
           if (done || quiet?.() === true || (await reads.same())) return true;
           const before = principal;
-          ({ reads, quiet } = look());
+          ({ reads, quiet } = look(true));
           const again = await authenticate(reads, true)(wire, ref);
           if (again === undefined) throw situation("unauthenticated", "authentication required");
           principal = again;
@@ -90,7 +93,7 @@ export function admissions(
     },
     authorise: (input) => {
       const admission = input.principal && known.get(input.principal);
-      return admission === undefined ? authorise(look().reads)(input) : admission.asked(input);
+      return admission === undefined ? authorise(look(false).reads)(input) : admission.asked(input);
     },
     of: (principal) => principal && known.get(principal),
   };

@@ -12,11 +12,11 @@ export interface Attempt<R> {
 
 /**
  * What `attempt` gave when it stood: its value, or what it threw. One that does not stand runs again, with its caller let in anew first.
- * Throws `conflict()` when none of twelve stood, and what a caller who is no longer let in is refused with.
+ * Throws `lost()` when none of twelve stood, and what a caller who is no longer let in is refused with.
  */
 export async function inOneMoment<R>(
   attempt: (number: number) => Attempt<R>,
-  conflict: () => Error,
+  lost: () => Error,
   admission?: Admission,
 ): Promise<R> {
   for (let number = 1; ; number += 1) {
@@ -27,7 +27,7 @@ export async function inOneMoment<R>(
       if (outcome.status === "fulfilled") return outcome.value;
       throw outcome.reason;
     }
-    if (number === ATTEMPTS) throw conflict();
+    if (number === ATTEMPTS) throw lost();
   }
 }
 

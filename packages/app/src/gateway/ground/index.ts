@@ -42,4 +42,4 @@ export { type AnyCollection, type Collection, collection, keyText } from "./stor
 export { every } from "./store/every.ts";
 export { handlersOfOneMoment, quietStore } from "./store/of-one-moment.ts";
 export { type PageOf, type PageRequest, type Reader, reader } from "./store/reader.ts";
-export { transact, type Unit } from "./store/unit-of-work.ts";
+export { lostRace, transact, type Unit } from "./store/unit-of-work.ts";

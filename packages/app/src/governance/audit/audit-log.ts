@@ -10,6 +10,7 @@ import {
   type SignBytes,
   signNote,
 } from "@seneschal/crypto/merkle";
+import { lostRace } from "../fault.ts";
 import {
   bytesOf,
   type CheckpointDoc,
@@ -182,7 +183,7 @@ export class AuditLog {
         ifVersion: 0,
       }));
       if (puts.length === 0 || (await this.#store.commit({ commitId: randomUUID(), puts })).ok) break;
-      if (tries === TRIES) throw new CodedError("conflict", "other processes sign the audit log at the same time");
+      if (tries === TRIES) throw lostRace();
     }
     for (const { stream, size } of states) if (this.#edges.get(stream)?.size === size) this.#unsigned.delete(stream);
   }

@@ -6,7 +6,7 @@ import { isCoded, type JsonObject } from "@seneschal/core";
 import { type LineageWarning, MAX_LINEAGE_SQL, readLineageEvent, type Visit } from "@seneschal/core/governance";
 import type { Put } from "@seneschal/core/ports";
 import { auditOf } from "../audit/event.ts";
-import { conflict, notFound } from "../fault.ts";
+import { lostRace, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
 import { lineageAsset, lineagePage } from "../view/lineage-page.ts";
 import { NOBODY, whoOf } from "../who.ts";
@@ -121,7 +121,7 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
         }),
       ],
     });
-    if (!result.ok) throw conflict();
+    if (!result.ok) throw lostRace();
     return { source, target, blocked };
   },
 };
@@ -189,7 +189,7 @@ async function append(services: GovernanceServices, input: Incoming, docs: reado
       auditOf(whoOf(input), { operation: "LINEAGE_INGEST", resource: "lineage", reasoning: `${docs.length} events taken in` }),
     ],
   });
-  if (!result.ok) throw conflict();
+  if (!result.ok) throw lostRace();
 }
 
 /** The answer of the lineage route. Throws `not_found`. */

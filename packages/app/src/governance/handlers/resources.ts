@@ -3,7 +3,7 @@ import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
 import type { JsonObject } from "@seneschal/core";
 import { auditOf } from "../audit/event.ts";
-import { conflict, invalid, notFound } from "../fault.ts";
+import { invalid, lostRace, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
 import { whoOf } from "../who.ts";
 import type { ResourceDoc, World } from "../worlds.ts";
@@ -51,7 +51,7 @@ export const resourceHandlers: Handlers<Routes, GovernanceServices> = {
         }),
       ],
     });
-    if (!result.ok) throw conflict();
+    if (!result.ok) throw lostRace();
     return view(await worlds.at(principal.org), params.resource_id);
   },
 
@@ -82,7 +82,7 @@ export const resourceHandlers: Handlers<Routes, GovernanceServices> = {
         }),
       ],
     });
-    if (!result.ok) throw conflict();
+    if (!result.ok) throw lostRace();
   },
 };
 

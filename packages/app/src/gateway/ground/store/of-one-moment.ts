@@ -1,14 +1,12 @@
 import type { Contract, Handlers, Principal } from "@seneschal/contract";
-import { refusal } from "@seneschal/core/keys";
 import type { DocumentStore } from "@seneschal/core/ports";
 import { type Admission, type Attempt, asAdmitted, inOneMoment, recordedReads } from "../../../platform/index.ts";
 import type { Call, GatewayUnit } from "../call.ts";
 import type { GroundServices } from "../services.ts";
 import { reader } from "./reader.ts";
+import { lostRace } from "./unit-of-work.ts";
 
 type AnyHandler = (services: GroundServices, input: { readonly principal: Principal | undefined }) => unknown;
-
-const conflict = () => refusal("CONFLICT", "changed by others at the same time: try again");
 
 /**
  * The same handlers, each on reads of one moment: what a handler answers, throws, or goes on to write with was judged on reads that
@@ -36,7 +34,7 @@ export function ofOneMoment<R, Services extends GroundServices>(
   work: (services: Services) => R | Promise<R>,
   admission?: Admission,
 ): Promise<R> {
-  return inOneMoment((number) => watched(services, work, number, admission), conflict, admission);
+  return inOneMoment((number) => watched(services, work, number, admission), lostRace, admission);
 }
 
 function watched<R, Services extends GroundServices>(
@@ -56,7 +54,7 @@ function watched<R, Services extends GroundServices>(
     ...(recorded === undefined ? {} : { store: recorded.store, read: reader(recorded.store) }),
     async transact<R>(call: Call, work: (unit: GatewayUnit) => Promise<R>): Promise<R> {
       holding ??= hold();
-      if (!(await holding)) throw conflict();
+      if (!(await holding)) throw lostRace();
       begun = true;
       return services.transact(call, work, admission);
     },

@@ -41,8 +41,8 @@ const LOST = Symbol("lost");
  * `onChange` is called when documents were written or may have been, before anybody hears of it. With an `admission` the unit belongs to a
  * request: what its caller was let in on holds together with what is read here, or the caller is let in anew before `work` runs again.
  *
- * Throws what `work` throws, `CONFLICT` for a violated unique index, or for losing {@link ATTEMPTS} races in a row. The store is
- * `settled`: its `outcome_unknown` is final, and what may have been committed is neither undone nor promised.
+ * Throws what `work` throws, `CONFLICT` for a violated unique index, `SERVICE_UNAVAILABLE` for losing {@link ATTEMPTS} races in a row. The
+ * store is `settled`: its `outcome_unknown` is final, and what may have been committed is neither undone nor promised.
  */
 export async function transact<R>(
   store: DocumentStore,
@@ -60,8 +60,11 @@ export async function transact<R>(
     const answer = await run(() => attempt(lost + 1 === ATTEMPTS));
     if (answer !== LOST) return answer as R;
   }
-  throw refusal("CONFLICT", "changed by others at the same time: try again");
+  throw lostRace();
 }
+
+/** What was asked for lost against others each time: nothing is wrong with it, and the same may be asked again. */
+export const lostRace = () => refusal("SERVICE_UNAVAILABLE", "changed by others at the same time: try again", { retry_after: 1 });
 
 async function attemptOnce<R>(
   store: DocumentStore,

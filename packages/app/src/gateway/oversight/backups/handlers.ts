@@ -3,7 +3,7 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { type Backup, notFound, refusal, requireRestorable, startBackup, stepBackup } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
-import { base64, type Call, currentCrk, organizations, type Reader, signedBody, utf8 } from "../../ground/index.ts";
+import { base64, type Call, currentCrk, lostRace, organizations, type Reader, signedBody, utf8 } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { workspaces } from "../../workspaces/index.ts";
 import { backups } from "./collections.ts";
@@ -94,7 +94,7 @@ export const backupHandlers: Handlers<Routes, PartnerServices> = {
 
     await services.transact({ principal, now, requestId }, async (unit) => {
       if (clean !== ((await unit.count(organizations, "by_time", [])) === 0)) {
-        throw refusal("CONFLICT", "changed by others at the same time: try again");
+        throw lostRace();
       }
       const backup = (await unit.get(backups, params.id)) ?? recordOf(head, now);
       // What was signed is the checksum of what is restored, whatever the record says.

@@ -63,7 +63,7 @@ async function attempt(services: PartnerServices, message: Message): Promise<Out
     if (answer.status === 201 && answer.body?.message_id === id) return { input: { kind: "deliver" }, final: false };
     // What the partner says is wrong with the message stays wrong; what is wrong with the partner may pass.
     const final = [400, 404, 409, 413, 422].includes(answer.status);
-    return miss(`the partner refused with status ${answer.status}`, final);
+    return miss(`the partner refused with ${answer.code ?? `status ${answer.status}`}`, final);
   } catch (error) {
     if (isCoded(error, "FEDERATION_FAILED")) return { ...miss(error.message), unreachable: true };
     services.log.error({ error, message: id }, "a delivery failed on our side");
