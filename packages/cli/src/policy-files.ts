@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { Readable } from "node:stream";
 import { gunzipSync } from "node:zlib";
@@ -16,7 +16,7 @@ import {
 } from "@seneschal/rego";
 import { extract } from "tar-stream";
 import type { Host } from "./host.ts";
-import { readText } from "./read-config.ts";
+import { readBytes, readText } from "./read-file.ts";
 
 /** What an archive may hold once it is unpacked. */
 const MAX_BUNDLE_BYTES = 1_000_000_000;
@@ -51,7 +51,7 @@ async function namesBelow(path: string): Promise<readonly string[] | undefined> 
 export async function sourcesOf(host: Host, paths: readonly string[], version: RegoVersion = "v1"): Promise<readonly Source[]> {
   const sources: Source[] = [];
   for (const name of await regoFilesOf(host, paths)) {
-    sources.push({ name, source: await readText(resolve(host.cwd, name), name), version });
+    sources.push({ name, source: await readText(host, name), version });
   }
   return sources;
 }
@@ -61,11 +61,11 @@ export async function documentsOf(host: Host, paths: readonly string[]): Promise
   const files: DocumentFile[] = [];
   for (const path of paths) {
     const names = await namesBelow(resolve(host.cwd, path));
-    if (names === undefined) files.push({ name: path, path: [], text: await readText(resolve(host.cwd, path), path) });
+    if (names === undefined) files.push({ name: path, path: [], text: await readText(host, path) });
     for (const below of names ?? []) {
       if (!/\.(json|ya?ml)$/.test(below)) continue;
       const name = join(path, below);
-      files.push({ name, path: below.split(sep).slice(0, -1), text: await readText(resolve(host.cwd, name), name) });
+      files.push({ name, path: below.split(sep).slice(0, -1), text: await readText(host, name) });
     }
   }
   return loaded(() => mergeDocuments(files));
@@ -73,21 +73,18 @@ export async function documentsOf(host: Host, paths: readonly string[]): Promise
 
 /** A bundle: a directory or a `.tar.gz`. Throws `file_invalid`. */
 export async function bundleOf(host: Host, path: string, options: BundleOptions): Promise<Bundle> {
-  const full = resolve(host.cwd, path);
-  const names = await namesBelow(full);
+  const names = await namesBelow(resolve(host.cwd, path));
   const files =
     names === undefined
-      ? await unpacked(full, path)
+      ? await unpacked(host, path)
       : await Promise.all(
-          names.map(async (name) => ({ path: name.split(sep).join("/"), bytes: await readFile(join(full, name)) })),
+          names.map(async (name) => ({ path: name.split(sep).join("/"), bytes: await readBytes(host, join(path, name)) })),
         );
   return loaded(() => readBundle(files, options));
 }
 
-async function unpacked(full: string, name: string): Promise<readonly BundleFile[]> {
-  const archive = await readFile(full).catch((error: unknown) => {
-    throw new CodedError("file_unreadable", `${name} cannot be read`, {}, error);
-  });
+async function unpacked(host: Host, name: string): Promise<readonly BundleFile[]> {
+  const archive = await readBytes(host, name);
   const files: BundleFile[] = [];
   try {
     const entries = extract();

@@ -1,9 +1,8 @@
-import { resolve } from "node:path";
 import { type IdentityFetch, mtlsFetch } from "@seneschal/adapters/http";
 import type { ClientOptions } from "@seneschal/contract";
 import { CodedError } from "@seneschal/core";
 import type { Host } from "./host.ts";
-import { readText } from "./read-config.ts";
+import { readText } from "./read-file.ts";
 
 /** A service, whom to trust, and as whom to speak: all but the address are names of files. */
 interface Target {
@@ -27,7 +26,7 @@ export async function reach<R>(host: Host, target: Target, use: (options: Client
   if ((target.cert === undefined) !== (target.key === undefined))
     throw new CodedError("usage", "a client certificate and its key are named together");
   const file = async (name: string | undefined): Promise<string | undefined> =>
-    name === undefined ? undefined : readText(resolve(host.cwd, name), name);
+    name === undefined ? undefined : readText(host, name);
   const [ca, cert, key, bearer] = [
     await file(target.ca),
     await file(target.cert),

@@ -1,10 +1,9 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { type ProcessConfig, processSettings } from "@seneschal/app";
 import { loadConfig } from "@seneschal/app/platform";
 import { storageInForce } from "@seneschal/app/storage";
 import { CodedError } from "@seneschal/core";
 import type { Host } from "./host.ts";
+import { readText } from "./read-file.ts";
 
 /** The configuration in force: file, then `SENESCHAL_...`, then `--set path=value`, then the `STORE_*` of a storage node. Throws `config_invalid`. */
 export async function readConfig(
@@ -18,20 +17,8 @@ export async function readConfig(
       return [assignment.slice(0, at), assignment.slice(at + 1)];
     }),
   );
-  const file =
-    options.config === undefined
-      ? {}
-      : { file: { name: options.config, text: await readText(resolve(host.cwd, options.config), options.config) } };
+  const file = options.config === undefined ? {} : { file: { name: options.config, text: await readText(host, options.config) } };
   const config = loadConfig(processSettings, { ...file, env: host.env, flags });
   // What no storage node reads cannot be wrong with one.
   return config.services.includes("storage") ? { ...config, storage: storageInForce(config.storage, host.env) } : config;
-}
-
-/** Reads a text file named on the command line. Throws `file_unreadable`. */
-export async function readText(path: string, name: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new CodedError("file_unreadable", `${name} cannot be read`, {}, error);
-  }
 }

@@ -312,4 +312,25 @@ describe("commands that need no server", () => {
       expect(JSON.stringify(host.json()), line).toContain("https://127.0.0.1:1 cannot be reached");
     }
   });
+
+  it.each([
+    ["policy", "eval", "data", "authz.rego", "-d", "none.json"],
+    ["policy", "test", "none.rego"],
+    ["policy", "eval", "data", "-b", "none.tar.gz"],
+    ["redact", "none.txt", "--out", "out.txt"],
+    ["quota", "simulate", "none.swf"],
+    ["sign", "--crk", "none.json", "--share", "guest.json", "--message", "AA=="],
+    ["ceremony", "verify", "none.jsonl"],
+    ["ceremony", "verify", "guest.json", "--card", "none.json"],
+    ["custodian", "card", "none.json"],
+    ["custodian", "act", "none.jsonl", "--keys", "guest.json"],
+    ["gateway", "ocsp", "acme", "--body", "@none.der", "--url", "https://127.0.0.1:1"],
+    ["gateway", "list-workspaces", "--url", "https://127.0.0.1:1", "--ca", "none.pem"],
+  ])("a file that is not there is named by %s %s", async (...args) => {
+    const { host, code } = await call(...args, "--json");
+    expect([code, host.json()]).toMatchObject([
+      2,
+      { error: { code: "file_unreadable", message: expect.stringContaining("none.") } },
+    ]);
+  });
 });

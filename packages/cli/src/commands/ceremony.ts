@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
@@ -9,12 +8,11 @@ import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import type { Host } from "../host.ts";
-import { readText } from "../read-config.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeSecret } from "../write-secret.ts";
 import type { AddCommand } from "./add-command.ts";
 import { addVerify } from "./custodian.ts";
-import { shareOf } from "./sign.ts";
+import { readShare } from "./sign.ts";
 
 /**
  * `seneschal ceremony ...`: root key ceremonies, from the officer's and from the custodian's side. A custodian's password
@@ -99,7 +97,7 @@ function addSigning(ceremony: Command, { host, result }: CommandContext): void {
     .requiredOption("--share <file>", "one's share")
     .option("--wait <seconds>", "for the other custodians to commit", wholeNumber, 600)
     .action(async (id: string, options: ConnectionOptions & { share: string; wait: number }) => {
-      const { data, index } = shareOf(options.share, await readText(resolve(host.cwd, options.share), options.share));
+      const { data, index } = await readShare(host, options.share);
       const signed = await connect(host, options, async (gateway) => {
         const session = await gateway.getSigningSession({ params: { id } });
         const crk = crkFromJson(session.crk);

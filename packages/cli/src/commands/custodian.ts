@@ -1,4 +1,4 @@
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
@@ -28,7 +28,7 @@ import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
-import { readText } from "../read-config.ts";
+import { readBytes, readIfThere, readJson } from "../read-file.ts";
 import { replaceFile } from "../replace-file.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeSecret } from "../write-secret.ts";
@@ -55,7 +55,7 @@ export function addVerify(ceremony: Command, { host, result, exit }: CommandCont
     .option("--active", "say no unless the key is active")
     .option("--crk <file>", "write the public half of the active key there, for seneschal sign")
     .action(async (file: string, options: { card?: string[]; active?: boolean; crk?: string }) => {
-      const report = verified(await transcriptOf(host, file), await knownOf(host, options.card));
+      const report = verified(await readBytes(host, file), await knownOf(host, options.card));
       if (!report.valid) {
         const { entry, reason } = report.refused;
         result({ valid: false, refused: report.refused }, `THE TRANSCRIPT DOES NOT HOLD: entry ${entry}, ${reason}`);
@@ -97,7 +97,7 @@ function addKeys(custodian: Command, { host, result }: CommandContext): void {
     .argument("<keys>", "the key file")
     .option("--out <file>", "write the card there")
     .action(async (name: string, options: { out?: string }) => {
-      const file = jsonOf(name, await readText(resolve(host.cwd, name), name)) as { readonly card?: unknown } | null;
+      const file = (await readJson(host, name)) as { readonly card?: unknown } | null;
       const card = readCard(nodeCrypto, file?.card);
       if (options.out !== undefined)
         await replaceFile(resolve(host.cwd, options.out), options.out, Buffer.from(`${JSON.stringify(card)}\n`), 0o644);
@@ -171,7 +171,7 @@ function addAct(custodian: Command, { host, result, exit }: CommandContext): voi
     .option("--confirm <hash>", "confirm the key: the hash that the others have read out")
     .option("--share <file>", "where one's share goes when the key is active; readable by its owner only")
     .action(async (file: string, options: ActOptions) => {
-      const bytes = await transcriptOf(host, file);
+      const bytes = await readBytes(host, file);
       const report = verified(bytes, await knownOf(host, options.card));
       if (!report.valid) {
         const { entry, reason } = report.refused;
@@ -181,7 +181,7 @@ function addAct(custodian: Command, { host, result, exit }: CommandContext): voi
       const { keys, card } = await opened(host, options.keys);
       const append = async (entries: readonly TranscriptEntry[]): Promise<void> => {
         if (entries.length === 0) return;
-        if (!Buffer.from(bytes).equals(await transcriptOf(host, file)))
+        if (!Buffer.from(bytes).equals(await readBytes(host, file)))
           throw new CodedError("file_changed", `${file} was changed by somebody else meanwhile: take the turn again`);
         await replaceFile(resolve(host.cwd, file), file, Buffer.concat([bytes, encodeTranscript(entries)]));
       };
@@ -220,13 +220,13 @@ async function seatTurn(
   if (stateName === undefined) throw new CodedError("usage", "a seat needs --state");
   const path = resolve(host.cwd, stateName);
   const purpose = `ceremony/${view.ceremony}`;
-  const state = await stateOf(path, stateName, keys, purpose);
+  const state = await stateOf(host, stateName, keys, purpose);
+  const before = state ?? takeSeat(view, keys, systemRandom);
   if (state === undefined) {
-    const seat = view.start.seats.findIndex((card) => card.signing_key === Buffer.from(keys.signingKey).toString("base64")) + 1;
+    const { seat } = before;
     if (view.joined.has(seat)) throw new CodedError("usage", `seat ${seat} is taken, and its state is not at ${stateName}`);
     if (join !== true) throw new CodedError("usage", `${described(view).join("\n")}\nadd --join when this is as agreed`);
   }
-  const before = state ?? takeSeat(view, keys, systemRandom);
   const step = ceremonyStep(nodeCrypto, {
     keys,
     state: before,
@@ -251,10 +251,8 @@ async function seatTurn(
   return step;
 }
 
-async function stateOf(path: string, name: string, keys: CustodianKeys, purpose: string): Promise<CeremonyState | undefined> {
-  const sealed = await readFile(path).catch((error: { code?: unknown }) =>
-    error.code === "ENOENT" ? undefined : unreadable(name)(error),
-  );
+async function stateOf(host: Host, name: string, keys: CustodianKeys, purpose: string): Promise<CeremonyState | undefined> {
+  const sealed = await readIfThere(host, name);
   try {
     return sealed && CeremonyState.fromBytes(keys.openOwn(purpose, sealed));
   } catch (error) {
@@ -265,13 +263,10 @@ async function stateOf(path: string, name: string, keys: CustodianKeys, purpose:
 
 /** The share's own file, durable before the state goes; the same share may lie there from a turn that ended early. */
 async function writeShare(host: Host, name: string, text: string): Promise<void> {
-  const path = resolve(host.cwd, name);
-  const there = await readFile(path, "utf8").catch((error: { code?: unknown }) =>
-    error.code === "ENOENT" ? undefined : unreadable(name)(error),
-  );
-  if (there === text) return;
+  const there = await readIfThere(host, name);
+  if (there?.toString("utf8") === text) return;
   if (there !== undefined) throw new CodedError("file_exists", `${name} exists already`);
-  await replaceFile(path, name, Buffer.from(text));
+  await replaceFile(resolve(host.cwd, name), name, Buffer.from(text));
 }
 
 const going: ReadonlySet<CeremonyOutcome["kind"]> = new Set(["waiting", "confirm", "active"]);
@@ -342,34 +337,14 @@ async function knownOf(host: Host, names: readonly string[] | undefined) {
   return (card: CustodianCard): boolean => known.has(fingerprint(card));
 }
 
-function transcriptOf(host: Host, name: string): Promise<Uint8Array> {
-  return readFile(resolve(host.cwd, name)).catch(unreadable(name));
-}
-
 async function opened(host: Host, name: string): Promise<{ readonly keys: CustodianKeys; readonly card: CustodianCard }> {
-  const file = await readFile(resolve(host.cwd, name)).catch(unreadable(name));
+  const file = await readBytes(host, name);
   return openKeyFile(nodeCrypto, file, await host.askSecret(`passphrase of ${name}: `));
 }
 
 async function cardsOf(host: Host, names: readonly string[]): Promise<readonly CustodianCard[]> {
-  return Promise.all(
-    names.map(async (name) => readCard(nodeCrypto, jsonOf(name, await readText(resolve(host.cwd, name), name)))),
-  );
-}
-
-function jsonOf(name: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new CodedError("file_invalid", `${name} is not JSON`, {}, error);
-  }
+  return Promise.all(names.map(async (name) => readCard(nodeCrypto, await readJson(host, name))));
 }
 
 const fingerprint = (card: CustodianCard): string => cardFingerprint(nodeCrypto, card);
 const seconds = (): number => Math.floor(Date.now() / 1000);
-
-function unreadable(name: string) {
-  return (error: unknown): never => {
-    throw new CodedError("file_unreadable", `${name} cannot be read`, {}, error);
-  };
-}

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { CodedError } from "@seneschal/core";
 import {
   type Bundle,
@@ -10,14 +9,14 @@ import {
   mergeValues,
   type Policy,
   type Result,
-  readJson,
+  readJson as readRegoJson,
 } from "@seneschal/rego";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { bundleOf, documentsOf, loaded, sourcesOf } from "../policy-files.ts";
-import { readText } from "../read-config.ts";
+import { readJson, readText } from "../read-file.ts";
 import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
 import { addFmt } from "./policy-fmt.ts";
@@ -213,7 +212,7 @@ async function policyOf(host: Host, paths: readonly string[], options: PolicyOpt
       : {
           key: {
             // the line end of a file belongs to no secret, and to a key in PEM it means nothing
-            key: (await readText(resolve(host.cwd, verificationKey), verificationKey)).trimEnd(),
+            key: (await readText(host, verificationKey)).trimEnd(),
             algorithm,
             ...(scope === undefined ? {} : { scope }),
           },
@@ -236,11 +235,5 @@ async function policyOf(host: Host, paths: readonly string[], options: PolicyOpt
 }
 
 async function jsonFile(host: Host, path: string | undefined): Promise<unknown> {
-  if (path === undefined) return undefined;
-  const text = await readText(resolve(host.cwd, path), path);
-  try {
-    return readJson(text);
-  } catch (error) {
-    throw new CodedError("file_invalid", `${path} is not JSON`, {}, error);
-  }
+  return path === undefined ? undefined : readJson(host, path, readRegoJson);
 }

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type AllocationRequest, PREEMPTION_MODES, PROFILES, type PreemptionMode } from "@seneschal/quota";
 import { parseSwf, parseTrace, plotSvg, plotText, simulate, summarise } from "@seneschal/quota/simulate";
 import { Option } from "commander";
-import { readText } from "../read-config.ts";
+import { readText } from "../read-file.ts";
 import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
 
@@ -37,7 +37,7 @@ export const addQuota: AddCommand = (program, { host, result }) => {
         .default("never"),
     )
     .action(async (trace: string, options: SimulateOptions) => {
-      const text = await readText(resolve(host.cwd, trace), trace);
+      const text = await readText(host, trace);
       const { cycle, profile, reservations, preemption, checkpoint, requeue } = options;
       const simulation = simulate(trace.endsWith(".swf") ? parseSwf(text) : parseTrace(text), {
         cycle,

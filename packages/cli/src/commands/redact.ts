@@ -1,10 +1,10 @@
-import { open, readFile, rm } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { CodedError } from "@seneschal/core";
 import type { RedactionFormat, RedactionRule } from "@seneschal/core/governance";
 import { Option } from "commander";
 import type { Host } from "../host.ts";
-import { readText } from "../read-config.ts";
+import { readBytes, readText } from "../read-file.ts";
 import type { AddCommand } from "./add-command.ts";
 
 type Format = RedactionFormat | "jsonl";
@@ -98,7 +98,7 @@ function ruleFrom(
 }
 
 async function keysFrom(host: Host, name: string) {
-  const bytes = await readFile(resolve(host.cwd, name)).catch(() => unreadable(name));
+  const bytes = await readBytes(host, name);
   const text = bytes.toString("latin1").trim();
   const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, "hex") : bytes;
   if (key.length !== 32) throw new CodedError("file_invalid", `${name} is no key of 32 bytes`);
@@ -111,7 +111,7 @@ async function keysFrom(host: Host, name: string) {
 }
 
 async function wholeFile(host: Host, file: string): Promise<string> {
-  const text = await readText(resolve(host.cwd, file), file);
+  const text = await readText(host, file);
   if (text.length > MOST) throw new CodedError("file_invalid", `${file} is larger than ${MOST >> 20} MiB; JSON Lines may be`);
   return text;
 }

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Contract, client, type Field, fieldsOf, type RawReply, type Route } from "@seneschal/contract";
 import { CodedError } from "@seneschal/core";
@@ -6,7 +6,7 @@ import { type Command, Option } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { type ConnectionOptions, connectTo, withConnection } from "../gateway-connection.ts";
 import type { Host } from "../host.ts";
-import { readText } from "../read-config.ts";
+import { readBytes, readText } from "../read-file.ts";
 import type { AddCommand } from "./add-command.ts";
 
 type ServiceName = "gateway" | "governance" | "scheduler" | "storage";
@@ -154,16 +154,12 @@ async function bodyOf(route: Route, all: readonly Field[], given: Given & Record
   const { body: named } = given;
   if (route.consumes !== undefined) {
     if (named === undefined) throw new CodedError("usage", "--body @file is needed");
-    const bytes = named.startsWith("@") ? await readFile(resolve(host.cwd, named.slice(1))) : Buffer.from(named, "base64");
+    const bytes = named.startsWith("@") ? await readBytes(host, named.slice(1)) : Buffer.from(named, "base64");
     return { bytes: new Uint8Array(bytes) };
   }
   if (route.body === undefined) return {};
   const text =
-    named === "-"
-      ? await host.stdin()
-      : named?.startsWith("@") === true
-        ? await readText(resolve(host.cwd, named.slice(1)), named.slice(1))
-        : named;
+    named === "-" ? await host.stdin() : named?.startsWith("@") === true ? await readText(host, named.slice(1)) : named;
   const whole = text === undefined ? undefined : jsonOf("--body", text);
   const single = valuesOf(all, given);
   if (Object.keys(single).length === 0) return { body: whole ?? {} };
