@@ -17,6 +17,7 @@ import {
   unclassifiedTier,
 } from "@seneschal/core/governance";
 import type { Change, DocumentStore } from "@seneschal/core/ports";
+import { everyDocument } from "../platform/index.ts";
 import { type ApprovalDoc, givenApproval } from "./approvals.ts";
 
 /** A registered resource as it is stored. */
@@ -91,12 +92,7 @@ export class Worlds {
       ["lineage_blocks", "by_org"],
       ["approvals", "by_org"],
     ] as const) {
-      for (let cursor: string | undefined; ; ) {
-        const page = await store.list(coll, index, [], { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
-        for (const item of page.items) this.#apply(coll, item.id, item.doc);
-        cursor = page.cursor;
-        if (cursor === undefined) break;
-      }
+      for await (const { id, doc } of everyDocument(store, coll, index)) this.#apply(coll, id, doc);
     }
     await this.#catchUp();
   }

@@ -28,6 +28,7 @@ export { secret } from "./config/secret.ts";
 export { etcdOptions, etcdSettings } from "./consensus/etcd-settings.ts";
 export { docsHandlers } from "./docs/docs-handlers.ts";
 export { escapeHtml } from "./escape-html.ts";
+export { everyDocument } from "./every-document.ts";
 export { checkHealth, type Health, type HealthCheck } from "./health.ts";
 export { type IdempotencyOptions, idempotencyCollections, type Sealer, storeIdempotency } from "./idempotency.ts";
 export { jobCollections } from "./jobs/collections.ts";

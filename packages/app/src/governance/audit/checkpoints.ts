@@ -1,5 +1,6 @@
 import type { DocumentStore } from "@seneschal/core/ports";
 import { CompactRange, checkpointText, type NoteKey, parseCheckpoint, verifyNote } from "@seneschal/crypto/merkle";
+import { everyDocument } from "../../platform/index.ts";
 import { sha256 } from "./sha256.ts";
 
 /** A kept checkpoint. */
@@ -35,13 +36,8 @@ export async function newestCheckpoint(store: DocumentStore, stream: string): Pr
 
 /** Every checkpoint of a stream, smallest first. */
 export async function* checkpointsOf(store: DocumentStore, stream: string): AsyncGenerator<CheckpointDoc> {
-  for (let cursor: string | undefined; ; ) {
-    const options = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await store.list("audit_checkpoints", "by_size", [stream], options);
-    for (const { doc } of page.items) yield doc as unknown as CheckpointDoc;
-    cursor = page.cursor;
-    if (cursor === undefined) return;
-  }
+  for await (const { doc } of everyDocument(store, "audit_checkpoints", "by_size", [stream]))
+    yield doc as unknown as CheckpointDoc;
 }
 
 /** The checkpoint that says of the most records that they are all counted. */

@@ -1,5 +1,6 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
+import { everyDocument } from "../../platform/index.ts";
 import { type ApiKeyDoc, createApiKey, keyDoc, revokeApiKey, rotateApiKey } from "../api-keys.ts";
 import type { GovernanceServices } from "../services.ts";
 import { whoOf } from "../who.ts";
@@ -22,15 +23,7 @@ export const keyHandlers: Handlers<Routes, GovernanceServices> = {
 
   async listApiKeys({ store }, { principal }) {
     const keys: ApiKeyDoc[] = [];
-    for (let cursor: string | undefined; ; ) {
-      const page = await store.list("api_keys", "by_org", [principal.org], {
-        limit: 1000,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      keys.push(...page.items.map(keyDoc));
-      cursor = page.cursor;
-      if (cursor === undefined) break;
-    }
+    for await (const stored of everyDocument(store, "api_keys", "by_org", [principal.org])) keys.push(keyDoc(stored));
     return { api_keys: keys.map(view), count: keys.length, total: keys.length };
   },
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@seneschal/core";
 import { type ClusterState, shardAt, shardPoint } from "@seneschal/core/storage";
+import { everyDocument } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
 import type { ObjectDoc } from "../documents.ts";
 import type { NodeReport, ShardChanges } from "../peers/node-report.ts";
@@ -87,18 +88,13 @@ export function createShardStats(context: StorageContext): ShardStats {
       for (const shard of state.shards)
         counted.set(shard.id, { deltas: figures.get(shard.id)?.deltas ?? saved?.[shard.id] ?? 0, bytes: 0, objects: 0 });
       for (const coll of ["storage_objects", "storage_versions"]) {
-        let cursor: string | undefined;
-        do {
-          const page = await context.store.list(coll, "by_key", [], { limit: 500, ...(cursor === undefined ? {} : { cursor }) });
-          for (const { doc } of page.items) {
-            const object = doc as ObjectDoc;
-            const f = counted.get(shardAt(state.shards, shardPoint(object.bucket, object.key)).id);
-            if (f === undefined || object.delete_marker === true) continue;
-            f.bytes += object.size;
-            f.objects += 1;
-          }
-          cursor = page.cursor;
-        } while (cursor !== undefined);
+        for await (const { doc } of everyDocument(context.store, coll, "by_key")) {
+          const object = doc as ObjectDoc;
+          const f = counted.get(shardAt(state.shards, shardPoint(object.bucket, object.key)).id);
+          if (f === undefined || object.delete_marker === true) continue;
+          f.bytes += object.size;
+          f.objects += 1;
+        }
       }
       figures.clear();
       for (const [shard, f] of counted) figures.set(shard, f);

@@ -1,4 +1,5 @@
 import type { DocumentStore } from "@seneschal/core/ports";
+import { everyDocument } from "../../platform/index.ts";
 import type { ChunkDoc } from "../documents.ts";
 
 /** A page of all chunks in a stable order; go on with `cursor`. */
@@ -15,11 +16,7 @@ export async function chunkPage(
 /** How many fragments placement records count on a device. */
 export async function countReferences(store: DocumentStore, device: string): Promise<number> {
   let references = 0;
-  let cursor: string | undefined;
-  do {
-    const page = await chunkPage(store, cursor, 500);
-    for (const { doc } of page.chunks) references += doc.fragments.filter((f) => f?.device === device).length;
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  for await (const { doc } of everyDocument(store, "storage_chunks", "by_id"))
+    references += (doc as ChunkDoc).fragments.filter((f) => f?.device === device).length;
   return references;
 }

@@ -1,5 +1,6 @@
 import { isCoded } from "@seneschal/core";
 import { dueAt, inFilter, type LifecycleRule, lifecycleDue } from "@seneschal/core/storage";
+import { everyDocument } from "../../platform/index.ts";
 import type { BucketDoc } from "../documents.ts";
 import { deleteObject } from "../objects/delete-object.ts";
 import { type ListedVersion, listUploads, listVersions } from "../objects/list-keys.ts";
@@ -16,19 +17,11 @@ const pageSize = 1000;
 export async function expireVersions(parts: MaintenanceParts, dayMs = 86_400_000): Promise<number> {
   const { store } = parts.context;
   let gone = 0;
-  let cursor: string | undefined;
-  do {
-    const page = await store.list("storage_buckets", "by_tenant", [], {
-      limit: 100,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    for (const { doc } of page.items) {
-      const bucket = doc as BucketDoc;
-      if (bucket.lifecycle === undefined || bucket.deleting) continue;
-      gone += await expireBucket(parts, bucket, bucket.lifecycle, dayMs);
-    }
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  for await (const { doc } of everyDocument(store, "storage_buckets", "by_tenant")) {
+    const bucket = doc as BucketDoc;
+    if (bucket.lifecycle === undefined || bucket.deleting) continue;
+    gone += await expireBucket(parts, bucket, bucket.lifecycle, dayMs);
+  }
   return gone;
 }
 

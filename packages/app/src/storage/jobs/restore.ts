@@ -3,6 +3,7 @@ import type { BackupTarget } from "@seneschal/adapters/backups";
 import { CodedError, type JsonObject } from "@seneschal/core";
 import { extract } from "tar-stream";
 import type { JobContext } from "../../platform/index.ts";
+import { everyDocument } from "../../platform/index.ts";
 import { commit, nodeActor } from "../context.ts";
 import { toFragments } from "../data/stripes.ts";
 import type { BucketDoc, ChunkDoc, ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
@@ -125,17 +126,11 @@ async function restore(
 
 /** What buckets with a quota hold is counted anew: a backup is of no one moment. */
 async function countLimited({ context: { store } }: MaintenanceParts): Promise<void> {
-  let cursor: string | undefined;
-  do {
-    const options = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await store.list("storage_buckets", "by_tenant", [], options);
-    for (const { id, doc } of page.items) {
-      if ((doc as BucketDoc).quota === undefined) continue;
-      await commit(store, { puts: [{ coll: "storage_usage", id, doc: nothingCounted }] });
-      await countBucket(store, id);
-    }
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  for await (const { id, doc } of everyDocument(store, "storage_buckets", "by_tenant")) {
+    if ((doc as BucketDoc).quota === undefined) continue;
+    await commit(store, { puts: [{ coll: "storage_usage", id, doc: nothingCounted }] });
+    await countBucket(store, id);
+  }
 }
 
 interface Item {

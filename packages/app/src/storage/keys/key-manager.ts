@@ -1,6 +1,7 @@
 import { isCoded } from "@seneschal/core";
 import type { Vault } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
+import { everyDocument } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
 import { within } from "../within.ts";
 
@@ -94,13 +95,14 @@ export function createKeyManager(context: StorageContext, vault: Vault, clusterE
    * the vault sealed it, `undefined` while there is none.
    */
   const refresh = async (): Promise<string | undefined> => {
-    const { items } = await context.store.list("storage_masters", "by_epoch", [], { limit: 1000 });
-    for (const { doc } of items) {
+    let sealed: string | undefined;
+    for await (const { doc } of everyDocument(context.store, "storage_masters", "by_epoch")) {
       const epoch = doc["epoch"] as number;
+      sealed = doc["sealed"] as string;
       newest = Math.max(newest, epoch);
-      if (cache.get(epoch)?.sealed !== doc["sealed"]) cache.delete(epoch);
+      if (cache.get(epoch)?.sealed !== sealed) cache.delete(epoch);
     }
-    return items.at(-1)?.doc["sealed"] as string | undefined;
+    return sealed;
   };
 
   const unseal = async (epoch: number, sealed: string): Promise<Uint8Array> => {

@@ -2,6 +2,7 @@ import { type Breaker, openBreaker } from "@seneschal/adapters/http";
 import { isCoded } from "@seneschal/core";
 import type { Vault } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
+import { everyDocument } from "../../platform/index.ts";
 import { type Actor, commit, nodeActor, type StorageContext } from "../context.ts";
 import type { TenantDoc } from "../documents.ts";
 import { within } from "../within.ts";
@@ -208,8 +209,9 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
     },
     tenant: async (tenant) => (await stored(tenant)).doc,
     async list() {
-      const page = await context.store.list("storage_tenants", "by_id", [], { limit: 1000 });
-      return page.items.map((i) => i.doc as TenantDoc);
+      const tenants: TenantDoc[] = [];
+      for await (const { doc } of everyDocument(context.store, "storage_tenants", "by_id")) tenants.push(doc as TenantDoc);
+      return tenants;
     },
     async key(tenant) {
       const cached = cache.get(tenant);
@@ -252,8 +254,7 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
       await finish(tenant, actor);
     },
     async finishShreds() {
-      const { items } = await context.store.list("storage_tenants", "shredding", [], { limit: 1000 });
-      for (const { id } of items)
+      for await (const { id } of everyDocument(context.store, "storage_tenants", "shredding"))
         await finish(id, nodeActor).catch((error: unknown) => {
           if (!isCoded(error, "TenantKmsUnreachable", "KeyManagerUnavailable", "TenantKmsLost")) throw error;
         });

@@ -1,3 +1,4 @@
+import { everyDocument } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
 import type { WebhookDoc } from "../documents.ts";
 
@@ -57,8 +58,7 @@ export function openNoticeBounds({ context, configured, maxWaiting }: NoticeBoun
   };
 
   return async () => {
-    const { items } = await store.list("storage_webhooks", "all", [], { limit: 1000 });
-    for (const { id, doc: stored, version } of items) {
+    for await (const { id, doc: stored, version } of everyDocument(store, "storage_webhooks", "all")) {
       const doc = stored as WebhookDoc;
       const waiting = await store.count("storage_notices", "by_webhook", [id]);
       metrics.notificationsWaiting.set({ webhook: id }, waiting);

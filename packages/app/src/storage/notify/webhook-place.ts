@@ -1,4 +1,5 @@
 import type { DocumentStore } from "@seneschal/core/ports";
+import { everyDocument } from "../../platform/index.ts";
 import { commit } from "../context.ts";
 import type { BucketDoc, WebhookDoc } from "../documents.ts";
 
@@ -14,14 +15,10 @@ export async function placeWebhook(store: DocumentStore, webhook: string): Promi
 
 /** After a restore, which brings buckets and no places. */
 export async function placeWebhooks(store: DocumentStore): Promise<void> {
-  let cursor: string | undefined;
-  do {
-    const options = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await store.list("storage_buckets", "by_tenant", [], options);
-    const named = page.items.flatMap(({ doc }) => ((doc as BucketDoc).notifications ?? []).map(({ webhook }) => webhook));
-    for (const webhook of new Set(named)) await placeWebhook(store, webhook);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  const named = new Set<string>();
+  for await (const { doc } of everyDocument(store, "storage_buckets", "by_tenant"))
+    for (const { webhook } of (doc as BucketDoc).notifications ?? []) named.add(webhook);
+  for (const webhook of named) await placeWebhook(store, webhook);
 }
 
 /** The newest change: they are dense from 1, so that doubling and halving finds it. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { CodedError } from "@seneschal/core";
 import type { Stored } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
+import { everyDocument } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
 import type { BucketDoc } from "../documents.ts";
 import { type ObjectServices, refuseInMaintenance } from "./services.ts";
@@ -172,11 +173,7 @@ async function endUploads({ store, clock }: StorageContext, bucket: string): Pro
 /** The tenant's buckets by name. */
 export async function listBuckets({ context }: ObjectServices, tenant: string): Promise<readonly BucketDoc[]> {
   const buckets: BucketDoc[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await context.store.list("storage_buckets", "by_tenant", [tenant], { limit: 1000, ...(cursor && { cursor }) });
-    buckets.push(...page.items.map((i) => i.doc as BucketDoc));
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  for await (const { doc } of everyDocument(context.store, "storage_buckets", "by_tenant", [tenant]))
+    buckets.push(doc as BucketDoc);
   return buckets;
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@seneschal/core";
 import type { Vault } from "@seneschal/core/ports";
 import { type KeyAccess, storageError } from "@seneschal/core/storage";
+import { everyDocument } from "../../platform/index.ts";
 import { type Actor, commit, type StorageContext } from "../context.ts";
 import type { Credential } from "./sigv4.ts";
 
@@ -83,8 +84,10 @@ export function createCredentials(context: StorageContext, vault: Vault): Creden
       context.emit("info", "security", "S3 credential revoked", { access_key: accessKey, by: actor.id });
     },
     async list(tenant) {
-      const page = await store.list("storage_credentials", "by_tenant", [tenant], { limit: 1000 });
-      return page.items.map(({ id, doc }) => ({ access_key: id, created_at: doc["created_at"] as number }));
+      const keys: { access_key: string; created_at: number }[] = [];
+      for await (const { id, doc } of everyDocument(store, "storage_credentials", "by_tenant", [tenant]))
+        keys.push({ access_key: id, created_at: doc["created_at"] as number });
+      return keys;
     },
     async lookUp(accessKey) {
       if (!/^[A-Za-z0-9]{1,128}$/.test(accessKey)) return undefined;
