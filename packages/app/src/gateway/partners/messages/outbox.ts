@@ -2,6 +2,7 @@ import { gatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/core";
 import { isPast, type Message, refusal, stepMessage } from "@seneschal/core/keys";
 import { keyText, systemCall } from "../../ground/index.ts";
+import { refusesForGood } from "../federation/channel.ts";
 import { findFederation } from "../federation/find.ts";
 import { openLanes } from "../federation/lanes.ts";
 import type { PartnerServices } from "../services.ts";
@@ -61,9 +62,7 @@ async function attempt(services: PartnerServices, message: Message): Promise<Out
       body: letter,
     });
     if (answer.status === 201 && answer.body?.message_id === id) return { input: { kind: "deliver" }, final: false };
-    // What the partner says is wrong with the message stays wrong; what is wrong with the partner may pass.
-    const final = [400, 404, 409, 413, 422].includes(answer.status);
-    return miss(`the partner refused with ${answer.code ?? `status ${answer.status}`}`, final);
+    return miss(`the partner refused with ${answer.code ?? `status ${answer.status}`}`, refusesForGood(answer));
   } catch (error) {
     if (isCoded(error, "FEDERATION_FAILED")) return { ...miss(error.message), unreachable: true };
     services.log.error({ error, message: id }, "a delivery failed on our side");

@@ -1,4 +1,4 @@
-import type { PeerAnswer } from "../federation/channel.ts";
+import { type PeerAnswer, refusesForGood } from "../federation/channel.ts";
 import type { StoredFederation } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";
 import type { Dispatch } from "./collections.ts";
@@ -18,8 +18,8 @@ export type Send = (
   now: number,
 ) => Promise<Delivery>;
 
-/** What a partner's answer that is no success means: what is wrong with the message stays wrong, what is wrong with the partner may pass. */
-export function refusedOrLater({ status, code }: PeerAnswer): Delivery {
-  if (![400, 404, 409, 413, 422].includes(status)) return { kind: "retry", detail: `the partner refused with status ${status}` };
-  return { kind: "refused", code: code ?? "STATE_CONFLICT" };
+/** What a partner's answer that is no success means. */
+export function refusedOrLater(answer: PeerAnswer): Delivery {
+  if (refusesForGood(answer)) return { kind: "refused", code: answer.code ?? "STATE_CONFLICT" };
+  return { kind: "retry", detail: `the partner refused with status ${answer.status}` };
 }
