@@ -187,8 +187,13 @@ describe("over the wire", () => {
       ).toBeLessThan(500);
     for (const path of ["/docs/a%00b", "/do%00cs", "/do%00cs/a"])
       expect((await signedFetch(s3, { path })).status).toBeLessThan(500);
-    const tags = { "x-amz-tagging": "a=%00" };
-    expect((await signedFetch(s3, { method: "PUT", path: "/docs/b", headers: tags })).status).toBe(400);
+    for (const [tags, code] of [
+      ...["=", "=1", "a=1&a=2", "a%", "a=%C3"].map((text) => [text, "InvalidArgument"]),
+      ...["a=%00", "a?=1", "a=b!", "a=%0A", "aws:a=1"].map((text) => [text, "InvalidTag"]),
+    ] as const) {
+      const refused = await signedFetch(s3, { method: "PUT", path: "/docs/b", headers: { "x-amz-tagging": tags as string } });
+      expect([tags, refused.status, /<Code>(.*)<\/Code>/.exec(refused.text)?.[1]]).toEqual([tags, 400, code]);
+    }
     expect(await changes()).toBe(before);
   });
 

@@ -46,6 +46,22 @@ const get = (who: "alpha" | "beta" | "nobody", key: string) =>
         r.slice(0, 4).trim(),
       );
 
+test("nobody without a signature says what the headers of the answer are, for each header that can be asked for", async () => {
+  await policy({ Resource: `${arn}/open/*` });
+  const url = `${s3.gateway.url}/${Bucket}/open/a`;
+  expect((await fetch(url)).status).toBe(200);
+  const asked = operations.find(({ name }) => name === "GetObject")?.query?.filter((name) => name.startsWith("response-")) ?? [];
+  expect(asked.length).toBeGreaterThan(5);
+  for (const name of asked)
+    for (const method of ["GET", "HEAD"]) {
+      const answer = await fetch(`${url}?${name}=text/html`, { method });
+      expect([name, answer.status]).toEqual([name, 400]);
+    }
+  expect(
+    (await client().send(new sdk.GetObjectCommand({ Bucket, Key: "open/a", ResponseContentType: "text/html" }))).ContentType,
+  ).toBe("text/html");
+});
+
 test("without a policy a bucket is its tenant's alone, whatever is asked and whoever asks", async () => {
   await client().send(new sdk.DeleteBucketPolicyCommand({ Bucket }));
   const values: Record<string, string> = { "list-type": "2", partNumber: "1", uploadId: "x" };

@@ -476,8 +476,8 @@ describe("what a request insists on", () => {
 
 describe("checksums of multipart uploads", () => {
   const pieces = [pattern(5 << 20, 21), pattern(5 << 20, 22), pattern(70_000, 23)];
-  const sumOf = (algorithm: string, ...bytes: readonly Uint8Array[]) => {
-    const sum = checksums[algorithm.toLowerCase()]?.();
+  const sumOf = async (algorithm: string, ...bytes: readonly Uint8Array[]) => {
+    const sum = await checksums[algorithm.toLowerCase()]?.open();
     for (const piece of bytes) sum?.update(piece);
     return sum?.digest() ?? "";
   };
@@ -498,7 +498,7 @@ describe("checksums of multipart uploads", () => {
       const part = await client.send(
         new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: i + 1, Body, ChecksumAlgorithm: algorithm }),
       );
-      expect((part as unknown as Sums)[name]).toBe(sumOf(algorithm, Body));
+      expect((part as unknown as Sums)[name]).toBe(await sumOf(algorithm, Body));
       Parts.push({ ETag: part.ETag, PartNumber: i + 1, [name]: (part as unknown as Sums)[name] });
     }
     const complete = (more: Record<string, unknown> = {}, parts: Record<string, unknown>[] = Parts) =>
@@ -516,14 +516,15 @@ describe("checksums of multipart uploads", () => {
     const Key = `sums-${algorithm}-${asked}`;
     const { UploadId, name, Parts, complete, type } = await upload(Key, algorithm, asked);
     expect(type).toBe(asked ?? (algorithm === "CRC64NVME" ? "FULL_OBJECT" : "COMPOSITE"));
-    const raw = pieces.map((piece) => Buffer.from(sumOf(algorithm, piece), "base64"));
-    const whole = type === "FULL_OBJECT" ? sumOf(algorithm, ...pieces) : `${sumOf(algorithm, ...raw)}-3`;
+    const raw = await Promise.all(pieces.map(async (piece) => Buffer.from(await sumOf(algorithm, piece), "base64")));
+    const whole = type === "FULL_OBJECT" ? await sumOf(algorithm, ...pieces) : `${await sumOf(algorithm, ...raw)}-3`;
     const listed = await client.send(new ListPartsCommand({ Bucket, Key, UploadId }));
     expect(listed).toMatchObject({ ChecksumAlgorithm: algorithm, ChecksumType: type });
     expect(listed.Parts?.map((p) => (p as unknown as Sums)[name])).toEqual(Parts.map((p) => p[name as "ETag"]));
-    expect(await failure(complete({ [name]: sumOf(algorithm, Buffer.from("other")) }))).toEqual([400, "BadDigest"]);
+    expect(await failure(complete({ [name]: await sumOf(algorithm, Buffer.from("other")) }))).toEqual([400, "BadDigest"]);
     expect(await failure(complete({ MpuObjectSize: 1 }))).toEqual([400, "InvalidRequest"]);
-    const other = Parts.map((p, i) => (i === 1 ? { ...p, [name]: sumOf(algorithm, Buffer.from("other")) } : p));
+    const otherSum = await sumOf(algorithm, Buffer.from("other"));
+    const other = Parts.map((p, i) => (i === 1 ? { ...p, [name]: otherSum } : p));
     expect(await failure(complete({}, other))).toEqual([400, "InvalidPart"]);
     const done = await complete({ [name]: whole, ChecksumType: type, MpuObjectSize: pieces.reduce((n, p) => n + p.length, 0) });
     expect(done).toMatchObject({ [name]: whole, ChecksumType: type });
@@ -543,7 +544,7 @@ describe("checksums of multipart uploads", () => {
       ObjectParts: { TotalPartsCount: 3, Parts: pieces.map((p, i) => ({ PartNumber: i + 1, Size: p.length })) },
     });
     const copied = await client.send(new CopyObjectCommand({ Bucket, Key: `${Key}-copy`, CopySource: `${Bucket}/${Key}` }));
-    expect(copied.CopyObjectResult).toMatchObject({ [name]: sumOf(algorithm, ...pieces), ChecksumType: "FULL_OBJECT" });
+    expect(copied.CopyObjectResult).toMatchObject({ [name]: await sumOf(algorithm, ...pieces), ChecksumType: "FULL_OBJECT" });
   });
   test("a part by another algorithm, a type that an algorithm does not have, and a completion without its sums are refused", async () => {
     const Key = "sums-refused";
@@ -565,13 +566,33 @@ describe("checksums of multipart uploads", () => {
       { ChecksumAlgorithm: "SHA256", ChecksumType: "FULL_OBJECT" },
       { ChecksumAlgorithm: "CRC64NVME", ChecksumType: "COMPOSITE" },
       { ChecksumType: "COMPOSITE" },
-      { ChecksumAlgorithm: "MD5" },
+      { ChecksumAlgorithm: "MD5", ChecksumType: "FULL_OBJECT" },
+      { ChecksumAlgorithm: "BLAKE3" },
     ] as const)
       expect(await failure(client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...(more as object) })))).toEqual([
         400,
         "InvalidRequest",
       ]);
+    const [first, ...rest] = Parts;
+    for (const [wrong, code] of [
+      [{ ChecksumSHA256: "no base64" }, "InvalidArgument"],
+      [{ ChecksumSHA1: "Kq5sNclPz7QV2+lfQIuc6R7oRu0=" }, "InvalidArgument"],
+      [{ ChecksumSHA256: undefined, ChecksumSHA1: "Kq5sNclPz7QV2+lfQIuc6R7oRu0=" }, "BadDigest"],
+    ] as const)
+      expect(await failure(complete({}, [{ ...first, ...wrong }, ...rest])), code).toEqual([400, code]);
+    for (const wrong of [{ ChecksumSHA256: "no base64" }, { ChecksumCRC32: "sGc9Hg==", ChecksumCRC32C: "/2NsFg==" }])
+      expect(await failure(complete(wrong))).toEqual([400, "InvalidRequest"]);
     await complete();
+  });
+  test("an upload asks for no lock that its bucket does not have", async () => {
+    const until = { ObjectLockMode: "GOVERNANCE", ObjectLockRetainUntilDate: new Date(Date.now() + 86_400_000) } as const;
+    for (const lock of [until, { ObjectLockLegalHoldStatus: "ON" } as const])
+      expect(await failure(client.send(new CreateMultipartUploadCommand({ Bucket, Key: "locked", ...lock })))).toEqual([
+        400,
+        "InvalidRequest",
+      ]);
+    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: "locked" }));
+    expect(Uploads).toEqual([]);
   });
 });
 

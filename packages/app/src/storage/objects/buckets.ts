@@ -37,6 +37,11 @@ export function objectError(
 
 const validName = /^(?!\d+\.\d+\.\d+\.\d+$)(?!xn--)[a-z0-9](?!.*(?:-\.|\.-))(?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]$/;
 
+/** Whether a bucket may be called so. */
+export function isBucketName(name: string): boolean {
+  return validName.test(name);
+}
+
 /** The record of a bucket, as the request has read it before unless `again`. */
 export function bucketRecord({ context, records }: ObjectServices, name: string, again = false): Promise<Stored | undefined> {
   const known = again ? undefined : records?.get(name);
@@ -78,7 +83,7 @@ export async function createBucket(
   region: string,
   given: Pick<BucketDoc, "versioning" | "object_lock" | "tags"> = {},
 ): Promise<boolean> {
-  if (!validName.test(name))
+  if (!isBucketName(name))
     throw objectError("InvalidBucketName", "a bucket name is 3-63 of a-z, 0-9, dot and hyphen", { bucket: name });
   const { context } = services;
   refuseInMaintenance(services);

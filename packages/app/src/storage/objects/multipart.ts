@@ -12,7 +12,7 @@ import { type Conditions, commitObject, type VersionAttributes } from "./put-obj
 import { type ObjectServices, writableShard } from "./services.ts";
 import { storeBody, whileStored } from "./store-body.ts";
 import { trashPuts } from "./trash.ts";
-import { findVersion, pastVersions } from "./versions.ts";
+import { findVersion, needLock, pastVersions } from "./versions.ts";
 
 /** Limits of multipart uploads: parts 1-10,000, at least 5 MiB each but the last. */
 export const partLimits = { maxNumber: 10_000, minBytes: 5 * 1024 * 1024 } as const;
@@ -24,7 +24,8 @@ export async function createUpload(services: ObjectServices, draft: UploadDraft)
   const id = randomUUID().replaceAll("-", "");
   const doc: UploadDoc = { ...draft, started_at: services.context.clock.now() };
   for (let attempt = 0; attempt < 50; attempt++) {
-    const { version } = await openBucket(services, draft.tenant, draft.bucket, attempt > 0);
+    const { bucket, version } = await openBucket(services, draft.tenant, draft.bucket, attempt > 0);
+    if (draft.retention !== undefined || draft.legal_hold === true) needLock(bucket);
     const result = await commit(services.context.store, {
       puts: [{ coll: "storage_uploads", id, doc, ifVersion: 0 }],
       checks: [{ coll: "storage_buckets", id: draft.bucket, version }],
@@ -139,7 +140,7 @@ export interface Completion {
   /** Of an upload under a client's key. */
   readonly customerKey?: Uint8Array | undefined;
   /** Headers of the object besides the upload's, of its parts. Throws to refuse them. */
-  readonly join?: (upload: UploadDoc, parts: readonly PartDoc[]) => Readonly<Record<string, string>>;
+  readonly join?: (upload: UploadDoc, parts: readonly PartDoc[]) => Promise<Readonly<Record<string, string>>>;
 }
 
 /**
@@ -203,7 +204,7 @@ async function joinParts(
       throw objectError("EntityTooSmall", `part ${n.number} is below 5 MiB`);
     return part;
   });
-  const headers = { ...upload.headers, ...join?.(upload, parts) };
+  const headers = { ...upload.headers, ...(await join?.(upload, parts)) };
   const used = new Set(named.map((n) => n.number));
   const spare: PartDoc[] = [];
   for (let after = 0; ; ) {

@@ -52,12 +52,12 @@ export async function putBucket(call: S3Call): Promise<S3Reply> {
   const region = asked === undefined ? undefined : childText(asked, "LocationConstraint");
   const locked = lock ? ({ versioning: "Enabled", object_lock: {} } as const) : {};
   await createBucket(call.services, call.tenant, call.bucket, region || "us-east-1", locked);
-  return { status: 200, headers: { location: `/${call.bucket}` } };
+  return { status: 200, headers: { location: `/${call.bucket}`, "x-amz-bucket-arn": `arn:aws:s3:::${call.bucket}` } };
 }
 
 export async function headBucket(call: S3Call): Promise<S3Reply> {
   const { bucket } = await openBucket(call.services, call.tenant, call.bucket);
-  return { status: 200, headers: { "x-amz-bucket-region": bucket.region } };
+  return { status: 200, headers: { "x-amz-bucket-region": bucket.region, "x-amz-bucket-arn": `arn:aws:s3:::${call.bucket}` } };
 }
 
 export async function removeBucket(call: S3Call): Promise<S3Reply> {

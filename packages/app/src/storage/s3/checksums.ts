@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
+import { createXXHash3, createXXHash64, createXXHash128, type IHasher } from "hash-wasm";
 import { s3Error } from "./errors.ts";
 
 /** A running checksum in the form of the `x-amz-checksum-*` headers: base64 of the big-endian value. */
@@ -8,48 +9,25 @@ export interface Checksum {
   digest(): string;
 }
 
+/** One way to sum bytes up. */
+interface ChecksumAlgorithm {
+  /** Of its value. */
+  readonly bytes: number;
+  open(): Checksum | Promise<Checksum>;
+}
+
 /** The checksums that S3 clients send, by header suffix. */
-export const checksums: Readonly<Record<string, () => Checksum>> = {
-  crc32() {
-    let value = 0;
-    return {
-      update(bytes) {
-        value = crc32(bytes, value);
-      },
-      digest: () => word(value),
-    };
-  },
-  crc32c() {
-    let value = 0xffffffff;
-    return {
-      update(bytes) {
-        for (let i = 0; i < bytes.length; i++)
-          value = (castagnoli[(value ^ (bytes[i] as number)) & 255] as number) ^ (value >>> 8);
-      },
-      digest: () => word(~value >>> 0),
-    };
-  },
-  crc64nvme() {
-    let high = 0xffffffff;
-    let low = 0xffffffff;
-    return {
-      update(bytes) {
-        for (let i = 0; i < bytes.length; i++) {
-          const at = (low ^ (bytes[i] as number)) & 255;
-          low = ((low >>> 8) | (high << 24)) ^ (nvmeLow[at] as number);
-          high = (high >>> 8) ^ (nvmeHigh[at] as number);
-        }
-      },
-      digest() {
-        const out = Buffer.alloc(8);
-        out.writeUInt32BE(~high >>> 0, 0);
-        out.writeUInt32BE(~low >>> 0, 4);
-        return out.toString("base64");
-      },
-    };
-  },
-  sha1: () => hashed("sha1"),
-  sha256: () => hashed("sha256"),
+export const checksums: Readonly<Record<string, ChecksumAlgorithm>> = {
+  crc32: { bytes: 4, open: openCrc32 },
+  crc32c: { bytes: 4, open: openCrc32c },
+  crc64nvme: { bytes: 8, open: openCrc64nvme },
+  sha1: { bytes: 20, open: () => hashed("sha1") },
+  sha256: { bytes: 32, open: () => hashed("sha256") },
+  sha512: { bytes: 64, open: () => hashed("sha512") },
+  md5: { bytes: 16, open: () => hashed("md5") },
+  xxhash64: { bytes: 8, open: async () => hashedByWasm(await createXXHash64()) },
+  xxhash3: { bytes: 8, open: async () => hashedByWasm(await createXXHash3()) },
+  xxhash128: { bytes: 16, open: async () => hashedByWasm(await createXXHash128()) },
 };
 
 /** The prefix of the headers under which checksums travel. */
@@ -61,7 +39,7 @@ export async function* summed(
   algorithm: string | undefined,
   into: Record<string, string>,
 ): AsyncGenerator<Uint8Array> {
-  const checksum = algorithm === undefined ? undefined : checksums[algorithm]?.();
+  const checksum = algorithm === undefined ? undefined : await checksums[algorithm]?.open();
   for await (const piece of bytes) {
     checksum?.update(piece);
     yield piece;
@@ -86,8 +64,14 @@ export function checksumAlgorithm(text: string | undefined): string | undefined 
   if (Object.hasOwn(checksums, name)) return name;
   throw s3Error(
     "InvalidRequest",
-    "Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256]",
+    "Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, MD5, SHA1, SHA256, SHA512, XXHASH128, XXHASH3, XXHASH64]",
   );
+}
+
+/** Whether a text is a value of the checksum that travels under a header name. */
+export function isChecksumValue(name: string, value: string): boolean {
+  const bytes = Buffer.from(value, "base64");
+  return bytes.toString("base64") === value && bytes.length === checksums[name.slice(prefix.length)]?.bytes;
 }
 
 /** True for the header names under which checksums travel. */
@@ -107,13 +91,13 @@ export function checksumTypes(algorithm: string): readonly ("COMPOSITE" | "FULL_
 }
 
 /** The checksum of an object of those of its parts, as S3 makes it of each type. */
-export function joinChecksums(
+export async function joinChecksums(
   algorithm: string,
   type: "COMPOSITE" | "FULL_OBJECT",
   parts: readonly { readonly checksum: string; readonly size: number }[],
-): string {
+): Promise<string> {
   if (type === "FULL_OBJECT") return joinCrcs(algorithm, parts);
-  const whole = checksums[algorithm]?.();
+  const whole = await checksums[algorithm]?.open();
   for (const { checksum } of parts) whole?.update(Buffer.from(checksum, "base64"));
   return `${whole?.digest()}-${parts.length}`;
 }
@@ -155,6 +139,56 @@ function joinCrcs(algorithm: string, parts: readonly { readonly checksum: string
   let whole = 0n;
   for (const { checksum, size } of parts) whole = times(whole, shift(size)) ^ value(checksum);
   return Buffer.from(whole.toString(16).padStart(Number(bits) / 4, "0"), "hex").toString("base64");
+}
+
+function openCrc32(): Checksum {
+  let value = 0;
+  return {
+    update(bytes) {
+      value = crc32(bytes, value);
+    },
+    digest: () => word(value),
+  };
+}
+
+function openCrc32c(): Checksum {
+  let value = 0xffffffff;
+  return {
+    update(bytes) {
+      for (let i = 0; i < bytes.length; i++) value = (castagnoli[(value ^ (bytes[i] as number)) & 255] as number) ^ (value >>> 8);
+    },
+    digest: () => word(~value >>> 0),
+  };
+}
+
+function openCrc64nvme(): Checksum {
+  let high = 0xffffffff;
+  let low = 0xffffffff;
+  return {
+    update(bytes) {
+      for (let i = 0; i < bytes.length; i++) {
+        const at = (low ^ (bytes[i] as number)) & 255;
+        low = ((low >>> 8) | (high << 24)) ^ (nvmeLow[at] as number);
+        high = (high >>> 8) ^ (nvmeHigh[at] as number);
+      }
+    },
+    digest() {
+      const out = Buffer.alloc(8);
+      out.writeUInt32BE(~high >>> 0, 0);
+      out.writeUInt32BE(~low >>> 0, 4);
+      return out.toString("base64");
+    },
+  };
+}
+
+function hashedByWasm(hasher: IHasher): Checksum {
+  hasher.init();
+  return {
+    update(bytes) {
+      hasher.update(bytes);
+    },
+    digest: () => Buffer.from(hasher.digest("binary")).toString("base64"),
+  };
 }
 
 function hashed(algorithm: string): Checksum {

@@ -11,7 +11,15 @@ import {
 } from "../objects/multipart.ts";
 import { readObject } from "../objects/read-object.ts";
 import { queryNumber, type S3Call, type S3Reply, xmlReply } from "./call.ts";
-import { checksumAlgorithm, checksumElements, checksumTypes, isChecksumHeader, joinChecksums, summed } from "./checksums.ts";
+import {
+  checksumAlgorithm,
+  checksumElements,
+  checksumTypes,
+  isChecksumHeader,
+  isChecksumValue,
+  joinChecksums,
+  summed,
+} from "./checksums.ts";
 import { checkPartEncryption, customerKeyOf, encryptionReply } from "./encryption.ts";
 import { s3Error } from "./errors.ts";
 import { keyEncoder } from "./key-encoder.ts";
@@ -20,6 +28,8 @@ import { askedAttributes, copySource, madeReply, partNumberOf, sourceReply } fro
 import { uriEncode } from "./sigv4.ts";
 import { childText, xmlDocument } from "./xml.ts";
 import { readDocument } from "./xml-documents.ts";
+
+const prefix = "x-amz-checksum-";
 
 function target(call: S3Call): UploadTarget {
   return { tenant: call.tenant, bucket: call.bucket, key: call.key, upload: call.query.get("uploadId") ?? "" };
@@ -64,7 +74,7 @@ function checkPartChecksums({ checksum }: UploadDoc, headers: S3Call["headers"])
   if (checksum !== undefined && given !== undefined && given !== `x-amz-checksum-${checksum.algorithm}`)
     throw s3Error(
       "InvalidRequest",
-      `Checksum Type mismatch occurred, expected checksum Type: ${checksum.algorithm}, actual checksum Type: ${given.slice("x-amz-checksum-".length)}`,
+      `Checksum Type mismatch occurred, expected checksum Type: ${checksum.algorithm}, actual checksum Type: ${given.slice(prefix.length)}`,
     );
 }
 
@@ -83,10 +93,10 @@ export async function storePart(call: S3Call): Promise<S3Reply> {
 
 export async function copyPart(call: S3Call): Promise<S3Reply> {
   const number = partNumber(call);
+  const { doc: upload } = await openUpload(call.services, target(call));
   const { object, range, customerKey: sourceKey } = await copySource(call);
   const { start, end } = range ?? { start: 0, end: object.size };
   const source = readObject(call.services, object, start, end, { counted: true, customerKey: sourceKey });
-  const { doc: upload } = await openUpload(call.services, target(call));
   const customerKey = customerKeyOf(call.headers);
   const checksums: Record<string, string> = {};
   const bytes = summed(source, upload.checksum?.algorithm, checksums);
@@ -138,6 +148,7 @@ export async function partsOfUpload(call: S3Call): Promise<S3Reply> {
 }
 
 export async function finishUpload(call: S3Call): Promise<S3Reply> {
+  const claimed = claimedChecksum(call.headers);
   const root = await readDocument(call, "CompleteMultipartUpload", { limit: 2 * 1024 * 1024, body: call.body(null) });
   const named = root.children.map((p) => {
     return {
@@ -158,9 +169,9 @@ export async function finishUpload(call: S3Call): Promise<S3Reply> {
   const object = await completeUpload(call.services, target(call), {
     ...{ parts: named, customerKey },
     conditions: conditionsOf(call.headers),
-    join(upload, parts) {
+    async join(upload, parts) {
       checkPartEncryption(call.headers, upload.encryption);
-      return wholeChecksum(call, upload, parts, named);
+      return wholeChecksum(call, upload, { parts, named, claimed });
     },
   });
   const reply = xmlReply(
@@ -180,19 +191,36 @@ export async function finishUpload(call: S3Call): Promise<S3Reply> {
  * What a completion says of its parts and of the whole is checked: their checksums and the size. Returns the object's checksum by
  * header name, where the upload has one. Throws `InvalidPart`, `InvalidRequest`, `BadDigest`.
  */
-function wholeChecksum(
+async function wholeChecksum(
   { headers }: S3Call,
   { checksum }: UploadDoc,
-  parts: readonly PartDoc[],
-  named: readonly { readonly number: number; readonly checksums: readonly (readonly [string, string])[] }[],
-): Readonly<Record<string, string>> {
+  {
+    parts,
+    named,
+    claimed,
+  }: {
+    readonly parts: readonly PartDoc[];
+    readonly named: readonly { readonly number: number; readonly checksums: readonly (readonly [string, string])[] }[];
+    readonly claimed: string | undefined;
+  },
+): Promise<Readonly<Record<string, string>>> {
   const size = headers["x-amz-mp-object-size"];
   if (size !== undefined && size !== String(parts.reduce((sum, part) => sum + part.size, 0)))
     throw s3Error("InvalidRequest", "The parts do not have the size that x-amz-mp-object-size says.");
   for (const [i, { number, checksums: said }] of named.entries()) {
-    for (const [name, value] of said)
-      if (parts[i]?.checksums?.[name] !== value)
-        throw s3Error("InvalidPart", `part ${number} was not uploaded with this checksum`);
+    if (said.length > 1 || said.some(([name, value]) => !isChecksumValue(name, value)))
+      throw s3Error("InvalidArgument", "Invalid Base64 or multiple checksums present in request", {
+        elements: { ArgumentName: "Checksum", ArgumentValue: said.map(([, value]) => value).join() },
+      });
+    for (const [name, value] of said) {
+      const known = parts[i]?.checksums?.[name];
+      if (known === undefined)
+        throw s3Error(
+          "BadDigest",
+          `The ${name.slice(prefix.length)} you specified for part ${number} did not match what we received.`,
+        );
+      if (known !== value) throw s3Error("InvalidPart", `part ${number} was not uploaded with this checksum`);
+    }
     if (checksum?.type === "COMPOSITE" && said.length === 0)
       throw s3Error(
         "InvalidRequest",
@@ -202,7 +230,6 @@ function wholeChecksum(
   const asked = headers["x-amz-checksum-type"];
   if (asked !== undefined && asked !== checksum?.type)
     throw s3Error("InvalidRequest", "The upload was created with another checksum type.");
-  const claimed = Object.keys(headers).find(isChecksumHeader);
   if (checksum === undefined) {
     if (claimed === undefined) return {};
     throw s3Error(
@@ -212,10 +239,20 @@ function wholeChecksum(
   }
   const name = `x-amz-checksum-${checksum.algorithm}`;
   const sums = parts.map((part) => ({ checksum: part.checksums?.[name] ?? "", size: part.size }));
-  const whole = joinChecksums(checksum.algorithm, checksum.type, sums);
+  const whole = await joinChecksums(checksum.algorithm, checksum.type, sums);
   if (claimed !== undefined && (claimed !== name || ![whole, whole.replace(/-\d+$/, "")].includes(headers[claimed] ?? "")))
     throw s3Error("BadDigest", `The ${checksum.algorithm.toUpperCase()} you specified did not match the calculated checksum.`);
   return { [name]: whole };
+}
+
+/** The name of the header that says what the checksum of the whole is. Throws `InvalidRequest` for several, and for what is no value of it. */
+function claimedChecksum(headers: S3Call["headers"]): string | undefined {
+  const [claimed, ...others] = Object.keys(headers).filter(isChecksumHeader);
+  if (others.length > 0)
+    throw s3Error("InvalidRequest", "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.");
+  if (claimed !== undefined && !isChecksumValue(claimed, (headers[claimed] ?? "").replace(/-\d+$/, "")))
+    throw s3Error("InvalidRequest", `Value for ${claimed} header is invalid.`);
+  return claimed;
 }
 
 export async function giveUpUpload(call: S3Call): Promise<S3Reply> {

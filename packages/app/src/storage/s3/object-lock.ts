@@ -27,12 +27,19 @@ function modeOf(text: string | undefined): RetentionMode {
 /** The lock that the headers of a new version ask for. Throws `InvalidArgument`. */
 export function askedLock({ headers, now }: S3Call): Pick<VersionAttributes, "retention" | "legal_hold"> {
   const [mode, until, hold] = lockHeaders.map((name) => headers[name]);
+  const argument = (name: string, value = "") => ({
+    elements: { ArgumentName: `x-amz-object-lock-${name}`, ArgumentValue: value },
+  });
   if ((mode === undefined) !== (until === undefined))
-    throw s3Error("InvalidArgument", "x-amz-object-lock-retain-until-date and x-amz-object-lock-mode must both be supplied");
+    throw s3Error(
+      "InvalidArgument",
+      "x-amz-object-lock-retain-until-date and x-amz-object-lock-mode must both be supplied.",
+      argument(mode === undefined ? "mode" : "retain-until-date"),
+    );
   if (mode !== undefined && !retentionModes.some((m) => m === mode))
-    throw s3Error("InvalidArgument", "Unknown wormMode directive.");
+    throw s3Error("InvalidArgument", "Unknown wormMode directive.", argument("mode", mode));
   if (hold !== undefined && hold !== "ON" && hold !== "OFF")
-    throw s3Error("InvalidArgument", "Legal Hold must be either of 'ON' or 'OFF'");
+    throw s3Error("InvalidArgument", "Legal Hold must be either of 'ON' or 'OFF'", argument("legal-hold", hold));
   return {
     ...(mode !== undefined && { retention: { mode: mode as RetentionMode, until: untilOf(until, now) } }),
     ...(hold === "ON" && { legal_hold: true }),
@@ -41,8 +48,10 @@ export function askedLock({ headers, now }: S3Call): Pick<VersionAttributes, "re
 
 function untilOf(text: string | undefined, now: number): number {
   const until = Date.parse(text ?? "");
-  if (Number.isNaN(until)) throw s3Error("InvalidArgument", "The retain until date must be provided in ISO 8601 format");
-  if (until <= now) throw s3Error("InvalidArgument", "The retain until date must be in the future!");
+  const argument = { elements: { ArgumentName: "x-amz-object-lock-retain-until-date", ArgumentValue: text ?? "" } };
+  if (Number.isNaN(until))
+    throw s3Error("InvalidArgument", "The retain until date must be provided in ISO 8601 format", argument);
+  if (until <= now) throw s3Error("InvalidArgument", "The retain until date must be in the future!", argument);
   return until;
 }
 

@@ -1,5 +1,6 @@
 import type { ObjectEventName } from "@seneschal/core/storage";
 import type { ObjectDoc, PartDoc } from "../documents.ts";
+import { isBucketName } from "../objects/buckets.ts";
 import { customerKeyFor } from "../objects/customer-key.ts";
 import { deleteObject } from "../objects/delete-object.ts";
 import { partLimits } from "../objects/multipart.ts";
@@ -227,13 +228,16 @@ export async function copySource(
   const raw = call.headers["x-amz-copy-source"] ?? "";
   const [path = "", version] = raw.split("?versionId=");
   let decoded: string;
+  const invalid = (what: string, ArgumentValue: string) =>
+    s3Error("InvalidArgument", `Invalid copy source ${what}`, { elements: { ArgumentName: "x-amz-copy-source", ArgumentValue } });
   try {
     decoded = decodeURIComponent(path.replaceAll("+", "%20"));
   } catch {
-    throw s3Error("InvalidArgument", "Invalid copy source encoding");
+    throw invalid("encoding", raw);
   }
-  const [, bucket, key] = /^\/?([^/]+)\/(.+)$/s.exec(decoded) ?? [];
-  if (bucket === undefined || key === undefined) throw s3Error("InvalidArgument", "x-amz-copy-source must be <bucket>/<key>");
+  const [, bucket = "", key = ""] = /^\/?([^/]*)(?:\/(.*))?$/s.exec(decoded) ?? [];
+  if (!isBucketName(bucket)) throw invalid("bucket name", raw);
+  if (key === "") throw invalid("object key", key);
   const actions = [version === undefined ? "s3:GetObject" : "s3:GetObjectVersion"];
   const owner = await call.reach({ bucket, key, version, actions });
   checkOwner(call.headers, "x-amz-source-expected-bucket-owner", owner);
@@ -282,6 +286,7 @@ function copyRange(text: string | undefined, size: number): ByteRange | undefine
 }
 
 export async function copyObject(call: S3Call): Promise<S3Reply> {
+  const asks = checksumAlgorithm(call.headers["x-amz-checksum-algorithm"]);
   const { object: source, customerKey: sourceKey } = await copySource(call);
   const directive = directiveOf(call, "x-amz-metadata-directive");
   const tagDirective = directiveOf(call, "x-amz-tagging-directive");
@@ -299,7 +304,7 @@ export async function copyObject(call: S3Call): Promise<S3Reply> {
   const plain = Object.fromEntries(Object.entries(source.headers).filter(([name]) => !isChecksumHeader(name)));
   // A checksum over the parts of the source is not one of a copy, which has none.
   const composite = kept.find(([, value]) => checksumType(value) === "COMPOSITE")?.[0].slice("x-amz-checksum-".length);
-  const algorithm = checksumAlgorithm(call.headers["x-amz-checksum-algorithm"]) ?? composite;
+  const algorithm = asks ?? composite;
   const headers: Record<string, string> = {
     ...(directive === "COPY" ? plain : described.headers),
     ...(algorithm === undefined && Object.fromEntries(kept)),

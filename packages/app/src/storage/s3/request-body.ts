@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Checksum, checksums, isChecksumHeader } from "./checksums.ts";
+import { type Checksum, checksums, isChecksumHeader, isChecksumValue } from "./checksums.ts";
 import { s3Error } from "./errors.ts";
 import { emptyHash, equalText, hmac, sha256, type Verified } from "./sigv4.ts";
 
@@ -31,6 +31,8 @@ export function requestBody(
 ): RequestBody {
   const streaming = proof.payloadHash.startsWith("STREAMING-");
   const declared = streaming ? headers["x-amz-decoded-content-length"] : headers["content-length"];
+  if (streaming && !/^\d+$/.test(declared ?? ""))
+    throw s3Error("MissingContentLength", "x-amz-decoded-content-length is missing, or is no number");
   const length = declared === undefined ? undefined : Number(declared);
   if (length !== undefined && !(Number.isSafeInteger(length) && length >= 0))
     throw s3Error("InvalidArgument", "the content length is malformed");
@@ -54,17 +56,15 @@ function checkDeclaredChecksums(headers: Headers): void {
   const wanted = headers["x-amz-sdk-checksum-algorithm"]?.toLowerCase();
   if (wanted !== undefined && !Object.hasOwn(checksums, wanted))
     throw s3Error("InvalidRequest", "Value for x-amz-sdk-checksum-algorithm header is invalid.");
-  const declared = Object.keys(headers).filter((name) => isChecksumHeader(name));
+  const declared = [...Object.keys(headers), ...announcedTrailers(headers)].filter(isChecksumHeader);
   if (declared.length > 1)
     throw s3Error("InvalidRequest", "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.");
   const [name] = declared;
   if (name === undefined) return;
   if (wanted !== undefined && name !== `x-amz-checksum-${wanted}`)
-    throw s3Error("InvalidRequest", `${name} is not of the algorithm that x-amz-sdk-checksum-algorithm names`);
-  const value = headers[name] ?? "";
-  const bytes = Buffer.from(value, "base64");
-  const empty = checksums[name.slice("x-amz-checksum-".length)]?.().digest() ?? "";
-  if (bytes.toString("base64") !== value || value.length !== empty.length)
+    throw s3Error("InvalidRequest", "Value for x-amz-sdk-checksum-algorithm header is invalid.");
+  const value = headers[name];
+  if (value !== undefined && !isChecksumValue(name, value))
     throw s3Error("InvalidRequest", `Value for ${name} header is invalid.`);
 }
 
@@ -79,12 +79,14 @@ async function* verify(
   const signed = /^[0-9a-f]{64}$/.test(proof.payloadHash) ? createHash("sha256") : undefined;
   const md5 = headers["content-md5"] === undefined ? undefined : createHash("md5");
   if (md5 !== undefined && Buffer.from(headers["content-md5"] ?? "", "base64").length !== 16)
-    throw s3Error("InvalidDigest", "Content-MD5 must be the base64 of 16 bytes");
+    throw s3Error("InvalidDigest", "Content-MD5 must be the base64 of 16 bytes", {
+      elements: { "Content-MD5": headers["content-md5"] ?? "" },
+    });
   const running = new Map<string, Checksum>();
   const own = algorithm == null ? [] : [`x-amz-checksum-${algorithm}`];
   for (const name of [...(algorithm === null ? [] : Object.keys(headers)), ...announcedTrailers(headers), ...own]) {
-    const make = isChecksumHeader(name) ? checksums[name.slice("x-amz-checksum-".length)] : undefined;
-    if (make !== undefined) running.set(name, make());
+    const found = isChecksumHeader(name) ? checksums[name.slice("x-amz-checksum-".length)] : undefined;
+    if (found !== undefined) running.set(name, await found.open());
   }
   let size = 0;
   for await (const piece of payload) {
@@ -98,13 +100,23 @@ async function* verify(
     yield piece;
   }
   if (length !== undefined && size < length) throw s3Error("IncompleteBody", `${size} bytes came, ${length} were announced`);
-  if (signed !== undefined && !equalText(signed.digest("hex"), proof.payloadHash))
-    throw s3Error("XAmzContentSHA256Mismatch", "the payload is not the one that was signed");
-  if (md5 !== undefined && md5.digest("base64") !== headers["content-md5"])
-    throw s3Error("BadDigest", "The Content-MD5 you specified did not match what we received.");
+  const payloadHash = signed?.digest("hex");
+  if (payloadHash !== undefined && !equalText(payloadHash, proof.payloadHash))
+    throw s3Error("XAmzContentSHA256Mismatch", "the payload is not the one that was signed", {
+      elements: { ClientComputedContentSHA256: proof.payloadHash, S3ComputedContentSHA256: payloadHash },
+    });
+  const calculated = md5?.digest();
+  const expectedMd5 = Buffer.from(headers["content-md5"] ?? "", "base64");
+  if (calculated !== undefined && !calculated.equals(expectedMd5))
+    throw s3Error("BadDigest", "The Content-MD5 you specified did not match what we received.", {
+      elements: { ExpectedDigest: expectedMd5.toString("hex"), CalculatedDigest: calculated.toString("base64") },
+    });
   for (const [name, checksum] of running) {
     const actual = checksum.digest();
-    const given = trailers[name] ?? headers[name] ?? (own.includes(name) ? actual : undefined);
+    const trailer = trailers[name];
+    if (trailer !== undefined && !isChecksumValue(name, trailer))
+      throw s3Error("InvalidRequest", `Value for ${name} trailing header is invalid.`);
+    const given = trailer ?? headers[name] ?? (own.includes(name) ? actual : undefined);
     if (given !== actual)
       throw s3Error(
         "BadDigest",
@@ -132,8 +144,6 @@ async function* decodeChunks(
     "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
   ];
   if (!forms.includes(form)) throw s3Error("NotImplemented", `the payload form ${form} is not supported`);
-  if (headers["x-amz-decoded-content-length"] === undefined)
-    throw s3Error("MissingContentLength", "x-amz-decoded-content-length is missing");
   const signs = form !== "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
   let previous = proof.signature;
   const check = (label: string, hash: string, given: string | undefined): void => {

@@ -172,6 +172,8 @@ async function handle(
       form: form !== undefined,
     });
     operation = asked.operation.name;
+    if (proof.tenant === "" && [...asked.query.keys()].some((name) => name.startsWith("response-")))
+      throw s3Error("InvalidRequest", "Request specific response headers cannot be used for anonymous GET requests.");
     origin.principal = proof.tenant ?? origin.principal;
     const reach = authoriseS3(
       { services, policies: options.policies, authorisation: options.authorisation },

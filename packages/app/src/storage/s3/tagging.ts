@@ -8,9 +8,11 @@ import { childText, type XmlElement, xmlDocument } from "./xml.ts";
 import { readDocument } from "./xml-documents.ts";
 
 const objectLimit = 10;
+/** Letters, digits and spaces of any script, and what S3 has beside them (Amazon S3 user guide, "Categorizing your storage using tags"). */
+const allowed = /^[\p{L}\p{N}\p{Z}+\-=._:/@]*$/u;
 const bucketLimit = 50;
 
-/** Tags as `x-amz-tagging` has them: a query string. Throws `InvalidTag`. */
+/** Tags as `x-amz-tagging` has them: a query string. Throws `InvalidArgument` for what is none, `InvalidTag`. */
 export function tagsOfHeader(text: string | undefined): Tags | undefined {
   if (text === undefined) return undefined;
   const pairs = text.split("&").filter((pair) => pair !== "");
@@ -18,16 +20,15 @@ export function tagsOfHeader(text: string | undefined): Tags | undefined {
     try {
       return decodeURIComponent(part.replaceAll("+", " "));
     } catch {
-      throw invalidTag("the tags are not encoded as a query is");
+      throw noQuery();
     }
   };
-  return checked(
-    pairs.map((pair) => {
-      const at = pair.indexOf("=");
-      return { key: decode(at < 0 ? pair : pair.slice(0, at)), value: at < 0 ? "" : decode(pair.slice(at + 1)) };
-    }),
-    objectLimit,
-  );
+  const tags = pairs.map((pair) => {
+    const at = pair.indexOf("=");
+    return { key: decode(at < 0 ? pair : pair.slice(0, at)), value: at < 0 ? "" : decode(pair.slice(at + 1)) };
+  });
+  if (tags.some(({ key }) => key === "") || new Set(tags.map(({ key }) => key)).size < tags.length) throw noQuery();
+  return checked(tags, objectLimit);
 }
 
 /** Tags as a `Tagging` document has them. Throws `MalformedXML`, `InvalidTag`. */
@@ -44,6 +45,13 @@ export function tagsOfXml(root: XmlElement, limit = objectLimit): Tags {
   );
 }
 
+const noQuery = () =>
+  s3Error(
+    "InvalidArgument",
+    "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.",
+    { elements: { ArgumentName: "x-amz-tagging", ArgumentValue: "" } },
+  );
+
 function invalidTag(text: string) {
   return s3Error("InvalidTag", text);
 }
@@ -53,9 +61,8 @@ function checked(tags: readonly { readonly key: string; readonly value: string }
     throw invalidTag(limit === objectLimit ? "Object tags cannot be greater than 10" : `at most ${limit} tags are kept`);
   if (new Set(tags.map(({ key }) => key)).size < tags.length) throw invalidTag("Cannot provide multiple Tags with the same key");
   for (const { key, value } of tags) {
-    if (key.includes("\0") || value.includes("\0")) throw invalidTag("the tag holds a character that is not allowed");
-    if (key.length === 0 || key.length > 128) throw invalidTag("The TagKey you have provided is invalid");
-    if (value.length > 256) throw invalidTag("The TagValue you have provided is invalid");
+    if (key.length === 0 || key.length > 128 || !allowed.test(key)) throw invalidTag("The TagKey you have provided is invalid");
+    if (value.length > 256 || !allowed.test(value)) throw invalidTag("The TagValue you have provided is invalid");
     if (key.startsWith("aws:")) throw invalidTag("System tags cannot be added/updated by requester");
   }
   return [...tags].sort((a, b) => (a.key < b.key ? -1 : 1));
