@@ -228,6 +228,84 @@ describe("the audit log", () => {
     expect((await rig.admin("globex", "auditor")("GET", "/api/v1/audit?event_type=workspace.create")).body.total).toBe(0);
   });
 
+  describe("proofs", () => {
+    const binary = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
+    const leafOf = ({ data_hash }: { data_hash: string }): Uint8Array => new Uint8Array(Buffer.from(data_hash, "hex"));
+    const events = async () => (await acme("GET", "/api/v1/audit?limit=1000")).body.events as { id: string; data_hash: string }[];
+
+    it("of every event, at the signed size and at smaller ones that have it, hold under the root that was signed", async () => {
+      const { parseCheckpoint, verifyInclusion, verifyNote } = await import("@seneschal/crypto/merkle");
+      const newestFirst = await events();
+      for (const [at, event] of newestFirst.reverse().entries()) {
+        const { status, body } = await acme("GET", `/api/v1/audit/${event.id}/proof`);
+        expect([status, body.id, body.org_id, body.index, body.data_hash]).toEqual([200, event.id, "acme", at, event.data_hash]);
+        const note = verifyNote(body.note, [{ name: "seneschal-audit", publicKey: binary(body.public_key) }]);
+        const { size, root } = parseCheckpoint(note.text);
+        const proof = body.proof.map(binary);
+        expect(verifyInclusion({ index: at, size, leaf: leafOf(event), proof, root }), `event ${at + 1}`).toBe(true);
+        expect([body.size, binary(body.root)]).toEqual([size, root]);
+        for (const size of [at + 1, Math.min(at + 2, body.size)]) {
+          const { body: earlier } = await acme("GET", `/api/v1/audit/${event.id}/proof?size=${size}`);
+          const held = { index: at, size, leaf: leafOf(event), proof: earlier.proof.map(binary), root: binary(earlier.root) };
+          expect(verifyInclusion(held), `event ${at + 1} of ${size}`).toBe(true);
+        }
+      }
+    });
+
+    it("of consistency hold between every earlier size and the signed one, and end in its root", async () => {
+      const { CompactRange, verifyConsistency } = await import("@seneschal/crypto/merkle");
+      const leaves = (await events()).reverse().map(leafOf);
+      const grown = new CompactRange();
+      for (const leaf of leaves) {
+        grown.appendHash(leaf);
+        const { status, body } = await acme("GET", `/api/v1/audit/checkpoint/consistency?first=${grown.size}`);
+        expect([status, body.first, binary(body.first_root)]).toEqual([200, grown.size, grown.root()]);
+        const roots = { oldRoot: binary(body.first_root), newRoot: binary(body.second_root) };
+        const sizes = { oldSize: body.first, newSize: body.second };
+        expect(verifyConsistency({ ...sizes, ...roots, proof: body.proof.map(binary) }), `from ${grown.size}`).toBe(true);
+        expect(body.note.split("\n")[2]).toBe(body.second_root);
+      }
+      const { body } = await acme("GET", "/api/v1/audit/checkpoint/consistency?first=3&second=7");
+      const roots = { oldRoot: binary(body.first_root), newRoot: binary(body.second_root) };
+      expect(verifyConsistency({ oldSize: 3, newSize: 7, ...roots, proof: body.proof.map(binary) })).toBe(true);
+    });
+
+    it("are refused by name for a size that is not signed or has not the event, and for another organisation's event", async () => {
+      const [newest] = await events();
+      const refused = async (path: string) => {
+        const { status, body } = await acme("GET", `/api/v1/audit/${path}`);
+        return [path, status, body.error.code, body.error.details.field];
+      };
+      for (const [path, field] of [
+        [`${newest?.id}/proof?size=1`, "size"],
+        [`${newest?.id}/proof?size=1000000`, "size"],
+        ["checkpoint/consistency?first=3&second=1000000", "second"],
+        ["checkpoint/consistency?first=3&second=2", "first"],
+        ["checkpoint/consistency", "first"],
+        ["checkpoint/consistency?first=0", "first"],
+      ] as const)
+        expect(await refused(path)).toEqual([path, 400, "VALIDATION_ERROR", field]);
+      const foreign = await rig.admin("globex", "auditor")("GET", `/api/v1/audit/${newest?.id}/proof`);
+      expect([foreign.status, foreign.body.error.code]).toEqual([404, "NOT_FOUND"]);
+    });
+
+    it("are not made of a log that is not whole: 409 says what is wrong, also where the event itself is untouched", async () => {
+      const [newest] = await events();
+      intruder.edit = (entry) =>
+        entry.stream === "acme" && entry.streamSeq === 2 ? { ...entry, event: { ...entry.event, actor: "another" } } : entry;
+      for (const path of [`${newest?.id}/proof`, "checkpoint/consistency?first=1"]) {
+        const { status, body } = await acme("GET", `/api/v1/audit/${path}`);
+        expect([status, body.error.code, body.error.details]).toEqual([
+          409,
+          "STATE_CONFLICT",
+          { flaw: "root_differs", sequence: null },
+        ]);
+      }
+      intruder.edit = (entry) => entry;
+      expect((await acme("GET", `/api/v1/audit/${newest?.id}/proof`)).status).toBe(200);
+    });
+  });
+
   it("the checkpoint is a signed note that a witness can check without us", async () => {
     const { verifyNote, parseCheckpoint } = await import("@seneschal/crypto/merkle");
     const { body } = await acme("GET", "/api/v1/audit/checkpoint");

@@ -14,7 +14,13 @@ async function program(): Promise<string> {
 import base64, sys
 given = json.load(sys.stdin)
 leaves = [leaf(event, given["stream"]) for event in given["events"]]
-print(json.dumps({"hashes": [l.hex() for l in leaves], "root": base64.b64encode(root(leaves)).decode()}))
+b64 = base64.b64decode
+def proven(p): return included(bytes.fromhex(p["data_hash"]), p["index"], p["size"], [b64(h) for h in p["proof"]])
+def grown(p): return consistent(p["first"], p["second"], b64(p["first_root"]), [b64(h) for h in p["proof"]])
+print(json.dumps({"hashes": [l.hex() for l in leaves], "root": base64.b64encode(root(leaves)).decode(),
+    "proven": [proven(p) == b64(p["root"]) for p in given["proofs"]],
+    "grown": [grown(p) == b64(p["second_root"]) and root(leaves[:p["first"]]) == b64(p["first_root"]) for p in given["consistency"]],
+    "forged": [proven({**p, "index": p["index"] ^ 1}) == b64(p["root"]) for p in given["proofs"]]}))
 `;
 }
 
@@ -24,24 +30,32 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.close());
 
-it.skipIf(!python)("the documents are enough to compute every leaf and the signed root of a log from its events", async () => {
-  const ask = rig.admin("acme");
-  for (const [index, name] of ["plain", "grüße", '引用 \u2028 "\\"'].entries()) {
-    await ask("POST", "/api/v1/groups", { name, description: "", workspace_ids: [] });
-    await rig.bearer({ sub: `needy-${index}`, org: "acme" })("POST", "/api/v1/emergency-access/request", { reason: name });
-  }
-  const { body: checkpoint } = await ask("GET", "/api/v1/audit/checkpoint");
-  const [, size = "", root = ""] = String(checkpoint.checkpoint ?? checkpoint.note).split("\n");
-  const { body: page } = await ask("GET", "/api/v1/audit?limit=1000");
-  const events = (page.events as { sequence: number; data_hash: string; prev_hash: string }[])
-    .filter(({ sequence }) => sequence <= Number(size))
-    .sort((a, b) => a.sequence - b.sequence);
-  expect(events.length).toBe(Number(size));
-  expect(events.length).toBeGreaterThan(3);
-  const input = JSON.stringify({ stream: "acme", events });
-  const run = spawnSync("python3", ["-c", await program()], { input, encoding: "utf8" });
-  expect(run.stderr).toBe("");
-  const hashes = events.map(({ data_hash }) => data_hash);
-  expect(JSON.parse(run.stdout)).toEqual({ hashes, root });
-  expect(events.slice(1).map(({ prev_hash }) => prev_hash)).toEqual(hashes.slice(0, -1));
-});
+it.skipIf(!python)(
+  "the documents are enough to compute every leaf and the signed root of a log from its events, and to judge proofs of one event and of growth",
+  async () => {
+    const ask = rig.admin("acme");
+    for (const [index, name] of ["plain", "grüße", '引用 \u2028 "\\"'].entries()) {
+      await ask("POST", "/api/v1/groups", { name, description: "", workspace_ids: [] });
+      await rig.bearer({ sub: `needy-${index}`, org: "acme" })("POST", "/api/v1/emergency-access/request", { reason: name });
+    }
+    const { body: checkpoint } = await ask("GET", "/api/v1/audit/checkpoint");
+    const [, size = "", root = ""] = String(checkpoint.checkpoint ?? checkpoint.note).split("\n");
+    const { body: page } = await ask("GET", "/api/v1/audit?limit=1000");
+    const events = (page.events as { sequence: number; data_hash: string; prev_hash: string }[])
+      .filter(({ sequence }) => sequence <= Number(size))
+      .sort((a, b) => a.sequence - b.sequence);
+    expect(events.length).toBe(Number(size));
+    expect(events.length).toBeGreaterThan(3);
+    const got = async (path: string) => (await ask("GET", `/api/v1/audit/${path}`)).body;
+    const proofs = await Promise.all(page.events.map(({ id }: { id: string }) => got(`${id}/proof`)));
+    const consistency = await Promise.all(events.map(({ sequence }) => got(`checkpoint/consistency?first=${sequence}`)));
+    const input = JSON.stringify({ stream: "acme", events, proofs, consistency });
+    const run = spawnSync("python3", ["-c", await program()], { input, encoding: "utf8" });
+    expect(run.stderr).toBe("");
+    const hashes = events.map(({ data_hash }) => data_hash);
+    const every = (value: boolean) => events.map(() => value);
+    const verdicts = { proven: every(true), grown: every(true), forged: every(false) };
+    expect(JSON.parse(run.stdout)).toEqual({ hashes, root, ...verdicts });
+    expect(events.slice(1).map(({ prev_hash }) => prev_hash)).toEqual(hashes.slice(0, -1));
+  },
+);

@@ -1,6 +1,6 @@
 import { auditFlaws, auditResults } from "@seneschal/core/keys";
 import { z } from "zod";
-import { limitParam, offsetParam, timeParam } from "../query.ts";
+import { integerParam, limitParam, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { idParam, inOrder, listOf, moment, organizationId, period, timestamp } from "./shapes.ts";
 
@@ -47,6 +47,11 @@ const filters = {
 
 const range = { since: moment.optional(), until: moment.optional() };
 const format = z.enum(["json", "csv"]).default("json");
+const sizeParam = () => integerParam(1, Number.MAX_SAFE_INTEGER);
+/** The newest signed state of the log, which a proof was made under. */
+const signedNote = { note: z.string(), public_key: z.string() };
+const root = z.string().meta({ description: "base64" });
+const proof = z.array(z.string()).meta({ description: "hashes in the order of RFC 6962, base64" });
 const route = { tag: "audit", auth: "principal", action: "audit:read", status: 200 } as const;
 const base = "/api/v1/audit";
 
@@ -117,6 +122,38 @@ export const auditRoutes = {
     reply: z
       .object({ org_id: organizationId, size: z.int(), root: z.string(), note: z.string(), public_key: z.string() })
       .meta({ id: "AuditCheckpoint" }),
+  },
+  auditProof: {
+    ...route,
+    method: "GET",
+    path: `${base}/:id/proof`,
+    summary: "Inclusion proof of one event (RFC 6962), in the log as far as it is signed or of an earlier size",
+    params: idParam,
+    query: z.strictObject({ size: sizeParam().optional() }),
+    errors: [409],
+    extension: true,
+    reply: z
+      .object({
+        ...{ org_id: organizationId, id: z.uuid(), data_hash: z.string(), index: z.int(), size: z.int(), root, proof },
+        ...signedNote,
+      })
+      .meta({ id: "AuditProof" }),
+  },
+  auditConsistency: {
+    ...route,
+    method: "GET",
+    path: `${base}/checkpoint/consistency`,
+    summary:
+      "Proof that the log of one size begins with that of an earlier one (RFC 6962): nothing was changed behind a checkpoint that was kept",
+    query: z.strictObject({ first: sizeParam(), second: sizeParam().optional() }),
+    errors: [409],
+    extension: true,
+    reply: z
+      .object({
+        ...{ org_id: organizationId, first: z.int(), second: z.int(), first_root: root, second_root: root, proof },
+        ...signedNote,
+      })
+      .meta({ id: "AuditConsistency" }),
   },
   listActivity: {
     ...route,

@@ -217,7 +217,8 @@ describe("whoever reads several things while others write", () => {
     const answer = async () => work(services, { principal: await authenticate({} as never, {} as never) });
     expect(await answer()).toEqual(["0", "0"]);
     const writing = store.commit({ commitId: "second", puts: writes(1) });
-    await vi.waitFor(async () => expect((await inner.get("halves", "right"))?.doc["value"]).toBe(1));
+    const turned = async () => expect((await inner.get("halves", "right"))?.doc["value"]).toBe(1);
+    await vi.waitFor(turned, { timeout: 30_000 });
     expect(await answer()).toEqual(["1", "1"]);
     for (const tell of late.splice(0)) tell();
     await writing;

@@ -1,13 +1,14 @@
 import type { Logger } from "@seneschal/adapters/logging";
 import { CodedError, isCoded } from "@seneschal/core";
 import type { CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
-import { type NoteKey, type Sha256, signNote } from "@seneschal/crypto/merkle";
+import { type LeafRange, type NoteKey, type Sha256, signNote } from "@seneschal/crypto/merkle";
 import type { Background, Due } from "../../../platform/background.ts";
 import { base64 } from "../bytes.ts";
 import { reader } from "../store/reader.ts";
 import { transact, type Unit } from "../store/unit-of-work.ts";
 import { type AuditGap, acceptances, acceptanceText, acceptedBy, acceptedGaps, covers } from "./gaps.ts";
 import { type LogKey, openLogKey } from "./log-key.ts";
+import { RangeRoots } from "./range-roots.ts";
 import { recordsInOrder, wholeLog } from "./records.ts";
 import {
   type AuditFinding,
@@ -21,6 +22,18 @@ import {
   signedState,
 } from "./sealer.ts";
 import { verifyRecords } from "./verify.ts";
+
+/** A checkpoint as it is handed out: the root of its note, and the key that signed it, base64. */
+export interface SignedCheckpoint extends StoredCheckpoint {
+  readonly root: string;
+  readonly public_key: string;
+}
+
+/** Roots over ranges of a log's leaves, and the checkpoint that they were found under. */
+export interface ProvenRoots {
+  readonly checkpoint: SignedCheckpoint;
+  readonly roots: readonly Uint8Array[];
+}
 
 /** The tamper evidence over the store's audit log. */
 export interface AuditLog {
@@ -41,7 +54,12 @@ export interface AuditLog {
   damaged(): readonly AuditFinding[];
   /** Signs what can be at the start: damage is reported, and keeps no organisation from working. */
   open(): Promise<void>;
-  checkpoint(stream: string): Promise<(StoredCheckpoint & { readonly root: string; readonly public_key: string }) | undefined>;
+  checkpoint(stream: string): Promise<SignedCheckpoint | undefined>;
+  /**
+   * The roots over ranges of leaves that are asked for when the newest checkpoint's size is known: what `rangesOf` throws is thrown. Reads the whole log, and
+   * says what is wrong with it rather than prove a part of it; `undefined` for a log without a checkpoint.
+   */
+  roots(stream: string, rangesOf: (size: number) => readonly LeafRange[]): Promise<ProvenRoots | AuditFinding | undefined>;
   /** Seals after commits, at most every `intervalMs`, until stopped. */
   start(background: Background, intervalMs?: number): void;
   stop(): Promise<void>;
@@ -59,6 +77,11 @@ interface Needs {
 
 /** After a seal that failed. */
 const RETRY_MS = 10_000;
+
+function signedBy({ publicKey }: NoteKey, stored: StoredCheckpoint): SignedCheckpoint {
+  const [, , root = ""] = stored.note.split("\n");
+  return { ...stored, root, public_key: base64(publicKey) };
+}
 
 /** The audit log of one instance. */
 export function auditLog({ store, vault, crypto, random, instance, log, commitId }: Needs): AuditLog {
@@ -125,7 +148,12 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     }
   };
 
-  const judge = async (stream: string, unsealed: AuditFinding | undefined): Promise<AuditFinding | undefined> => {
+  /** `watch` is told the checkpoint that records are then held against, and may look at the tree that grows. */
+  const judge = async (
+    stream: string,
+    unsealed: AuditFinding | undefined,
+    watch?: (checkpoint: SignedCheckpoint) => RangeRoots,
+  ): Promise<AuditFinding | undefined> => {
     const key = publicKey;
     if (key === undefined) return unsealed ?? { flaw: "key_missing", stream, sequence: null };
     const checkpoint = await readable(() => read.get(checkpoints, stream));
@@ -146,9 +174,10 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     const unaccepted = gap && (await unacceptedGap(key));
     if (gap !== undefined && unaccepted !== undefined)
       return { flaw: "event_missing", stream, sequence: (stream === wholeLog ? unaccepted : gap).first };
+    const onNode = watch?.(signedBy(key, checkpoint)).onNode;
     const records = recordsInOrder(store, stream);
     return (
-      (await verifyRecords(records, checkpoint, { instance, key, sha256, stream })) ??
+      (await verifyRecords(records, checkpoint, { instance, key, sha256, stream, ...(onNode && { onNode }) })) ??
       (unsealed?.stream === stream ? unsealed : undefined)
     );
   };
@@ -192,8 +221,8 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     return note;
   };
 
-  const verify = async (stream: string): Promise<AuditFinding | undefined> => {
-    const finding = await judge(stream, await trySeal());
+  const verify = async (stream: string, watch?: Parameters<typeof judge>[2]): Promise<AuditFinding | undefined> => {
+    const finding = await judge(stream, await trySeal(), watch);
     if (finding === undefined) damage.delete(stream);
     else found(finding);
     return finding;
@@ -201,7 +230,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
 
   return {
     seal,
-    verify,
+    verify: (stream) => verify(stream),
     verifyAll: () => verify(wholeLog),
     gaps: signedGaps,
     acceptGap,
@@ -213,8 +242,16 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       await trySeal();
       const stored = await readable(() => read.get(checkpoints, stream));
       if (stored === undefined || stored === "damaged" || publicKey === undefined) return undefined;
-      const [, , root = ""] = stored.note.split("\n");
-      return { ...stored, root, public_key: base64(publicKey.publicKey) };
+      return signedBy(publicKey, stored);
+    },
+    async roots(stream, rangesOf) {
+      let under: { readonly checkpoint: SignedCheckpoint; readonly collected: RangeRoots } | undefined;
+      const finding = await verify(stream, (checkpoint) => {
+        const collected = new RangeRoots(rangesOf(checkpoint.size));
+        under = { checkpoint, collected };
+        return collected;
+      });
+      return finding ?? (under && { checkpoint: under.checkpoint, roots: under.collected.roots(sha256) });
     },
     start(background, intervalMs = 250) {
       const sealing = background.soon("audit seal", RETRY_MS, async () => {

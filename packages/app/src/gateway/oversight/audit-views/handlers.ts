@@ -1,7 +1,8 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { notFound, timestamp } from "@seneschal/core/keys";
-import { type AuditRecord, ownOrganization } from "../../ground/index.ts";
+import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
+import { consistencyRanges, inclusionRanges, type LeafRange } from "@seneschal/crypto/merkle";
+import { type AuditRecord, auditLeaf, ownOrganization } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { download } from "./export.ts";
 import { auditFigures } from "./figures.ts";
@@ -16,6 +17,8 @@ type Routes = Pick<
   | "exportAudit"
   | "verifyAudit"
   | "auditCheckpoint"
+  | "auditProof"
+  | "auditConsistency"
   | "listActivity"
   | "exportActivity"
 >;
@@ -64,6 +67,30 @@ function activity({ event }: AuditRecord) {
   return { id, timestamp: at, event_type, actor, workspace, result, summary: `${actor}: ${event_type}${where} (${result})` };
 }
 
+/** An event of the caller's organisation: no other's is told from one that is not there. */
+async function ownRecord({ store }: PartnerServices, { org }: Principal, id: string): Promise<AuditRecord> {
+  const { items } = await store.list("audit", "by_id", [id], { limit: 1 });
+  const record = items[0]?.doc as unknown as AuditRecord | undefined;
+  if (record === undefined || record.stream !== org) throw notFound("audit event");
+  return record;
+}
+
+/** A size of the log that is signed and has at least so many events. */
+function requireSize(field: string, asked: number, [least, signed]: readonly [number, number]): void {
+  if (asked < least || asked > signed) throw invalidField(field, `expected a size from ${least} to ${signed}`);
+}
+
+/** Roots that only a whole log has. */
+async function rootsOf({ audit }: PartnerServices, org: string, rangesOf: (size: number) => readonly LeafRange[]) {
+  const proven = await audit.roots(org, rangesOf);
+  if (proven === undefined) throw notFound("checkpoint");
+  if (!("flaw" in proven)) return proven;
+  const { flaw, sequence } = proven;
+  throw refusal("STATE_CONFLICT", "the audit log is not whole: nothing is proven by it", { flaw, sequence });
+}
+
+const base64 = (hash: Uint8Array): string => Buffer.from(hash).toString("base64");
+
 export const auditHandlers: Handlers<Routes, PartnerServices> = {
   async listAudit(services, { principal, query }) {
     const { org_id, workspace, event_type, actor, since, until, limit, offset } = query;
@@ -74,9 +101,7 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
   },
 
   async getAuditEvent(services, { principal, params }) {
-    const { items } = await services.store.list("audit", "by_id", [params.id], { limit: 1 });
-    const record = items[0]?.doc as unknown as AuditRecord | undefined;
-    if (record === undefined || record.stream !== principal.org) throw notFound("audit event");
+    const record = await ownRecord(services, principal, params.id);
     const [event] = await presentEvents(services.store, [record], sha256(services));
     if (event === undefined) throw notFound("audit event");
     return event;
@@ -122,6 +147,34 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
     const checkpoint = await services.audit.checkpoint(principal.org);
     if (checkpoint === undefined) throw notFound("checkpoint");
     return { org_id: principal.org, ...checkpoint };
+  },
+
+  async auditProof(services, { principal, params, query }) {
+    const record = await ownRecord(services, principal, params.id);
+    const index = record.stream_seq - 1;
+    let size = 0;
+    const { checkpoint, roots } = await rootsOf(services, principal.org, (signed) => {
+      size = query.size ?? signed;
+      requireSize("size", size, [index + 1, signed]);
+      return [{ from: 0, to: size }, ...inclusionRanges(index, size)];
+    });
+    const [root = "", ...proof] = roots.map(base64);
+    const data_hash = Buffer.from(auditLeaf(record, sha256(services))).toString("hex");
+    const { note, public_key } = checkpoint;
+    return { org_id: principal.org, id: params.id, data_hash, index, size, root, proof, note, public_key };
+  },
+
+  async auditConsistency(services, { principal, query: { first, second: asked } }) {
+    let second = 0;
+    const { checkpoint, roots } = await rootsOf(services, principal.org, (signed) => {
+      second = asked ?? signed;
+      requireSize("second", second, [1, signed]);
+      requireSize("first", first, [1, second]);
+      return [{ from: 0, to: first }, { from: 0, to: second }, ...consistencyRanges(first, second)];
+    });
+    const [first_root = "", second_root = "", ...proof] = roots.map(base64);
+    const { note, public_key } = checkpoint;
+    return { org_id: principal.org, first, second, first_root, second_root, proof, note, public_key };
   },
 
   async listActivity(services, { principal, query }) {
