@@ -24,13 +24,13 @@ import {
 import { verifyRecords } from "./verify.ts";
 
 /** A checkpoint as it is handed out: the root of its note, and the key that signed it, base64. */
-export interface SignedCheckpoint extends StoredCheckpoint {
+interface SignedCheckpoint extends StoredCheckpoint {
   readonly root: string;
   readonly public_key: string;
 }
 
 /** Roots over ranges of a log's leaves, and the checkpoint that they were found under. */
-export interface ProvenRoots {
+interface ProvenRoots {
   readonly checkpoint: SignedCheckpoint;
   readonly roots: readonly Uint8Array[];
 }
