@@ -48,9 +48,9 @@ it("a key is made for its owner, and refused by every mode that lets the world i
   for (let bits = 0; bits < 0o100; bits += 1) {
     for (const key of [path, signing]) chmodSync(key, 0o600 | bits);
     const refused = (bits & 0o027) !== 0;
-    for (const open of [requirePrivateKey(path), openSigningKey(signing)]) {
-      if (refused) await expect(open).rejects.toMatchObject({ code: "config_invalid" });
-      else await open;
+    for (const open of [() => requirePrivateKey(path), () => openSigningKey(signing)]) {
+      if (refused) await expect(open()).rejects.toMatchObject({ code: "config_invalid" });
+      else await open();
     }
   }
 });

@@ -80,13 +80,13 @@ test("a key for a prefix reaches what begins so, as source and as target, key by
     ...["done", "done", denied, denied, denied],
   ]);
   for (const work of [
-    client.send(new sdk.ListBucketsCommand({})),
-    client.send(new sdk.HeadBucketCommand({ Bucket })),
-    client.send(new sdk.GetBucketPolicyCommand({ Bucket })),
-    client.send(new sdk.DeleteBucketCommand({ Bucket })),
-    client.send(new sdk.CreateBucketCommand({ Bucket: "in" })),
+    () => client.send(new sdk.ListBucketsCommand({})),
+    () => client.send(new sdk.HeadBucketCommand({ Bucket })),
+    () => client.send(new sdk.GetBucketPolicyCommand({ Bucket })),
+    () => client.send(new sdk.DeleteBucketCommand({ Bucket })),
+    () => client.send(new sdk.CreateBucketCommand({ Bucket: "in" })),
   ])
-    expect(await failure(work)).toMatch(/^403/);
+    expect(await failure(work())).toMatch(/^403/);
 });
 
 test("a key for a bucket has it whole, settings too, and no other, whatever policies say", async () => {
