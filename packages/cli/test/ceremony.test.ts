@@ -158,6 +158,20 @@ describe("a root key by the command line", () => {
   it("the audit log verifies, and lists what was done", async () => {
     const verified = await call(["audit", "verify"]);
     expect([verified.code, verified.json()["valid"]]).toEqual([0, true]);
+    await run(["audit", "witness-key", "--name", "w.example", "--out", "witness.pem"], scriptedHost({ cwd: dev.dir }));
+    const witness = ["audit", "witness", "acme.checkpoint", "--witness-key", "witness.pem", "--name", "w.example"];
+    const [first, second] = [await call(witness), await call(witness)];
+    expect([first.code, second.code], first.lines.join()).toEqual([0, 0]);
+    expect([first.json()["growth"], second.json()["growth"]]).toEqual(["first", expect.stringMatching(/^(same|grown)$/)]);
+    const since = await call([
+      "audit",
+      "verify",
+      "--checkpoint",
+      "acme.checkpoint",
+      "--witness",
+      String(second.json()["witness"]),
+    ]);
+    expect([since.code, since.json()["valid"]], since.lines.join()).toEqual([0, true]);
     const listed = await call(["audit", "list", "--limit", "5"]);
     expect((listed.json()["events"] as unknown[]).length).toBe(5);
   });

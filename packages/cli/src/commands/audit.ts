@@ -1,11 +1,14 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { acceptGap } from "@seneschal/app";
+import { CodedError } from "@seneschal/core";
 import { exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import { readConfig } from "../read-config.ts";
+import { readText } from "../read-file.ts";
 import { version } from "../version.ts";
 import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
+import { addWitness, type Proven, provenSince, trouble } from "./audit-witness.ts";
 
 type Gaps = readonly { readonly first: number; readonly last: number }[];
 
@@ -15,19 +18,35 @@ function butFor(gaps: Gaps): string {
   return texts.length === 0 ? "" : `, but for accepted gaps: ${texts.join(", ")}`;
 }
 
+function provenText({ size, cosigned }: Proven): string {
+  const by = Object.entries(cosigned).map(([name, time]) => `, as ${name} had seen it at ${time}`);
+  return `proven here: it goes on from the ${size} events of the checkpoint${by.join("")}`;
+}
+
 /** `seneschal audit ...`; `verify` and `accept-gap` end with 1 when the log is not whole. */
 export const addAudit: AddCommand = (program, { host, result, exit }) => {
   const audit = program.command("audit").description("the audit log of the caller's organisation");
   withConnection(audit.command("verify").description("prove that no event was edited, removed, reordered or cut off"))
     .option("--since <time>", "RFC 3339")
     .option("--until <time>", "RFC 3339")
-    .action(async (options: ConnectionOptions & { since?: string; until?: string }) => {
-      const { since, until } = options;
+    .option("--checkpoint <file>", "a checkpoint that was kept elsewhere, from which the log must go on")
+    .option("--witness <key...>", "verifier keys of witnesses that must have cosigned it")
+    .action(async (options: ConnectionOptions & { since?: string; until?: string; checkpoint?: string; witness?: string[] }) => {
+      const { since, until, checkpoint: file, witness = [] } = options;
+      if (file === undefined && witness.length > 0) throw new CodedError("usage", "--witness is of a --checkpoint");
       const range = { ...(since === undefined ? {} : { since }), ...(until === undefined ? {} : { until }) };
-      const verdict = await connect(host, options, (gateway) => gateway.verifyAudit({ body: range }));
-      result(verdict, verdict.valid ? `the log is whole${butFor(verdict.accepted_gaps)}` : "THE LOG IS NOT WHOLE");
-      if (!verdict.valid) exit(exitCode.no);
+      const kept = file === undefined ? undefined : { file, note: await readText(host, file) };
+      const { proven, ...verdict } = await connect(host, options, async (gateway) => ({
+        ...(await gateway.verifyAudit({ body: range })),
+        proven: kept && (await provenSince(gateway, kept, witness)),
+      }));
+      const wrong = proven && trouble[proven.growth];
+      const whole = verdict.valid ? `the log is whole${butFor(verdict.accepted_gaps)}` : "THE LOG IS NOT WHOLE";
+      const judged = proven === undefined ? [] : [wrong ?? provenText(proven)];
+      result({ ...verdict, ...(proven === undefined ? {} : { proven }) }, [whole, ...judged].join("\n"));
+      if (!verdict.valid || wrong !== undefined) exit(exitCode.no);
     });
+  addWitness(audit, { host, result, exit });
   audit
     .command("accept-gap")
     .description("accept that events of the whole instance's log are gone for good, while the gateway is stopped")

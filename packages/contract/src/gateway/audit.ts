@@ -120,7 +120,10 @@ export const auditRoutes = {
     summary: "The newest signed checkpoint of the organisation's log, for witnesses",
     extension: true,
     reply: z
-      .object({ org_id: organizationId, size: z.int(), root: z.string(), note: z.string(), public_key: z.string() })
+      .object({
+        ...{ org_id: organizationId, size: z.int(), root, ...signedNote },
+        verifier_key: z.string().meta({ description: "public_key as a verifier key of C2SP signed-note" }),
+      })
       .meta({ id: "AuditCheckpoint" }),
   },
   auditProof: {

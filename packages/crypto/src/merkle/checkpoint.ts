@@ -124,9 +124,36 @@ export function verifyNote(note: string, keys: readonly NoteKey[]): VerifiedNote
   return { text, signedBy, cosignedAt };
 }
 
-/** The verifier key in the note format's own text: `name+keyid+base64(0x01 || public key)`. */
+/** The verifier key of a log in the note format's own text: `name+keyid+base64(0x01 || public key)`. */
 export function noteVerifierKey(key: NoteKey): string {
-  return `${key.name}+${hex(keyId(key, ED25519))}+${base64(concat(Uint8Array.of(ED25519), key.publicKey))}`;
+  return verifierKeyText(key, ED25519);
+}
+
+/** The verifier key of a witness (C2SP tlog-cosignature): `name+keyid+base64(0x04 || public key)`. */
+export function witnessVerifierKey(key: NoteKey): string {
+  return verifierKeyText(key, COSIGNATURE);
+}
+
+/**
+ * Reads a verifier key, and says whose kind of signature it verifies: a log's over notes, a witness's over checkpoints of others. Throws
+ * `log_invalid`, also for a key id that is not the key's.
+ */
+export function parseVerifierKey(text: string): { readonly key: NoteKey; readonly signs: "notes" | "cosignatures" } {
+  const [, name = "", encoded = ""] = /^([^\s+]+)\+[0-9a-f]{8}\+(\S+)$/.exec(text) ?? [];
+  try {
+    const bytes = fromBase64(encoded);
+    const key = { name, publicKey: bytes.slice(1) };
+    if (bytes.length === 33 && [ED25519, COSIGNATURE].includes(bytes[0] as number))
+      if (verifierKeyText(key, bytes[0] as number) === text)
+        return { key, signs: bytes[0] === ED25519 ? "notes" : "cosignatures" };
+  } catch (cause) {
+    throw cryptoError("log_invalid", "not a verifier key", {}, cause);
+  }
+  throw cryptoError("log_invalid", "not a verifier key");
+}
+
+function verifierKeyText(key: NoteKey, algorithm: number): string {
+  return `${key.name}+${hex(keyId(key, algorithm))}+${base64(concat(Uint8Array.of(algorithm), key.publicKey))}`;
 }
 
 /** First four bytes of SHA-256(name || "\n" || algorithm || key). */

@@ -7,11 +7,13 @@ import {
   cosignNote,
   emptyRoot,
   inclusionRanges,
+  judgeGrowth,
   leafHash,
   MerkleTree,
   nodeHash,
   noteVerifierKey,
   parseCheckpoint,
+  parseVerifierKey,
   rangeNodes,
   signNote,
   verifyConsistency,
@@ -19,6 +21,7 @@ import {
   verifyNote,
   verifySubtreeConsistency,
   verifySubtreeInclusion,
+  witnessVerifierKey,
 } from "@seneschal/crypto/merkle";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -230,6 +233,43 @@ describe("signed notes (C2SP)", () => {
     expect(noteVerifierKey({ name: "sum.golang.org", publicKey: Uint8Array.from(golang) })).toBe(
       "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8",
     );
+  });
+
+  test("a verifier key is read as it was written, a log's and a witness's apart, and no changed character of it is", () => {
+    for (const [text, signs] of [
+      [noteVerifierKey(key), "notes"],
+      [witnessVerifierKey(key), "cosignatures"],
+    ] as const) {
+      expect(parseVerifierKey(text)).toEqual({ key, signs });
+      for (let i = 0; i < text.length; i++) {
+        const changed = `${text.slice(0, i)}${text[i] === "f" ? "e" : "f"}${text.slice(i + 1)}`;
+        expect(() => parseVerifierKey(changed), changed).toThrow(expect.objectContaining({ code: "log_invalid" }));
+      }
+    }
+    for (const text of ["", "a", "a+b", `${noteVerifierKey(key)}=`, `${noteVerifierKey(key)}\n`])
+      expect(() => parseVerifierKey(text), text).toThrow(expect.objectContaining({ code: "log_invalid" }));
+  });
+
+  test("a witness signs only what goes on from what it kept: every two sizes, every flipped bit of a proof, another log", () => {
+    const at = (size: number) => ({ origin: "o", size, root: roots[size]! });
+    expect(judgeGrowth(undefined, at(7), [])).toBe("first");
+    for (let kept = 0; kept <= 24; kept++) {
+      for (let size = 0; size <= 24; size++) {
+        const proof = kept <= size ? tree.consistencyProof(kept, size) : [];
+        const expected = size < kept ? "put_back" : size === kept ? "same" : "grown";
+        expect(judgeGrowth(at(kept), at(size), proof)).toBe(expected);
+        const other = { ...at(size), root: roots[size + 1]! };
+        if (kept > 0 && size >= kept) expect(judgeGrowth(at(kept), other, proof)).toBe(size === kept ? "forked" : "unproven");
+      }
+    }
+    const proof = tree.consistencyProof(7, 20);
+    for (let bit = 0; bit < proof.length * 256; bit += 5) {
+      const flipped = proof.map((hash) => Uint8Array.from(hash));
+      flipped[bit >> 8]![(bit & 255) >> 3]! ^= 1 << (bit & 7);
+      expect(judgeGrowth(at(7), at(20), flipped)).toBe("unproven");
+    }
+    const log_invalid = expect.objectContaining({ code: "log_invalid" });
+    expect(() => judgeGrowth(at(7), { ...at(20), origin: "p" }, proof)).toThrow(log_invalid);
   });
 
   test("any changed character of the text spoils the note", async () => {

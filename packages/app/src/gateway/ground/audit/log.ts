@@ -1,7 +1,7 @@
 import type { Logger } from "@seneschal/adapters/logging";
 import { CodedError, isCoded } from "@seneschal/core";
 import type { CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
-import { type LeafRange, type NoteKey, type Sha256, signNote } from "@seneschal/crypto/merkle";
+import { type LeafRange, type NoteKey, noteVerifierKey, type Sha256, signNote } from "@seneschal/crypto/merkle";
 import type { Background, Due } from "../../../platform/background.ts";
 import { base64 } from "../bytes.ts";
 import { reader } from "../store/reader.ts";
@@ -27,6 +27,8 @@ import { verifyRecords } from "./verify.ts";
 interface SignedCheckpoint extends StoredCheckpoint {
   readonly root: string;
   readonly public_key: string;
+  /** The same as the text of C2SP signed-note. */
+  readonly verifier_key: string;
 }
 
 /** Roots over ranges of a log's leaves, and the checkpoint that they were found under. */
@@ -78,9 +80,9 @@ interface Needs {
 /** After a seal that failed. */
 const RETRY_MS = 10_000;
 
-function signedBy({ publicKey }: NoteKey, stored: StoredCheckpoint): SignedCheckpoint {
+function signedBy(key: NoteKey, stored: StoredCheckpoint): SignedCheckpoint {
   const [, , root = ""] = stored.note.split("\n");
-  return { ...stored, root, public_key: base64(publicKey) };
+  return { ...stored, root, public_key: base64(key.publicKey), verifier_key: noteVerifierKey(key) };
 }
 
 /** The audit log of one instance. */

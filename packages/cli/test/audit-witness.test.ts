@@ -1,0 +1,162 @@
+import { generateKeyPairSync, sign } from "node:crypto";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { base64 } from "@seneschal/crypto";
+import {
+  checkpointText,
+  MerkleTree,
+  type NoteKey,
+  noteVerifierKey,
+  parseVerifierKey,
+  signNote,
+  verifyNote,
+} from "@seneschal/crypto/merkle";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { run } from "../src/run.ts";
+import { scriptedHost } from "./scripted-host.ts";
+
+/** Whoever runs a log, and may lie about it. */
+interface Log {
+  tree: MerkleTree;
+  key: { readonly note: NoteKey; readonly sign: (message: Uint8Array) => Uint8Array };
+  /** Said in place of a proof. */
+  proof?: string[];
+}
+
+function newKey(): Log["key"] {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const { x = "" } = publicKey.export({ format: "jwk" });
+  const note = { name: "seneschal-audit", publicKey: new Uint8Array(Buffer.from(x, "base64url")) };
+  return { note, sign: (message) => sign(null, message, privateKey) };
+}
+
+function treeOf(...entries: readonly number[]): MerkleTree {
+  const tree = new MerkleTree();
+  for (const entry of entries) tree.append(Uint8Array.of(entry));
+  return tree;
+}
+
+describe("a witness of an audit log", () => {
+  let dir: string;
+  let url: string;
+  let server: Server;
+  let log: Log;
+  let witness: string;
+
+  const answer = async (path: URL): Promise<object> => {
+    const { tree, key } = log;
+    const text = checkpointText({ origin: "seneschal.audit/i/acme", size: tree.size, root: tree.root() });
+    const note = await signNote(text, key.note, key.sign);
+    const signed = { org_id: "acme", note, public_key: base64(key.note.publicKey), verifier_key: noteVerifierKey(key.note) };
+    if (path.pathname === "/api/v1/audit/checkpoint") return { size: tree.size, root: base64(tree.root()), ...signed };
+    if (path.pathname === "/api/v1/audit/verify")
+      return { valid: true, since: null, until: null, flaw: null, sequence: null, accepted_gaps: [] };
+    const [first, second] = [Number(path.searchParams.get("first")), Number(path.searchParams.get("second"))];
+    const roots = { first_root: base64(tree.root(first)), second_root: base64(tree.root(second)) };
+    return { first, second, ...roots, proof: log.proof ?? tree.consistencyProof(first, second).map(base64), ...signed };
+  };
+
+  const call = async (...args: readonly string[]) => {
+    const host = scriptedHost({ cwd: dir });
+    const code = await run([...args, "--json"], host);
+    return { code, told: host.json() };
+  };
+  const witnessed = (...more: readonly string[]) =>
+    call("audit", "witness", "acme.checkpoint", "--witness-key", "w.pem", "--name", "w.example", "--url", url, ...more);
+  const verified = (...more: readonly string[]) =>
+    call("audit", "verify", "--checkpoint", "acme.checkpoint", "--url", url, ...more);
+  const kept = () => readFile(join(dir, "acme.checkpoint"), "utf8");
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      void answer(new URL(request.url ?? "", "http://log")).then((body) => {
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), "witness-"));
+    log = { tree: treeOf(1, 2, 3, 4, 5), key: newKey() };
+    const made = await call("audit", "witness-key", "--name", "w.example", "--out", "w.pem");
+    witness = String(made.told["verifier_key"]);
+    expect([made.code, (await stat(join(dir, "w.pem"))).mode & 0o077]).toEqual([0, 0]);
+    return () => rm(dir, { recursive: true, force: true });
+  });
+
+  it("signs the log that it sees first, and from then on what goes on from there; verification says since when it is proven", async () => {
+    expect(await witnessed()).toMatchObject({ code: 0, told: { witnessed: true, growth: "first", size: 5, kept_size: null } });
+    const keys = [log.key.note, parseVerifierKey(witness).key];
+    expect(verifyNote(await kept(), keys)).toMatchObject({
+      signedBy: ["seneschal-audit"],
+      cosignedAt: { "w.example": expect.any(Number) },
+    });
+    expect(await witnessed()).toMatchObject({ code: 0, told: { growth: "same" } });
+    log.tree = treeOf(1, 2, 3, 4, 5, 6, 7, 8);
+    const proven = { growth: "grown", size: 5, cosigned: { "w.example": expect.stringMatching(/^20.*Z$/) } };
+    expect(await verified("--witness", witness)).toMatchObject({ code: 0, told: { valid: true, proven } });
+    expect(await witnessed()).toMatchObject({ code: 0, told: { growth: "grown", size: 8, kept_size: 5 } });
+    expect(verifyNote(await kept(), keys).text.split("\n")[1]).toBe("8");
+  });
+
+  it.each<[string, (before: Log) => Partial<Log>]>([
+    ["put_back", () => ({ tree: treeOf(1, 2, 3, 4) })],
+    ["forked", () => ({ tree: treeOf(1, 2, 9, 4, 5) })],
+    ["unproven", () => ({ tree: treeOf(1, 2, 9, 4, 5, 6) })],
+    ["unproven", () => ({ tree: treeOf(1, 2, 3, 4, 5, 6), proof: [] })],
+    ["other_key", () => ({ tree: treeOf(1, 2, 3, 4, 5, 6), key: newKey() })],
+  ])(
+    "signs nothing and keeps what it has when the log is %s, and verification against what was kept says no",
+    async (growth, lie) => {
+      await witnessed();
+      const before = await kept();
+      log = { ...log, ...lie(log) };
+      expect(await witnessed()).toMatchObject({ code: 1, told: { witnessed: false, growth } });
+      expect(await verified("--witness", witness)).toMatchObject({ code: 1, told: { valid: true, proven: { growth } } });
+      expect(await kept()).toBe(before);
+    },
+  );
+
+  it("takes another key than the expected one for no log of that name, at the first time too, and keeps nothing of it", async () => {
+    expect(await witnessed("--log-key", noteVerifierKey(newKey().note))).toMatchObject({
+      code: 1,
+      told: { growth: "other_key" },
+    });
+    await expect(kept()).rejects.toMatchObject({ code: "ENOENT" });
+    expect(await witnessed("--log-key", noteVerifierKey(log.key.note))).toMatchObject({ code: 0 });
+  });
+
+  it("goes on from no file but its own, and verification from none that lacks an asked cosignature", async () => {
+    await witnessed();
+    const note = await kept();
+    for (const [other, what] of [
+      [note.split("\n").slice(0, -2).join("\n").concat("\n"), "without its cosignature"],
+      [note.replace("\n5\n", "\n4\n"), "changed"],
+      ["", "empty"],
+    ]) {
+      await writeFile(join(dir, "acme.checkpoint"), other as string);
+      expect(await witnessed(), what).toMatchObject({ code: 2, told: { error: { code: "file_invalid" } } });
+      expect(await verified("--witness", witness), what).toMatchObject({ code: 2, told: { error: { code: "file_invalid" } } });
+    }
+    for (const key of ["no key", noteVerifierKey(log.key.note)]) {
+      await writeFile(join(dir, "acme.checkpoint"), note);
+      expect(await verified("--witness", key), key).toMatchObject({ code: 2, told: { error: { code: "usage" } } });
+    }
+    expect(await call("audit", "verify", "--witness", witness, "--url", url)).toMatchObject({ code: 2 });
+  });
+
+  it("is refused a key that is none, a name that no note can carry, and a second key in the first one's place", async () => {
+    await writeFile(join(dir, "none.pem"), "none");
+    const as = (key: string, name: string) => call("audit", "witness", "c", "--witness-key", key, "--name", name, "--url", url);
+    expect(await as("none.pem", "w")).toMatchObject({ code: 2, told: { error: { code: "file_invalid" } } });
+    expect(await as("w.pem", "a b")).toMatchObject({ code: 2 });
+    expect(await call("audit", "witness-key", "--name", "w", "--out", "w.pem")).toMatchObject({
+      ...{ code: 2, told: { error: { code: "file_exists" } } },
+    });
+  });
+});
