@@ -1,13 +1,14 @@
-import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { CodedError } from "@seneschal/core";
+import { createFile, syncDirectoryOf } from "./durable-file.ts";
 import type { Host } from "./host.ts";
 
-/** Writes a new file that its owner alone can read; never over one that is there (`file_exists`). */
+/** Writes a new file that its owner alone can read, through to the disk: what it holds is nowhere else. Never over one that is there (`file_exists`). */
 export async function writeSecret(host: Host, path: string, text: string): Promise<string> {
   const full = resolve(host.cwd, path);
   try {
-    await writeFile(full, text, { mode: 0o600, flag: "wx" });
+    await createFile(full, Buffer.from(text), 0o600);
+    await syncDirectoryOf(full);
   } catch (error) {
     if ((error as { code?: unknown }).code === "EEXIST") throw new CodedError("file_exists", `${path} exists already`);
     throw new CodedError("file_unwritable", `${path} cannot be written`, {}, error);

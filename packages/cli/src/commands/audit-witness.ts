@@ -17,10 +17,10 @@ import {
 } from "@seneschal/crypto/merkle";
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "../command-context.ts";
+import { replaceFile } from "../durable-file.ts";
 import { exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import { readBytes, readIfThere } from "../read-file.ts";
-import { replaceFile } from "../replace-file.ts";
 import { writeSecret } from "../write-secret.ts";
 
 /** `seneschal audit witness-key` and `audit witness`: somebody elsewhere who remembers how far a log had come, and signs it (C2SP tlog-cosignature). */

@@ -26,10 +26,10 @@ import {
 import { crkToJson } from "@seneschal/crypto/threshold";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
+import { replaceFile } from "../durable-file.ts";
 import { exitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { readBytes, readIfThere, readJson } from "../read-file.ts";
-import { replaceFile } from "../replace-file.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeSecret } from "../write-secret.ts";
 import type { AddCommand } from "./add-command.ts";
