@@ -24,6 +24,8 @@ interface Log {
   key: { readonly note: NoteKey; readonly sign: (message: Uint8Array) => Uint8Array };
   /** Said in place of a proof. */
   proof?: string[];
+  /** As the other service answers. */
+  governance?: true;
 }
 
 function newKey(): Log["key"] {
@@ -51,12 +53,26 @@ describe("a witness of an audit log", () => {
     const text = checkpointText({ origin: "seneschal.audit/i/acme", size: tree.size, root: tree.root() });
     const note = await signNote(text, key.note, key.sign);
     const signed = { org_id: "acme", note, public_key: base64(key.note.publicKey), verifier_key: noteVerifierKey(key.note) };
+    if (log.governance) return ofGovernance(path, signed);
     if (path.pathname === "/api/v1/audit/checkpoint") return { size: tree.size, root: base64(tree.root()), ...signed };
     if (path.pathname === "/api/v1/audit/verify")
       return { valid: true, since: null, until: null, flaw: null, sequence: null, accepted_gaps: [] };
     const [first, second] = [Number(path.searchParams.get("first")), Number(path.searchParams.get("second"))];
     const roots = { first_root: base64(tree.root(first)), second_root: base64(tree.root(second)) };
     return { first, second, ...roots, proof: log.proof ?? tree.consistencyProof(first, second).map(base64), ...signed };
+  };
+
+  const ofGovernance = ({ pathname, searchParams }: URL, signed: { note: string; verifier_key: string }): object => {
+    const { tree } = log;
+    const { note: checkpoint, verifier_key } = signed;
+    const state = { size: tree.size, root: base64(tree.root()) };
+    if (pathname === "/api/v1/audit/checkpoint")
+      return { ...state, checkpoint, verifier_key, timestamp: "2026-01-01T00:00:00.000Z" };
+    const verdict = { checkpoints: 1, first_bad_checkpoint: null, missing: 0, checked_client_checkpoint: false };
+    if (pathname === "/api/v1/audit/verify") return { valid: true, records: tree.size, root: state.root, ...verdict };
+    const [first, second] = [Number(searchParams.get("first")), Number(searchParams.get("second"))];
+    const roots = { first_root: base64(tree.root(first)), second_root: state.root };
+    return { first, second, ...roots, proof: tree.consistencyProof(first, second).map(base64) };
   };
 
   const call = async (...args: readonly string[]) => {
@@ -102,6 +118,21 @@ describe("a witness of an audit log", () => {
     expect(await verified("--witness", witness)).toMatchObject({ code: 0, told: { valid: true, proven } });
     expect(await witnessed()).toMatchObject({ code: 0, told: { growth: "grown", size: 8, kept_size: 5 } });
     expect(verifyNote(await kept(), keys).text.split("\n")[1]).toBe("8");
+  });
+
+  it("does the same for the log of data governance, which has no range", async () => {
+    log.governance = true;
+    const service = ["--service", "governance"];
+    expect(await witnessed(...service)).toMatchObject({ code: 0, told: { growth: "first", size: 5 } });
+    log.tree = treeOf(1, 2, 3, 4, 5, 6);
+    expect(await verified("--witness", witness, ...service)).toMatchObject({
+      code: 0,
+      told: { proven: { growth: "grown", size: 5 } },
+    });
+    expect(await witnessed(...service)).toMatchObject({ code: 0, told: { growth: "grown", size: 6 } });
+    log.tree = treeOf(1, 2, 3);
+    expect(await verified("--witness", witness, ...service)).toMatchObject({ code: 1, told: { proven: { growth: "put_back" } } });
+    expect(await verified(...service, "--since", "2026-01-01T00:00:00Z")).toMatchObject({ code: 2 });
   });
 
   it.each<[string, (before: Log) => Partial<Log>]>([

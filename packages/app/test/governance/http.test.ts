@@ -4,7 +4,7 @@ import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { governanceContract } from "@seneschal/contract/governance";
 import type { PolicyAnswer, PolicyEngine } from "@seneschal/core/ports";
 import { canonicalJson } from "@seneschal/crypto";
-import { verifyInclusion } from "@seneschal/crypto/merkle";
+import { verifyConsistency, verifyInclusion } from "@seneschal/crypto/merkle";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterEach, describe, expect, test } from "vitest";
 import { governanceSchema } from "../../src/governance/index.ts";
@@ -338,6 +338,32 @@ describe.each(servers)("data governance on %s", (_, serve) => {
     const { log_index: _, ...record } = proof.record;
     const leaf = canonicalJson({ ...record, user_id: proof.person.commitment });
     expect(proof.leaf).toBe(createHash("sha256").update(Buffer.of(0)).update(leaf).digest("base64"));
+  });
+
+  test("what was logged since a checkpoint was kept is proven to go on from it; a size that is not there is refused by name", async () => {
+    await start();
+    const at = (query: string) => rig.call("reader", "GET", `/api/v1/audit/checkpoint/consistency?${query}`);
+    const log = () => rig.call("judge", "POST", "/api/v1/classify", { query: "SELECT 1", context: {} });
+    for (let entry = 0; entry < 3; entry += 1) await log();
+    const kept = (await rig.call("reader", "GET", "/api/v1/audit/checkpoint")).body;
+    await log();
+    const { status, body } = await at(`first=${kept.size}`);
+    const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
+    expect([status, body.first, body.first_root]).toEqual([200, kept.size, kept.root]);
+    const claim = { oldSize: body.first, newSize: body.second, oldRoot: bytes(kept.root), newRoot: bytes(body.second_root) };
+    expect(verifyConsistency({ ...claim, proof: body.proof.map(bytes) })).toBe(true);
+    const another = { ...claim, oldRoot: bytes(body.second_root), proof: body.proof.map(bytes) };
+    expect([body.first < body.second, verifyConsistency(another)]).toEqual([true, false]);
+    for (const [query, field] of [
+      ["first=1000000", "first"],
+      ["first=1&second=1000000", "second"],
+      ["first=2&second=1", "first"],
+      ["first=0", "first"],
+      ["", "first"],
+    ] as const) {
+      const refused = await at(query);
+      expect([query, refused.status, refused.body.error.details.field]).toEqual([query, 400, field]);
+    }
   });
 
   test("a person can be erased from the log: no record names them any more, every proof still holds", async () => {

@@ -1,7 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { resolve } from "node:path";
-import type { Client } from "@seneschal/contract";
-import type { GatewayContract } from "@seneschal/contract/gateway";
 import { CodedError } from "@seneschal/core";
 import { fromBase64 } from "@seneschal/crypto";
 import {
@@ -16,10 +14,10 @@ import {
   witnessVerifierKey,
 } from "@seneschal/crypto/merkle";
 import { type Command, InvalidArgumentError } from "commander";
+import { type AuditLog, connectLog, type LogOptions, withLog } from "../audit-log.ts";
 import type { CommandContext } from "../command-context.ts";
 import { replaceFile } from "../durable-file.ts";
 import { exitCode } from "../exit-code.ts";
-import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import { readBytes, readIfThere } from "../read-file.ts";
 import { writeSecret } from "../write-secret.ts";
 
@@ -35,19 +33,17 @@ export function addWitness(audit: Command, { host, result, exit }: CommandContex
       const file = await writeSecret(host, options.out, privateKey.export({ type: "pkcs8", format: "pem" }).toString());
       result({ key_file: file, verifier_key: witnessVerifierKey(witnessOf(options.name, privateKey)) });
     });
-  withConnection(
-    audit.command("witness").description("see that the log goes on from where it was seen last, and sign where it is"),
-  )
+  withLog(audit.command("witness").description("see that the log goes on from where it was seen last, and sign where it is"))
     .argument("<checkpoint>", "the file that keeps the cosigned checkpoint from one time to the next; made at the first")
     .requiredOption("--witness-key <file>", "the witness's private key, Ed25519, PEM")
     .requiredOption("--name <name>", "the witness's name", keyName)
     .option("--log-key <key>", "the log's verifier key; default: at the first time whatever the log says, then the same")
-    .action(async (file: string, options: ConnectionOptions & { witnessKey: string; name: string; logKey?: string }) => {
+    .action(async (file: string, options: LogOptions & { witnessKey: string; name: string; logKey?: string }) => {
       const secret = ed25519Of(await readBytes(host, options.witnessKey), options.witnessKey);
       const witness = witnessOf(options.name, secret);
       const before = (await readIfThere(host, file))?.toString("utf8");
       const kept = before === undefined ? undefined : { note: before, file };
-      const seen = await connect(host, options, (gateway) => lookAgain(gateway, kept, [witness], options.logKey));
+      const seen = await connectLog(host, options, (log) => lookAgain(log, kept, [witness], options.logKey));
       const { growth, size, keptSize } = seen;
       const told = { growth, size, kept_size: keptSize ?? null, log_key: seen.logKey, witness: witnessVerifierKey(witness) };
       const wrong = trouble[growth];
@@ -78,12 +74,12 @@ export interface Proven {
 
 /** Whether a log goes on from a checkpoint that was kept, and that all these witnesses have cosigned. Throws `file_invalid` for one that they have not. */
 export async function provenSince(
-  gateway: Client<GatewayContract>,
+  log: AuditLog,
   kept: { readonly note: string; readonly file: string },
   witnesses: readonly string[],
 ): Promise<Proven> {
   const keys = witnesses.map(witnessKey);
-  const { growth, keptSize = 0, cosignedAt } = await lookAgain(gateway, kept, keys);
+  const { growth, keptSize = 0, cosignedAt } = await lookAgain(log, kept, keys);
   const times = Object.entries(cosignedAt).map(([name, seconds]) => [name, new Date(seconds * 1000).toISOString()]);
   return { growth, size: keptSize, cosigned: Object.fromEntries(times) };
 }
@@ -109,12 +105,12 @@ interface Seen {
 
 /** The log as it is now, judged by a checkpoint that was kept, which its own key and all the witnesses have signed. */
 async function lookAgain(
-  gateway: Client<GatewayContract>,
+  log: AuditLog,
   kept: { readonly note: string; readonly file: string } | undefined,
   witnesses: readonly NoteKey[],
   expectedKey?: string,
 ): Promise<Seen> {
-  const { note, verifier_key: logKey } = await gateway.auditCheckpoint({});
+  const { note, verifierKey: logKey } = await log.checkpoint();
   const { key } = parseVerifierKey(logKey);
   const offered = parseCheckpoint(verifyNote(note, [key]).text);
   const now = { size: offered.size, note, logKey };
@@ -127,8 +123,7 @@ async function lookAgain(
     if (cosignedAt[name] === undefined) throw new CodedError("file_invalid", `${kept?.file} has no cosignature of ${name}`);
   const checkpoint = parseCheckpoint(verified.text);
   const [first, second] = [checkpoint.size, offered.size];
-  const query = { first: String(first), second: String(second) };
-  const proof = first > 0 && first < second ? (await gateway.auditConsistency({ query })).proof : [];
+  const proof = first > 0 && first < second ? await log.proof(first, second) : [];
   return { growth: judgeGrowth(checkpoint, offered, proof.map(fromBase64)), ...now, keptSize: first, cosignedAt };
 }
 

@@ -1,6 +1,7 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { acceptGap } from "@seneschal/app";
 import { CodedError } from "@seneschal/core";
+import { connectLog, type LogOptions, withLog } from "../audit-log.ts";
 import { exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import { readConfig } from "../read-config.ts";
@@ -13,7 +14,7 @@ import { addWitness, type Proven, provenSince, trouble } from "./audit-witness.t
 type Gaps = readonly { readonly first: number; readonly last: number }[];
 
 /** What verification says for ever of events that were accepted as gone. */
-function butFor(gaps: Gaps): string {
+function butFor(gaps: Gaps = []): string {
   const texts = gaps.map(({ first, last }) => (first === last ? `${first}` : `${first} to ${last}`));
   return texts.length === 0 ? "" : `, but for accepted gaps: ${texts.join(", ")}`;
 }
@@ -26,19 +27,19 @@ function provenText({ size, cosigned }: Proven): string {
 /** `seneschal audit ...`; `verify` and `accept-gap` end with 1 when the log is not whole. */
 export const addAudit: AddCommand = (program, { host, result, exit }) => {
   const audit = program.command("audit").description("the audit log of the caller's organisation");
-  withConnection(audit.command("verify").description("prove that no event was edited, removed, reordered or cut off"))
+  withLog(audit.command("verify").description("prove that no event was edited, removed, reordered or cut off"))
     .option("--since <time>", "RFC 3339")
     .option("--until <time>", "RFC 3339")
     .option("--checkpoint <file>", "a checkpoint that was kept elsewhere, from which the log must go on")
     .option("--witness <key...>", "verifier keys of witnesses that must have cosigned it")
-    .action(async (options: ConnectionOptions & { since?: string; until?: string; checkpoint?: string; witness?: string[] }) => {
+    .action(async (options: LogOptions & { since?: string; until?: string; checkpoint?: string; witness?: string[] }) => {
       const { since, until, checkpoint: file, witness = [] } = options;
       if (file === undefined && witness.length > 0) throw new CodedError("usage", "--witness is of a --checkpoint");
       const range = { ...(since === undefined ? {} : { since }), ...(until === undefined ? {} : { until }) };
       const kept = file === undefined ? undefined : { file, note: await readText(host, file) };
-      const { proven, ...verdict } = await connect(host, options, async (gateway) => ({
-        ...(await gateway.verifyAudit({ body: range })),
-        proven: kept && (await provenSince(gateway, kept, witness)),
+      const { proven, ...verdict } = await connectLog(host, options, async (log) => ({
+        ...(await log.verify(range)),
+        proven: kept && (await provenSince(log, kept, witness)),
       }));
       const wrong = proven && trouble[proven.growth];
       const whole = verdict.valid ? `the log is whole${butFor(verdict.accepted_gaps)}` : "THE LOG IS NOT WHOLE";

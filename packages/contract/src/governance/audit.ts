@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { flagParam, limitParam, MAX_PAGE, offsetParam, timeParam } from "../query.ts";
+import { flagParam, integerParam, limitParam, MAX_PAGE, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { auditRecord, time } from "./shapes.ts";
 
@@ -100,6 +100,25 @@ export const auditRoutes = {
       index: z.int(),
       size: z.int(),
       root: z.string(),
+      proof: z.array(z.string()),
+    }),
+    extension: true,
+  },
+  auditConsistency: {
+    ...guarded,
+    method: "GET",
+    path: "/api/v1/audit/checkpoint/consistency",
+    summary: "Proof that the log of one size begins with that of an earlier one (RFC 9162)",
+    query: z.strictObject({
+      first: integerParam(1, Number.MAX_SAFE_INTEGER),
+      second: integerParam(1, Number.MAX_SAFE_INTEGER).optional(),
+    }),
+    status: 200,
+    reply: z.strictObject({
+      first: z.int(),
+      second: z.int(),
+      first_root: z.string(),
+      second_root: z.string(),
       proof: z.array(z.string()),
     }),
     extension: true,

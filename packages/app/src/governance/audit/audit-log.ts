@@ -118,6 +118,16 @@ export class AuditLog {
     };
   }
 
+  /** How many records the log has, and the proof that its first `first` ones are unchanged in its first `second` ones, when it has so many. */
+  async consistency(stream: string, first: number, second?: number) {
+    const tree = await this.#tree(stream);
+    const { size } = tree;
+    const to = second ?? size;
+    if (first > to || to > size) return { size };
+    const proof = { first_root: textOf(tree.root(first)), second_root: textOf(tree.root(to)) };
+    return { size, proven: { first, second: to, ...proof, proof: tree.consistencyProof(first, to).map(textOf) } };
+  }
+
   /** Whoever counts or signs does so alone. */
   #inTurn(work: () => Promise<void>): Promise<void> {
     const done = this.#last.then(work, work);

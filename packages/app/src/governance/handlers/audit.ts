@@ -2,13 +2,20 @@ import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
 import type { JsonObject } from "@seneschal/core";
 import { type AuditFilter, type Log, pageAudit, type RecordWire, recordOf, scanAudit } from "../audit/query.ts";
-import { notFound } from "../fault.ts";
+import { invalid, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
 import { whoOf } from "../who.ts";
 
 type Routes = Pick<
   GovernanceContract,
-  "queryAudit" | "listAudit" | "verifyAudit" | "auditCheckpoint" | "auditProof" | "erasePerson" | "exportDecisionLog"
+  | "queryAudit"
+  | "listAudit"
+  | "verifyAudit"
+  | "auditCheckpoint"
+  | "auditProof"
+  | "auditConsistency"
+  | "erasePerson"
+  | "exportDecisionLog"
 >;
 
 /** Without a zone a time is UTC. */
@@ -68,6 +75,13 @@ export const auditHandlers: Handlers<Routes, GovernanceServices> = {
       person: { commitment, salt: salt ?? null },
       ...(await audit.proof(principal.org, doc["stream_seq"] as number, event)),
     };
+  },
+
+  async auditConsistency({ audit }, { principal, query: { first, second } }) {
+    const { size, proven } = await audit.consistency(principal.org, first, second);
+    if (proven !== undefined) return proven;
+    if (second !== undefined && second > size) throw invalid("second", `expected a size up to ${size}`);
+    throw invalid("first", `expected a size up to ${second ?? size}`);
   },
 
   async erasePerson({ store, persons }, input) {
