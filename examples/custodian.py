@@ -1,0 +1,258 @@
+"""A custodian of a root key in Python: keys, a seat or the witness's place in a ceremony, a password ceremony, signing (docs/custody.md, docs/signing.md).
+
+    python custodian.py new acme ada ada.keys                                  the passphrase is asked for, or is in PASSPHRASE
+    python custodian.py card ada.keys                                          prints the card; its fingerprint on standard error
+    python custodian.py act ceremony ada.keys ada.state [--join] [--confirm HASH] [--card FILE ...] [--held SHARE] [--share FILE]
+    python custodian.py seed CEREMONY 1                                        of a password ceremony of the gateway
+    python custodian.py open-share CRK 1 ada.share
+    python custodian.py sign SESSION ada.share
+
+The last three call a gateway: GATEWAY (its address), CA, CERT and KEY (files) in the environment. Variable time: shows the formats, and is no place
+for a share of a key that matters.
+"""
+import argparse, getpass, os, ssl, sys, time, urllib.request
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from custody import *
+
+def sha512(*parts): return int.from_bytes(hashlib.sha512(b"".join(parts)).digest(), "little") % L
+def scalar(n): return (n % L).to_bytes(32, "little")
+def number(data): return int.from_bytes(data, "little")
+def drawn(): return number(os.urandom(64)) % L
+def x25519(secret): return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+def passphrase(what="passphrase: "): return os.environ.get("PASSPHRASE") or getpass.getpass(what)
+
+def write(name, data, flags=os.O_TRUNC):
+    """Readable by its owner only, and on the disk before anything is said."""
+    with os.fdopen(os.open(name, os.O_WRONLY | os.O_CREAT | flags, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+def replace(name, data):
+    write(name + ".new", data)
+    os.replace(name + ".new", name)
+
+# Keys and card
+
+def xeddsa(secret, message):
+    clamped = bytearray(secret)
+    clamped[0] &= 0xF8
+    clamped[31] = clamped[31] & 0x7F | 0x40
+    k = number(clamped)
+    point = bytearray(encode(mul(k, BASE)))
+    if point[31] >> 7: k = -k
+    point[31] &= 0x7F
+    r = sha512(b"\xfe" + b"\xff" * 31, scalar(k), message, os.urandom(64))
+    commitment = encode(mul(r, BASE))
+    return commitment + scalar(r + sha512(commitment, bytes(point), message) * k)
+
+def new(args):
+    keys = os.urandom(64)
+    signing = Ed25519PrivateKey.from_private_bytes(keys[:32])
+    card = {"v": 1, "org_id": args.org, "custodian_id": args.name, "signing_key": text(signing.public_key().public_bytes_raw()), "agreement_key": text(x25519(keys[32:]))}
+    message = b"seneschal/custodian-card/v1\0" + jcs(card)
+    card["proofs"] = {"signing": text(signing.sign(message)), "agreement": text(xeddsa(keys[32:], message))}
+    assert is_name(args.org) and is_name(args.name) and card_holds(card)
+    kdf = {"name": "argon2id", "time": 3, "memory_kib": 65536, "parallelism": 4, "salt": text(os.urandom(16))}
+    file = {"format": "seneschal/custodian-key-file", "version": 1, "card": card, "kdf": kdf, "nonce": text(os.urandom(12))}
+    key = stretch(passphrase("new passphrase: "), kdf["salt"], kdf["time"], kdf["memory_kib"], kdf["parallelism"])
+    file["ciphertext"] = text(AESGCM(key).encrypt(b64(file["nonce"]), keys, b"seneschal/custodian-key-file/v1\0" + jcs(file)))
+    write(args.out, jcs(file) + b"\n", os.O_EXCL)
+
+def show_card(args):
+    card = json.load(open(args.keys))["card"]
+    print(jcs(card).decode())
+    print(fingerprint(card), file=sys.stderr)
+
+# A ceremony
+
+class Seat:
+    """What one custodian says in one ceremony, from a state that is kept sealed between turns."""
+    def __init__(self, keys, c, state, held):
+        self.keys, self.c, self.state, self.held = keys, c, state, held
+        self.seat, self.secret = state["seat"], b64(state["transport"])
+        self.polynomial = [int(k, 16) for k in state["polynomial"]]
+
+    def value(self, seat):
+        """f(seat), the constant term first."""
+        return sum(k * seat**power for power, k in enumerate(self.polynomial)) % L
+
+    def commitment(self):
+        points = [encode(mul(k, BASE)) for k in self.polynomial]
+        act = {"type": "commitment", "commitments": [text(p) for p in points]}
+        if self.c.old: return act
+        r = int(self.state["nonce"], 16)
+        commitment = encode(mul(r, BASE))
+        challenge = sha512(b"FROST-ED25519-SHA512-v1dkg", scalar(self.seat), points[0], commitment)
+        return {**act, "proof": text(commitment + scalar(r + challenge * self.polynomial[0]))}
+
+    def packages(self):
+        def package(to):
+            place = {"ceremony": self.c.name, "from": self.seat, "to": to, "transcript": self.c.round}
+            key = X25519PublicKey.from_public_bytes(self.c.joined[to])
+            return text(SUITE.encrypt(scalar(self.value(to)), key, b"seneschal/custody-package/v1\0" + jcs(place)))
+        return {"type": "packages", "sealed": [package(to) for to in range(1, self.c.total + 1) if to != self.seat]}
+
+    def received(self):
+        return {sender: self.c.dealt_value(sender, self.seat, self.secret) for sender in sorted(self.c.dealt) if sender != self.seat}
+
+    def next(self, confirm):
+        """The next thing to say, or None."""
+        c, seat = self.c, self.seat
+        mine = {"type": "join", "transport_key": text(x25519(self.secret))}
+        if seat in c.joined and text(c.joined[seat]) != mine["transport_key"]: sys.exit("somebody else acts with these keys, or the state was lost")
+        if c.status != "open" or time.time() > c.start["expires_at"]: return None
+        if not c.round: return mine if seat not in c.joined else self.commitment() if seat not in c.committed else None
+        if seat not in c.dealt: return self.packages()
+        if seat not in c.accepted:
+            wrong = next((sender for sender, value in self.received().items() if value is None), None)
+            if wrong: return {"type": "complaint", "against": wrong, "transport_secret": text(self.secret)}
+            return {"type": "accepted"} if len(c.dealt) == c.total else None
+        return confirmation("confirmation", c, confirm) if seat not in c.confirmed else None
+
+    def share(self):
+        """The envelope of the seat's share of the key that has become active."""
+        c, old = self.c, self.c.start.get("crk")
+        sums = c.old or [ZERO] * c.threshold
+        for points in c.committed.values(): sums = [add(p, q) for p, q in zip(sums, points)]
+        total = (sum(self.received().values()) + self.value(self.seat) + (self.held or 0)) % L
+        assert same(mul(total, BASE), at(sums, self.seat)), "the share is not one of the key"
+        broadcasts = [{"index": i, **without(c.acts[i], "type")} for i in sorted(c.acts)]
+        set_id = b64(old["set_id"]) if old else hashlib.sha256(jcs(broadcasts)).digest()[:16]
+        epoch = old["epoch"] + 1 if old else 1
+        body = b"SNS\1\2" + set_id + epoch.to_bytes(4, "big") + bytes([c.threshold, c.total, self.seat, 0, 32]) + scalar(total)
+        return body + hashlib.sha256(body).digest()[:8]
+
+def confirmation(kind, c, confirm):
+    if not c.transcript or confirm is None: return None
+    if confirm != c.transcript: sys.exit(f"THIS IS NOT THE TRANSCRIPT THAT THE OTHERS HAVE: nothing was confirmed; here: {c.transcript}")
+    return {"type": kind, "transcript": c.transcript, "public_key": c.public_key}
+
+def entry(keys, c, author, act):
+    unsigned = {"v": 1, "ceremony": c.name, "seq": len(c.hashes), "prev": c.hashes[-1], "at": int(time.time()), "author": author, "act": act}
+    signature = Ed25519PrivateKey.from_private_bytes(keys[:32]).sign(b"seneschal/custody-entry/v1\0" + jcs(unsigned))
+    return jcs({**unsigned, "signature": text(signature)}) + b"\n"
+
+def scan(name, known):
+    """The ceremony of a file that only people whose cards are known take part in, if any are named."""
+    data = open(name, "rb").read()
+    c = load(data)
+    if isinstance(c, dict): sys.exit(f"the transcript does not hold from entry {c['entry']} on: {c['reason']}")
+    if known and not {fingerprint(card) for card in c.cards} <= known: sys.exit("the ceremony is of people whose cards were not named")
+    acts = [(e["author"], e["act"]) for e in map(json.loads, data.splitlines())]
+    ids = [card["custodian_id"] for card in c.start["seats"]]
+    c.acts = {ids.index(author) + 1: act for author, act in acts if act["type"] == "commitment"}
+    return data, c
+
+def open_state(keys, c, name, join, signing_key):
+    purpose = "ceremony/" + c.name
+    if os.path.exists(name): return json.loads(open_own(keys, purpose, open(name, "rb").read()))
+    seat = next((i for i, card in enumerate(c.start["seats"], 1) if card["signing_key"] == signing_key), None)
+    if seat is None: sys.exit("these keys have no seat in the ceremony")
+    if seat in c.joined: sys.exit("the seat is taken, and its state is not here")
+    if not join: sys.exit("\n".join([f"threshold {c.threshold} of {c.total}", *map(fingerprint, c.cards), "add --join when this is as agreed"]))
+    polynomial = [0 if k == 0 and c.old else drawn() for k in range(c.threshold)]
+    return {"seat": seat, "seen": [], "transport": text(os.urandom(32)), "polynomial": [hex(k) for k in polynomial], "nonce": hex(drawn())}
+
+def act(args):
+    line = open(args.keys, "rb").read()
+    keys, card = open_key_file(line, passphrase()), json.loads(line)["card"]
+    known = {fingerprint(json.load(open(name))) for name in args.card or []}
+    held = number(envelope(args.held)[1]) if args.held else None
+    state = None
+    while True:
+        data, c = scan(args.transcript, known)
+        if fingerprint(card) == fingerprint(c.start["witness"]):
+            said = confirmation("witness", c, args.confirm) if c.status == "open" and not c.witnessed else None
+        else:
+            state = state or open_state(keys, c, args.state, args.join, card["signing_key"])
+            if c.hashes[: len(state["seen"])] != state["seen"]: sys.exit("NOT THE TRANSCRIPT THAT WAS SEEN BEFORE, or an older part of it")
+            if c.old and held is None: sys.exit("a refresh needs --held, the share of the key that is renewed")
+            state["seen"] = c.hashes
+            seat = Seat(keys, c, state, held)
+            said = seat.next(args.confirm)
+            aead, bound = own(keys, "ceremony/" + c.name)
+            nonce = os.urandom(12)
+            # Safe before a word is said: a seat without its last state has no part any more.
+            replace(args.state, b"\1" + nonce + aead.encrypt(nonce, json.dumps(state).encode(), bound))
+        if said is None: break
+        replace(args.transcript, data + entry(keys, c, card["custodian_id"], said))
+        print("said:", said["type"])
+    if c.status == "active" and state and args.share:
+        write(args.share, json.dumps({"index": seat.seat, "data": text(seat.share())}).encode() + b"\n", os.O_EXCL)
+        os.remove(args.state)
+    print(json.dumps({"status": c.status, "transcript": c.transcript, "blame": c.blame, "public_key": c.public_key}))
+
+# With a gateway
+
+def call(method, path, body=None):
+    tls = ssl.create_default_context(cafile=os.environ["CA"])
+    tls.load_cert_chain(os.environ["CERT"], os.environ["KEY"])
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(os.environ["GATEWAY"] + "/api/v1" + path, data, {"content-type": "application/json"}, method=method)
+    with urllib.request.urlopen(request, context=tls) as answer: return json.loads(answer.read() or b"null")
+
+def seed(args):
+    salt = text(os.urandom(16))
+    derived = stretch(passphrase("new password: "), salt, 3, 65536, 4)
+    kdf = {"time": 3, "memory": 65536, "threads": 4}
+    call("POST", f"/crk/generate-ceremony/{args.ceremony}/seed", {"index": args.index, "derived_key": text(derived), "salt": salt, "kdf_params": kdf})
+
+def fetch_share(args):
+    sealed = call("GET", f"/crk/shares/{args.crk}/{args.index}")
+    crk = call("GET", "/organizations")["organizations"][0]["crk"]
+    assert crk["id"] == args.crk, "not the organisation's root key"
+    data = open_share(sealed, passphrase("password: "), args.crk, crk["version"], args.index, crk["public_key"])
+    write(args.out, json.dumps({"index": args.index, "data": text(data)}).encode() + b"\n", os.O_EXCL)
+
+def envelope(name):
+    """Index and signing share of a share's file."""
+    data = b64(json.load(open(name))["data"])
+    assert data[:5] == b"SNS\1\2" and data[-8:] == hashlib.sha256(data[:-8]).digest()[:8], "no FROST share, or a damaged one"
+    return data[27], data[-40:-8]
+
+def sign(args):
+    """RFC 9591, FROST(Ed25519, SHA-512): one pair of nonces, in this process only."""
+    index, share = envelope(args.share)
+    session = call("GET", f"/crk/signing-sessions/{args.session}")
+    message = b64(session["round"]["message"])
+    print("to be signed:", message.decode(errors="backslashreplace"))
+    public = group(b64(session["crk"]["verifying_shares"][index - 1]))
+    assert public and same(mul(number(share), BASE), public), "the share is not one of the session's key"
+    hiding, binding = (sha512(b"FROST-ED25519-SHA512-v1nonce", os.urandom(32), share) for _ in range(2))
+    mine = {"index": index, "hiding": text(encode(mul(hiding, BASE))), "binding": text(encode(mul(binding, BASE)))}
+    session = call("POST", f"/crk/signing-sessions/{args.session}/commit", mine)
+    while session["status"] == "committing":
+        time.sleep(0.2)
+        session = call("GET", f"/crk/signing-sessions/{args.session}")
+    assert b64(session["round"]["message"]) == message and mine in session["commitments"], "not what was committed to"
+    commitments = sorted(session["commitments"], key=lambda c: c["index"])
+    listed = b"".join(scalar(c["index"]) + b64(c["hiding"]) + b64(c["binding"]) for c in commitments)
+    prefix = b64(session["crk"]["public_key"]) + b"".join(hashlib.sha512(b"FROST-ED25519-SHA512-v1" + tag + data).digest() for tag, data in ((b"msg", message), (b"com", listed)))
+    factor = {c["index"]: sha512(b"FROST-ED25519-SHA512-v1rho", prefix, scalar(c["index"])) for c in commitments}
+    total = ZERO
+    for c in commitments: total = add(total, add(group(b64(c["hiding"])), mul(factor[c["index"]], group(b64(c["binding"])))))
+    challenge = sha512(encode(total), b64(session["crk"]["public_key"]), message)
+    weight = 1
+    for other in factor:
+        if other != index: weight = weight * other * pow(other - index, -1, L) % L
+    part = scalar(hiding + binding * factor[index] + weight * number(share) * challenge)
+    call("POST", f"/crk/signing-sessions/{args.session}/sign", {"index": index, "share": text(part)})
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    def command(name, run, *positional, **options):
+        sub = commands.add_parser(name)
+        for each in positional: sub.add_argument(each, type=int if each == "index" else str)
+        for each, more in options.items(): sub.add_argument("--" + each, **more)
+        sub.set_defaults(run=run)
+    command("new", new, "org", "name", "out")
+    command("card", show_card, "keys")
+    flags = {"join": {"action": "store_true"}, "confirm": {}, "card": {"nargs": "+"}, "held": {}, "share": {}}
+    command("act", act, "transcript", "keys", "state", **flags)
+    command("seed", seed, "ceremony", "index")
+    command("open-share", fetch_share, "crk", "index", "out")
+    command("sign", sign, "session", "share")
+    args = parser.parse_args()
+    args.run(args)

@@ -1,0 +1,225 @@
+import { spawn, spawnSync } from "node:child_process";
+import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { systemRandom } from "@seneschal/adapters/system";
+import {
+  CustodianKeys,
+  ceremonyStep,
+  custodianCard,
+  encodeTranscript,
+  readCard,
+  type StartAct,
+  signEntry,
+  type TranscriptView,
+  takeSeat,
+  verifyTranscript,
+} from "@seneschal/crypto/custody";
+import { type CrkPublic, crkToJson, Share } from "@seneschal/crypto/threshold";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { run } from "../../src/run.ts";
+import { openDevProcess } from "../dev-process.ts";
+import { scriptedHost } from "../scripted-host.ts";
+
+const python = spawnSync("python3", ["-c", "from cryptography.hazmat.primitives import hpke"]).status === 0;
+if (!python) console.warn("no python3 with cryptography 48: no custodian takes part from outside");
+
+const PROGRAM = fileURLToPath(new URL("../../../../examples/custodian.py", import.meta.url));
+
+type Terms =
+  | { readonly kind: "generate"; readonly threshold: number }
+  | { readonly kind: "refresh"; readonly crk: ReturnType<typeof crkToJson> };
+
+describe.skipIf(!python)("a custodian with a program of its own", () => {
+  let dir: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), "outside-"));
+  });
+  afterEach(() => rm(dir, { recursive: true, force: true }));
+
+  const outside = (args: readonly string[], env: Record<string, string> = {}) =>
+    new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+      const child = spawn("python3", [PROGRAM, ...args], {
+        cwd: dir,
+        env: { ...process.env, PASSPHRASE: "correct horse", ...env },
+      });
+      let [out, err] = ["", ""];
+      child.stdout.on("data", (data) => {
+        out += data;
+      });
+      child.stderr.on("data", (data) => {
+        err += data;
+      });
+      child.on("close", (code) => resolve({ code, out, err }));
+    });
+  const done = async (...args: readonly string[]): Promise<string> => {
+    const { code, out, err } = await outside(args);
+    expect([code, err]).toEqual([0, args[0] === "card" ? expect.any(String) : ""]);
+    return out;
+  };
+  /** Keys that the program made, and their card as we read it. */
+  const madeOutside = async (name: string) => {
+    await done("new", "acme", name, `${name}.keys`);
+    const text = await done("card", `${name}.keys`);
+    await writeFile(join(dir, `${name}.card`), text);
+    return readCard(nodeCrypto, JSON.parse(text));
+  };
+  const person = (id: string) => {
+    const keys = CustodianKeys.generate(nodeCrypto, systemRandom);
+    return { id, keys, card: custodianCard(nodeCrypto, keys, { orgId: "acme", custodianId: id }, systemRandom) };
+  };
+  const now = (): number => Math.floor(Date.now() / 1000);
+
+  let people: {
+    ada: ReturnType<typeof person>;
+    cy: ReturnType<typeof person>;
+    py: ReturnType<typeof readCard>;
+    wim: ReturnType<typeof readCard>;
+  };
+  beforeEach(async () => {
+    people = { ada: person("ada"), cy: person("cy"), py: await madeOutside("py"), wim: await madeOutside("wim") };
+  });
+
+  /** A ceremony's file, its first entry in it: two seats of ours and one outside, witnessed outside. */
+  const started = async (file: string, terms: Terms) => {
+    const { ada, cy, py, wim } = people;
+    const start = {
+      ...({ type: "start", ...terms, seats: [ada.card, py, cy.card], witness: wim, starter: ada.card } as const),
+      expires_at: now() + 3600,
+    } satisfies StartAct;
+    const path = join(dir, file);
+    await writeFile(path, encodeTranscript([signEntry(ada.keys, { ceremony: file, author: "ada", at: now() }, start)]));
+    const view = async (): Promise<TranscriptView> => {
+      const report = verifyTranscript(nodeCrypto, await readFile(path));
+      if (!report.valid) throw new Error(JSON.stringify(report.refused));
+      return report.view;
+    };
+    const first = await view();
+    const states = new Map([ada, cy].map((seat) => [seat.id, takeSeat(first, seat.keys, systemRandom)]));
+    const step = async ({ id, keys }: typeof ada, confirm?: string, shares?: ReadonlyMap<number, Share>) => {
+      const state = states.get(id) as ReturnType<typeof takeSeat>;
+      const share = shares?.get(state.seat);
+      const more = { ...(confirm === undefined ? {} : { confirm }), ...(share === undefined ? {} : { share }) };
+      const done = ceremonyStep(nodeCrypto, { keys, state, view: await view(), at: now(), ...more });
+      states.set(id, done.state);
+      return done;
+    };
+    return { path, view, step };
+  };
+
+  /** What a ceremony comes to: the key, and everybody's share. */
+  const held = async (file: string, renewed?: { readonly crk: CrkPublic; readonly shares: ReadonlyMap<number, Share> }) => {
+    const { ada, cy } = people;
+    const terms: Terms =
+      renewed === undefined ? { kind: "generate", threshold: 2 } : { kind: "refresh", crk: crkToJson(renewed.crk) };
+    const { path, view, step } = await started(file, terms);
+    const turn = async (seat: typeof ada, confirm?: string) => {
+      const { entries, outcome } = await step(seat, confirm, renewed?.shares);
+      await appendFile(path, encodeTranscript(entries));
+      return outcome;
+    };
+    for (const { id, card } of [ada, cy]) await writeFile(join(dir, `${id}.card`), JSON.stringify(card));
+    const cards = ["--card", ...["ada", "cy", "py", "wim"].map((id) => `${id}.card`)];
+    const old = renewed === undefined ? [] : ["--held", "py.share"];
+    const act = (...more: readonly string[]) => outside(["act", file, "py.keys", "py.state", ...cards, ...old, ...more]);
+    expect((await act()).err, "terms are shown before a seat is taken").toContain("add --join");
+    for (let round = 0; round < 4; round++) {
+      await turn(ada);
+      expect(await act("--join")).toMatchObject({ code: 0, err: "" });
+      await turn(cy);
+    }
+    const { transcript = "" } = await view();
+    expect(await act("--confirm", "of another")).toMatchObject({ code: 1, err: expect.stringContaining("NOT THE TRANSCRIPT") });
+    expect(await act("--confirm", transcript)).toMatchObject({ code: 0, out: expect.stringContaining("said: confirmation") });
+    const witness = await outside(["act", file, "wim.keys", "none", "--confirm", transcript]);
+    expect(witness).toMatchObject({ code: 0, out: expect.stringContaining("said: witness") });
+    const outcomes = [];
+    for (const seat of [ada, cy]) await turn(seat, transcript);
+    for (const seat of [ada, cy]) outcomes.push(await turn(seat));
+    const name = renewed === undefined ? "py.share" : "py.renewed";
+    expect(await act("--share", name)).toMatchObject({ code: 0, out: expect.stringContaining('"active"') });
+    const ours = outcomes.map((outcome) => {
+      if (outcome.kind !== "active") throw new Error(outcome.kind);
+      return outcome;
+    });
+    const { data } = JSON.parse(await readFile(join(dir, name), "utf8"));
+    const shares = new Map([...ours.map(({ share }) => [share.index, share] as const), [2, Share.decode(data)] as const]);
+    return { crk: (ours[0] as (typeof ours)[0]).crk, shares };
+  };
+  /** Whether a custodian of ours and the one outside sign together, by the command. */
+  const signed = async ({ crk, shares }: { crk: CrkPublic; shares: ReadonlyMap<number, Share> }, indexes: readonly number[]) => {
+    await writeFile(join(dir, "crk"), JSON.stringify(crkToJson(crk)));
+    for (const index of indexes) {
+      const data = (shares.get(index) as Share).encode();
+      await writeFile(join(dir, `${index}.json`), JSON.stringify({ index, data }));
+    }
+    const host = scriptedHost({ cwd: dir });
+    const files = indexes.map((index) => `${index}.json`);
+    const code = await run(["sign", "--crk", "crk", "--share", ...files, "--message", "cmVsZWFzZSA3", "--json"], host);
+    return [code, host.lines.join()] as const;
+  };
+
+  it("takes a seat in a generation and in a refresh, is their witness, and its shares sign with ours", async () => {
+    const made = await held("generation");
+    expect((await signed(made, [1, 2]))[0]).toBe(0);
+    expect((await signed(made, [2, 3]))[0]).toBe(0);
+    const renewed = await held("refresh", made);
+    expect(renewed.crk.publicKey).toEqual(made.crk.publicKey);
+    expect((await signed(renewed, [2, 3]))[0]).toBe(0);
+    const mixed = new Map([...renewed.shares, [2, made.shares.get(2) as Share] as const]);
+    expect((await signed({ ...renewed, shares: mixed }, [2, 3]))[0], "an old share with a new one").not.toBe(0);
+  });
+
+  it("complains of a package that does not hold, and whoever verifies names its dealer", async () => {
+    const { ada, cy } = people;
+    const { path, view, step } = await started("lying", { kind: "generate", threshold: 2 });
+    for (const seat of [ada, cy]) await appendFile(path, encodeTranscript((await step(seat)).entries));
+    expect(await outside(["act", "lying", "py.keys", "py.state", "--join"])).toMatchObject({ code: 0 });
+    const honest = (await step(ada)).entries.map(({ act }) => act)[0] as { readonly sealed: readonly string[] };
+    const sealed = honest.sealed.map((text) => `${text.slice(0, 60)}AAAA${text.slice(64)}`);
+    const lie = signEntry(ada.keys, { ceremony: "lying", author: "ada", at: now() }, { type: "packages", sealed }, await view());
+    await appendFile(path, encodeTranscript([lie]));
+    const { code, out } = await outside(["act", "lying", "py.keys", "py.state"]);
+    expect([code, out]).toEqual([0, expect.stringContaining("said: complaint")]);
+    expect((await view()).blame).toMatchObject({ seat: 1, reason: "package" });
+  });
+
+  it("seeds a password ceremony of a gateway, opens its share, and signs in a session without sending it", async () => {
+    const dev = await openDevProcess();
+    try {
+      const call = async (role: string, args: readonly string[], secrets: readonly string[] = []) => {
+        const host = scriptedHost({ cwd: dev.dir, secrets });
+        const code = await run([...args, "--as", `acme/${role}`, "--credentials", dev.credentials, "--json"], host);
+        expect(code, host.lines.join()).toBe(0);
+        return host.json();
+      };
+      const credentials = JSON.parse(await readFile(dev.credentials, "utf8"));
+      const { cert, key } = credentials.organizations.acme.admins.auditor;
+      const as = { GATEWAY: credentials.base_urls.gateway, CA: credentials.ca, CERT: cert, KEY: key, PASSPHRASE: "password 2" };
+      const own = async (...args: readonly string[]) => {
+        const { code, err } = await outside(args, as);
+        expect([code, err]).toEqual([0, ""]);
+      };
+      const { id: ceremony } = await call("super_admin", ["ceremony", "generate", "--shares", "3", "--threshold", "2"]);
+      const roles = ["security_admin", "auditor", "operations_admin"];
+      for (const index of [1, 3])
+        await call(roles[index - 1] ?? "", ["ceremony", "seed", String(ceremony), "--index", `${index}`], [`password ${index}`]);
+      await own("seed", String(ceremony), "2");
+      const { crk } = (await call("super_admin", ["ceremony", "finish", String(ceremony)])) as { crk: { id: string } };
+      await call("security_admin", ["ceremony", "open-share", crk.id, "1", "--out", "1.json"], ["password 1"]);
+      await own("open-share", crk.id, "2", "2.json");
+      const message = Buffer.from("transfer the castle").toString("base64");
+      const { id: session } = await call("super_admin", ["ceremony", "session", "--message", message]);
+      await Promise.all([
+        call("security_admin", ["ceremony", "join", String(session), "--share", "1.json"]),
+        own("sign", String(session), "2.json"),
+      ]);
+      const { signature } = await call("super_admin", ["ceremony", "aggregate", String(session)]);
+      expect(signature).toMatch(/^[A-Za-z0-9+/]{86}==$/);
+    } finally {
+      await dev.close();
+    }
+  });
+});
