@@ -19,6 +19,8 @@ def scalar(n): return (n % L).to_bytes(32, "little")
 def number(data): return int.from_bytes(data, "little")
 def drawn(): return number(os.urandom(64)) % L
 def x25519(secret): return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+def need(holds, otherwise):
+    if not holds: sys.exit(otherwise)
 def passphrase(what="passphrase: "): return os.environ.get("PASSPHRASE") or getpass.getpass(what)
 
 def write(name, data, flags=os.O_TRUNC):
@@ -52,7 +54,7 @@ def new(args):
     card = {"v": 1, "org_id": args.org, "custodian_id": args.name, "signing_key": text(signing.public_key().public_bytes_raw()), "agreement_key": text(x25519(keys[32:]))}
     message = b"seneschal/custodian-card/v1\0" + jcs(card)
     card["proofs"] = {"signing": text(signing.sign(message)), "agreement": text(xeddsa(keys[32:], message))}
-    assert is_name(args.org) and is_name(args.name) and card_holds(card)
+    need(is_name(args.org) and is_name(args.name) and card_holds(card), "not a name")
     kdf = {"name": "argon2id", "time": 3, "memory_kib": 65536, "parallelism": 4, "salt": text(os.urandom(16))}
     file = {"format": "seneschal/custodian-key-file", "version": 1, "card": card, "kdf": kdf, "nonce": text(os.urandom(12))}
     key = stretch(passphrase("new passphrase: "), kdf["salt"], kdf["time"], kdf["memory_kib"], kdf["parallelism"])
@@ -116,7 +118,7 @@ class Seat:
         sums = c.old or [ZERO] * c.threshold
         for points in c.committed.values(): sums = [add(p, q) for p, q in zip(sums, points)]
         total = (sum(self.received().values()) + self.value(self.seat) + (self.held or 0)) % L
-        assert same(mul(total, BASE), at(sums, self.seat)), "the share is not one of the key"
+        need(same(mul(total, BASE), at(sums, self.seat)), "the share is not one of the key")
         broadcasts = [{"index": i, **without(c.acts[i], "type")} for i in sorted(c.acts)]
         set_id = b64(old["set_id"]) if old else hashlib.sha256(jcs(broadcasts)).digest()[:16]
         epoch = old["epoch"] + 1 if old else 1
@@ -201,14 +203,14 @@ def seed(args):
 def fetch_share(args):
     sealed = call("GET", f"/crk/shares/{args.crk}/{args.index}")
     crk = call("GET", "/organizations")["organizations"][0]["crk"]
-    assert crk["id"] == args.crk, "not the organisation's root key"
+    need(crk["id"] == args.crk, "not the organisation's root key")
     data = open_share(sealed, passphrase("password: "), args.crk, crk["version"], args.index, crk["public_key"])
     write(args.out, json.dumps({"index": args.index, "data": text(data)}).encode() + b"\n", os.O_EXCL)
 
 def envelope(name):
     """Index and signing share of a share's file."""
     data = b64(json.load(open(name))["data"])
-    assert data[:5] == b"SNS\1\2" and data[-8:] == hashlib.sha256(data[:-8]).digest()[:8], "no FROST share, or a damaged one"
+    need(data[:5] == b"SNS\1\2" and data[-8:] == hashlib.sha256(data[:-8]).digest()[:8], "no FROST share, or a damaged one")
     return data[27], data[-40:-8]
 
 def sign(args):
@@ -218,14 +220,14 @@ def sign(args):
     message = b64(session["round"]["message"])
     print("to be signed:", message.decode(errors="backslashreplace"))
     public = group(b64(session["crk"]["verifying_shares"][index - 1]))
-    assert public and same(mul(number(share), BASE), public), "the share is not one of the session's key"
+    need(public and same(mul(number(share), BASE), public), "the share is not one of the session's key")
     hiding, binding = (sha512(b"FROST-ED25519-SHA512-v1nonce", os.urandom(32), share) for _ in range(2))
     mine = {"index": index, "hiding": text(encode(mul(hiding, BASE))), "binding": text(encode(mul(binding, BASE)))}
     session = call("POST", f"/crk/signing-sessions/{args.session}/commit", mine)
     while session["status"] == "committing":
         time.sleep(0.2)
         session = call("GET", f"/crk/signing-sessions/{args.session}")
-    assert b64(session["round"]["message"]) == message and mine in session["commitments"], "not what was committed to"
+    need(b64(session["round"]["message"]) == message and mine in session["commitments"], "not what was committed to")
     commitments = sorted(session["commitments"], key=lambda c: c["index"])
     listed = b"".join(scalar(c["index"]) + b64(c["hiding"]) + b64(c["binding"]) for c in commitments)
     prefix = b64(session["crk"]["public_key"]) + b"".join(hashlib.sha512(b"FROST-ED25519-SHA512-v1" + tag + data).digest() for tag, data in ((b"msg", message), (b"com", listed)))

@@ -96,7 +96,7 @@ def open_share(sealed, password, crk_id, epoch, index, public_key):
     place = {"crk_id": crk_id, "epoch": epoch, "index": index, "public_key": public_key}
     data = b64(sealed["encrypted_data"])
     envelope = AESGCM(key).decrypt(data[1:13], data[13:], b"seneschal/crk-share/v1\0" + jcs(place))
-    assert data[0] == 1 and envelope[-8:] == hashlib.sha256(envelope[:-8]).digest()[:8]
+    if data[0] != 1 or envelope[-8:] != hashlib.sha256(envelope[:-8]).digest()[:8]: raise ValueError("not a sealed share")
     return envelope
 
 def own(keys, purpose):
@@ -106,7 +106,7 @@ def own(keys, purpose):
 
 def open_own(keys, purpose, sealed):
     aead, data = own(keys, purpose)
-    assert sealed[0] == 1
+    if sealed[0] != 1: raise ValueError("of another version")
     return aead.decrypt(sealed[1:13], sealed[13:], data)
 
 def open_key_file(line, passphrase):
