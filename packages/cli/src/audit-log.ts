@@ -1,7 +1,7 @@
 import { client } from "@seneschal/contract";
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { governanceContract } from "@seneschal/contract/governance";
-import { CodedError } from "@seneschal/core";
+import { CodedError, isCoded } from "@seneschal/core";
 import { type Command, Option } from "commander";
 import { type ConnectionOptions, connectTo, withConnection } from "./gateway-connection.ts";
 import type { Host } from "./host.ts";
@@ -24,7 +24,8 @@ interface Range {
 
 /** The log of the caller's organisation, from outside. */
 export interface AuditLog {
-  checkpoint(): Promise<{ readonly note: string; readonly verifierKey: string }>;
+  /** The newest; none of a log that says that it is empty. */
+  checkpoint(): Promise<{ readonly note: string; readonly verifierKey: string } | undefined>;
   /** Hashes of the consistency proof, base64. */
   proof(first: number, second: number): Promise<readonly string[]>;
   /** What the service itself says of its log. A range is the gateway's. */
@@ -40,10 +41,11 @@ export function connectLog<R>(host: Host, options: LogOptions, use: (log: AuditL
     if (options.service === "governance") {
       const governance = client(governanceContract, reached);
       return use({
-        async checkpoint() {
-          const { checkpoint: note, verifier_key: verifierKey } = await governance.auditCheckpoint({});
-          return { note, verifierKey };
-        },
+        checkpoint: () =>
+          unlessEmpty(async () => {
+            const { checkpoint: note, verifier_key: verifierKey } = await governance.auditCheckpoint({});
+            return { note, verifierKey };
+          }),
         proof: async (first, second) => (await governance.auditConsistency(query(first, second))).proof,
         verify: async (range) => {
           if (Object.keys(range).length > 0) throw new CodedError("usage", "--since and --until are of a gateway's log");
@@ -53,12 +55,22 @@ export function connectLog<R>(host: Host, options: LogOptions, use: (log: AuditL
     }
     const gateway = client(gatewayContract, reached);
     return use({
-      async checkpoint() {
-        const { note, verifier_key: verifierKey } = await gateway.auditCheckpoint({});
-        return { note, verifierKey };
-      },
+      checkpoint: () =>
+        unlessEmpty(async () => {
+          const { note, verifier_key: verifierKey } = await gateway.auditCheckpoint({});
+          return { note, verifierKey };
+        }),
       proof: async (first, second) => (await gateway.auditConsistency(query(first, second))).proof,
       verify: (range) => gateway.verifyAudit({ body: range }),
     });
   });
+}
+
+async function unlessEmpty<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isCoded(error, "NOT_FOUND", "not_found")) return undefined;
+    throw error;
+  }
 }

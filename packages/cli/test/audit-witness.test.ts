@@ -48,8 +48,9 @@ describe("a witness of an audit log", () => {
   let log: Log;
   let witness: string;
 
-  const answer = async (path: URL): Promise<object> => {
+  const answer = async (path: URL): Promise<object | undefined> => {
     const { tree, key } = log;
+    if (tree.size === 0 && path.pathname === "/api/v1/audit/checkpoint") return undefined;
     const text = checkpointText({ origin: "seneschal.audit/i/acme", size: tree.size, root: tree.root() });
     const note = await signNote(text, key.note, key.sign);
     const signed = { org_id: "acme", note, public_key: base64(key.note.publicKey), verifier_key: noteVerifierKey(key.note) };
@@ -89,7 +90,11 @@ describe("a witness of an audit log", () => {
   beforeAll(async () => {
     server = createServer((request, response) => {
       void answer(new URL(request.url ?? "", "http://log")).then((body) => {
-        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+        const code = log.governance ? "not_found" : "NOT_FOUND";
+        const gone = { error: { code, message: "not found", details: {}, request_id: "r" } };
+        response
+          .writeHead(body === undefined ? 404 : 200, { "content-type": "application/json" })
+          .end(JSON.stringify(body ?? gone));
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -137,6 +142,7 @@ describe("a witness of an audit log", () => {
 
   it.each<[string, (before: Log) => Partial<Log>]>([
     ["put_back", () => ({ tree: treeOf(1, 2, 3, 4) })],
+    ["put_back", () => ({ tree: treeOf() })],
     ["forked", () => ({ tree: treeOf(1, 2, 9, 4, 5) })],
     ["unproven", () => ({ tree: treeOf(1, 2, 9, 4, 5, 6) })],
     ["unproven", () => ({ tree: treeOf(1, 2, 3, 4, 5, 6), proof: [] })],

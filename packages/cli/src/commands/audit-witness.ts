@@ -98,6 +98,7 @@ interface Seen {
   readonly growth: Judgement;
   readonly size: number;
   readonly note: string;
+  /** Empty where an empty log says none. */
   readonly logKey: string;
   readonly keptSize?: number;
   readonly cosignedAt: VerifiedNote["cosignedAt"];
@@ -110,7 +111,9 @@ async function lookAgain(
   witnesses: readonly NoteKey[],
   expectedKey?: string,
 ): Promise<Seen> {
-  const { note, verifierKey: logKey } = await log.checkpoint();
+  const newest = await log.checkpoint();
+  if (newest === undefined) return emptied(kept, witnesses);
+  const { note, verifierKey: logKey } = newest;
   const { key } = parseVerifierKey(logKey);
   const offered = parseCheckpoint(verifyNote(note, [key]).text);
   const now = { size: offered.size, note, logKey };
@@ -125,6 +128,14 @@ async function lookAgain(
   const [first, second] = [checkpoint.size, offered.size];
   const proof = first > 0 && first < second ? await log.proof(first, second) : [];
   return { growth: judgeGrowth(checkpoint, offered, proof.map(fromBase64)), ...now, keptSize: first, cosignedAt };
+}
+
+/** A log that is empty: there is nothing to sign, and what was signed before is gone. */
+function emptied(kept: { readonly note: string; readonly file: string } | undefined, witnesses: readonly NoteKey[]): Seen {
+  if (kept === undefined) throw new CodedError("log_empty", "the log is empty: there is no checkpoint yet");
+  const cosignedAt = witnesses.length === 0 ? {} : verifiedNote(kept, witnesses).cosignedAt;
+  const { size } = parseCheckpoint(kept.note.slice(0, kept.note.lastIndexOf("\n\n") + 1));
+  return { growth: "put_back", size: 0, note: "", logKey: "", keptSize: size, cosignedAt };
 }
 
 function verifiedNote({ note, file }: { readonly note: string; readonly file: string }, keys: readonly NoteKey[]): VerifiedNote {
