@@ -1,3 +1,4 @@
+import type { TranscriptEntry } from "@seneschal/crypto/custody";
 import type {
   CrkPublic,
   CrkPublicJson,
@@ -49,7 +50,17 @@ export type ThresholdTask =
       readonly round: SigningRound;
       readonly commitments: readonly RoundCommitment[];
       readonly parts: readonly SignatureShare[];
+    }
+  /** `head` is `undefined` before the start; `entries` come along where a worker has said that it does not know it. */
+  | {
+      readonly kind: "admit_entry";
+      readonly head: string | undefined;
+      readonly entries: readonly TranscriptEntry[] | undefined;
+      readonly entry: unknown;
     };
+
+/** What a worker says to `admit_entry` behind a transcript that it has not read. */
+export const UNKNOWN_HEAD = "unknown_head";
 
 /** Key material on its way between threads: the shares as the bytes of their envelopes. */
 export interface SentMaterial {

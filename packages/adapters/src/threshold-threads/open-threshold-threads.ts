@@ -1,8 +1,9 @@
 import { CodedError, isCoded } from "@seneschal/core";
 import type { Random, WorkerPoolState } from "@seneschal/core/ports";
+import type { EntryOutcome, TranscriptWork } from "@seneschal/crypto/custody";
 import { type CrkWithShares, Share, type ThresholdWork } from "@seneschal/crypto/threshold";
 import { openWorkerPool } from "../worker-pool/index.ts";
-import type { SentMaterial, ThresholdOutcome, ThresholdTask } from "./messages.ts";
+import { type SentMaterial, type ThresholdOutcome, type ThresholdTask, UNKNOWN_HEAD } from "./messages.ts";
 
 export interface ThresholdThreadsOptions {
   /** Makes what the workers draw from. */
@@ -13,8 +14,8 @@ export interface ThresholdThreadsOptions {
   readonly deadline?: number;
 }
 
-/** Threshold work whose threads can be looked at. */
-export interface ThresholdThreads extends ThresholdWork {
+/** Threshold work, and that with transcripts, whose threads can be looked at. */
+export interface ThresholdThreads extends ThresholdWork, TranscriptWork {
   state(): WorkerPoolState;
   close(): Promise<void>;
 }
@@ -23,7 +24,7 @@ export interface ThresholdThreads extends ThresholdWork {
 const PIECE = 64;
 
 /**
- * Work with root keys and shares in worker threads. One organisation has one piece of work under way at a time, and a few waiting. The random bytes come from the caller's
+ * Work with root keys, shares and custodians' transcripts in worker threads. One organisation has one piece of work under way at a time, and a few waiting. The random bytes come from the caller's
  * generator, not from the thread's.
  *
  * @example
@@ -72,6 +73,12 @@ export function openThresholdThreads({ random, threads = 2, deadline = 60_000 }:
       run({ kind: "accepts_share", crk, round, commitments, part }, owner),
     aggregateSignature: (crk, round, commitments, parts, owner) =>
       run({ kind: "aggregate", crk, round, commitments, parts }, owner),
+    async admitEntry(behind, entry, owner) {
+      const task = { kind: "admit_entry", head: behind?.head, entry } as const;
+      const outcome = await run<EntryOutcome | typeof UNKNOWN_HEAD>({ ...task, entries: undefined }, owner);
+      if (outcome !== UNKNOWN_HEAD) return outcome;
+      return run<EntryOutcome>({ ...task, entries: await behind?.entries() }, owner);
+    },
     state: pool.state,
     close: pool.close,
   };

@@ -1,5 +1,6 @@
 import { CodedError } from "@seneschal/core";
 import type { Random } from "@seneschal/core/ports";
+import { admitEntry, type EntryOutcome, standingOf, type TranscriptView, verifyTranscript } from "@seneschal/crypto/custody";
 import {
   acceptsCommitment,
   acceptsSignatureShare,
@@ -14,21 +15,50 @@ import {
   reshareWithShares,
   signWithShares,
 } from "@seneschal/crypto/threshold";
+import { nodeCrypto } from "../node-crypto/index.ts";
 import { serveTasks } from "../worker-pool/index.ts";
-import type { SentMaterial, ThresholdOutcome, ThresholdTask } from "./messages.ts";
+import { type SentMaterial, type ThresholdOutcome, type ThresholdTask, UNKNOWN_HEAD } from "./messages.ts";
 
 /** Keys that were read last: each request about one reads it anew. */
 const KNOWN = 16;
 const known = new Map<string, CrkPublic>();
+/** Transcripts by the hash of their last entry, which says what every entry before it was. */
+const views = new Map<string, TranscriptView>();
+
+function remember<T>(into: Map<string, T>, key: string, value: T): T {
+  into.delete(key);
+  into.set(key, value);
+  const [oldest] = into.keys();
+  if (into.size > KNOWN && oldest !== undefined) into.delete(oldest);
+  return value;
+}
 
 function crkOf(json: CrkPublicJson): CrkPublic {
   const text = JSON.stringify(json);
-  const crk = known.get(text) ?? crkFromJson(json);
-  known.delete(text);
-  known.set(text, crk);
-  const [oldest] = known.keys();
-  if (known.size > KNOWN && oldest !== undefined) known.delete(oldest);
-  return crk;
+  return remember(known, text, known.get(text) ?? crkFromJson(json));
+}
+
+/** Throws where the entries that were kept are not those that were admitted. */
+function viewAt(head: string, entries: readonly unknown[] | undefined): TranscriptView | undefined {
+  const view = views.get(head);
+  if (view !== undefined || entries === undefined) return view;
+  const report = verifyTranscript(nodeCrypto, entries);
+  if (report.valid && report.view.hashes.at(-1) === head) return report.view;
+  throw new Error("a transcript that was kept does not hold");
+}
+
+function admit({ head, entries, entry }: Extract<ThresholdTask, { readonly kind: "admit_entry" }>): unknown {
+  const view = head === undefined ? undefined : viewAt(head, entries);
+  if (head !== undefined && view === undefined) return UNKNOWN_HEAD;
+  // What it continues stays: another entry may be behind it, where this one is refused or its commit lost.
+  if (head !== undefined && view !== undefined) remember(views, head, view);
+  const admission = admitEntry(nodeCrypto, view, entry);
+  if (!admission.admitted) {
+    return admission satisfies EntryOutcome;
+  }
+  const standing = standingOf(admission.view);
+  remember(views, standing.head, admission.view);
+  return { admitted: true, standing } satisfies EntryOutcome;
 }
 
 /** The bytes that came with the task, in pieces, none of them twice. */
@@ -65,6 +95,8 @@ function work(task: ThresholdTask): unknown {
       return acceptsSignatureShare(crkOf(task.crk), task.round, task.commitments, task.part);
     case "aggregate":
       return aggregateSignature(crkOf(task.crk), task.round, task.commitments, task.parts);
+    case "admit_entry":
+      return admit(task);
     default:
       return task satisfies never;
   }

@@ -1,6 +1,15 @@
 import { timestamp } from "@seneschal/core/keys";
 import type { Background } from "../platform/background.ts";
-import { ceremonies, endCeremony, endGeneration, expireRecovery, generationCeremonies, recoveries } from "./custody/index.ts";
+import {
+  ceremonies,
+  custodyCeremonies,
+  endCeremony,
+  endCustodyCeremony,
+  endGeneration,
+  expireRecovery,
+  generationCeremonies,
+  recoveries,
+} from "./custody/index.ts";
 import { spentNonces, systemCall } from "./ground/index.ts";
 import { endReplica, purgeMessages, replicaId, replicas } from "./partners/index.ts";
 import { emergencies, expireEmergency, retireCredentials, serviceIdentities, writeLastUse } from "./people/index.ts";
@@ -27,6 +36,16 @@ export async function sweep(services: GatewayServices, background: Background, n
         const ceremony = await unit.get(generationCeremonies, id);
         const open = ceremony?.status === "pending" || ceremony?.status === "seeded";
         if (ceremony !== undefined && open) endGeneration(unit, ceremony, { kind: "expire" });
+      });
+    },
+  );
+  await background.each(
+    "open custody ceremonies",
+    services.read.list(custodyCeremonies, "open_until", [], due),
+    async ({ id, org_id }) => {
+      await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
+        const ceremony = await unit.get(custodyCeremonies, id);
+        if (ceremony?.status === "open") await endCustodyCeremony(unit, ceremony, "expired");
       });
     },
   );

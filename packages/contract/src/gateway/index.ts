@@ -6,6 +6,7 @@ import { backupRoutes } from "./backups.ts";
 import { certificateRoutes } from "./certificates.ts";
 import { complianceRoutes } from "./compliance.ts";
 import { crkRoutes } from "./crk.ts";
+import { custodyRoutes } from "./custody.ts";
 import { edgeRoutes } from "./edges.ts";
 import { emergencyRoutes } from "./emergency.ts";
 import { enrollmentRoutes } from "./enrollment.ts";
@@ -38,6 +39,7 @@ export const gatewayContract = contract({
   ...generationCeremonyRoutes,
   ...signingRequestRoutes,
   ...signingSessionRoutes,
+  ...custodyRoutes,
   ...workspaceRoutes,
   ...admissionRoutes,
   ...auditRoutes,

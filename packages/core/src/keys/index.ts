@@ -70,6 +70,17 @@ export {
   stepCrk,
 } from "./crk/step.ts";
 export {
+  type CardConfirmation,
+  CONFIRMATIONS,
+  type CustodianStatus,
+  confirmCustodian,
+  custodianStatuses,
+  custodianTable,
+  type EnrolledCustodian,
+  enrollCustodian,
+  revokeCustodian,
+} from "./custodian/step.ts";
+export {
   assignCustodian,
   type Custodian,
   type CustodianSeat,
@@ -82,6 +93,17 @@ export {
   succeedCustodians,
   takeSeat,
 } from "./custody/custody.ts";
+export {
+  type CeremonyParticipant,
+  type CustodyCeremony,
+  type CustodyCeremonyStatus,
+  custodyCeremonyKinds,
+  custodyCeremonyStatus,
+  custodyCeremonyStatuses,
+  requireCustodyTerm,
+  requireOpenCeremony,
+  requireRelayed,
+} from "./custody-ceremony/step.ts";
 export {
   type Device,
   type DeviceEffect,

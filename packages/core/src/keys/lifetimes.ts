@@ -9,6 +9,8 @@ export const lifetimes = {
   enrollmentToken: 24 * hour,
   ceremony: 24 * hour,
   generationCeremony: 24 * hour,
+  /** How long the start of a ceremony among custodians may give them. */
+  custodyCeremonyMax: 30 * day,
   recovery: 24 * hour,
   signingRequest: 10 * minute,
   signingRequestMax: 24 * hour,

@@ -26,3 +26,10 @@ export { entryHash, signEntry, type TranscriptEntry } from "./entry.ts";
 export { type KeyFileRefusal, openKeyFile, sealKeyFile } from "./key-file.ts";
 export { encodeTranscript, type TranscriptReport, verifyTranscript } from "./transcript.ts";
 export type { Blame, BlameReason, TranscriptView } from "./transcript-view.ts";
+export {
+  type EntryOutcome,
+  type KeptTranscript,
+  standingOf,
+  type TranscriptStanding,
+  type TranscriptWork,
+} from "./transcript-work.ts";

@@ -2,6 +2,10 @@ import type { AnyCollection } from "../ground/index.ts";
 import { ceremonies, ceremonyShares } from "./ceremonies/collections.ts";
 import { ceremonyHandlers } from "./ceremonies/handlers.ts";
 import { crkHandlers } from "./crk/handlers.ts";
+import { custodians } from "./custodians/collections.ts";
+import { custodianHandlers } from "./custodians/handlers.ts";
+import { custodyCeremonies, custodyEntries } from "./custody-ceremonies/collections.ts";
+import { custodyCeremonyHandlers } from "./custody-ceremonies/handlers.ts";
 import { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
 import { generationCeremonyHandlers } from "./generation-ceremonies/handlers.ts";
 import { recoveries, recoveryShares } from "./recovery/collections.ts";
@@ -14,6 +18,8 @@ export const custodyHandlers = {
   ...crkHandlers,
   ...ceremonyHandlers,
   ...generationCeremonyHandlers,
+  ...custodianHandlers,
+  ...custodyCeremonyHandlers,
   ...signingRequestHandlers,
   ...signingSessionHandlers,
   ...recoveryHandlers,
@@ -21,6 +27,9 @@ export const custodyHandlers = {
 
 export const custodyCollections: readonly AnyCollection[] = [
   ceremonies,
+  custodians,
+  custodyCeremonies,
+  custodyEntries,
   encryptedShares,
   generationCeremonies,
   heldKeys,

@@ -1,7 +1,8 @@
+import type { TranscriptWork } from "@seneschal/crypto/custody";
 import type { ThresholdWork } from "@seneschal/crypto/threshold";
 import type { PeopleServices } from "../people/index.ts";
 
 export interface CustodyServices extends PeopleServices {
-  /** Work with root keys and shares, apart from this thread. */
-  readonly threshold: ThresholdWork;
+  /** Work with root keys, shares and custodians' transcripts, apart from this thread. */
+  readonly threshold: ThresholdWork & TranscriptWork;
 }

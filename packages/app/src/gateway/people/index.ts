@@ -20,7 +20,7 @@ export { identityTypeOf } from "./identities/identity-type.ts";
 export { invalidToken } from "./identities/invalid-token.ts";
 export { identityKinds } from "./identities/kinds.ts";
 export { lastUse } from "./identities/last-use.ts";
-export { personCalling, personNamed, personSeated, requireAnother } from "./identities/person-of.ts";
+export { personCalling, personNamed, personOf, personSeated, requireAnother } from "./identities/person-of.ts";
 export { requireIdentity } from "./identities/require-identity.ts";
 export { writeLastUse } from "./identities/write-last-use.ts";
 export { mfaFactors } from "./mfa/collections.ts";

@@ -1,6 +1,6 @@
 import { type Custodian, createCrk, refusal, requireThreshold } from "@seneschal/core/keys";
-import { type CrkWithShares, crkToJson, type Share } from "@seneschal/crypto/threshold";
-import { base64, crks, ensureOrganization, type GatewayUnit, organizations, type StoredCrk } from "../../ground/index.ts";
+import { type CrkPublicJson, type CrkWithShares, crkToJson, type Share } from "@seneschal/crypto/threshold";
+import { crks, ensureOrganization, type GatewayUnit, organizations, type StoredCrk } from "../../ground/index.ts";
 import type { CustodyServices } from "../services.ts";
 
 /** A share on its way to its custodian, shown once. */
@@ -35,7 +35,7 @@ export function dealing(services: CustodyServices, org: string, threshold: numbe
   };
 }
 
-/** Stores the public half as the organisation's key; nothing is dealt before it is known that there is none. Throws `CRK_EXISTS`. */
+/** Deals the organisation's key and stores its public half; nothing is dealt before it is known that there is none. Throws `CRK_EXISTS`. */
 export async function storeNewCrk(
   services: CustodyServices,
   unit: GatewayUnit,
@@ -43,23 +43,35 @@ export async function storeNewCrk(
   { material: deal }: Dealing,
   custodians: readonly Custodian[],
 ): Promise<StoredCrk> {
-  const owner = await ensureOrganization(unit, org, "crk");
-  if (owner.crk_id !== null) throw refusal("CRK_EXISTS", "the organisation has a customer root key already");
-  const { crk: material } = await deal();
+  await requireNoCrk(unit, org);
+  const { crk } = await deal();
+  return storeCrk(services, unit, org, crkToJson(crk), custodians);
+}
+
+/** Stores the public half as the organisation's key. Throws `CRK_EXISTS`. */
+export async function storeCrk(
+  services: CustodyServices,
+  unit: GatewayUnit,
+  org: string,
+  material: CrkPublicJson,
+  custodians: readonly Custodian[],
+): Promise<StoredCrk> {
+  const owner = await requireNoCrk(unit, org);
   const id = services.newId(unit.call.now);
+  const { public_key, threshold, total_shares } = material;
   const crk: StoredCrk = {
-    ...createCrk(
-      {
-        ...{ id, org, custodians, public_key: base64(material.publicKey) },
-        ...{ threshold: material.threshold, total_shares: material.total },
-      },
-      unit.call.now,
-    ),
-    material: crkToJson(material),
+    ...createCrk({ id, org, custodians, public_key, threshold, total_shares }, unit.call.now),
+    material,
   };
   unit.insert(crks, id, crk);
   unit.put(organizations, org, { ...owner, crk_id: id, updated_at: crk.created_at });
   return crk;
+}
+
+async function requireNoCrk(unit: GatewayUnit, org: string) {
+  const owner = await ensureOrganization(unit, org, "crk");
+  if (owner.crk_id !== null) throw refusal("CRK_EXISTS", "the organisation has a customer root key already");
+  return owner;
 }
 
 /** Shares as they leave the gateway. */

@@ -4,6 +4,9 @@ import type { IndexValue } from "@seneschal/core/ports";
 import {
   ceremonies,
   ceremonyShares,
+  custodians,
+  custodyCeremonies,
+  custodyEntries,
   encryptedShares,
   generationCeremonies,
   heldKeys,
@@ -148,6 +151,9 @@ export const belongings: readonly Belonging[] = [
   belongs(organizationKeyRecords, { kind: "self" }, keep),
   belongs(crks, index("by_org"), keep),
   belongs(encryptedShares, below("by_crk", crks), keep),
+  belongs(custodians, index("by_org")),
+  belongs(custodyCeremonies, index("by_org"), keep),
+  belongs(custodyEntries, below("by_ceremony", custodyCeremonies), keep),
   belongs(admins, index("by_org")),
   belongs(
     mfaFactors,

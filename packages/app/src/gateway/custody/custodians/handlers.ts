@@ -1,0 +1,152 @@
+import type { Handlers, Principal } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { isCoded } from "@seneschal/core";
+import {
+  confirmCustodian,
+  enrollCustodian,
+  type Holder,
+  invalidField,
+  notFound,
+  refusal,
+  revokeCustodian,
+} from "@seneschal/core/keys";
+import { type CustodianCard, cardFingerprint, readCard } from "@seneschal/crypto/custody";
+import type { GatewayUnit, Reader } from "../../ground/index.ts";
+import { activeHolders, holderCalling, personCalling, personNamed, personOf } from "../../people/index.ts";
+import type { CustodyServices } from "../services.ts";
+import { custodians, type StoredCustodian } from "./collections.ts";
+
+type Routes = Pick<
+  GatewayContract,
+  "enrollCustodian" | "listCustodians" | "getCustodian" | "confirmCustodian" | "revokeCustodian"
+>;
+
+export function custodianView(custodian: StoredCustodian) {
+  const confirmations = custodian.confirmations.map(({ emails: _, ...confirmation }) => confirmation);
+  return { ...custodian, confirmations };
+}
+
+async function find(read: Reader, id: string, org: string): Promise<StoredCustodian> {
+  const custodian = await read.get(custodians, id);
+  if (custodian === undefined || custodian.org_id !== org) throw notFound("custodian");
+  return custodian;
+}
+
+/** The caller, who must be somebody who can hold a share. */
+export async function requireHolder(read: Reader, principal: Principal): Promise<Holder> {
+  const holder = await holderCalling(read, principal);
+  if (holder === undefined) {
+    throw refusal("FORBIDDEN", "a custodian is a registered, active admin or user of the organisation");
+  }
+  return holder;
+}
+
+/** The card of a body, which must be the caller's own. */
+function ownCard({ crypto }: CustodyServices, value: unknown, { org }: Principal, holder: Holder): CustodianCard {
+  let card: CustodianCard;
+  try {
+    card = readCard(crypto, value);
+  } catch (error) {
+    if (!isCoded(error, "custody_invalid")) throw error;
+    throw invalidField("card", error.details["reason"] === "proof" ? "a proof of possession does not hold" : "is malformed");
+  }
+  if (card.org_id !== org) throw invalidField("card.org_id", "is not the caller's organisation");
+  if (card.custodian_id !== holder.identity_id) throw invalidField("card.custodian_id", "is not the caller's identity");
+  return card;
+}
+
+/** The enrolments that count now: confirmed, not revoked, of people who are registered and active. By their ids. */
+export async function requireActiveCustodians(
+  unit: GatewayUnit,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, StoredCustodian>> {
+  const { org } = unit.call.principal;
+  const found = await Promise.all([...new Set(ids)].map((id) => find(unit, id, org)));
+  const active = await activeHolders(unit, org, found);
+  const gone = found.filter(({ status, identity_id }) => status !== "active" || !active.includes(identity_id));
+  if (gone.length > 0) {
+    throw refusal("STATE_CONFLICT", "the keys of a custodian do not count any more, or their holder is no active identity", {
+      custodians: gone.map(({ id }) => id),
+    });
+  }
+  return new Map(found.map((custodian) => [custodian.id, custodian]));
+}
+
+/** The enrolment of a person, unless it was revoked. */
+export async function enrolledAs(read: Reader, org: string, identity: string): Promise<StoredCustodian | undefined> {
+  const [custodian] = await read.list(custodians, "by_identity", [org, identity], { limit: 1 });
+  return custodian;
+}
+
+export const custodianHandlers: Handlers<Routes, CustodyServices> = {
+  async enrollCustodian(services, { principal, body, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const holder = await requireHolder(unit, principal);
+      const card = ownCard(services, body.card, principal, holder);
+      const { identity_id, identity_type, name } = holder;
+      const fingerprint = cardFingerprint(services.crypto, card);
+      const id = services.newId(now);
+      const enrolled = enrollCustodian({ id, org_id: principal.org, identity_id, identity_type, name, fingerprint }, now);
+      const custodian: StoredCustodian = { ...enrolled, card };
+      unit.insert(custodians, id, custodian);
+      unit.record({ type: "custodian.enroll", metadata: { custodian_id: id, identity_id, fingerprint } });
+      return custodianView(custodian);
+    });
+  },
+
+  async listCustodians({ read }, { principal, query }) {
+    const { items, total } = await read.page(custodians, "by_org", [principal.org], query);
+    return { custodians: items.map(custodianView), count: items.length, total };
+  },
+
+  async getCustodian({ read }, { principal, params }) {
+    return custodianView(await find(read, params.id, principal.org));
+  },
+
+  async confirmCustodian(services, { principal, params, body, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const custodian = await find(unit, params.id, principal.org);
+      const { identity_id } = await requireHolder(unit, principal);
+      const before = await Promise.all(
+        custodian.confirmations.map(({ identity_id: id, emails }) =>
+          personOf(unit, principal.org, { id, emails, accounts: "named" }),
+        ),
+      );
+      const confirmed = confirmCustodian(
+        custodian,
+        {
+          by: await personCalling(unit, principal),
+          holder: await personNamed(unit, principal.org, custodian.identity_id),
+          before,
+          fingerprint: body.fingerprint,
+        },
+        now,
+      );
+      const stored: StoredCustodian = { ...confirmed, card: custodian.card };
+      unit.put(custodians, custodian.id, stored);
+      unit.record({
+        type: "custodian.confirm",
+        metadata: { custodian_id: custodian.id, fingerprint: custodian.fingerprint, by: identity_id, status: stored.status },
+      });
+      return custodianView(stored);
+    });
+  },
+
+  async revokeCustodian(services, { principal, params, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const custodian = await find(unit, params.id, principal.org);
+      const office = principal.roles.some((role) => role === "super_admin" || role === "security_admin");
+      const holder = await holderCalling(unit, principal);
+      if (!office && holder?.identity_id !== custodian.identity_id) {
+        throw refusal("FORBIDDEN", "the keys are another custodian's");
+      }
+      const stored: StoredCustodian = { ...revokeCustodian(custodian, principal.id, now), card: custodian.card };
+      unit.put(custodians, custodian.id, stored);
+      unit.record({
+        type: "custodian.revoke",
+        metadata: { custodian_id: custodian.id, identity_id: custodian.identity_id, fingerprint: custodian.fingerprint },
+      });
+      return custodianView(stored);
+    });
+  },
+};

@@ -1,0 +1,238 @@
+import type { Handlers, Payload, Principal } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import {
+  adminRoles,
+  type CeremonyParticipant,
+  custodyCeremonyStatus,
+  invalidField,
+  notFound,
+  refusal,
+  requireCustodyTerm,
+  requireOpenCeremony,
+  requireRelayed,
+  stepCrk,
+  timestamp,
+} from "@seneschal/core/keys";
+import { canonicalJson } from "@seneschal/crypto";
+import {
+  type EntryRefusal,
+  encodeTranscript,
+  type KeptTranscript,
+  type StartAct,
+  type TranscriptEntry,
+  type TranscriptStanding,
+} from "@seneschal/crypto/custody";
+import { crks, currentCrk, every, type GatewayUnit, type Reader, requireCrk } from "../../ground/index.ts";
+import { personNamed, requireAnother } from "../../people/index.ts";
+import { enrolledAs, requireActiveCustodians, requireHolder } from "../custodians/handlers.ts";
+import type { CustodyServices } from "../services.ts";
+import { activate, requireRefreshable } from "./activate.ts";
+import { custodyCeremonies, custodyEntries, custodyEntryId, type StoredCustodyCeremony } from "./collections.ts";
+import { abandonRefresh, endCustodyCeremony } from "./end.ts";
+
+type Routes = Pick<
+  GatewayContract,
+  | "startCustodyCeremony"
+  | "listCustodyCeremonies"
+  | "getCustodyCeremony"
+  | "getCustodyTranscript"
+  | "appendCustodyEntry"
+  | "cancelCustodyCeremony"
+  | "getCrkTranscript"
+>;
+
+function view({ standing, ...ceremony }: StoredCustodyCeremony, now: number) {
+  const { transcript = null, blame = null, witnessed, ...seats } = standing;
+  const { joined, committed, dealt, accepted, confirmed } = seats;
+  return {
+    ...ceremony,
+    status: custodyCeremonyStatus(ceremony, now),
+    participants: [...ceremony.participants],
+    progress: {
+      ...{ joined: [...joined], committed: [...committed], dealt: [...dealt], accepted: [...accepted] },
+      ...{ confirmed: [...confirmed], witnessed },
+    },
+    transcript,
+    blame,
+  };
+}
+
+/** A ceremony that the caller may see: its participants, and who administers. */
+async function find(read: Reader, id: string, principal: Principal): Promise<StoredCustodyCeremony> {
+  const ceremony = await read.get(custodyCeremonies, id);
+  const { org, roles } = principal;
+  if (ceremony === undefined || ceremony.org_id !== org) throw notFound("ceremony");
+  const takesPart = ceremony.participants.some(({ identity_id }) => identity_id === principal.id);
+  if (!takesPart && !roles.some((role) => (adminRoles as readonly string[]).includes(role))) throw notFound("ceremony");
+  return ceremony;
+}
+
+/** The transcript's file, entry by entry. What is appended meanwhile is not in it. */
+function transcriptFile(services: CustodyServices, { id, ceremony, entries }: StoredCustodyCeremony): Payload {
+  async function* lines() {
+    for await (const { entry } of every(services, custodyEntries, "by_ceremony", [id])) {
+      if (entry.seq < entries) yield encodeTranscript([entry]);
+    }
+  }
+  return { filename: `${ceremony.replaceAll(/[^A-Za-z0-9._-]/g, "_")}.jsonl`, body: lines() };
+}
+
+function kept(services: CustodyServices, { id, head }: StoredCustodyCeremony): KeptTranscript {
+  return {
+    head,
+    async entries() {
+      const entries: TranscriptEntry[] = [];
+      for await (const { entry } of every(services, custodyEntries, "by_ceremony", [id])) entries.push(entry);
+      return entries;
+    },
+  };
+}
+
+/** What a well-formed entry may still be refused for when others were faster, or the ceremony is not there yet. */
+const outOfTurn: ReadonlySet<EntryRefusal> = new Set(["chain", "repeated", "order", "closed", "expired"]);
+
+function refused(reason: EntryRefusal, head: { readonly entries: number; readonly head: string } | undefined): never {
+  if (outOfTurn.has(reason))
+    throw refusal("STATE_CONFLICT", `the entry is no part of the transcript: ${reason}`, { reason, ...head });
+  throw invalidField("entry", `is no part of the transcript: ${reason}`);
+}
+
+/** Whose cards stand in a start: each enrolled with this organisation, confirmed, and of different persons. */
+async function participantsOf(unit: GatewayUnit, start: StartAct): Promise<readonly CeremonyParticipant[]> {
+  const { org } = unit.call.principal;
+  const seats = start.seats.map((card, i) => ({ card, role: "custodian" as const, seat: i + 1, field: `seats[${i}]` }));
+  const witness = { card: start.witness, role: "witness" as const, seat: 0, field: "witness" };
+  const seated = start.seats.some((card) => card.custodian_id === start.starter.custodian_id);
+  const starter = seated ? [] : [{ card: start.starter, role: "starter" as const, seat: 0, field: "starter" }];
+  const participants: CeremonyParticipant[] = [];
+  for (const { card, role, seat, field } of [...seats, witness, ...starter]) {
+    const known = await enrolledAs(unit, org, card.custodian_id);
+    if (known?.status !== "active" || canonicalJson(known.card) !== canonicalJson(card)) {
+      throw invalidField(`entry.act.${field}`, "is not the card of a confirmed custodian of the organisation");
+    }
+    const { id: enrollment_id, identity_id, fingerprint } = known;
+    participants.push({ seat, role, enrollment_id, identity_id, fingerprint });
+  }
+  await requireActiveCustodians(
+    unit,
+    participants.map(({ enrollment_id }) => enrollment_id),
+  );
+  const persons = await Promise.all(participants.map(({ identity_id }) => personNamed(unit, org, identity_id)));
+  for (const [i, person] of persons.entries()) {
+    requireAnother(person, persons.slice(0, i), "one person has two parts in the ceremony");
+  }
+  return participants;
+}
+
+const standingOf = ({ crk: _, entries: _e, head: _h, status: _s, ...standing }: TranscriptStanding) => standing;
+
+export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
+  async startCustodyCeremony(services, { principal, body, now, requestId }) {
+    const { entry } = body;
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const { identity_id } = await requireHolder(unit, principal);
+      requireRelayed(entry, identity_id, now);
+      const outcome = await services.threshold.admitEntry(undefined, entry, principal.org);
+      if (!outcome.admitted) refused(outcome.reason, undefined);
+      const start = entry.act as unknown as StartAct;
+      const expires_at = requireCustodyTerm(start.expires_at, now);
+      const participants = await participantsOf(unit, start);
+      const crk = start.kind === "generate" ? await currentCrk(unit, principal.org) : await requireCrk(unit, principal.org);
+      if (start.kind === "generate" && crk !== undefined)
+        throw refusal("CRK_EXISTS", "the organisation has a customer root key already");
+      if (start.kind === "refresh" && crk !== undefined) {
+        requireRefreshable(crk, start, participants);
+        unit.put(crks, crk.id, { ...crk, ...stepCrk(crk, { kind: "start_rotation" }, now) });
+      }
+      const id = services.newId(now);
+      const at = timestamp(now);
+      const { standing } = outcome;
+      const ceremony: StoredCustodyCeremony = {
+        ...{ id, org_id: principal.org, ceremony: entry.ceremony, kind: start.kind, status: standing.status },
+        threshold: start.kind === "generate" ? start.threshold : start.crk.threshold,
+        ...{ total_shares: start.seats.length, participants, entries: standing.entries, head: standing.head },
+        ...{ crk_id: crk?.id ?? null, crk_version: null, started_by: principal.id, created_at: at, updated_at: at, expires_at },
+        standing: standingOf(standing),
+      };
+      unit.insert(custodyCeremonies, id, ceremony);
+      unit.insert(custodyEntries, custodyEntryId(id, 0), { ceremony_id: id, entry: entry as unknown as TranscriptEntry });
+      unit.record({
+        type: "crk.ceremony",
+        metadata: { ceremony_id: id, operation: start.kind, event: "started", head: standing.head },
+      });
+      return view(ceremony, now);
+    });
+  },
+
+  async listCustodyCeremonies({ read }, { principal, query, now }) {
+    const office = principal.roles.some((role) => (adminRoles as readonly string[]).includes(role));
+    if (!office) throw refusal("FORBIDDEN", "a participant asks for the ceremony by its id");
+    const { items, total } = await read.page(custodyCeremonies, "by_org", [principal.org], query);
+    return { ceremonies: items.map((item) => view(item, now)), count: items.length, total };
+  },
+
+  async getCustodyCeremony({ read }, { principal, params, now }) {
+    return view(await find(read, params.id, principal), now);
+  },
+
+  async getCustodyTranscript(services, { principal, params }) {
+    return transcriptFile(services, await find(services.read, params.id, principal));
+  },
+
+  async appendCustodyEntry(services, { principal, params, body, now, requestId }) {
+    const { entry } = body;
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const ceremony = await find(unit, params.id, principal);
+      const { identity_id } = await requireHolder(unit, principal);
+      const own = ceremony.participants.filter((one) => one.identity_id === identity_id);
+      if (own.length === 0) throw refusal("FORBIDDEN", "the caller has no part in the ceremony");
+      requireRelayed(entry, identity_id, now);
+      requireOpenCeremony(ceremony, now);
+      await requireActiveCustodians(
+        unit,
+        own.map(({ enrollment_id }) => enrollment_id),
+      );
+      const outcome = await services.threshold.admitEntry(kept(services, ceremony), entry, principal.org);
+      if (!outcome.admitted) refused(outcome.reason, ceremony);
+      const { standing } = outcome;
+      const { status, entries, head } = standing;
+      const made = status === "active" ? await activate(services, unit, ceremony, standing) : {};
+      const next: StoredCustodyCeremony = {
+        ...{ ...ceremony, status, entries, head, updated_at: timestamp(now), standing: standingOf(standing) },
+        ...made,
+      };
+      if (status === "failed" || status === "ended") await abandonRefresh(unit, ceremony);
+      unit.put(custodyCeremonies, ceremony.id, next);
+      unit.insert(custodyEntries, custodyEntryId(ceremony.id, entry.seq), {
+        ceremony_id: ceremony.id,
+        entry: entry as unknown as TranscriptEntry,
+      });
+      unit.record({
+        type: "crk.ceremony",
+        result: standing.blame === undefined ? "success" : "denied",
+        metadata: {
+          ...{ ceremony_id: ceremony.id, operation: ceremony.kind, event: entry.act.type, entry: entry.seq, head, status },
+          ...(standing.blame === undefined ? {} : { blame: { ...standing.blame } }),
+        },
+      });
+      return view(next, now);
+    });
+  },
+
+  async cancelCustodyCeremony(services, { principal, params, now, requestId }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const ceremony = await find(unit, params.id, principal);
+      requireOpenCeremony(ceremony, now);
+      await endCustodyCeremony(unit, ceremony, "cancelled");
+    });
+  },
+
+  async getCrkTranscript(services, { principal, params, query }) {
+    const crk = await services.read.get(crks, params.id);
+    if (crk === undefined || crk.org_id !== principal.org) throw notFound("root key");
+    const found = await services.read.list(custodyCeremonies, "by_crk", [crk.id]);
+    const ceremony = found.filter(({ crk_version }) => (query.version ?? crk_version) === crk_version).at(-1);
+    if (ceremony === undefined) throw notFound("transcript");
+    return transcriptFile(services, ceremony);
+  },
+};

@@ -1,0 +1,234 @@
+import { custodianStatuses, custodianTypes, custodyCeremonyKinds, custodyCeremonyStatuses } from "@seneschal/core/keys";
+import { z } from "zod";
+import { integerParam } from "../query.ts";
+import type { Contract } from "../route.ts";
+import { base64, idParam, listOf, organizationId, page, timestamp } from "./shapes.ts";
+
+const custodianName = z.string().min(1).max(128);
+const key = base64(32, 32);
+const signature = base64(64, 64);
+
+/** Public: what docs/custody.md says of it, byte by byte. */
+const card = z
+  .strictObject({
+    v: z.literal(1),
+    org_id: custodianName,
+    custodian_id: custodianName.meta({ description: "Id of the identity in the organisation's records" }),
+    signing_key: key,
+    agreement_key: key,
+    proofs: z.strictObject({ signing: signature, agreement: signature }),
+  })
+  .meta({ id: "CustodianCard" });
+
+const stored = { id: z.uuid(), org_id: organizationId, created_at: timestamp, updated_at: timestamp };
+
+const enrolled = z
+  .object({
+    ...stored,
+    identity_id: z.string(),
+    identity_type: z.enum(custodianTypes),
+    name: z.string(),
+    status: z.enum(custodianStatuses),
+    fingerprint: z.string().meta({ description: "SHA-256 of the card without its proofs, hex: what persons compare" }),
+    card,
+    confirmations: z.array(z.object({ identity_id: z.string(), confirmed_at: timestamp })),
+    revoked_by: z.string().nullable(),
+  })
+  .meta({ id: "EnrolledCustodian" });
+
+/** The members that every entry has; what each act has beside its type is judged by the rules of the transcript. */
+const entry = z
+  .strictObject({
+    v: z.literal(1),
+    ceremony: custodianName,
+    seq: z.int().min(0).max(2047),
+    prev: key,
+    at: z.int().min(0),
+    author: custodianName,
+    act: z.looseObject({ type: z.string().max(32) }),
+    signature,
+  })
+  .meta({ id: "CustodyEntry" });
+
+const participant = z.object({
+  seat: z.int().meta({ description: "0 for the witness, and for a starter without a seat" }),
+  role: z.enum(["custodian", "witness", "starter"]),
+  enrollment_id: z.uuid(),
+  identity_id: z.string(),
+  fingerprint: z.string(),
+});
+
+const indexes = z.array(z.int());
+
+const custodyCeremony = z
+  .object({
+    ...stored,
+    ceremony: z.string().meta({ description: "Its name in the transcript" }),
+    kind: z.enum(custodyCeremonyKinds),
+    status: z.enum(custodyCeremonyStatuses),
+    threshold: z.int(),
+    total_shares: z.int(),
+    participants: z.array(participant),
+    entries: z.int(),
+    head: z.string().meta({ description: "Hash of the last entry, base64" }),
+    progress: z.object({
+      joined: indexes,
+      committed: indexes,
+      dealt: indexes,
+      accepted: indexes,
+      confirmed: indexes,
+      witnessed: z.boolean(),
+    }),
+    transcript: z
+      .string()
+      .nullable()
+      .meta({ description: "What custodians and witness confirm, base64, once all have accepted" }),
+    blame: z.object({ seat: z.int(), entry: z.int(), reason: z.string() }).nullable(),
+    crk_id: z.uuid().nullable(),
+    crk_version: z.int().nullable(),
+    started_by: z.string(),
+    expires_at: timestamp,
+  })
+  .meta({ id: "CustodyCeremony" });
+
+/** One line of canonical JSON for each entry: what `seneschal ceremony verify` reads. */
+const TRANSCRIPT_FILE = "application/jsonl";
+
+const tag = "custody";
+const route = { tag, auth: "principal", status: 200, errors: [409, 422], extension: true } as const;
+const custodians = "/api/v1/custody/custodians";
+const ceremonies = "/api/v1/custody/ceremonies";
+/** An entry has at most 512 KiB. */
+const bodyLimit = 1 << 20;
+
+/**
+ * Beyond the interface: custodians with keys of their own, and ceremonies among their clients in which the gateway relays signed entries
+ * and never has a share (docs/custody.md).
+ */
+export const custodyRoutes = {
+  enrollCustodian: {
+    ...route,
+    method: "POST",
+    path: custodians,
+    summary: "Enrol one's own custodian keys by their card; they count when two other persons have confirmed them",
+    action: "custody:enroll",
+    body: z.strictObject({ card }),
+    status: 201,
+    reply: enrolled,
+  },
+  listCustodians: {
+    ...route,
+    method: "GET",
+    path: custodians,
+    summary: "Custodians of the organisation",
+    action: "custody:read",
+    query: page(),
+    reply: listOf("custodians", enrolled),
+  },
+  getCustodian: {
+    ...route,
+    method: "GET",
+    path: `${custodians}/:id`,
+    summary: "One custodian",
+    action: "custody:read",
+    entity: "custodian",
+    params: idParam,
+    reply: enrolled,
+  },
+  confirmCustodian: {
+    ...route,
+    method: "POST",
+    path: `${custodians}/:id/confirm`,
+    summary: "Say that one has compared the fingerprint with the person whose keys these are",
+    action: "custody:confirm",
+    entity: "custodian",
+    params: idParam,
+    body: z.strictObject({ fingerprint: z.string().regex(/^[0-9a-f]{64}$/) }),
+    reply: enrolled,
+  },
+  revokeCustodian: {
+    ...route,
+    method: "POST",
+    path: `${custodians}/:id/revoke`,
+    summary: "End the use of a custodian's keys, for good: by its holder or an officer",
+    action: "custody:revoke",
+    entity: "custodian",
+    params: idParam,
+    reply: enrolled,
+  },
+  startCustodyCeremony: {
+    ...route,
+    method: "POST",
+    path: ceremonies,
+    summary: "Start a ceremony by its first signed entry",
+    action: "custody:ceremony",
+    body: z.strictObject({ entry }),
+    bodyLimit,
+    status: 201,
+    reply: custodyCeremony,
+  },
+  listCustodyCeremonies: {
+    ...route,
+    method: "GET",
+    path: ceremonies,
+    summary: "Ceremonies among custodians' clients",
+    action: "custody:read",
+    query: page(),
+    reply: listOf("ceremonies", custodyCeremony),
+  },
+  getCustodyCeremony: {
+    ...route,
+    method: "GET",
+    path: `${ceremonies}/:id`,
+    summary: "Where a ceremony stands",
+    action: "custody:read",
+    entity: "custody-ceremony",
+    params: idParam,
+    reply: custodyCeremony,
+  },
+  getCustodyTranscript: {
+    ...route,
+    method: "GET",
+    path: `${ceremonies}/:id/transcript`,
+    summary: "The transcript so far, for a client's next step",
+    action: "custody:read",
+    params: idParam,
+    produces: TRANSCRIPT_FILE,
+  },
+  appendCustodyEntry: {
+    ...route,
+    method: "POST",
+    path: `${ceremonies}/:id/entries`,
+    summary: "Append one's next signed entry; the one that completes the ceremony makes or refreshes the root key",
+    action: "custody:submit",
+    entity: "custody-ceremony",
+    params: idParam,
+    body: z.strictObject({ entry }),
+    bodyLimit,
+    reply: custodyCeremony,
+  },
+  cancelCustodyCeremony: {
+    ...route,
+    method: "DELETE",
+    path: `${ceremonies}/:id`,
+    summary: "Relay no more entries of an open ceremony",
+    action: "custody:ceremony",
+    entity: "custody-ceremony",
+    params: idParam,
+    status: 204,
+  },
+  getCrkTranscript: {
+    ...route,
+    method: "GET",
+    path: "/api/v1/crk/:id/transcript",
+    summary: "The transcript of the ceremony that made a key's shares, for anybody to verify",
+    action: "crk:read",
+    params: idParam,
+    query: z.strictObject({
+      version: integerParam(1, 2 ** 31)
+        .optional()
+        .describe("Of the key; default: the newest that has a transcript"),
+    }),
+    produces: TRANSCRIPT_FILE,
+  },
+} as const satisfies Contract;

@@ -1,0 +1,75 @@
+import { invalidField, refusal } from "../codes.ts";
+import { lifetimes } from "../lifetimes.ts";
+import { isPast, type Timestamp, timestamp } from "../time.ts";
+
+/** `open` awaits entries. What stands in the transcript makes it `active`, `failed` or `ended`; the gateway `cancelled` or `expired`. */
+export const custodyCeremonyStatuses = ["open", "active", "failed", "ended", "cancelled", "expired"] as const;
+export type CustodyCeremonyStatus = (typeof custodyCeremonyStatuses)[number];
+export const custodyCeremonyKinds = ["generate", "refresh"] as const;
+
+/** Whose signed acts a ceremony consists of. `seat` is 0 for the witness and for a starter without a seat. */
+export interface CeremonyParticipant {
+  readonly seat: number;
+  readonly role: "custodian" | "witness" | "starter";
+  /** The enrolment whose card stands in the start. */
+  readonly enrollment_id: string;
+  readonly identity_id: string;
+  readonly fingerprint: string;
+}
+
+/** A ceremony among custodians' own clients: the gateway relays what they sign, and has no part in the key. */
+export interface CustodyCeremony {
+  readonly id: string;
+  readonly org_id: string;
+  /** Its name in the transcript, of the starter's choice. */
+  readonly ceremony: string;
+  readonly kind: (typeof custodyCeremonyKinds)[number];
+  readonly status: CustodyCeremonyStatus;
+  readonly threshold: number;
+  readonly total_shares: number;
+  readonly participants: readonly CeremonyParticipant[];
+  /** So many entries there are, and the hash of the last. */
+  readonly entries: number;
+  readonly head: string;
+  /** The key that was made or is refreshed. */
+  readonly crk_id: string | null;
+  /** The version of the key that its shares are of, once it is active. */
+  readonly crk_version: number | null;
+  readonly started_by: string;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  readonly expires_at: Timestamp;
+}
+
+/** Clocks of custodians may be off by so much. */
+const CLOCK_SKEW = 5 * 60 * 1000;
+
+/** The status at a moment: what is open expires by itself. */
+export function custodyCeremonyStatus(ceremony: CustodyCeremony, now: number): CustodyCeremonyStatus {
+  return ceremony.status === "open" && isPast(ceremony.expires_at, now) ? "expired" : ceremony.status;
+}
+
+/** How long a start may give the custodians. Throws `VALIDATION_ERROR`. `expiresAt` in whole seconds. */
+export function requireCustodyTerm(expiresAt: number, now: number): Timestamp {
+  if (expiresAt * 1000 <= now) throw invalidField("act.expires_at", "is over already");
+  if (expiresAt * 1000 > now + lifetimes.custodyCeremonyMax) {
+    throw invalidField("act.expires_at", `at most ${lifetimes.custodyCeremonyMax / 86_400_000} days from now`);
+  }
+  return timestamp(expiresAt * 1000);
+}
+
+/**
+ * Whether an entry may be relayed, before it is looked at whether it fits the transcript: by its author, in time, by a clock that is
+ * about right. Throws `STATE_CONFLICT`, `FORBIDDEN`, `VALIDATION_ERROR`. `at` in whole seconds.
+ */
+export function requireRelayed(entry: { readonly author: string; readonly at: number }, caller: string, now: number): void {
+  if (entry.author !== caller) throw refusal("FORBIDDEN", "an entry is brought by who signed it");
+  if (Math.abs(entry.at * 1000 - now) > CLOCK_SKEW)
+    throw invalidField("at", "is more than five minutes from this server's clock");
+}
+
+/** Throws `STATE_CONFLICT` unless the ceremony awaits entries. */
+export function requireOpenCeremony(ceremony: CustodyCeremony, now: number): void {
+  const status = custodyCeremonyStatus(ceremony, now);
+  if (status !== "open") throw refusal("STATE_CONFLICT", `the ceremony is ${status}`, { status });
+}
