@@ -92,7 +92,7 @@ const custodyCeremony = z
   .meta({ id: "CustodyCeremony" });
 
 /** One line of canonical JSON for each entry: what `seneschal ceremony verify` reads. */
-const TRANSCRIPT_FILE = "application/jsonl";
+const TRANSCRIPT_FILE = "application/x-ndjson";
 
 const tag = "custody";
 const route = { tag, auth: "principal", status: 200, errors: [409, 422], extension: true } as const;

@@ -51,9 +51,9 @@ export function custodyCeremonyStatus(ceremony: CustodyCeremony, now: number): C
 
 /** How long a start may give the custodians. Throws `VALIDATION_ERROR`. `expiresAt` in whole seconds. */
 export function requireCustodyTerm(expiresAt: number, now: number): Timestamp {
-  if (expiresAt * 1000 <= now) throw invalidField("act.expires_at", "is over already");
+  if (expiresAt * 1000 <= now) throw invalidField("entry.act.expires_at", "is over already");
   if (expiresAt * 1000 > now + lifetimes.custodyCeremonyMax) {
-    throw invalidField("act.expires_at", `at most ${lifetimes.custodyCeremonyMax / 86_400_000} days from now`);
+    throw invalidField("entry.act.expires_at", `at most ${lifetimes.custodyCeremonyMax / 86_400_000} days from now`);
   }
   return timestamp(expiresAt * 1000);
 }
@@ -65,7 +65,7 @@ export function requireCustodyTerm(expiresAt: number, now: number): Timestamp {
 export function requireRelayed(entry: { readonly author: string; readonly at: number }, caller: string, now: number): void {
   if (entry.author !== caller) throw refusal("FORBIDDEN", "an entry is brought by who signed it");
   if (Math.abs(entry.at * 1000 - now) > CLOCK_SKEW)
-    throw invalidField("at", "is more than five minutes from this server's clock");
+    throw invalidField("entry.at", "is more than five minutes from this server's clock");
 }
 
 /** Throws `STATE_CONFLICT` unless the ceremony awaits entries. */

@@ -74,7 +74,7 @@ function transcriptFile(services: CustodyServices, { id, ceremony, entries }: St
       if (entry.seq < entries) yield encodeTranscript([entry]);
     }
   }
-  return { filename: `${ceremony.replaceAll(/[^A-Za-z0-9._-]/g, "_")}.jsonl`, body: lines() };
+  return { filename: `${ceremony.replaceAll(/[^A-Za-z0-9._-]/g, "_")}.ndjson`, body: lines() };
 }
 
 function kept(services: CustodyServices, { id, head }: StoredCustodyCeremony): KeptTranscript {
