@@ -134,7 +134,7 @@ matrix := {
 	"crk:read": {"roles": {"super_admin", "security_admin", "operations_admin", "auditor"}, "custom": true},
 	"crk:read-share": {"roles": {"super_admin", "security_admin"}, "identities": {"admin", "user"}, "emergency": false},
 	"custody:enroll": {"roles": {"super_admin", "security_admin", "operations_admin", "auditor"}, "identities": {"admin", "user"}, "emergency": false},
-	"custody:confirm": {"roles": {"super_admin", "security_admin"}, "emergency": false},
+	"custody:confirm": {"roles": {"super_admin", "security_admin", "operations_admin"}, "emergency": false},
 	"custody:revoke": {"roles": {"super_admin", "security_admin"}, "identities": {"admin", "user"}, "emergency": false},
 	"custody:ceremony": {"roles": {"super_admin", "security_admin"}, "emergency": false},
 	"custody:submit": {"roles": {"super_admin", "security_admin", "operations_admin", "auditor"}, "identities": {"admin", "user"}, "emergency": false},

@@ -77,7 +77,7 @@ const table = {
   "crk:read-share": guarded(open(["admin", "user"], S, C)),
   "crk:verify": open(people),
   "custody:enroll": guarded(open(["admin", "user"], S, C, O, A)),
-  "custody:confirm": guarded(only(S, C)),
+  "custody:confirm": guarded(only(S, C, O)),
   "custody:revoke": guarded(open(["admin", "user"], S, C)),
   "custody:ceremony": guarded(only(S, C)),
   "custody:submit": guarded(open(["admin", "user"], S, C, O, A)),

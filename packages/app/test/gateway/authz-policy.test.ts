@@ -74,6 +74,8 @@ describe("policies/authz/gateway.rego", () => {
     );
     // Data access depends on an admission, the rest is open to every identity and narrowed to its own affairs.
     expect(writes.sort()).toEqual([
+      "custody:enroll",
+      "custody:revoke",
       "emergency:complete",
       "emergency:request",
       "join-request:create",

@@ -26,8 +26,10 @@ import {
 import { crkToJson } from "@seneschal/crypto/threshold";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
+import { isConnection, type KeptTranscript, withTranscript } from "../custodian-transcript.ts";
 import { replaceFile } from "../durable-file.ts";
 import { exitCode } from "../exit-code.ts";
+import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import type { Host } from "../host.ts";
 import { readBytes, readIfThere, readJson } from "../read-file.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -35,12 +37,13 @@ import { writeSecret } from "../write-secret.ts";
 import type { AddCommand } from "./add-command.ts";
 
 /**
- * `seneschal custodian ...`: a custodian's keys, and a ceremony that people hold among themselves. They hand one transcript file round, by
- * whatever way; nobody but the custodians has a part of the key at any time. Formats: docs/custody.md.
+ * `seneschal custodian ...`: a custodian's keys, and ceremonies that people hold among themselves. A gateway relays the transcript, or they hand
+ * one file round, by whatever way; nobody but the custodians has a part of the key at any time. Formats: docs/custody.md.
  */
 export const addCustodian: AddCommand = (program, context) => {
-  const custodian = program.command("custodian").description("a custodian's own keys, and ceremonies without a server");
+  const custodian = program.command("custodian").description("a custodian's own keys, and ceremonies by a gateway or by a file");
   addKeys(custodian, context);
+  addEnroll(custodian, context);
   addStart(custodian, context);
   addAct(custodian, context);
 };
@@ -97,26 +100,43 @@ function addKeys(custodian: Command, { host, result }: CommandContext): void {
     .argument("<keys>", "the key file")
     .option("--out <file>", "write the card there")
     .action(async (name: string, options: { out?: string }) => {
-      const file = (await readJson(host, name)) as { readonly card?: unknown } | null;
-      const card = readCard(nodeCrypto, file?.card);
+      const card = await cardIn(host, name);
       if (options.out !== undefined)
         await replaceFile(resolve(host.cwd, options.out), options.out, Buffer.from(`${JSON.stringify(card)}\n`), 0o644);
       result({ card, fingerprint: fingerprint(card) }, named(card));
     });
 }
 
+function addEnroll(custodian: Command, { host, result }: CommandContext): void {
+  withConnection(
+    custodian.command("enroll").description("enrol one's keys with the organisation: two others confirm the fingerprint"),
+  )
+    .argument("<keys>", "the key file")
+    .action(async (name: string, options: ConnectionOptions) => {
+      const card = await cardIn(host, name);
+      const { id, status } = await connect(host, options, (gateway) => gateway.enrollCustodian({ body: { card } }));
+      const told = `enrolled as ${id}, to be confirmed by two others: ${named(card)}`;
+      result({ id, status, fingerprint: fingerprint(card) }, told);
+    });
+}
+
 function addStart(custodian: Command, { host, result }: CommandContext): void {
-  custodian
-    .command("start")
-    .description("start the generation of a root key among custodians: makes the transcript that they hand round")
-    .argument("<transcript>", "a new file")
+  withConnection(
+    custodian.command("start").description("start the generation of a root key among custodians: makes the transcript"),
+  )
+    .argument("[transcript]", "a new file that they hand round; left out with --url or --as: the gateway keeps it")
     .requiredOption("--keys <file>", "the starter's key file")
     .requiredOption("--seat <cards...>", "the custodians' cards, in the order of their seats")
     .requiredOption("--witness <card>", "the witness's card")
     .requiredOption("--threshold <n>", "how many of them can sign, at least 2", wholeNumber)
     .option("--hours <n>", "until when all must have acted", wholeNumber, 168)
     .action(
-      async (file: string, options: { keys: string; seat: string[]; witness: string; threshold: number; hours: number }) => {
+      async (
+        file: string | undefined,
+        options: ConnectionOptions & { keys: string; seat: string[]; witness: string; threshold: number; hours: number },
+      ) => {
+        if ((file === undefined) !== isConnection(options))
+          throw new CodedError("usage", "the transcript is a new file, or kept by the gateway of --url or --as: one of both");
         const seats = await cardsOf(host, options.seat);
         const [witness] = await cardsOf(host, [options.witness]);
         if (options.threshold < 2 || options.threshold > seats.length)
@@ -128,12 +148,13 @@ function addStart(custodian: Command, { host, result }: CommandContext): void {
           ...({ type: "start", kind: "generate", threshold: options.threshold, seats, starter } as const),
           ...{ witness: witness as CustodianCard, expires_at: at + options.hours * 3600 },
         };
-        const ceremony = Buffer.from(systemRandom(16)).toString("hex");
-        const entry = signEntry(keys, { ceremony, author: starter.custodian_id, at }, act);
+        const name = Buffer.from(systemRandom(16)).toString("hex");
+        const entry = signEntry(keys, { ceremony: name, author: starter.custodian_id, at }, act);
         keys.erase();
         const report = verifyTranscript(nodeCrypto, [entry]);
         if (!report.valid) throw new CodedError("usage", `these people cannot hold a ceremony: ${report.refused.reason}`);
-        await writeSecret(host, file, Buffer.from(encodeTranscript([entry])).toString("utf8"));
+        const ceremony = file === undefined ? await startedAt(host, options, entry) : name;
+        if (file !== undefined) await writeSecret(host, file, Buffer.from(encodeTranscript([entry])).toString("utf8"));
         result(
           { ceremony, seats: report.seats, witness: report.witness },
           [`ceremony ${ceremony}`, ...described(report.view)].join("\n"),
@@ -142,7 +163,14 @@ function addStart(custodian: Command, { host, result }: CommandContext): void {
     );
 }
 
-interface ActOptions {
+/** The id of a ceremony that a gateway relays from here on. */
+async function startedAt(host: Host, options: ConnectionOptions, entry: TranscriptEntry): Promise<string> {
+  const body = { entry: { ...entry, act: { ...entry.act } } };
+  const { id } = await connect(host, options, (gateway) => gateway.startCustodyCeremony({ body }));
+  return id;
+}
+
+interface ActOptions extends ConnectionOptions {
   readonly keys: string;
   readonly card?: string[];
   readonly state?: string;
@@ -159,37 +187,32 @@ interface Turn {
   readonly told?: object;
 }
 
+/** So often others may be first, in a row, before a turn is given up. */
+const TRIES = 20;
+
 function addAct(custodian: Command, { host, result, exit }: CommandContext): void {
-  custodian
-    .command("act")
+  withConnection(custodian.command("act"))
     .description("do what is one's to do in a ceremony, and write it behind the transcript; again whenever it comes round")
-    .argument("<transcript>", "the file")
+    .argument("<transcript>", "the file; with --url or --as, the ceremony's id at the gateway")
     .requiredOption("--keys <file>", "one's key file")
     .option("--card <files...>", "the cards of everybody who takes part, as compared with each of them")
     .option("--state <file>", "what is kept between two turns, sealed by one's keys; removed at the end")
     .option("--join", "take the seat: people and threshold are as agreed")
     .option("--confirm <hash>", "confirm the key: the hash that the others have read out")
     .option("--share <file>", "where one's share goes when the key is active; readable by its owner only")
-    .action(async (file: string, options: ActOptions) => {
-      const bytes = await readBytes(host, file);
-      const report = verified(bytes, await knownOf(host, options.card));
-      if (!report.valid) {
-        const { entry, reason } = report.refused;
-        throw new CodedError("file_invalid", `${file} does not hold from entry ${entry} on: ${reason}`, { ...report.refused });
-      }
-      const { view } = report;
-      const { keys, card } = await opened(host, options.keys);
-      const append = async (entries: readonly TranscriptEntry[]): Promise<void> => {
-        if (entries.length === 0) return;
-        if (!Buffer.from(bytes).equals(await readBytes(host, file)))
-          throw new CodedError("file_changed", `${file} was changed by somebody else meanwhile: take the turn again`);
-        await replaceFile(resolve(host.cwd, file), file, Buffer.concat([bytes, encodeTranscript(entries)]));
-      };
-      const witness = fingerprint(card) === fingerprint(view.start.witness);
-      const turn = witness ? await witnessTurn(view, keys, options, append) : await seatTurn(host, view, keys, options, append);
-      keys.erase();
-      const said = turn.entries.map((entry) => entry.act.type);
-      const { outcome } = turn;
+    .action(async (name: string, options: ActOptions) => {
+      const knows = await knownOf(host, options.card);
+      const turn = await withTranscript(host, name, options, async (transcript) => {
+        // What does not hold is refused before the passphrase is asked for.
+        standing(name, await transcript.read(), knows);
+        const own = await opened(host, options.keys);
+        try {
+          return await takeTurn(host, { name, transcript, knows }, own, options);
+        } finally {
+          own.keys.erase();
+        }
+      });
+      const { outcome, said } = turn;
       const told = { outcome: outcome.kind, said, ...("transcript" in outcome ? { transcript: outcome.transcript } : {}) };
       const blame = outcome.kind === "failed" ? { blame: outcome.blame ?? null } : {};
       result(
@@ -198,6 +221,35 @@ function addAct(custodian: Command, { host, result, exit }: CommandContext): voi
       );
       if (!going.has(outcome.kind)) exit(exitCode.no);
     });
+}
+
+/** What the transcript says. Throws `file_invalid`. */
+function standing(name: string, bytes: Uint8Array, knows: Known | undefined): TranscriptView {
+  const report = verified(bytes, knows);
+  if (report.valid) return report.view;
+  const { entry, reason } = report.refused;
+  throw new CodedError("file_invalid", `${name} does not hold from entry ${entry} on: ${reason}`, { ...report.refused });
+}
+
+/** A turn, taken anew on what is there while others are first at a gateway. */
+async function takeTurn(
+  host: Host,
+  { name, transcript, knows }: { readonly name: string; readonly transcript: KeptTranscript; readonly knows: Known | undefined },
+  { keys, card }: { readonly keys: CustodianKeys; readonly card: CustodianCard },
+  options: ActOptions,
+): Promise<Turn & { readonly said: readonly string[] }> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const bytes = await transcript.read();
+    const view = standing(name, bytes, knows);
+    let first = true;
+    const append: Append = async (entries) => {
+      if (entries.length > 0) first = await transcript.append(entries, bytes);
+    };
+    const witness = fingerprint(card) === fingerprint(view.start.witness);
+    const turn = witness ? await witnessTurn(view, keys, options, append) : await seatTurn(host, view, keys, options, append);
+    if (first) return { ...turn, said: turn.entries.map((entry) => entry.act.type) };
+  }
+  throw new CodedError("unavailable", "others were faster each time: take the turn again");
 }
 
 type Append = (entries: readonly TranscriptEntry[]) => Promise<void>;
@@ -327,8 +379,15 @@ const blamed = ({ seat, reason, entry }: NonNullable<TranscriptView["blame"]>): 
 const blameText = ({ blame }: TranscriptView): readonly string[] => (blame === undefined ? [] : [blamed(blame)]);
 const thresholdOf = ({ start }: TranscriptView): number => (start.kind === "generate" ? start.threshold : start.crk.threshold);
 
-function verified(bytes: Uint8Array, knows: ((card: CustodianCard) => boolean) | undefined): TranscriptReport {
+function verified(bytes: Uint8Array, knows: Known | undefined): TranscriptReport {
   return verifyTranscript(nodeCrypto, bytes, knows === undefined ? {} : { knows });
+}
+
+type Known = (card: CustodianCard) => boolean;
+
+async function cardIn(host: Host, name: string): Promise<CustodianCard> {
+  const file = (await readJson(host, name)) as { readonly card?: unknown } | null;
+  return readCard(nodeCrypto, file?.card);
 }
 
 async function knownOf(host: Host, names: readonly string[] | undefined) {
