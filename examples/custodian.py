@@ -3,14 +3,16 @@
     python custodian.py new acme ada ada.keys                                  the passphrase is asked for, or is in PASSPHRASE
     python custodian.py card ada.keys                                          prints the card; its fingerprint on standard error
     python custodian.py act ceremony ada.keys ada.state [--join] [--confirm HASH] [--card FILE ...] [--held SHARE] [--share FILE]
+                                                                               the transcript's file; with GATEWAY set, a ceremony's id there
+    python custodian.py enroll ada.keys                                        the keys, with a gateway
     python custodian.py seed CEREMONY 1                                        of a password ceremony of the gateway
     python custodian.py open-share CRK 1 ada.share
     python custodian.py sign SESSION ada.share
 
-The last three call a gateway: GATEWAY (its address), CA, CERT and KEY (files) in the environment. Variable time: shows the formats, and is no place
+The last four call a gateway: GATEWAY (its address), CA, CERT and KEY (files) in the environment. Variable time: shows the formats, and is no place
 for a share of a key that matters.
 """
-import argparse, getpass, os, ssl, sys, time, urllib.request
+import argparse, getpass, os, ssl, sys, time, urllib.error, urllib.request
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from custody import *
 
@@ -137,7 +139,7 @@ def entry(keys, c, author, act):
 
 def scan(name, known):
     """The ceremony of a file that only people whose cards are known take part in, if any are named."""
-    data = open(name, "rb").read()
+    data = fetch("GET", f"/custody/ceremonies/{name}/transcript") if "GATEWAY" in os.environ else open(name, "rb").read()
     c = load(data)
     if isinstance(c, dict): sys.exit(f"the transcript does not hold from entry {c['entry']} on: {c['reason']}")
     if known and not {fingerprint(card) for card in c.cards} <= known: sys.exit("the ceremony is of people whose cards were not named")
@@ -145,6 +147,17 @@ def scan(name, known):
     ids = [card["custodian_id"] for card in c.start["seats"]]
     c.acts = {ids.index(author) + 1: act for author, act in acts if act["type"] == "commitment"}
     return data, c
+
+def append(name, data, line):
+    """False when somebody else was first at the gateway: the turn is taken again on what is there now."""
+    if "GATEWAY" not in os.environ: replace(name, data + line)
+    else:
+        try: call("POST", f"/custody/ceremonies/{name}/entries", {"entry": json.loads(line)})
+        except urllib.error.HTTPError as refused:
+            answer = json.load(refused)["error"]
+            need((answer.get("details") or {}).get("reason") == "chain", answer["message"])
+            return False
+    return True
 
 def open_state(keys, c, name, join, signing_key):
     purpose = "ceremony/" + c.name
@@ -178,8 +191,7 @@ def act(args):
             # Safe before a word is said: a seat without its last state has no part any more.
             replace(args.state, b"\1" + nonce + aead.encrypt(nonce, json.dumps(state).encode(), bound))
         if said is None: break
-        replace(args.transcript, data + entry(keys, c, card["custodian_id"], said))
-        print("said:", said["type"])
+        if append(args.transcript, data, entry(keys, c, card["custodian_id"], said)): print("said:", said["type"])
     if c.status == "active" and state and args.share:
         write(args.share, json.dumps({"index": seat.seat, "data": text(seat.share())}).encode() + b"\n", os.O_EXCL)
         os.remove(args.state)
@@ -187,12 +199,18 @@ def act(args):
 
 # With a gateway
 
-def call(method, path, body=None):
+def fetch(method, path, body=None):
     tls = ssl.create_default_context(cafile=os.environ["CA"])
     tls.load_cert_chain(os.environ["CERT"], os.environ["KEY"])
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(os.environ["GATEWAY"] + "/api/v1" + path, data, {"content-type": "application/json"}, method=method)
-    with urllib.request.urlopen(request, context=tls) as answer: return json.loads(answer.read() or b"null")
+    with urllib.request.urlopen(request, context=tls) as answer: return answer.read()
+
+def call(method, path, body=None): return json.loads(fetch(method, path, body) or b"null")
+
+def enroll(args):
+    made = call("POST", "/custody/custodians", {"card": json.load(open(args.keys))["card"]})
+    print(json.dumps({"id": made["id"], "fingerprint": made["fingerprint"]}))
 
 def seed(args):
     salt = text(os.urandom(16))
@@ -253,6 +271,7 @@ if __name__ == "__main__":
     command("card", show_card, "keys")
     flags = {"join": {"action": "store_true"}, "confirm": {}, "card": {"nargs": "+"}, "held": {}, "share": {}}
     command("act", act, "transcript", "keys", "state", **flags)
+    command("enroll", enroll, "keys")
     command("seed", seed, "ceremony", "index")
     command("open-share", fetch_share, "crk", "index", "out")
     command("sign", sign, "session", "share")

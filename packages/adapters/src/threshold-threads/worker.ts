@@ -1,6 +1,13 @@
 import { CodedError } from "@seneschal/core";
 import type { Random } from "@seneschal/core/ports";
-import { admitEntry, type EntryOutcome, standingOf, type TranscriptView, verifyTranscript } from "@seneschal/crypto/custody";
+import {
+  admitEntry,
+  type EntryOutcome,
+  entryHash,
+  standingOf,
+  type TranscriptEntry,
+  type TranscriptView,
+} from "@seneschal/crypto/custody";
 import {
   acceptsCommitment,
   acceptsSignatureShare,
@@ -38,13 +45,20 @@ function crkOf(json: CrkPublicJson): CrkPublic {
   return remember(known, text, known.get(text) ?? crkFromJson(json));
 }
 
-/** Throws where the entries that were kept are not those that were admitted. */
-function viewAt(head: string, entries: readonly unknown[] | undefined): TranscriptView | undefined {
-  const view = views.get(head);
-  if (view !== undefined || entries === undefined) return view;
-  const report = verifyTranscript(nodeCrypto, entries);
-  if (report.valid && report.view.hashes.at(-1) === head) return report.view;
-  throw new Error("a transcript that was kept does not hold");
+/** Goes on from the last entry that was read before. Throws where the entries that were kept are not those that were admitted. */
+function viewAt(head: string, entries: readonly TranscriptEntry[] | undefined): TranscriptView | undefined {
+  const known = views.get(head);
+  if (known !== undefined || entries === undefined) return known;
+  const hashes = entries.map((entry) => entryHash(nodeCrypto, entry));
+  const from = hashes.findLastIndex((hash) => views.has(hash));
+  let view = views.get(hashes[from] ?? "");
+  for (const entry of entries.slice(from + 1)) {
+    const admission = admitEntry(nodeCrypto, view, entry);
+    if (!admission.admitted) throw new Error("a transcript that was kept does not hold");
+    view = admission.view;
+  }
+  if (view?.hashes.at(-1) !== head) throw new Error("a transcript that was kept does not hold");
+  return view;
 }
 
 function admit({ head, entries, entry }: Extract<ThresholdTask, { readonly kind: "admit_entry" }>): unknown {

@@ -2,6 +2,7 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import {
   type Act,
+  admitEntry,
   type CeremonyOutcome,
   type CeremonyState,
   type CustodianCard,
@@ -12,7 +13,6 @@ import {
   signEntry,
   type TranscriptView,
   takeSeat,
-  verifyTranscript,
   witnessStep,
 } from "@seneschal/crypto/custody";
 import type { Share } from "@seneschal/crypto/threshold";
@@ -79,13 +79,27 @@ export function startEntry(
   return signEntry(starter.keys, { ceremony, author: starter.id, at }, act);
 }
 
+/** What was read of each transcript before, by everybody: an entry is verified once in a test. */
+const seen = new Map<string, { readonly file: string; readonly view: TranscriptView }>();
+
 /** What the transcript says now, as whoever may read it verifies it. */
 export async function transcriptOf(call: Caller, path: string): Promise<TranscriptView> {
   const { status, text } = await call("GET", path);
   if (status !== 200) throw new Error(text);
-  const report = verifyTranscript(nodeCrypto, Buffer.from(text));
-  if (!report.valid) throw new Error(JSON.stringify(report.refused));
-  return report.view;
+  const before = seen.get(path);
+  const known = before !== undefined && text.startsWith(before.file) ? before : undefined;
+  let view = known?.view;
+  for (const line of text
+    .slice(known?.file.length ?? 0)
+    .split("\n")
+    .slice(0, -1)) {
+    const admission = admitEntry(nodeCrypto, view, JSON.parse(line));
+    if (!admission.admitted) throw new Error(admission.reason);
+    view = admission.view;
+  }
+  if (view === undefined) throw new Error("a transcript without entries");
+  seen.set(path, { file: text, view });
+  return view;
 }
 
 export interface Turn {

@@ -186,6 +186,72 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
     expect((await view()).blame).toMatchObject({ seat: 1, reason: "package" });
   });
 
+  it("enrols with a gateway, and is seat and witness of a ceremony that it relays, beside commands of ours", async () => {
+    const dev = await openDevProcess();
+    try {
+      const credentials = JSON.parse(await readFile(dev.credentials, "utf8"));
+      const { admins } = credentials.organizations.acme;
+      const ours = { ada: "security_admin", bob: "operations_admin" };
+      const theirs = { py: "auditor", wim: "super_admin" };
+      const call = async (role: string, line: string) => {
+        const host = scriptedHost({ cwd: dir, secrets: ["correct horse", "correct horse"] });
+        const code = await run([...line.split(" "), "--as", `acme/${role}`, "--credentials", dev.credentials, "--json"], host);
+        expect(code, `${line}: ${[...host.lines, ...host.errors].join()}`).toBe(0);
+        return host.json();
+      };
+      const there = async (role: string, ...args: readonly string[]) => {
+        const { cert, key } = admins[role];
+        const env = { GATEWAY: credentials.base_urls.gateway, CA: credentials.ca, CERT: cert, KEY: key };
+        const { code, out, err } = await outside(args, env);
+        expect([code, err]).toEqual([0, ""]);
+        return out;
+      };
+      const enrolled: [string, Record<string, unknown>][] = [];
+      for (const [name, role] of Object.entries(ours)) {
+        const host = scriptedHost({ cwd: dir, secrets: ["correct horse", "correct horse"] });
+        await run(["custodian", "new", "--org", "acme", "--name", admins[role].id, "--out", `${name}.keys`], host);
+        await run(["custodian", "card", `${name}.keys`, "--out", `${name}.card`], host);
+        enrolled.push([role, await call(role, `custodian enroll ${name}.keys`)]);
+      }
+      for (const [name, role] of Object.entries(theirs)) {
+        await done("new", "acme", admins[role].id, `${name}-here.keys`);
+        await writeFile(join(dir, `${name}.card`), await done("card", `${name}-here.keys`));
+        enrolled.push([role, JSON.parse(await there(role, "enroll", `${name}-here.keys`))]);
+      }
+      for (const [role, { id, fingerprint }] of enrolled) {
+        const others = ["super_admin", "security_admin", "operations_admin"].filter((other) => other !== role);
+        for (const other of others.slice(0, 2)) await call(other, `gateway confirm-custodian ${id} --fingerprint ${fingerprint}`);
+      }
+      const cards = ["ada", "py", "bob", "wim"].map((name) => `${name}.card`);
+      const start = "custodian start --keys ada.keys --threshold 2 --witness wim.card --seat ada.card py.card bob.card";
+      const ceremony = String((await call("security_admin", start))["ceremony"]);
+      const act = (name: "ada" | "bob", more = "") =>
+        call(ours[name], `custodian act ${ceremony} --keys ${name}.keys --state ${name}.state${more}`);
+      const py = (...more: readonly string[]) =>
+        there("auditor", "act", ceremony, "py-here.keys", "py.state", "--card", ...cards, ...more);
+      for (const more of [" --join", "", ""]) {
+        await act("ada", more);
+        await py("--join");
+        await act("bob", more);
+      }
+      const transcript = String((await act("ada"))["transcript"]);
+      for (const name of ["ada", "bob"] as const) await act(name, ` --confirm ${transcript}`);
+      expect(await py("--confirm", transcript)).toContain("said: confirmation");
+      const witnessed = await there("super_admin", "act", ceremony, "wim-here.keys", "none", "--confirm", transcript);
+      expect(witnessed).toContain("said: witness");
+      expect(await py("--share", "py.share")).toContain('"active"');
+      await act("ada", " --share ada.share");
+      const { crk_id } = await call("auditor", `gateway get-custody-ceremony ${ceremony}`);
+      await call("auditor", `gateway get-crk-transcript ${crk_id} --out transcript`);
+      const host = scriptedHost({ cwd: dir });
+      expect(await run(["ceremony", "verify", "transcript", "--active", "--crk", "crk", "--card", ...cards], host)).toBe(0);
+      const sign = ["sign", "--crk", "crk", "--share", "ada.share", "py.share", "--message", "cmVsZWFzZSA3"];
+      expect(await run(sign, scriptedHost({ cwd: dir }))).toBe(0);
+    } finally {
+      await dev.close();
+    }
+  });
+
   it("seeds a password ceremony of a gateway, opens its share, and signs in a session without sending it", async () => {
     const dev = await openDevProcess();
     try {
