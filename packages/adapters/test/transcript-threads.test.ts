@@ -86,9 +86,9 @@ describe("transcripts in worker threads", () => {
     expect(await one.admitEntry(kept, third, "acme")).toEqual({ admitted: false, reason: "chain" });
     expect(await one.admitEntry(kept, { ...second, at: 11 }, "acme")).toEqual({ admitted: false, reason: "signature" });
     const changed = { head: "unknown", entries: async () => [{ ...first, at: 11 }] };
-    await expect(one.admitEntry(changed, second, "acme")).rejects.toThrow("does not hold");
+    await expect(one.admitEntry(changed, second, "acme")).rejects.toThrow("threshold failed");
     await expect(one.admitEntry({ head: "unknown", entries: async () => [first] }, second, "acme")).rejects.toThrow(
-      "does not hold",
+      "threshold failed",
     );
   });
 });
