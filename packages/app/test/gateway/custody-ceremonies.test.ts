@@ -186,6 +186,7 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     ] as const) {
       expect((await transcriptOf(officer, `/api/v1/crk/${crk_id}/transcript?version=${version}`)).start.kind).toBe(kind);
     }
+    expect((await transcriptOf(officer, `/api/v1/crk/${crk_id}/transcript`)).start.kind).toBe("refresh");
     expect((await officer("GET", `/api/v1/crk/${crk_id}/transcript?version=3`)).status).toBe(404);
   });
 

@@ -221,7 +221,7 @@ export const custodyRoutes = {
     query: z.strictObject({
       version: integerParam(1, 2 ** 31)
         .optional()
-        .describe("Of the key; default: the newest that has a transcript"),
+        .describe("Of the key; default: the one that it has now"),
     }),
     produces: TRANSCRIPT_FILE,
   },

@@ -230,8 +230,8 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
   async getCrkTranscript(services, { principal, params, query }) {
     const crk = await services.read.get(crks, params.id);
     if (crk === undefined || crk.org_id !== principal.org) throw notFound("root key");
-    const found = await services.read.list(custodyCeremonies, "by_crk", [crk.id]);
-    const ceremony = found.filter(({ crk_version }) => (query.version ?? crk_version) === crk_version).at(-1);
+    const { version = crk.version } = query;
+    const [ceremony] = await services.read.list(custodyCeremonies, "by_crk", [crk.id, version], { limit: 1 });
     if (ceremony === undefined) throw notFound("transcript");
     return transcriptFile(services, ceremony);
   },
