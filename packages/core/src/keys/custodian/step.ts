@@ -6,7 +6,7 @@ import { nextStatus, type TransitionTable, to, wrongState } from "../transition.
 
 export const custodianStatuses = ["pending", "active", "revoked"] as const;
 export type CustodianStatus = (typeof custodianStatuses)[number];
-export type EnrolledCustodianInput = "confirm" | "revoke";
+type EnrolledCustodianInput = "confirm" | "revoke";
 
 /** So many other persons must have compared a card's fingerprint with its holder before its keys count. */
 export const CONFIRMATIONS = 2;

@@ -21,7 +21,7 @@ type Routes = Pick<
   "enrollCustodian" | "listCustodians" | "getCustodian" | "confirmCustodian" | "revokeCustodian"
 >;
 
-export function custodianView(custodian: StoredCustodian) {
+function custodianView(custodian: StoredCustodian) {
   const confirmations = custodian.confirmations.map(({ emails: _, ...confirmation }) => confirmation);
   return { ...custodian, confirmations };
 }
