@@ -49,6 +49,9 @@ const withoutDocuments: Readonly<Record<string, readonly string[]>> = {
   "0.1": [
     "audit_gaps",
     "bootstrap",
+    "custodians",
+    "custody_ceremonies",
+    "custody_entries",
     "deletion_consents",
     "edge_syncs",
     "emergency_acts",
