@@ -228,7 +228,7 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
   });
 
   it("seats, witness and starter are confirmed custodians and different persons, within a term", async () => {
-    const { org, people } = await newOrg();
+    const { org, officer, people } = await newOrg();
     const cast = parts(people);
     const start = (change: object, of = cast) =>
       cast.starter.call("POST", CEREMONIES, { entry: startEntry(rig.clock, of, change) });
@@ -238,6 +238,15 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     const stranger = withKeys(cast.witness, org);
     expect(told(await start(generate, { ...cast, witness: stranger }))).toEqual([400, "VALIDATION_ERROR", "entry.act.witness"]);
     expect(told(await start({ ...generate, threshold: 4 }))).toEqual([400, "VALIDATION_ERROR", "entry"]);
+    const mail = { email: "person-1@people.example", email_verified: true };
+    const double = { provider: "idp_a", subject: "person-1-again", name: "again", groups: [], email: mail.email };
+    const { id } = (await officer("POST", "/api/v1/identities/users/sso", double)).body;
+    const again = withKeys({ id, call: rig.bearer({ sub: "person-1-again", org, roles: ["security_admin"], ...mail }) }, org);
+    const enrolment = (await again.call("POST", CUSTODIANS, { card: again.card })).body.id;
+    for (const by of people.slice(1, 3)) {
+      await by.call("POST", `${CUSTODIANS}/${enrolment}/confirm`, { fingerprint: again.fingerprint });
+    }
+    expect(told(await start(generate, { ...cast, witness: again }))).toEqual([403, "FORBIDDEN", undefined]);
     const far = Math.floor(rig.clock.now() / 1000) + 31 * 86_400;
     expect(told(await start({ ...generate, expires_at: far }))).toEqual([400, "VALIDATION_ERROR", "entry.act.expires_at"]);
     const entry = startEntry(rig.clock, cast);

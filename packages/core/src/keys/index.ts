@@ -194,7 +194,7 @@ export {
 } from "./message/step.ts";
 export { freshMfa, type Mfa, mfaFailureLimit, verifyMfa } from "./mfa/verify-code.ts";
 export { isOrganizationId, type Organization } from "./organization/organization.ts";
-export { areTwoPeople, isSamePerson, type Person } from "./person/person.ts";
+export { areTwoPeople, findSamePerson, isSamePerson, type Person } from "./person/person.ts";
 export {
   initiateRecovery,
   type Recovery,

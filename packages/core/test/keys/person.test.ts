@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { people } from "../../src/arbitraries/index.ts";
-import { areTwoPeople, isSamePerson } from "../../src/keys/index.ts";
+import { areTwoPeople, findSamePerson, isSamePerson } from "../../src/keys/index.ts";
 
 describe("people", () => {
   it("nobody is two people and one at once, and both questions are the same from either side", () => {
@@ -21,6 +21,15 @@ describe("people", () => {
         fc.pre(isSamePerson(a, b));
         const more = { ...a, emails: [...a.emails, email] };
         expect(areTwoPeople(more, b)).toBe(false);
+      }),
+    );
+  });
+
+  it("who is the same as somebody before is found in any number of people, first come first named", () => {
+    fc.assert(
+      fc.property(fc.array(people, { maxLength: 6 }), (all) => {
+        const place = all.findIndex((one, i) => all.slice(0, i).some((other) => isSamePerson(one, other)));
+        expect(findSamePerson(all)).toBe(place < 0 ? undefined : place);
       }),
     );
   });

@@ -20,6 +20,17 @@ export function isSamePerson(a: Person, b: Person): boolean {
   return a.id === b.id || shareAddress(a, b);
 }
 
+/** The first of these who is known to be the same person as one before, by place; in one pass over however many there are. */
+export function findSamePerson(persons: readonly Person[]): number | undefined {
+  const seen = new Set<string>();
+  for (const [place, { id, emails }] of persons.entries()) {
+    const marks = new Set([`id ${id}`, ...emails.map((email) => `address ${fold(email)}`)]);
+    for (const mark of marks) if (seen.has(mark)) return place;
+    for (const mark of marks) seen.add(mark);
+  }
+  return undefined;
+}
+
 /**
  * Whether two callers are known to be two people. Somebody with a certificate can hold a token of another subject as well; so it
  * takes two accounts where one person has one, or two addresses. What is not known does not count.

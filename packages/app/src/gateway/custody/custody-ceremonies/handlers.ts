@@ -4,6 +4,7 @@ import {
   adminRoles,
   type CeremonyParticipant,
   custodyCeremonyStatus,
+  findSamePerson,
   invalidField,
   notFound,
   refusal,
@@ -23,7 +24,7 @@ import {
   type TranscriptStanding,
 } from "@seneschal/crypto/custody";
 import { crks, currentCrk, every, type GatewayUnit, type Reader, requireCrk } from "../../ground/index.ts";
-import { personNamed, requireAnother } from "../../people/index.ts";
+import { personNamed } from "../../people/index.ts";
 import { enrolledAs, requireActiveCustodians, requireHolder } from "../custodians/handlers.ts";
 import type { CustodyServices } from "../services.ts";
 import { activate, requireRefreshable } from "./activate.ts";
@@ -118,9 +119,7 @@ async function participantsOf(unit: GatewayUnit, start: StartAct): Promise<reado
     participants.map(({ enrollment_id }) => enrollment_id),
   );
   const persons = await Promise.all(participants.map(({ identity_id }) => personNamed(unit, org, identity_id)));
-  for (const [i, person] of persons.entries()) {
-    requireAnother(person, persons.slice(0, i), "one person has two parts in the ceremony");
-  }
+  if (findSamePerson(persons) !== undefined) throw refusal("FORBIDDEN", "one person has two parts in the ceremony");
   return participants;
 }
 
