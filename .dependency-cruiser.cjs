@@ -1,5 +1,5 @@
 /** The rings of docs/architecture.md as rules. `npm run boundaries` fails on any breach. */
-const pure = "^packages/(core|crypto|quota|rego|contract)/src/";
+const pure = "^packages/(kernel|core|crypto|quota|rego|contract)/src/";
 const pureNpm =
   "node_modules/(zod|@noble/(curves|hashes|ciphers)|shamir-secret-sharing|fast-check|@eslint-community/regexpp|re2js|yaml|graphql|stdnum|ibantools|ipaddr\\.js|libphonenumber-js|tldts)/";
 
@@ -67,7 +67,19 @@ module.exports = {
       from: { path: pure },
       to: { path: "^packages/(app|adapters|server-[a-z]+|cli)/" },
     },
-    { name: "core-knows-nobody", severity: "error", from: { path: "^packages/core/src/" }, to: { path: "^packages/(?!core/)" } },
+    {
+      name: "kernel-knows-nobody",
+      severity: "error",
+      comment: "nothing of ours, and no dependency at all",
+      from: { path: "^packages/kernel/src/", pathNot: "/src/arbitraries/" },
+      to: { path: "^packages/(?!kernel/)|node_modules/" },
+    },
+    {
+      name: "core-knows-the-kernel",
+      severity: "error",
+      from: { path: "^packages/core/src/" },
+      to: { path: "^packages/(?!core/|kernel/)" },
+    },
     {
       name: "core-domains-apart",
       severity: "error",
@@ -77,10 +89,16 @@ module.exports = {
     },
     { name: "rego-knows-nobody", severity: "error", from: { path: "^packages/rego/src/" }, to: { path: "^packages/(?!rego/)" } },
     {
-      name: "crypto-quota-contract-know-core",
+      name: "crypto-quota-know-the-kernel",
       severity: "error",
-      from: { path: "^packages/(crypto|quota|contract)/src/" },
-      to: { path: "^packages/(?!core/)", pathNot: "^packages/$1/" },
+      from: { path: "^packages/(crypto|quota)/src/" },
+      to: { path: "^packages/(?!kernel/)", pathNot: "^packages/$1/" },
+    },
+    {
+      name: "contract-knows-core",
+      severity: "error",
+      from: { path: "^packages/contract/src/" },
+      to: { path: "^packages/(?!contract/|core/|kernel/)" },
     },
     {
       name: "adapters-know-the-pure-ring",
@@ -98,7 +116,7 @@ module.exports = {
       name: "servers-know-the-contract",
       severity: "error",
       from: { path: "^packages/(server-[a-z]+)/src/" },
-      to: { path: "^packages/(?!contract/|core/|server-node/)", pathNot: "^packages/$1/" },
+      to: { path: "^packages/(?!contract/|core/|kernel/|server-node/)", pathNot: "^packages/$1/" },
     },
     {
       name: "cross-package-by-name",

@@ -24,7 +24,7 @@ import {
 } from "@seneschal/app/gateway";
 import { openBackground, pooledRandom, rateLimiter } from "@seneschal/app/platform";
 import { dispatcher, type Endpoint, type Hooks } from "@seneschal/contract";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { serve } from "@seneschal/server-fastify";
 import type { Load, LoadReport } from "./load-client.ts";
 import { runClient } from "./run-client.ts";

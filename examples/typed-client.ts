@@ -2,7 +2,7 @@
 
 import { client, contract, dispatcher, endpoints, type Hooks } from "@seneschal/contract";
 import { gatewayErrors } from "@seneschal/contract/gateway";
-import { CodedError, isCoded } from "@seneschal/core";
+import { CodedError, isCoded } from "@seneschal/kernel";
 import { serve } from "@seneschal/server-fastify";
 import { z } from "zod";
 

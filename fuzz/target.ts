@@ -1,4 +1,4 @@
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 
 /** One thing that reads bytes from outside. */
 export interface FuzzTarget {

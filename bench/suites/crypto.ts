@@ -5,7 +5,6 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { connectVault, openEmbeddedVault, openHttpVault, vaultCollections } from "@seneschal/adapters/vault";
 import { startVaultEmulator } from "@seneschal/adapters/vault/emulator";
-import type { CryptoProvider } from "@seneschal/core/ports";
 import { ARGON2_DEFAULT, bindRecord, nobleCrypto, sealRecord, utf8 } from "@seneschal/crypto";
 import { CompactRange } from "@seneschal/crypto/merkle";
 import {
@@ -18,6 +17,7 @@ import {
   signWithShares,
 } from "@seneschal/crypto/threshold";
 import { createRevocationList, createRoot, localSigner, newPrivateKey, newSerial } from "@seneschal/crypto/x509";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { type Bench, type BenchResult, rate } from "../bench.ts";
 
 /** Median milliseconds of a few runs. */

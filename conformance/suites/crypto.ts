@@ -5,7 +5,6 @@ import { ed25519_FROST, ristretto255_FROST } from "@noble/curves/ed25519.js";
 import { p256, p256_FROST } from "@noble/curves/nist.js";
 import { secp256k1_FROST } from "@noble/curves/secp256k1.js";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
-import type { CryptoProvider } from "@seneschal/core/ports";
 import {
   bytesEqual,
   concat,
@@ -31,6 +30,7 @@ import {
   requestPem,
   revocationListPem,
 } from "@seneschal/crypto/x509";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { hasOpenssl, openssl } from "../../packages/crypto/test/x509/openssl.ts";
 import { DAY, makePki, NOW } from "../../packages/crypto/test/x509/pki.ts";
 import { casesIn, hasRows, rowsHave } from "../cases-in.ts";

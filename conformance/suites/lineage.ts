@@ -1,7 +1,6 @@
 /** SQL lineage against OpenLineage's parser tests and its Hive integration, and ingestion of its event fixtures. */
 import { existsSync, readFileSync } from "node:fs";
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
-import { isCoded } from "@seneschal/core";
 import {
   analyseSql,
   type ColumnInput,
@@ -12,6 +11,7 @@ import {
   readLineageEvent,
   resourceId,
 } from "@seneschal/core/governance";
+import { isCoded } from "@seneschal/kernel";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { casesIn, hasRows, rowsHave } from "../cases-in.ts";

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { isCoded } from "@seneschal/core";
 import { canonicalJson, parseStrictJson } from "@seneschal/crypto";
+import { isCoded } from "@seneschal/kernel";
 import { readJson, toJson } from "@seneschal/rego";
 import { decodeJson } from "../../packages/contract/src/decode-json.ts";
-import { decodeEntry } from "../../packages/core/src/log/entry.ts";
+import { decodeEntry } from "../../packages/kernel/src/log/entry.ts";
 import { type FuzzTarget, law, orRefused, textOf } from "../target.ts";
 
 function parsed(text: string): { readonly value: unknown } | undefined {

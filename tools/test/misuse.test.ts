@@ -1,7 +1,7 @@
 /** Whoever calls from JavaScript what the packages' pages show, with an argument of the wrong kind, hears which argument and what it should be. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "./fixture-tree.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FixtureTree, fixtureTree, ROOT } from "./fixture-tree.ts";
 
-const PURE = ["core", "crypto", "quota", "rego", "contract"];
+const PURE = ["kernel", "core", "crypto", "quota", "rego", "contract"];
 const ALL = readdirSync(join(ROOT, "packages"));
 /** Of the gateway, the lowest first. */
 const FLOORS = ["ground", "people", "custody", "workspaces", "partners", "oversight"];
@@ -58,11 +58,14 @@ describe("the graph ring", () => {
     ...PURE.map((pure) => ["pure-no-node", `packages/${pure}/src/node.ts`, 'import "node:fs";'] as const),
     ...PURE.map((pure) => ["pure-npm-allow-list", `packages/${pure}/src/npm.ts`, 'import "express";'] as const),
     ...PURE.map((pure) => ["pure-knows-pure", `packages/${pure}/src/outward.ts`, 'import "@seneschal/adapters";'] as const),
-    ["core-knows-nobody", "packages/core/src/sibling.ts", 'import "@seneschal/crypto";'],
+    ["kernel-knows-nobody", "packages/kernel/src/domain.ts", 'import "@seneschal/core";'],
+    ["kernel-knows-nobody", "packages/kernel/src/library.ts", 'import "zod";'],
+    ["core-knows-the-kernel", "packages/core/src/sibling.ts", 'import "@seneschal/crypto";'],
     ["core-domains-apart", "packages/core/src/keys/other.ts", 'import "../storage/thing.ts";'],
-    ["rego-knows-nobody", "packages/rego/src/sibling.ts", 'import "@seneschal/core";'],
-    ["crypto-quota-contract-know-core", "packages/quota/src/sibling.ts", 'import "@seneschal/crypto";'],
-    ["crypto-quota-contract-know-core", "packages/contract/src/sibling.ts", 'import "@seneschal/rego";'],
+    ["rego-knows-nobody", "packages/rego/src/sibling.ts", 'import "@seneschal/kernel";'],
+    ["crypto-quota-know-the-kernel", "packages/quota/src/sibling.ts", 'import "@seneschal/crypto";'],
+    ["crypto-quota-know-the-kernel", "packages/crypto/src/domain.ts", 'import "@seneschal/core";'],
+    ["contract-knows-core", "packages/contract/src/sibling.ts", 'import "@seneschal/rego";'],
     ["adapters-know-the-pure-ring", "packages/adapters/src/contract.ts", 'import "@seneschal/contract";'],
     ["app-knows-no-server", "packages/app/src/server.ts", 'import "@seneschal/server-express";'],
     ["servers-know-the-contract", "packages/server-express/src/app.ts", 'import "@seneschal/app";'],

@@ -1,5 +1,5 @@
-import type { CommitResult } from "@seneschal/core/ports";
-import type { PreparedCommit } from "@seneschal/core/store";
+import type { CommitResult } from "@seneschal/kernel/ports";
+import type { PreparedCommit } from "@seneschal/kernel/store";
 import { nextTurn } from "./system/next-turn.ts";
 
 const maxCommits = 200;

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 
 /** The life of a store or a log: calls run while it is open, and closing waits for those that run. */
 export class InFlight {

@@ -1,4 +1,4 @@
-import type { SuiteRunner } from "@seneschal/core/testing";
+import type { SuiteRunner } from "@seneschal/kernel/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 

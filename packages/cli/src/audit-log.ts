@@ -1,7 +1,7 @@
 import { client } from "@seneschal/contract";
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { governanceContract } from "@seneschal/contract/governance";
-import { CodedError, isCoded } from "@seneschal/core";
+import { CodedError, isCoded } from "@seneschal/kernel";
 import { type Command, Option } from "commander";
 import { type ConnectionOptions, connectTo, withConnection } from "./gateway-connection.ts";
 import type { Host } from "./host.ts";

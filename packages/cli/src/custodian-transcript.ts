@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import type { Client } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { CodedError, isCoded } from "@seneschal/core";
 import { encodeTranscript, type TranscriptEntry } from "@seneschal/crypto/custody";
+import { CodedError, isCoded } from "@seneschal/kernel";
 import { replaceFile } from "./durable-file.ts";
 import { type ConnectionOptions, connect } from "./gateway-connection.ts";
 import type { Host } from "./host.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 
 /**
  * Writes a file whole: beside the old one, durably, then in its place. After a crash, also of the machine, there is the one or the other.

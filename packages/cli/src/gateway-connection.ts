@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Client, type ClientOptions, client } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import type { Command } from "commander";
 import type { Host } from "./host.ts";
 import { reach } from "./reach.ts";

@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { Readable } from "node:stream";
 import { gunzipSync } from "node:zlib";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import {
   type Bundle,
   type BundleFile,

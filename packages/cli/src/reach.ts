@@ -1,6 +1,6 @@
 import { type IdentityFetch, mtlsFetch } from "@seneschal/adapters/http";
 import type { ClientOptions } from "@seneschal/contract";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import type { Host } from "./host.ts";
 import { readText } from "./read-file.ts";
 

@@ -1,7 +1,7 @@
 import { type ProcessConfig, processSettings } from "@seneschal/app";
 import { loadConfig } from "@seneschal/app/platform";
 import { storageInForce } from "@seneschal/app/storage";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import type { Host } from "./host.ts";
 import { readText } from "./read-file.ts";
 

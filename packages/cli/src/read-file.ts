@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import type { Host } from "./host.ts";
 
 /** The bytes of a file named on the command line. Throws `file_unreadable` naming it. */

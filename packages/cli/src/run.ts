@@ -1,4 +1,4 @@
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 import { RegoCompileError } from "@seneschal/rego";
 import { Command, CommanderError } from "commander";
 import type { CommandContext } from "./command-context.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { createFile, syncDirectoryOf } from "./durable-file.ts";
 import type { Host } from "./host.ts";
 

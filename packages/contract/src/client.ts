@@ -1,4 +1,4 @@
-import { CodedError, checkArgument } from "@seneschal/core";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { z } from "zod";
 import type { Contract, Route } from "./route.ts";
 import { utf8Decode } from "./utf8.ts";

@@ -1,4 +1,4 @@
-import { checkArgument } from "@seneschal/core";
+import { checkArgument } from "@seneschal/kernel";
 import { checkRoutes } from "./check-routes.ts";
 import type { Contract } from "./route.ts";
 

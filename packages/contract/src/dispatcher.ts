@@ -1,4 +1,4 @@
-import { checkArgument } from "@seneschal/core";
+import { checkArgument } from "@seneschal/kernel";
 import { below, isBasePath, rebased } from "./base-path.ts";
 import { bind, type Endpoint } from "./endpoints.ts";
 import { situation } from "./error-table.ts";

@@ -1,4 +1,4 @@
-import { checkArgument } from "@seneschal/core";
+import { checkArgument } from "@seneschal/kernel";
 import { decodeBody } from "./decode-body.ts";
 import { type Failure, failure, situation } from "./error-table.ts";
 import { noneMatch } from "./etag.ts";

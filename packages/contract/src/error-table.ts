@@ -1,4 +1,4 @@
-import { CodedError, isCoded } from "@seneschal/core";
+import { CodedError, isCoded } from "@seneschal/kernel";
 
 /** What the dispatcher itself can meet. A service's table gives each one its wire code. */
 export type HttpSituation =

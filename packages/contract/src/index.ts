@@ -1,4 +1,4 @@
-export { checkArgument } from "@seneschal/core";
+export { checkArgument } from "@seneschal/kernel";
 export { basePathOf } from "./base-path.ts";
 export { bodyBounds } from "./body-bounds.ts";
 export { type CallInput, type Client, type ClientOptions, client, type Fetch, type RawReply } from "./client.ts";

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { describe, expect, test } from "vitest";
 import { failure } from "../src/error-table.ts";
 import { fieldsOf } from "../src/fields.ts";

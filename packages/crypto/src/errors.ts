@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 
 /** The closed catalogue of what packages/crypto throws. */
 export type CryptoErrorCode =

@@ -1,5 +1,5 @@
-import type { JsonObject } from "@seneschal/core";
-import type { Machine } from "@seneschal/core/log";
+import type { JsonObject } from "@seneschal/kernel";
+import type { Machine } from "@seneschal/kernel/log";
 import { apply } from "./apply/apply.ts";
 import type { Command } from "./command.ts";
 import type { Rejection } from "./errors.ts";

@@ -1,5 +1,5 @@
-import { isCoded } from "@seneschal/core";
 import type { FileCaller, FileService, NfsServerOptions } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
 import { mountProcedures, mountProgram, mountStatus } from "./mount3.ts";
 import { nfsCalls } from "./nfs3/calls.ts";
 import { statusOf, toText } from "./nfs3/convert.ts";

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { checkArgument } from "@seneschal/core";
+import { checkArgument } from "@seneschal/kernel";
 import { mountProcedures, mountProgram } from "./mount3.ts";
 import { type NfsProcedure, nfsProcedures, nfsProgram } from "./nfs3/procedures.ts";
 import { nfsStatus } from "./nfs3/status.ts";

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { checkArgument } from "@seneschal/core";
 import type { NfsServer, NfsServerOptions } from "@seneschal/core/storage";
+import { checkArgument } from "@seneschal/kernel";
 import { answerCall, type CallServices } from "./answer-call.ts";
 import { createReplayCache } from "./replay-cache.ts";
 import { createRecordReader, frameRecord } from "./rpc/records.ts";

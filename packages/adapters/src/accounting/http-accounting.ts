@@ -1,5 +1,5 @@
-import { CodedError } from "@seneschal/core";
-import type { Accounting, RemainingBudget, UsageEvent } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { Accounting, RemainingBudget, UsageEvent } from "@seneschal/kernel/ports";
 import { openBreaker } from "../http/breaker.ts";
 
 export interface HttpAccountingOptions {

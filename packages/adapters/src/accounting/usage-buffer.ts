@@ -1,4 +1,4 @@
-import type { UsageEvent } from "@seneschal/core/ports";
+import type { UsageEvent } from "@seneschal/kernel/ports";
 import { type LevelDb, openLevel } from "../level/open-level.ts";
 
 /** Usage events that the accounting system has not taken yet, oldest first. */

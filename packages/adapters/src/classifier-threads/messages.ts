@@ -1,4 +1,3 @@
-import type { CodedError } from "@seneschal/core";
 import type {
   ClassificationAnswer,
   ClassificationTask,
@@ -8,6 +7,7 @@ import type {
   SqlQuestion,
   SqlReading,
 } from "@seneschal/core/governance";
+import type { CodedError } from "@seneschal/kernel";
 
 /** Tasks travel as JSON: for small ones that takes half the time of a structured clone. Throws what `JSON.stringify` does. */
 export function writeTask({ query, context, tables }: ClassificationTask): string {

@@ -1,4 +1,3 @@
-import { CodedError, isCoded } from "@seneschal/core";
 import {
   type ClassificationAnswer,
   type ConfiguredRecogniser,
@@ -13,7 +12,8 @@ import {
   type TierPolicy,
   unreadable,
 } from "@seneschal/core/governance";
-import type { WorkerPoolState } from "@seneschal/core/ports";
+import { CodedError, isCoded } from "@seneschal/kernel";
+import type { WorkerPoolState } from "@seneschal/kernel/ports";
 import { openWorkerPool } from "../worker-pool/index.ts";
 import { type Refusal, readAnswer, writeEnforcement, writeQuestion, writeRedaction, writeTask } from "./messages.ts";
 

@@ -1,4 +1,3 @@
-import { isCoded } from "@seneschal/core";
 import {
   classifyTask,
   configuredRecogniser,
@@ -7,6 +6,7 @@ import {
   readLineageSql,
   redactTask,
 } from "@seneschal/core/governance";
+import { isCoded } from "@seneschal/kernel";
 import { nodeCrypto } from "../node-crypto/index.ts";
 import { openSqlParser } from "../sql-parser/index.ts";
 import { systemRandom } from "../system/index.ts";

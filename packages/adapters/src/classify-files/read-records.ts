@@ -1,5 +1,5 @@
-import { CodedError } from "@seneschal/core";
 import { CsvSplitter } from "@seneschal/core/governance";
+import { CodedError } from "@seneschal/kernel";
 
 /** Formats that can be read as a stream of records. */
 export type FileFormat = "csv" | "tsv" | "jsonl";

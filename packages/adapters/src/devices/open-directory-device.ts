@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { CodedError, isCoded } from "@seneschal/core";
-import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/core/ports";
+import { CodedError, isCoded } from "@seneschal/kernel";
+import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/kernel/ports";
 import { type ExtentLog, openExtentLog } from "./extent-log.ts";
 import { frameBytes, framePayload, frameSize, readHeader } from "./frame.ts";
 import { readSuperblock, type Superblock, writeSuperblock } from "./superblock.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { CodedError } from "@seneschal/core";
-import type { BlobDeviceErrorCode } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { BlobDeviceErrorCode } from "@seneschal/kernel/ports";
 
 /** What a device directory says about itself: one JSON line and its SHA-256. */
 export interface Superblock {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { CodedError } from "@seneschal/core";
-import type { LogErrorCode, LogHead, LogSnapshot } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { LogErrorCode, LogHead, LogSnapshot } from "@seneschal/kernel/ports";
 import { checkSnapshotSeq, keptSnapshots } from "../log/check-query.ts";
 import type { EtcdClient } from "./etcd-client.ts";
 import { compareResult, compareTarget, type RangeReply, type TxnReply } from "./protocol.ts";

@@ -12,8 +12,8 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
-import { isCoded, type JsonObject } from "@seneschal/core";
-import { encodeAsciiJson } from "@seneschal/core/log";
+import { isCoded, type JsonObject } from "@seneschal/kernel";
+import { encodeAsciiJson } from "@seneschal/kernel/log";
 
 /** Where the interface is written down. */
 export const ADMIN_PROTO = fileURLToPath(new URL("../../src/grpc-scheduler/admin.proto", import.meta.url));

@@ -11,7 +11,7 @@ import {
   type ServiceError,
   status,
 } from "@grpc/grpc-js";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import type { Message } from "./open-data-server.ts";
 import { type DataServices, dataServices } from "./services.ts";
 

@@ -12,7 +12,7 @@ import {
   type sendUnaryData,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { type DataServices, dataServices } from "./services.ts";
 
 export type Message = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-import { CodedError, isCoded } from "@seneschal/core";
-import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/core/ports";
+import { CodedError, isCoded } from "@seneschal/kernel";
+import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/kernel/ports";
 import { type DataChannelOptions, openDataChannel } from "./data-channel.ts";
 import { PIECE_BYTES } from "./object-client.ts";
 import type { Message } from "./open-data-server.ts";

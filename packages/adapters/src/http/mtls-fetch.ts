@@ -1,6 +1,6 @@
 import type { LookupFunction } from "node:net";
 import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { Agent, fetch as undiciFetch } from "undici";
 
 /** What a client shows and whom it trusts. All PEM. */

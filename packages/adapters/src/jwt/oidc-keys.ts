@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { createRemoteJWKSet, type JWTVerifyGetKey, customFetch as joseFetch } from "jose";
 import { allowInsecureRequests, type Configuration, type CustomFetch, customFetch, discovery, None } from "openid-client";
 import { mtlsFetch } from "../http/index.ts";

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { type JWTVerifyGetKey, jwtVerify } from "jose";
 import { invalidToken, TOKEN_ALGORITHMS, tokenRefusal } from "./token-verifier.ts";
 

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { createLocalJWKSet, type JWTVerifyGetKey } from "jose";
 import { invalidToken } from "./token-verifier.ts";
 

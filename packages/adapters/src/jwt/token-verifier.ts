@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { CodedError } from "@seneschal/core";
 import { isOrganizationId } from "@seneschal/core/keys";
+import { CodedError } from "@seneschal/kernel";
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
 
 /** What a token says of its bearer, checked. Times in milliseconds since the epoch. */

@@ -1,5 +1,5 @@
-import { CodedError, type JsonObject } from "@seneschal/core";
-import type { StoreErrorCode } from "@seneschal/core/ports";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
+import type { StoreErrorCode } from "@seneschal/kernel/ports";
 import {
   auditCollection,
   auditDocument,
@@ -11,7 +11,7 @@ import {
   entryKey,
   indexKeys,
   indexRevisions,
-} from "@seneschal/core/store";
+} from "@seneschal/kernel/store";
 import { bytes, layout, rangeOf } from "./layout.ts";
 import type { LevelDb } from "./open-level.ts";
 import { isSeqIndex } from "./seq-index.ts";

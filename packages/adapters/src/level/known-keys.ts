@@ -1,4 +1,4 @@
-import type { CompiledSchema } from "@seneschal/core/store";
+import type { CompiledSchema } from "@seneschal/kernel/store";
 import { AbsentDocuments } from "./absent-documents.ts";
 import { AbsentOwners } from "./absent-owners.ts";
 import { type KeptValue, KeptValues } from "./kept-values.ts";

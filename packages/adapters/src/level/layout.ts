@@ -1,4 +1,4 @@
-import { successor, utf8 } from "@seneschal/core/store";
+import { successor, utf8 } from "@seneschal/kernel/store";
 
 /**
  * Where things lie, as byte strings:

@@ -1,6 +1,6 @@
-import { CodedError } from "@seneschal/core";
-import type { StoreErrorCode } from "@seneschal/core/ports";
-import type { StoreHead } from "@seneschal/core/store";
+import { CodedError } from "@seneschal/kernel";
+import type { StoreErrorCode } from "@seneschal/kernel/ports";
+import type { StoreHead } from "@seneschal/kernel/store";
 import { bytes, layout } from "./layout.ts";
 import type { LevelDb } from "./open-level.ts";
 import { upgradeLayout } from "./upgrade-layout.ts";

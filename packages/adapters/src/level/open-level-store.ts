@@ -1,5 +1,5 @@
-import { CodedError, type JsonObject } from "@seneschal/core";
-import type { AuditEntry, Change, CommitResult, DocumentStore, Stored, StoreErrorCode } from "@seneschal/core/ports";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
+import type { AuditEntry, Change, CommitResult, DocumentStore, Stored, StoreErrorCode } from "@seneschal/kernel/ports";
 import {
   auditCollection,
   auditDocument,
@@ -15,7 +15,7 @@ import {
   prepareCommit,
   type StoreHead,
   type StoreSchema,
-} from "@seneschal/core/store";
+} from "@seneschal/kernel/store";
 import { CommitQueue } from "../commit-queue.ts";
 import type { CommitWindow } from "../commit-window.ts";
 import { InFlight } from "../in-flight.ts";

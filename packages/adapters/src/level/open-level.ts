@@ -1,5 +1,5 @@
-import { CodedError } from "@seneschal/core";
-import type { StoreErrorCode } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { StoreErrorCode } from "@seneschal/kernel/ports";
 import { ClassicLevel } from "classic-level";
 import { type DamagedPlace, damageOf } from "./check-files.ts";
 import { holdFiles } from "./hold-files.ts";

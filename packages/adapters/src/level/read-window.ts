@@ -1,4 +1,4 @@
-import { commitIdWindow } from "@seneschal/core/store";
+import { commitIdWindow } from "@seneschal/kernel/store";
 import { CommitWindow } from "../commit-window.ts";
 import { layout, rangeOf } from "./layout.ts";
 import type { LevelDb } from "./open-level.ts";

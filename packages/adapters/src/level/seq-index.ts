@@ -1,4 +1,4 @@
-import { auditCollection, auditKeyId, encodeIndexKey, entryKey, type KeyRange, type ListRequest } from "@seneschal/core/store";
+import { auditCollection, auditKeyId, encodeIndexKey, entryKey, type KeyRange, type ListRequest } from "@seneschal/kernel/store";
 
 /**
  * Whether an index is the built-in `seq` of audit. It is not written: the entries lie in its order and are dense from 1, so that

@@ -14,7 +14,7 @@ import {
   readsOf,
   type StoreHead,
   type StoreView,
-} from "@seneschal/core/store";
+} from "@seneschal/kernel/store";
 import type { CommitWindow } from "../commit-window.ts";
 import { entryName, entryPlace } from "./build-indexes.ts";
 import type { KeptValue } from "./kept-values.ts";

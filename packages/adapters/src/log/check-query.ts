@@ -1,5 +1,5 @@
-import { CodedError } from "@seneschal/core";
-import { type LogErrorCode, type LogHead, maxArchiveBytes } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import { type LogErrorCode, type LogHead, maxArchiveBytes } from "@seneschal/kernel/ports";
 
 /** Checks the arguments of `read`. Throws CodedError `invalid_query`. */
 export function checkRead(afterSeq: number, limit: number): void {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { CodedError, isCoded } from "@seneschal/core";
-import type { LogErrorCode, ReplicatedLog } from "@seneschal/core/ports";
+import { CodedError, isCoded } from "@seneschal/kernel";
+import type { LogErrorCode, ReplicatedLog } from "@seneschal/kernel/ports";
 
 /** Options of {@link circuitBreaker}. */
 export interface CircuitBreakerOptions {

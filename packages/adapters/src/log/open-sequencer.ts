@@ -1,4 +1,4 @@
-import type { Proposed, Replicated } from "@seneschal/core/log";
+import type { Proposed, Replicated } from "@seneschal/kernel/log";
 
 /** A process that can sequence: its id, and where the others reach it. */
 export interface Candidate {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { CodedError } from "@seneschal/core";
-import type { AppendResult, LogEntry, LogErrorCode, LogHead } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { AppendResult, LogEntry, LogErrorCode, LogHead } from "@seneschal/kernel/ports";
 
 /**
  * What an error says about the attempt it ended.

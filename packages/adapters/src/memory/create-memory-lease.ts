@@ -1,4 +1,4 @@
-import type { Clock } from "@seneschal/core/ports";
+import type { Clock } from "@seneschal/kernel/ports";
 import type { Candidate, Holder, SequencerLease } from "../log/open-sequencer.ts";
 
 /** A lease in memory that several candidates of one process compete for; for one process, it is always held. */

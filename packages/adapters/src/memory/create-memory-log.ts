@@ -1,5 +1,5 @@
-import { checkEntry, decodeEntry, emptyHead, encodeEntry } from "@seneschal/core/log";
-import type { LogHead, LogSnapshot, ReplicatedLog } from "@seneschal/core/ports";
+import { checkEntry, decodeEntry, emptyHead, encodeEntry } from "@seneschal/kernel/log";
+import type { LogHead, LogSnapshot, ReplicatedLog } from "@seneschal/kernel/ports";
 import { InFlight } from "../in-flight.ts";
 import { checkPiece, checkRead, checkSnapshotSeq, keptSnapshots, truncated, uncovered } from "../log/check-query.ts";
 

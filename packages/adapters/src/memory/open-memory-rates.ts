@@ -1,5 +1,5 @@
-import { type RateWindow, takeFrom } from "@seneschal/core";
-import type { Random, RateCounter } from "@seneschal/core/ports";
+import { type RateWindow, takeFrom } from "@seneschal/kernel";
+import type { Random, RateCounter } from "@seneschal/kernel/ports";
 
 /**
  * A {@link RateCounter} of this process alone. At most `maxKeys` keys are kept, in two generations: when the younger one is full, what was not seen since

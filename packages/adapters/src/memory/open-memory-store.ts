@@ -1,5 +1,5 @@
-import { CodedError, type JsonObject } from "@seneschal/core";
-import type { AuditEntry, Change, DocumentStore, Stored, StoreErrorCode } from "@seneschal/core/ports";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
+import type { AuditEntry, Change, DocumentStore, Stored, StoreErrorCode } from "@seneschal/kernel/ports";
 import {
   answerText,
   auditCollection,
@@ -20,7 +20,7 @@ import {
   prepareCommit,
   type StoreHead,
   type StoreSchema,
-} from "@seneschal/core/store";
+} from "@seneschal/kernel/store";
 import { CommitWindow } from "../commit-window.ts";
 import { SortedKeys } from "./sorted-keys.ts";
 

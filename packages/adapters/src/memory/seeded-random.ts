@@ -1,4 +1,4 @@
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 
 /** Predictable bytes for tests: equal seeds give equal sequences (xorshift32). **Never for keys.** */
 export function seededRandom(seed: number): Random {

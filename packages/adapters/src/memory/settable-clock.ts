@@ -1,4 +1,4 @@
-import type { Clock } from "@seneschal/core/ports";
+import type { Clock } from "@seneschal/kernel/ports";
 
 /** A clock for tests and simulations: it stands still until it is told. */
 export interface SettableClock extends Clock {

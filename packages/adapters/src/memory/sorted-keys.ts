@@ -1,4 +1,4 @@
-import type { KeyRange } from "@seneschal/core/store";
+import type { KeyRange } from "@seneschal/kernel/store";
 
 const chunkSize = 512;
 

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { mtlsFetch } from "../http/index.ts";
 
 export interface ModelUpstreamOptions {

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 
 /**
  * The data of each event of a `text/event-stream` (WHATWG HTML, section 9.2), however its bytes are cut. Names, ids and comments are left out. Throws `upstream_failed` for an event of more than

@@ -1,4 +1,4 @@
-import type { Argon2Params, WorkerPool } from "@seneschal/core/ports";
+import type { Argon2Params, WorkerPool } from "@seneschal/kernel/ports";
 import { openWorkerPool } from "../worker-pool/index.ts";
 
 /** One password to be hashed. */

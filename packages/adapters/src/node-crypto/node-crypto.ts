@@ -11,7 +11,6 @@ import {
   sign,
   verify,
 } from "node:crypto";
-import type { CryptoProvider } from "@seneschal/core/ports";
 import { cryptoError, nobleCrypto } from "@seneschal/crypto";
 import {
   assertAesKey,
@@ -22,6 +21,7 @@ import {
   assertP256Secret,
   isStrictEd25519Key,
 } from "@seneschal/crypto/provider";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { argon2InWorker } from "./argon2.ts";
 
 const TAG = 16;

@@ -1,5 +1,12 @@
-import { isCoded } from "@seneschal/core";
-import type { CompiledPolicy, PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource, PolicyWork } from "@seneschal/core/ports";
+import { isCoded } from "@seneschal/kernel";
+import type {
+  CompiledPolicy,
+  PolicyAnswer,
+  PolicyEngine,
+  PolicyProblem,
+  PolicySource,
+  PolicyWork,
+} from "@seneschal/kernel/ports";
 import { type Budgets, type CompileOptions, check, compileCached, DEFAULT_BUDGETS } from "@seneschal/rego";
 import { openWorkerPool } from "../worker-pool/index.ts";
 import type { PolicyOutcome, PolicyTask, PolicyWorkerSettings } from "./messages.ts";

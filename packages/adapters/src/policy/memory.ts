@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from "@seneschal/core";
-import type { PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource } from "@seneschal/core/ports";
+import type { Json, JsonObject } from "@seneschal/kernel";
+import type { PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource } from "@seneschal/kernel/ports";
 
 export interface MemoryPolicyOptions {
   /** The package path of each source. */

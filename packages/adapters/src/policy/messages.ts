@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from "@seneschal/core";
-import type { PolicyAnswer, PolicyProblem, PolicySource } from "@seneschal/core/ports";
+import type { Json, JsonObject } from "@seneschal/kernel";
+import type { PolicyAnswer, PolicyProblem, PolicySource } from "@seneschal/kernel/ports";
 import type { Budgets, CompileOptions } from "@seneschal/rego";
 
 /** What the workers of a policy engine have in common. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Json, JsonObject } from "@seneschal/core";
-import type { CompiledPolicy, PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource } from "@seneschal/core/ports";
+import type { Json, JsonObject } from "@seneschal/kernel";
+import type { CompiledPolicy, PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource } from "@seneschal/kernel/ports";
 import { mountModule, parseModule } from "@seneschal/rego";
 
 export interface OpaServerOptions {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import type * as opaWasm from "@open-policy-agent/opa-wasm";
-import type { Json, JsonObject } from "@seneschal/core";
-import type { PolicyAnswer, PolicyEngine, PolicySource } from "@seneschal/core/ports";
+import type { Json, JsonObject } from "@seneschal/kernel";
+import type { PolicyAnswer, PolicyEngine, PolicySource } from "@seneschal/kernel/ports";
 import { check, compileCached } from "@seneschal/rego";
 
 export interface OpaWasmOptions {

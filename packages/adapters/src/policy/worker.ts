@@ -1,4 +1,4 @@
-import type { PolicyAnswer } from "@seneschal/core/ports";
+import type { PolicyAnswer } from "@seneschal/kernel/ports";
 import { compile, compileCached, type Policy } from "@seneschal/rego";
 import { serveTasks, workerSettings } from "../worker-pool/index.ts";
 import type { PolicyOutcome, PolicyTask, PolicyWorkerSettings } from "./messages.ts";

@@ -1,5 +1,5 @@
-import { CodedError, type JsonObject } from "@seneschal/core";
-import type { StoreErrorCode } from "@seneschal/core/ports";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
+import type { StoreErrorCode } from "@seneschal/kernel/ports";
 import {
   auditDocument,
   auditKeyId,
@@ -9,7 +9,7 @@ import {
   entryKey,
   indexKeys,
   indexRevisions,
-} from "@seneschal/core/store";
+} from "@seneschal/kernel/store";
 import type pg from "pg";
 import { checkServer } from "./check-server.ts";
 import type { Database } from "./connect.ts";

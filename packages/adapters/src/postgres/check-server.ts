@@ -1,5 +1,5 @@
-import { CodedError } from "@seneschal/core";
-import type { StoreErrorCode } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { StoreErrorCode } from "@seneschal/kernel/ports";
 import type pg from "pg";
 
 /** Throws CodedError `store_misconfigured` when the server could lose or garble what it acknowledges. */

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import pg from "pg";
 
 /** How to reach a PostgreSQL database. */

@@ -1,6 +1,6 @@
-import { CodedError } from "@seneschal/core";
-import { checkEntry, decodeEntry, encodeEntry } from "@seneschal/core/log";
-import type { AppendResult, LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import { checkEntry, decodeEntry, encodeEntry } from "@seneschal/kernel/log";
+import type { AppendResult, LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "@seneschal/kernel/ports";
 import type pg from "pg";
 import { InFlight } from "../in-flight.ts";
 import { checkPiece, checkRead, checkSnapshotSeq, keptSnapshots, truncated, uncovered } from "../log/check-query.ts";

@@ -1,5 +1,5 @@
-import { CodedError, judgeTake, RATE_SLICES, sliceOf } from "@seneschal/core";
-import type { Random, RateCounter } from "@seneschal/core/ports";
+import { CodedError, judgeTake, RATE_SLICES, sliceOf } from "@seneschal/kernel";
+import type { Random, RateCounter } from "@seneschal/kernel/ports";
 import { connectPostgres, type PostgresOptions } from "./connect.ts";
 
 const WIDTH = RATE_SLICES + 1;

@@ -1,5 +1,5 @@
-import { CodedError, type JsonObject } from "@seneschal/core";
-import type { AuditEntry, Change, CommitResult, DocumentStore, Stored, StoreErrorCode } from "@seneschal/core/ports";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
+import type { AuditEntry, Change, CommitResult, DocumentStore, Stored, StoreErrorCode } from "@seneschal/kernel/ports";
 import {
   auditCollection,
   auditDocument,
@@ -14,7 +14,7 @@ import {
   type PreparedCommit,
   prepareCommit,
   type StoreSchema,
-} from "@seneschal/core/store";
+} from "@seneschal/kernel/store";
 import type pg from "pg";
 import { CommitQueue } from "../commit-queue.ts";
 import { InFlight } from "../in-flight.ts";

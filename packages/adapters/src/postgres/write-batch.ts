@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { CodedError } from "@seneschal/core";
-import type { CommitResult, StoreErrorCode } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { CommitResult, StoreErrorCode } from "@seneschal/kernel/ports";
 import {
   answerText,
   auditCollection,
@@ -19,7 +19,7 @@ import {
   type StoreView,
   successor,
   utf8,
-} from "@seneschal/core/store";
+} from "@seneschal/kernel/store";
 import type pg from "pg";
 import { keyBytes, tableOf } from "./bootstrap.ts";
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { CodedError } from "@seneschal/core";
 import type { SmartReading } from "@seneschal/core/storage";
+import { CodedError } from "@seneschal/kernel";
 import { z } from "zod";
 import { parseSmartctl } from "./parse-smartctl.ts";
 

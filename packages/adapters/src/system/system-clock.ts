@@ -1,4 +1,4 @@
-import type { Clock } from "@seneschal/core/ports";
+import type { Clock } from "@seneschal/kernel/ports";
 
 /** The clock of the machine. */
 export const systemClock: Clock = { now: () => Date.now() };

@@ -9,7 +9,7 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
-import { CodedError, isCoded } from "@seneschal/core";
-import type { Random, WorkerPoolState } from "@seneschal/core/ports";
 import type { EntryOutcome, TranscriptWork } from "@seneschal/crypto/custody";
 import { type CrkWithShares, Share, type ThresholdWork } from "@seneschal/crypto/threshold";
+import { CodedError, isCoded } from "@seneschal/kernel";
+import type { Random, WorkerPoolState } from "@seneschal/kernel/ports";
 import { openWorkerPool } from "../worker-pool/index.ts";
 import { type SentMaterial, type ThresholdOutcome, type ThresholdTask, UNKNOWN_HEAD } from "./messages.ts";
 

@@ -1,5 +1,3 @@
-import { CodedError } from "@seneschal/core";
-import type { Random } from "@seneschal/core/ports";
 import {
   admitEntry,
   type EntryOutcome,
@@ -22,6 +20,8 @@ import {
   reshareWithShares,
   signWithShares,
 } from "@seneschal/crypto/threshold";
+import { CodedError } from "@seneschal/kernel";
+import type { Random } from "@seneschal/kernel/ports";
 import { nodeCrypto } from "../node-crypto/index.ts";
 import { serveTasks } from "../worker-pool/index.ts";
 import { type SentMaterial, type ThresholdOutcome, type ThresholdTask, UNKNOWN_HEAD } from "./messages.ts";

@@ -1,6 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { CodedError } from "@seneschal/core";
-import type { CryptoProvider } from "@seneschal/core/ports";
 import {
   type Certificate,
   decodePem,
@@ -12,6 +10,8 @@ import {
   type RevocationList,
   verifyRevocationList,
 } from "@seneschal/crypto/x509";
+import { CodedError } from "@seneschal/kernel";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { type CertificateIdentity, untrusted } from "./verify-peer.ts";
 
 export interface RevocationOptions {

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import { CodedError } from "@seneschal/core";
 import { parseCertificate } from "@seneschal/crypto/x509";
+import { CodedError } from "@seneschal/kernel";
 
 /** The client certificate and the TLS layer's verdict on it. */
 export interface PresentedCertificate {

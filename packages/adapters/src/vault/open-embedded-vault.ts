@@ -1,3 +1,4 @@
+import { base64, fromBase64, fromUtf8, utf8 } from "@seneschal/crypto";
 import type {
   BatchItem,
   Clock,
@@ -7,8 +8,7 @@ import type {
   Random,
   Vault,
   VaultErrorCode,
-} from "@seneschal/core/ports";
-import { base64, fromBase64, fromUtf8, utf8 } from "@seneschal/crypto";
+} from "@seneschal/kernel/ports";
 import { addVersion, configure, decryptWith, encryptWith, infoOf, newTransitKey, type TransitKey, trim } from "./transit-key.ts";
 import { assertKeyName, vaultError } from "./vault-error.ts";
 import { openExport, sealExport } from "./vault-export.ts";

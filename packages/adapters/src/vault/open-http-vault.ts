@@ -1,5 +1,5 @@
-import type { CodedError } from "@seneschal/core";
-import type { BatchItem, TransitKeyInfo, Vault, VaultErrorCode } from "@seneschal/core/ports";
+import type { CodedError } from "@seneschal/kernel";
+import type { BatchItem, TransitKeyInfo, Vault, VaultErrorCode } from "@seneschal/kernel/ports";
 import { demandSuccess, type VaultAnswer, type VaultConnection } from "./vault-connection.ts";
 import { assertKeyName, CIPHERTEXT_FAULTS, type CiphertextFault, ciphertextError, vaultError } from "./vault-error.ts";
 

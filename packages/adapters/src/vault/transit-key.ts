@@ -1,4 +1,4 @@
-import type { CryptoProvider, Random, TransitKeyInfo } from "@seneschal/core/ports";
+import type { CryptoProvider, Random, TransitKeyInfo } from "@seneschal/kernel/ports";
 import { ciphertextError, vaultError } from "./vault-error.ts";
 
 /** Kinds of symmetric keys, by the names of the Vault HTTP interface. */

@@ -1,5 +1,5 @@
-import { CodedError } from "@seneschal/core";
-import type { VaultErrorCode } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { VaultErrorCode } from "@seneschal/kernel/ports";
 
 /** Why a ciphertext does not open. The texts are those of the Vault HTTP interface, so that both sides map by one table. */
 export const CIPHERTEXT_FAULTS = {

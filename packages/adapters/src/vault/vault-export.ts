@@ -1,6 +1,6 @@
-import type { JsonObject } from "@seneschal/core";
-import type { CryptoProvider, Random } from "@seneschal/core/ports";
 import { base64, fromBase64, fromUtf8, utf8 } from "@seneschal/crypto";
+import type { JsonObject } from "@seneschal/kernel";
+import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import type { TransitKey } from "./transit-key.ts";
 import { vaultError } from "./vault-error.ts";
 import { openSeal, type Unseal } from "./vault-seal.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject } from "@seneschal/core";
-import type { Argon2Params, CryptoProvider, DocumentStore, Random } from "@seneschal/core/ports";
 import { ARGON2_DEFAULT, base64, fromBase64, utf8 } from "@seneschal/crypto";
+import type { JsonObject } from "@seneschal/kernel";
+import type { Argon2Params, CryptoProvider, DocumentStore, Random } from "@seneschal/kernel/ports";
 import { vaultError } from "./vault-error.ts";
 
 /** What opens an embedded vault: 32 bytes from a key file, or a passphrase. */

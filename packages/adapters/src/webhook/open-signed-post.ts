@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { mtlsFetch } from "../http/mtls-fetch.ts";
 import type { TargetGuard } from "../http/target-guard.ts";
 

@@ -1,4 +1,4 @@
-import type { Notification, Notifier } from "@seneschal/core/ports";
+import type { Notification, Notifier } from "@seneschal/kernel/ports";
 import { openSignedPost, type SignedPostOptions } from "./open-signed-post.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { CodedError } from "@seneschal/core";
-import type { WorkerPool, WorkerPoolErrorCode, WorkerPoolState } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { WorkerPool, WorkerPoolErrorCode, WorkerPoolState } from "@seneschal/kernel/ports";
 import type { SentOutcome, SentTask, WorkerStart } from "./messages.ts";
 import { OwnerQueues } from "./owner-queues.ts";
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { UsageEvent } from "@seneschal/core/ports";
+import type { UsageEvent } from "@seneschal/kernel/ports";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { httpAccounting, openUsageBuffer } from "../../src/accounting/index.ts";
 import { openBreaker } from "../../src/http/breaker.ts";

@@ -3,8 +3,8 @@ import { mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDirectoryDevice, type StoredExtent, storedExtents } from "@seneschal/adapters/devices";
-import type { BlobDevice } from "@seneschal/core/ports";
-import { blobDeviceSuite } from "@seneschal/core/testing";
+import type { BlobDevice } from "@seneschal/kernel/ports";
+import { blobDeviceSuite } from "@seneschal/kernel/testing";
 import { expect, test } from "vitest";
 
 async function flip(path: string, at: number, bit: number): Promise<void> {

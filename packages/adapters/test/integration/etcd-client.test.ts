@@ -3,8 +3,8 @@ import { copyFileSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EtcdClient, type EtcdOptions, openEtcdLog } from "@seneschal/adapters/etcd";
-import { emptyHead } from "@seneschal/core/log";
-import type { LogEntry, LogHead } from "@seneschal/core/ports";
+import { emptyHead } from "@seneschal/kernel/log";
+import type { LogEntry, LogHead } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdCluster, etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
 import { ownAddress } from "../../../../tools/own-address.ts";

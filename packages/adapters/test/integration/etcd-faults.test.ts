@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { EtcdClient, type EtcdLogOptions, openEtcdLog, reclaimEtcdSpace } from "@seneschal/adapters/etcd";
-import { emptyHead } from "@seneschal/core/log";
-import type { LogEntry, LogHead, ReplicatedLog } from "@seneschal/core/ports";
+import { emptyHead } from "@seneschal/kernel/log";
+import type { LogEntry, LogHead, ReplicatedLog } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdCluster, etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
 import { startTcpProxy } from "../../../../tools/tcp-proxy.ts";

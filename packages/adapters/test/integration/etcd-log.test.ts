@@ -1,5 +1,5 @@
 import { openEtcdLog } from "@seneschal/adapters/etcd";
-import { replicatedLogSuite } from "@seneschal/core/testing";
+import { replicatedLogSuite } from "@seneschal/kernel/testing";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type EtcdCluster, etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
 import { rounds, runner, seed } from "../suite-runner.ts";

@@ -1,8 +1,8 @@
 import { newId, sha256 } from "@seneschal/adapters/log";
 import { systemClock } from "@seneschal/adapters/system";
-import { isCoded } from "@seneschal/core";
-import { openReplicated, type Proposed, type Replicated } from "@seneschal/core/log";
-import type { ReplicatedLog } from "@seneschal/core/ports";
+import { isCoded } from "@seneschal/kernel";
+import { openReplicated, type Proposed, type Replicated } from "@seneschal/kernel/log";
+import type { ReplicatedLog } from "@seneschal/kernel/ports";
 import { expect } from "vitest";
 import { type AllotmentCommand, allotment } from "../log/allotment.ts";
 

@@ -1,5 +1,5 @@
 import { opaBuild, opaServerPolicyEngine, opaWasmPolicyEngine } from "@seneschal/adapters/policy";
-import { policyEngineSuite } from "@seneschal/core/testing";
+import { policyEngineSuite } from "@seneschal/kernel/testing";
 import { afterAll, beforeAll, describe } from "vitest";
 import { findOpa } from "../policy/find-opa.ts";
 import { startOpa } from "../policy/start-opa.ts";

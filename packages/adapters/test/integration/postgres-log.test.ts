@@ -1,5 +1,5 @@
 import { openPostgresLog } from "@seneschal/adapters/postgres";
-import { replicatedLogSuite } from "@seneschal/core/testing";
+import { replicatedLogSuite } from "@seneschal/kernel/testing";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
 import { rounds, runner, seed } from "../suite-runner.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { openPostgresRates } from "@seneschal/adapters/postgres";
 import { systemRandom } from "@seneschal/adapters/system";
-import { rateCounterSuite } from "@seneschal/core/testing";
+import { rateCounterSuite } from "@seneschal/kernel/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
 import { sourceOptions } from "../../../../tools/source-options.ts";

@@ -1,5 +1,5 @@
 import { openPostgresStore } from "@seneschal/adapters/postgres";
-import { documentStoreSuite } from "@seneschal/core/testing";
+import { documentStoreSuite } from "@seneschal/kernel/testing";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
 import { rounds, runner, seed } from "../suite-runner.ts";

@@ -2,7 +2,7 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { connectVault, openHttpVault } from "@seneschal/adapters/vault";
 import { startVaultEmulator } from "@seneschal/adapters/vault/emulator";
-import { vaultSuite } from "@seneschal/core/testing";
+import { vaultSuite } from "@seneschal/kernel/testing";
 import { afterAll, describe, expect, test } from "vitest";
 import { runner } from "../suite-runner.ts";
 import { pkiSuite } from "../vault/pki-suite.ts";

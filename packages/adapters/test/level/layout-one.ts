@@ -1,5 +1,5 @@
-import type { Commit } from "@seneschal/core/ports";
-import { encodeIndexKey, entryKey } from "@seneschal/core/store";
+import type { Commit } from "@seneschal/kernel/ports";
+import { encodeIndexKey, entryKey } from "@seneschal/kernel/store";
 import { alter } from "./level-entries.ts";
 
 const padded = (seq: number): string => String(seq).padStart(16, "0");

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLevelLog, openLevelStore } from "@seneschal/adapters/level";
-import { replicatedLogSuite } from "@seneschal/core/testing";
+import { replicatedLogSuite } from "@seneschal/kernel/testing";
 import { describe, expect, test } from "vitest";
 import { rounds, runner, seed } from "../suite-runner.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLevelStore } from "@seneschal/adapters/level";
-import { documentStoreSuite } from "@seneschal/core/testing";
+import { documentStoreSuite } from "@seneschal/kernel/testing";
 import { describe } from "vitest";
 import { rounds, runner, seed } from "../suite-runner.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLevelStore } from "@seneschal/adapters/level";
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 import { expect, test } from "vitest";
 import { entriesOf } from "./level-entries.ts";
 

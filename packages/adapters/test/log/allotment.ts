@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Json } from "@seneschal/core";
-import { type Machine, rememberCommands } from "@seneschal/core/log";
+import type { Json } from "@seneschal/kernel";
+import { type Machine, rememberCommands } from "@seneschal/kernel/log";
 
 /** A hard quota in small: tenants take and give back parts of their limit. */
 export interface AllotmentState {

@@ -1,9 +1,9 @@
 import { newId, sha256 } from "@seneschal/adapters/log";
 import { createMemoryLog, settableClock } from "@seneschal/adapters/memory";
-import { isCoded } from "@seneschal/core";
-import { openReplicated, type Replicated } from "@seneschal/core/log";
-import type { LogEntry } from "@seneschal/core/ports";
-import { type AppendFault, chaosLog, seededIntegers } from "@seneschal/core/testing";
+import { isCoded } from "@seneschal/kernel";
+import { openReplicated, type Replicated } from "@seneschal/kernel/log";
+import type { LogEntry } from "@seneschal/kernel/ports";
+import { type AppendFault, chaosLog, seededIntegers } from "@seneschal/kernel/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { rounds } from "../suite-runner.ts";

@@ -1,7 +1,7 @@
 import { createMemoryLog } from "@seneschal/adapters/memory";
-import { CodedError } from "@seneschal/core";
-import type { LogErrorCode, ReplicatedLog } from "@seneschal/core/ports";
-import { replicatedLogSuite } from "@seneschal/core/testing";
+import { CodedError } from "@seneschal/kernel";
+import type { LogErrorCode, ReplicatedLog } from "@seneschal/kernel/ports";
+import { replicatedLogSuite } from "@seneschal/kernel/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { circuitBreaker, type GuardedLog } from "../../src/log/circuit-breaker.ts";
 import { rounds, runner, seed } from "../suite-runner.ts";

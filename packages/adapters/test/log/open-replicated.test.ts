@@ -1,8 +1,8 @@
 import { newId, sha256 } from "@seneschal/adapters/log";
 import { createMemoryLog, settableClock } from "@seneschal/adapters/memory";
-import { CodedError } from "@seneschal/core";
-import { emptyHead, openReplicated, type Replicated, type ReplicatedOptions } from "@seneschal/core/log";
-import type { LogEntry, ReplicatedLog } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import { emptyHead, openReplicated, type Replicated, type ReplicatedOptions } from "@seneschal/kernel/log";
+import type { LogEntry, ReplicatedLog } from "@seneschal/kernel/ports";
 import { describe, expect, test } from "vitest";
 import { type AllotmentCommand, allotment, bareAllotment, give, take } from "./allotment.ts";
 
@@ -243,7 +243,7 @@ describe("a replicated state machine", () => {
       await replica.read();
       const log = shared.open();
       const { head, entries } = await log.read(1, { limit: 1 });
-      const prevHash = sha256((await import("@seneschal/core/log")).encodeEntry(entries[0] as LogEntry));
+      const prevHash = sha256((await import("@seneschal/kernel/log")).encodeEntry(entries[0] as LogEntry));
       const next: LogEntry = { v: 1, seq: 3, batchId: "forged", prevHash, at: clock.now(), commands: [{ ...take("e", "t", 1) }] };
       await log.append(head, damage(next));
       await expect(replica.read()).rejects.toMatchObject({ code });

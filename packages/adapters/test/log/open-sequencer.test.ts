@@ -1,7 +1,7 @@
 import { newId, openSequencer, type Sequencer, sha256 } from "@seneschal/adapters/log";
 import { createMemoryLease, createMemoryLog, settableClock } from "@seneschal/adapters/memory";
-import { openReplicated, type Replicated } from "@seneschal/core/log";
-import type { ReplicatedLog } from "@seneschal/core/ports";
+import { openReplicated, type Replicated } from "@seneschal/kernel/log";
+import type { ReplicatedLog } from "@seneschal/kernel/ports";
 import { describe, expect, test } from "vitest";
 import { type AllotmentCommand, allotment, take } from "./allotment.ts";
 import { leaseLaws } from "./lease-laws.ts";

@@ -1,8 +1,8 @@
 import { createMemoryLog } from "@seneschal/adapters/memory";
-import { isCoded } from "@seneschal/core";
-import { emptyHead } from "@seneschal/core/log";
-import type { AppendResult, LogEntry, LogHead } from "@seneschal/core/ports";
-import { seededIntegers } from "@seneschal/core/testing";
+import { isCoded } from "@seneschal/kernel";
+import { emptyHead } from "@seneschal/kernel/log";
+import type { AppendResult, LogEntry, LogHead } from "@seneschal/kernel/ports";
+import { seededIntegers } from "@seneschal/kernel/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type AttemptError, settleAppend } from "../../src/log/settle-append.ts";

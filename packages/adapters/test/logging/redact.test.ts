@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { expect, test } from "vitest";
 import { openLogger, redact } from "../../src/logging/index.ts";
 

@@ -1,5 +1,5 @@
 import { seededRandom, settableClock } from "@seneschal/adapters/memory";
-import { clockSuite, randomSuite } from "@seneschal/core/testing";
+import { clockSuite, randomSuite } from "@seneschal/kernel/testing";
 import { describe, expect, test } from "vitest";
 import { runner } from "../suite-runner.ts";
 

@@ -1,5 +1,5 @@
 import { createMemoryLog } from "@seneschal/adapters/memory";
-import { replicatedLogSuite } from "@seneschal/core/testing";
+import { replicatedLogSuite } from "@seneschal/kernel/testing";
 import { describe } from "vitest";
 import { rounds, runner, seed } from "../suite-runner.ts";
 

@@ -1,6 +1,6 @@
 import { openMemoryRates } from "@seneschal/adapters/memory";
 import { systemRandom } from "@seneschal/adapters/system";
-import { rateCounterSuite } from "@seneschal/core/testing";
+import { rateCounterSuite } from "@seneschal/kernel/testing";
 import { describe, expect, test } from "vitest";
 import { rounds, runner, seed } from "../suite-runner.ts";
 

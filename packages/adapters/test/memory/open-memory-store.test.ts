@@ -1,5 +1,5 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import { documentStoreSuite } from "@seneschal/core/testing";
+import { documentStoreSuite } from "@seneschal/kernel/testing";
 import { describe, expect, test } from "vitest";
 import { rounds, runner, seed } from "../suite-runner.ts";
 

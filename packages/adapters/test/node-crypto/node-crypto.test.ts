@@ -1,8 +1,8 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
-import { cryptoProviderSuite } from "@seneschal/core/testing";
 import { ARGON2_DEFAULT, nobleCrypto, utf8 } from "@seneschal/crypto";
+import { cryptoProviderSuite } from "@seneschal/kernel/testing";
 import { describe, expect, test } from "vitest";
 
 const runner = {

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { embeddedPolicyEngine, memoryPolicyEngine, opaServerPolicyEngine } from "@seneschal/adapters/policy";
-import type { JsonObject } from "@seneschal/core";
-import type { PolicyAnswer, PolicyProblem, PolicySource } from "@seneschal/core/ports";
-import { policyEngineSuite } from "@seneschal/core/testing";
+import type { JsonObject } from "@seneschal/kernel";
+import type { PolicyAnswer, PolicyProblem, PolicySource } from "@seneschal/kernel/ports";
+import { policyEngineSuite } from "@seneschal/kernel/testing";
 import { describe, expect, test } from "vitest";
 import { runner } from "../suite-runner.ts";
 

@@ -1,5 +1,5 @@
-import type { Commit } from "@seneschal/core/ports";
-import type { StoreSchema } from "@seneschal/core/store";
+import type { Commit } from "@seneschal/kernel/ports";
+import type { StoreSchema } from "@seneschal/kernel/store";
 
 /** What the fault tests write. */
 export const faultSchema = {

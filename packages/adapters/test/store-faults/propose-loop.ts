@@ -8,8 +8,8 @@ import { openLevelLog } from "@seneschal/adapters/level";
 import { newId, sha256 } from "@seneschal/adapters/log";
 import { openPostgresLog } from "@seneschal/adapters/postgres";
 import { systemClock } from "@seneschal/adapters/system";
-import { openReplicated } from "@seneschal/core/log";
-import type { ReplicatedLog } from "@seneschal/core/ports";
+import { openReplicated } from "@seneschal/kernel/log";
+import type { ReplicatedLog } from "@seneschal/kernel/ports";
 import { allotment } from "../log/allotment.ts";
 
 const [place = "", run = ""] = process.argv.slice(2);

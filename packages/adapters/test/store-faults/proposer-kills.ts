@@ -1,7 +1,7 @@
 import { newId, sha256 } from "@seneschal/adapters/log";
 import { systemClock } from "@seneschal/adapters/system";
-import { openReplicated } from "@seneschal/core/log";
-import type { ReplicatedLog } from "@seneschal/core/ports";
+import { openReplicated } from "@seneschal/kernel/log";
+import type { ReplicatedLog } from "@seneschal/kernel/ports";
 import { expect } from "vitest";
 import { allotment } from "../log/allotment.ts";
 import { runProposeLoop } from "./run-propose-loop.ts";

@@ -1,7 +1,7 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import { isCoded } from "@seneschal/core";
-import { settled } from "@seneschal/core/store";
-import { type CommitFault, chaosStore } from "@seneschal/core/testing";
+import { isCoded } from "@seneschal/kernel";
+import { settled } from "@seneschal/kernel/store";
+import { type CommitFault, chaosStore } from "@seneschal/kernel/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 

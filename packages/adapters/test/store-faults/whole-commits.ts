@@ -1,4 +1,4 @@
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { expect } from "vitest";
 
 /** Asserts that the store holds whole commits only, each in every place, with dense sequences; gives their numbers. */

@@ -1,5 +1,5 @@
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
-import { clockSuite, randomSuite } from "@seneschal/core/testing";
+import { clockSuite, randomSuite } from "@seneschal/kernel/testing";
 import { describe } from "vitest";
 import { runner } from "../suite-runner.ts";
 

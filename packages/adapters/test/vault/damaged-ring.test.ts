@@ -2,7 +2,7 @@ import { openMemoryStore, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
-import { isCoded, type JsonObject } from "@seneschal/core";
+import { isCoded, type JsonObject } from "@seneschal/kernel";
 import { describe, expect, test } from "vitest";
 
 const unseal = { kind: "key", key: new Uint8Array(32).fill(7) } as const;

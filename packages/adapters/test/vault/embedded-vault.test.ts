@@ -1,9 +1,9 @@
 import { openMemoryStore, seededRandom, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { openEmbeddedVault, type Unseal, vaultCollections } from "@seneschal/adapters/vault";
-import type { DocumentStore } from "@seneschal/core/ports";
-import { vaultSuite } from "@seneschal/core/testing";
 import { utf8 } from "@seneschal/crypto";
+import type { DocumentStore } from "@seneschal/kernel/ports";
+import { vaultSuite } from "@seneschal/kernel/testing";
 import { describe, expect, test } from "vitest";
 import { runner } from "../suite-runner.ts";
 

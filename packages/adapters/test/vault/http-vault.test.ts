@@ -4,7 +4,6 @@ import { seededRandom, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { connectVault, openHttpVault, type VaultAuth } from "@seneschal/adapters/vault";
 import { startVaultEmulator, type VaultEmulator } from "@seneschal/adapters/vault/emulator";
-import { vaultSuite } from "@seneschal/core/testing";
 import { nobleCrypto, utf8 } from "@seneschal/crypto";
 import {
   certificatePem,
@@ -16,6 +15,7 @@ import {
   newPrivateKey,
   newSerial,
 } from "@seneschal/crypto/x509";
+import { vaultSuite } from "@seneschal/kernel/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runner } from "../suite-runner.ts";
 import { pkiSuite } from "./pki-suite.ts";

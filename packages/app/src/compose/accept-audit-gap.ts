@@ -1,6 +1,6 @@
 import type { Logger } from "@seneschal/adapters/logging";
 import { systemClock } from "@seneschal/adapters/system";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { type AcceptedGap, acceptAuditGap } from "../gateway/index.ts";
 import { operateGateway } from "./operate-gateway.ts";
 import type { ProcessConfig } from "./process-settings.ts";

@@ -5,7 +5,6 @@ import { dirname, join, resolve } from "node:path";
 import type { Logger } from "@seneschal/adapters/logging";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
-import { CodedError } from "@seneschal/core";
 import { requireThreshold } from "@seneschal/core/keys";
 import { crkToJson } from "@seneschal/crypto/threshold";
 import {
@@ -18,6 +17,7 @@ import {
   newPrivateKey,
   requestPem,
 } from "@seneschal/crypto/x509";
+import { CodedError } from "@seneschal/kernel";
 import {
   adminOf,
   enrolFirstAdmin,

@@ -1,7 +1,7 @@
 import type { Logger } from "@seneschal/adapters/logging";
 import { systemClock } from "@seneschal/adapters/system";
-import { CodedError } from "@seneschal/core";
 import { isOrganizationId } from "@seneschal/core/keys";
+import { CodedError } from "@seneschal/kernel";
 import { ensureOrganization, isAnchor, systemCall } from "../gateway/index.ts";
 import { operateGateway } from "./operate-gateway.ts";
 import type { ProcessConfig } from "./process-settings.ts";

@@ -1,5 +1,4 @@
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
-import type { Random } from "@seneschal/core/ports";
 import {
   certificatePem,
   createRoot,
@@ -13,6 +12,7 @@ import {
   publicKeyOf,
   type SubjectAltName,
 } from "@seneschal/crypto/x509";
+import type { Random } from "@seneschal/kernel/ports";
 
 /** PEM. */
 export interface DevCertificate {

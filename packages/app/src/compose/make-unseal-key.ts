@@ -1,6 +1,6 @@
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 
 /** Makes `unseal.key` (32 random bytes in base64, readable by its owner only) unless it is there. Returns its path and whether it is new. */
 export async function makeUnsealKey(dataDir: string, random: Random): Promise<{ readonly path: string; readonly made: boolean }> {

@@ -1,9 +1,9 @@
 import { openLevelStore } from "@seneschal/adapters/level";
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import { spanned } from "@seneschal/adapters/telemetry";
-import { CodedError } from "@seneschal/core";
-import type { DocumentStore } from "@seneschal/core/ports";
-import type { StoreSchema } from "@seneschal/core/store";
+import { CodedError } from "@seneschal/kernel";
+import type { DocumentStore } from "@seneschal/kernel/ports";
+import type { StoreSchema } from "@seneschal/kernel/store";
 import { makePrivateDirectory } from "./private-files.ts";
 import type { DatabaseSettings } from "./storage-settings.ts";
 

@@ -1,5 +1,5 @@
 import { openMemoryRates } from "@seneschal/adapters/memory";
-import type { Random, RateCounter } from "@seneschal/core/ports";
+import type { Random, RateCounter } from "@seneschal/kernel/ports";
 
 /** Where a service keeps its records: PostgreSQL counts requests for every process on it, anything else in this process alone. */
 export async function openRates(

@@ -8,8 +8,8 @@ import {
   type Unseal,
   type VaultAuth,
 } from "@seneschal/adapters/vault";
-import { CodedError } from "@seneschal/core";
-import type { Clock, CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { Clock, CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/kernel/ports";
 import { requirePrivateKey } from "./private-files.ts";
 import type { VaultSettings } from "./storage-settings.ts";
 

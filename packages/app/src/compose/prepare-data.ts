@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { checkArgument } from "@seneschal/core";
-import type { Random } from "@seneschal/core/ports";
+import { checkArgument } from "@seneschal/kernel";
+import type { Random } from "@seneschal/kernel/ports";
 import { newInstanceId } from "../gateway/ground/index.ts";
 import { makeUnsealKey } from "./make-unseal-key.ts";
 

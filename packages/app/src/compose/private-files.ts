@@ -1,5 +1,5 @@
 import { chmod, mkdir, stat } from "node:fs/promises";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 
 /** Modes are not there on Windows: its access lists decide. */
 const hasModes = process.platform !== "win32";

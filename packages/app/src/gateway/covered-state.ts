@@ -1,6 +1,6 @@
-import type { JsonObject } from "@seneschal/core";
 import { isUuid } from "@seneschal/core/keys";
-import type { CryptoProvider } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import type { CoveredState, Reader } from "./ground/index.ts";
 import { backups } from "./oversight/index.ts";
 import { findFederation, replicaId, replicas } from "./partners/index.ts";

@@ -1,5 +1,5 @@
-import { CodedError } from "@seneschal/core";
 import { type AdminRole, adminRoles, createAdmin, stepAdmin } from "@seneschal/core/keys";
+import { CodedError } from "@seneschal/kernel";
 import type { DevIssuer } from "./dev-issuer.ts";
 import { ensureOrganization, hostName, keyText, systemCall } from "./ground/index.ts";
 import { admins } from "./people/index.ts";

@@ -1,6 +1,6 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { inSpan } from "@seneschal/adapters/telemetry";
-import type { DocumentStore, Vault } from "@seneschal/core/ports";
+import type { DocumentStore, Vault } from "@seneschal/kernel/ports";
 import { Counter, Gauge, Histogram } from "prom-client";
 import { every, type GatewayMetrics } from "./ground/index.ts";
 import {

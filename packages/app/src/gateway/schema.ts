@@ -1,5 +1,5 @@
-import type { Collections } from "@seneschal/core/ports";
-import type { StoreSchema } from "@seneschal/core/store";
+import type { Collections } from "@seneschal/kernel/ports";
+import type { StoreSchema } from "@seneschal/kernel/store";
 import { idempotencyCollections } from "../platform/idempotency.ts";
 import { jobCollections } from "../platform/jobs/collections.ts";
 import { auditIndexes } from "./ground/index.ts";

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from "node:crypto";
-import type { JsonObject } from "@seneschal/core";
 import type { KeyHolder } from "@seneschal/core/governance";
-import type { DocumentStore, Random, Stored } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { DocumentStore, Random, Stored } from "@seneschal/kernel/ports";
 import { auditOf, type Who } from "./audit/event.ts";
 import { lostRace, notFound } from "./fault.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { CodedError, type JsonObject } from "@seneschal/core";
 import { type Approval, isSameHolder, type OperationRequest } from "@seneschal/core/governance";
-import type { DocumentStore, Stored } from "@seneschal/core/ports";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
+import type { DocumentStore, Stored } from "@seneschal/kernel/ports";
 import { holderOf } from "./api-keys.ts";
 import { auditOf, type Who } from "./audit/event.ts";
 import { lostRace, notFound } from "./fault.ts";

@@ -1,7 +1,7 @@
 import { randomUUID, timingSafeEqual } from "node:crypto";
 import type { Hooks, Principal, WireRequest } from "@seneschal/contract";
-import { CodedError, type JsonObject } from "@seneschal/core";
-import type { DocumentStore } from "@seneschal/core/ports";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { type Authorisation, questionOf } from "../platform/index.ts";
 import { hashKey, keyDoc, keyIdOf } from "./api-keys.ts";
 import type { GovernanceConfig } from "./settings.ts";

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 
 /** The failures that handlers of this service throw. */
 export function notFound(id: string): CodedError {

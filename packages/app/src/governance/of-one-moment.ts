@@ -1,5 +1,5 @@
 import type { Contract, Handlers, Principal } from "@seneschal/contract";
-import type { Commit, CommitResult, DocumentStore } from "@seneschal/core/ports";
+import type { Commit, CommitResult, DocumentStore } from "@seneschal/kernel/ports";
 import { type Admission, type Admissions, type Attempt, asAdmitted, inOneMoment, recordedReads } from "../platform/index.ts";
 import { lostRace } from "./fault.ts";
 import type { GovernanceServices } from "./services.ts";

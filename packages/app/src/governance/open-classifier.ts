@@ -1,7 +1,6 @@
 import { type ClassifierThreads, openClassifierThreads } from "@seneschal/adapters/classifier-threads";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
-import { CodedError } from "@seneschal/core";
 import {
   classifierInThread,
   configuredRecogniser,
@@ -16,6 +15,7 @@ import {
   type TaskClassifier,
   type TierPolicy,
 } from "@seneschal/core/governance";
+import { CodedError } from "@seneschal/kernel";
 import type { GovernanceConfig } from "./settings.ts";
 
 /**

@@ -4,8 +4,8 @@ import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { docsContract, endpoints } from "@seneschal/contract";
 import { governanceContract, governanceErrors, modelContract } from "@seneschal/contract/governance";
-import { CodedError } from "@seneschal/core";
 import { DEFAULT_TIER_POLICY, isKnownEntity, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
+import { CodedError } from "@seneschal/kernel";
 import type {
   Clock,
   CompiledPolicy,
@@ -14,8 +14,8 @@ import type {
   PolicySource,
   Random,
   WorkerPoolState,
-} from "@seneschal/core/ports";
-import { settled } from "@seneschal/core/store";
+} from "@seneschal/kernel/ports";
+import { settled } from "@seneschal/kernel/store";
 import {
   admissions,
   type Background,

@@ -1,6 +1,6 @@
-import type { JsonObject } from "@seneschal/core";
-import type { IndexSpec, IndexValue } from "@seneschal/core/ports";
-import type { StoreSchema } from "@seneschal/core/store";
+import type { JsonObject } from "@seneschal/kernel";
+import type { IndexSpec, IndexValue } from "@seneschal/kernel/ports";
+import type { StoreSchema } from "@seneschal/kernel/store";
 import { idempotencyCollections } from "../platform/index.ts";
 
 const by = (...fields: readonly string[]): IndexSpec => ({ key: (doc) => fields.map((field) => doc[field] as IndexValue) });

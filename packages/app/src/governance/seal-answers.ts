@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
-import { CodedError } from "@seneschal/core";
-import type { Random } from "@seneschal/core/ports";
 import type { SignBytes } from "@seneschal/crypto/merkle";
+import { CodedError } from "@seneschal/kernel";
+import type { Random } from "@seneschal/kernel/ports";
 import type { Sealer } from "../platform/index.ts";
 
 const LABEL = "seneschal governance: seals kept answers, v1";

@@ -1,6 +1,6 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
 import type { Redactor, SqlEnforcer, SqlReader, TaskClassifier, TierPolicy } from "@seneschal/core/governance";
-import type { Clock, CompiledPolicy, DocumentStore, Random } from "@seneschal/core/ports";
+import type { Clock, CompiledPolicy, DocumentStore, Random } from "@seneschal/kernel/ports";
 import type { Health } from "../platform/index.ts";
 import type { AuditLog } from "./audit/audit-log.ts";
 import type { Persons } from "./audit/persons.ts";

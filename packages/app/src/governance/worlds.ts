@@ -1,5 +1,4 @@
 import { nextTurn } from "@seneschal/adapters/system";
-import type { JsonObject } from "@seneschal/core";
 import {
   type Approval,
   type EvaluatedResource,
@@ -16,7 +15,8 @@ import {
   termOf,
   unclassifiedTier,
 } from "@seneschal/core/governance";
-import type { Change, DocumentStore } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { Change, DocumentStore } from "@seneschal/kernel/ports";
 import { everyDocument } from "../platform/index.ts";
 import { type ApprovalDoc, givenApproval } from "./approvals.ts";
 

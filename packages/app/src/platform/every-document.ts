@@ -1,4 +1,4 @@
-import type { DocumentStore, IndexValue, Stored } from "@seneschal/core/ports";
+import type { DocumentStore, IndexValue, Stored } from "@seneschal/kernel/ports";
 
 const PAGE = 500;
 

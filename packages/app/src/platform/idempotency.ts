@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Idempotency, StoredResponse } from "@seneschal/contract";
-import { CodedError, isCoded, type JsonObject } from "@seneschal/core";
-import type { Collections, Commit, DocumentStore, Random } from "@seneschal/core/ports";
-import { settled } from "@seneschal/core/store";
+import { CodedError, isCoded, type JsonObject } from "@seneschal/kernel";
+import type { Collections, Commit, DocumentStore, Random } from "@seneschal/kernel/ports";
+import { settled } from "@seneschal/kernel/store";
 
 /** What idempotency needs of a store: merge it into the collections that the service opens its store with. */
 export const idempotencyCollections: Collections = {

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 
 /** What a service is: built, started or stopped; and how many requests are in flight. */
 export interface Phases {

@@ -1,4 +1,4 @@
-import type { Check, DocumentStore, Page, RangeCheck, Stored } from "@seneschal/core/ports";
+import type { Check, DocumentStore, Page, RangeCheck, Stored } from "@seneschal/kernel/ports";
 
 /** A view of a store that remembers what was read through it. */
 export interface RecordedReads {

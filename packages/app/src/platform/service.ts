@@ -20,8 +20,8 @@ import {
   type TlsOptions,
   type WireResponse,
 } from "@seneschal/contract";
-import { CodedError, checkArgument } from "@seneschal/core";
-import type { Clock, Random, RateCounter } from "@seneschal/core/ports";
+import { CodedError, checkArgument } from "@seneschal/kernel";
+import type { Clock, Random, RateCounter } from "@seneschal/kernel/ports";
 import type { z } from "zod";
 import { type Background, openBackground } from "./background.ts";
 import { clientAddress } from "./client-address.ts";

@@ -1,5 +1,5 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
-import type { WorkerPoolState } from "@seneschal/core/ports";
+import type { WorkerPoolState } from "@seneschal/kernel/ports";
 import { Counter, Gauge } from "prom-client";
 import type { HealthCheck } from "./health.ts";
 

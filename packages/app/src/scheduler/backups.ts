@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { decodeState, encodePieces, type QuotaState } from "@seneschal/quota";
 import { continuesPieces } from "./audit/open-audit-archive.ts";
 

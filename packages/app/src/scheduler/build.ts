@@ -5,9 +5,9 @@ import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { nextTurn } from "@seneschal/adapters/system";
 import { endpoints, type Hooks } from "@seneschal/contract";
 import { schedulerContract, schedulerErrors, schedulerInfo } from "@seneschal/contract/scheduler";
-import { CodedError } from "@seneschal/core";
-import { openReplicated } from "@seneschal/core/log";
-import type { Clock, ReplicatedLog } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import { openReplicated } from "@seneschal/kernel/log";
+import type { Clock, ReplicatedLog } from "@seneschal/kernel/ports";
 import { checkWeights, type PlanOptions, PROFILES, quotaMachine, type Weights } from "@seneschal/quota";
 import {
   type BuiltService,

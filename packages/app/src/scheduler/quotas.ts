@@ -1,5 +1,5 @@
-import { CodedError, isCoded, type JsonObject } from "@seneschal/core";
-import type { Replicated } from "@seneschal/core/log";
+import { CodedError, isCoded, type JsonObject } from "@seneschal/kernel";
+import type { Replicated } from "@seneschal/kernel/log";
 import type { Command, QuotaEvent, QuotaState, Rejection, Verdict } from "@seneschal/quota";
 
 /** The replicated quotas as handlers use them: refusals are thrown, with the code that the wire knows. */

@@ -1,7 +1,7 @@
 import type { GuardedLog } from "@seneschal/adapters/log";
 import type { Metrics } from "@seneschal/adapters/metrics";
-import type { Proposed } from "@seneschal/core/log";
-import type { Clock, Random } from "@seneschal/core/ports";
+import type { Proposed } from "@seneschal/kernel/log";
+import type { Clock, Random } from "@seneschal/kernel/ports";
 import type { Command, PlanOptions, Verdict } from "@seneschal/quota";
 import type { Health } from "../platform/index.ts";
 import type { AuditArchive } from "./audit/open-audit-archive.ts";

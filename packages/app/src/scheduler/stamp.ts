@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Principal, RequestFacts } from "@seneschal/contract";
 import { situation } from "@seneschal/contract";
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 
 /** What a handler was asked with. */
 export interface Asked {

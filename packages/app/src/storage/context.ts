@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Clock, Commit, CommitResult, CryptoProvider, DocumentStore, Random } from "@seneschal/core/ports";
 import type { EventCategory, Severity } from "@seneschal/core/storage";
+import type { Clock, Commit, CommitResult, CryptoProvider, DocumentStore, Random } from "@seneschal/kernel/ports";
 import type { StorageMetrics } from "./metrics.ts";
 
 /** Who asks for something, for the audit log. */

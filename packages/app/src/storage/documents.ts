@@ -1,4 +1,3 @@
-import type { JsonObject } from "@seneschal/core";
 import type {
   BucketQuota,
   BucketUsage,
@@ -9,6 +8,7 @@ import type {
   ObjectNotice,
   Retention,
 } from "@seneschal/core/storage";
+import type { JsonObject } from "@seneschal/kernel";
 
 /** One fragment of a chunk: the device and the extent that hold it. */
 export interface FragmentRecord extends JsonObject {

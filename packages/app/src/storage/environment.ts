@@ -1,5 +1,5 @@
 import { targetGuard } from "@seneschal/adapters/http";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { dataPathSettings } from "./grpc/open-data-path.ts";
 import { backupSettings } from "./jobs/open-backups.ts";
 import type { StorageConfig } from "./settings.ts";

@@ -2,8 +2,6 @@ import { statfs } from "node:fs/promises";
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import { newId, sha256 } from "@seneschal/adapters/log";
 import type { PortableKeys } from "@seneschal/adapters/vault";
-import { isCoded, type JsonObject } from "@seneschal/core";
-import type { Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault } from "@seneschal/core/ports";
 import {
   classDurability,
   createEventLog,
@@ -20,6 +18,8 @@ import {
   storageError,
   stripeOf,
 } from "@seneschal/core/storage";
+import { isCoded, type JsonObject } from "@seneschal/kernel";
+import type { Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
 import { type Background, type Job, type Jobs, openBackground, openJobs, type Stoppable } from "../platform/index.ts";
 import { createClusterAudit } from "./cluster/audit-changes.ts";
 import { type ClusterControl, openClusterControl } from "./cluster/cluster-control.ts";

@@ -1,5 +1,5 @@
-import type { Json } from "@seneschal/core";
-import type { StoreSchema } from "@seneschal/core/store";
+import type { Json } from "@seneschal/kernel";
+import type { StoreSchema } from "@seneschal/kernel/store";
 import { jobCollections } from "../platform/index.ts";
 
 /** Keys are indexed by their first bytes only: index key and id share 1 KiB, an S3 key alone may take it all. */

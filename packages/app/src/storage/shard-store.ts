@@ -1,7 +1,7 @@
-import { isCoded } from "@seneschal/core";
-import type { DocumentStore, StoreErrorCode } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
-import { settled } from "@seneschal/core/store";
+import { isCoded } from "@seneschal/kernel";
+import type { DocumentStore, StoreErrorCode } from "@seneschal/kernel/ports";
+import { settled } from "@seneschal/kernel/store";
 import type { Damage } from "./watch/watch-damage.ts";
 
 const away: readonly StoreErrorCode[] = ["store_unavailable", "store_failed", "store_closed"];

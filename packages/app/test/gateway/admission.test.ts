@@ -1,5 +1,5 @@
-import type { JsonObject } from "@seneschal/core";
-import type { Commit, DocumentStore } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { Commit, DocumentStore } from "@seneschal/kernel/ports";
 import { describe, expect, it } from "vitest";
 import { tableAllows } from "./authorisation-table.ts";
 import { openTestStore } from "./backend.ts";

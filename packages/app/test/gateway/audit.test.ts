@@ -1,5 +1,5 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import type { AuditEntry, DocumentStore, Page } from "@seneschal/core/ports";
+import type { AuditEntry, DocumentStore, Page } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gatewaySchema } from "../../src/gateway/index.ts";
 import { csvField } from "../../src/gateway/oversight/audit-views/export.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import type { Serve } from "@seneschal/contract";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
 import { gatewaySchema } from "../../src/gateway/index.ts";

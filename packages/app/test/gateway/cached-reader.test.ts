@@ -1,5 +1,5 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cachedReader } from "../../src/gateway/ground/store/cached-reader.ts";

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { auditFigures } from "../../src/gateway/oversight/audit-views/figures.ts";
 import { reportSeals } from "../../src/gateway/oversight/compliance/collections.ts";

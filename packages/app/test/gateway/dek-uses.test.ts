@@ -1,5 +1,5 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 import { describe, expect, it } from "vitest";
 import { dekUseRecords, dekUses } from "../../src/gateway/workspaces/workspaces/dek-uses.ts";
 

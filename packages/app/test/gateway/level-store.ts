@@ -1,6 +1,6 @@
 import { openLevelStore } from "@seneschal/adapters/level";
 import { vaultCollections } from "@seneschal/adapters/vault";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { gatewaySchema } from "../../src/gateway/index.ts";
 
 /** A store on disk that holds the gateway and its embedded vault. */

@@ -8,7 +8,7 @@ import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { dispatcher, type Hooks, type RunningServer, UndocumentedCode } from "@seneschal/contract";
 import { unwatched } from "@seneschal/contract/testing";
-import type { DocumentStore, Vault } from "@seneschal/core/ports";
+import type { DocumentStore, Vault } from "@seneschal/kernel/ports";
 import {
   type DevCredentials,
   type DevIssuer,

@@ -6,7 +6,7 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault } from "@seneschal/adapters/vault";
 import type { Contract } from "@seneschal/contract";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { servedRoutes } from "../../src/gateway/index.ts";
 import { gatewayCollectionList } from "../../src/gateway/resources.ts";

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLevelStore } from "@seneschal/adapters/level";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { serve } from "@seneschal/server-express";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { governanceSchema } from "../../src/governance/index.ts";

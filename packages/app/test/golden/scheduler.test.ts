@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openLevelLog } from "@seneschal/adapters/level";
 import { newId, sha256 } from "@seneschal/adapters/log";
 import { createMemoryLog, settableClock } from "@seneschal/adapters/memory";
-import { openReplicated } from "@seneschal/core/log";
+import { openReplicated } from "@seneschal/kernel/log";
 import { type emptyState, encodeState, quotaMachine } from "@seneschal/quota";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Harness, servers, startScheduler } from "../scheduler/harness.ts";

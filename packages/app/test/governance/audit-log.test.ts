@@ -1,6 +1,6 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import type { JsonObject } from "@seneschal/core";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { beforeEach, describe, expect, test } from "vitest";
 import { AuditLog } from "../../src/governance/audit/audit-log.ts";
 import { openCheckpointSigner } from "../../src/governance/audit/open-checkpoint-signer.ts";

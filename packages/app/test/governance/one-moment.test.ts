@@ -1,6 +1,6 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import type { JsonObject } from "@seneschal/core";
-import type { Commit, DocumentStore } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { Commit, DocumentStore } from "@seneschal/kernel/ports";
 import { serve } from "@seneschal/server-express";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";

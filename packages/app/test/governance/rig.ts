@@ -6,7 +6,7 @@ import { systemRandom } from "@seneschal/adapters/system";
 import type { Serve } from "@seneschal/contract";
 import { governanceContract, governanceInfo } from "@seneschal/contract/governance";
 import type { SqlParser } from "@seneschal/core/governance";
-import type { DocumentStore, PolicyEngine } from "@seneschal/core/ports";
+import type { DocumentStore, PolicyEngine } from "@seneschal/kernel/ports";
 import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
 import { openCheckpointSigner } from "../../src/governance/audit/open-checkpoint-signer.ts";

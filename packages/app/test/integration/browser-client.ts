@@ -1,7 +1,7 @@
 /** What a page does with the typed client; bundled for a browser by the test beside it. */
 import { client } from "@seneschal/contract";
 import { sampleContract } from "@seneschal/contract/testing";
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 
 async function tryClient(baseUrl: string): Promise<object> {
   const api = client(sampleContract, { baseUrl, fetch: fetch.bind(globalThis), headers: { authorization: "Bearer good" } });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { openPostgresStore } from "@seneschal/adapters/postgres";
-import type { StoreSchema } from "@seneschal/core/store";
+import type { StoreSchema } from "@seneschal/kernel/store";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
 import { startTcpProxy, type TcpProxy } from "../../../../tools/tcp-proxy.ts";

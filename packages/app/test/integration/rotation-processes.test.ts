@@ -5,7 +5,7 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { openPostgresStore } from "@seneschal/adapters/postgres";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
 import { sourceOptions } from "../../../../tools/source-options.ts";

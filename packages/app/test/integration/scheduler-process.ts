@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { openEtcdLog } from "@seneschal/adapters/etcd";
 import { openLogger } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
-import type { ReplicatedLog } from "@seneschal/core/ports";
+import type { ReplicatedLog } from "@seneschal/kernel/ports";
 import { serve } from "@seneschal/server-fastify";
 import { etcdOptions, startService } from "../../src/platform/index.ts";
 import { schedulerService, schedulerSettings } from "../../src/scheduler/index.ts";

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { type StoredExtent, storedExtents } from "@seneschal/adapters/devices";
 import { type ObjectClient, openDataChannel, openObjectClient } from "@seneschal/adapters/grpc-storage";
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 import { expect, test } from "vitest";
 import { etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
 import { ownAddress } from "../../../../tools/own-address.ts";

@@ -1,4 +1,4 @@
-import type { ReplicatedLog } from "@seneschal/core/ports";
+import type { ReplicatedLog } from "@seneschal/kernel/ports";
 import { apply, type Command, emptyState, holdingOf, ownerOf, type QuotaState } from "@seneschal/quota";
 import type { Operation } from "./find-linearization.ts";
 

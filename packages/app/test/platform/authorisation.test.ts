@@ -3,7 +3,7 @@ import type { Principal, Route } from "@seneschal/contract";
 import { governanceContract, modelContract } from "@seneschal/contract/governance";
 import { schedulerContract } from "@seneschal/contract/scheduler";
 import { storageContract } from "@seneschal/contract/storage";
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 import { describe, expect, test } from "vitest";
 import { type AuthorisationOptions, openAuthorisation, questionOf } from "../../src/platform/index.ts";
 import { rolesOf } from "../scheduler/authorisation-table.ts";

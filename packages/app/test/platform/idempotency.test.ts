@@ -1,7 +1,7 @@
 import { openMemoryStore, seededRandom } from "@seneschal/adapters/memory";
 import type { IdempotentRequest, StoredResponse } from "@seneschal/contract";
-import { CodedError } from "@seneschal/core";
-import type { DocumentStore } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { idempotencyCollections, type Sealer, storeIdempotency } from "../../src/platform/index.ts";

@@ -1,7 +1,7 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { openMemoryStore, seededRandom, settableClock } from "@seneschal/adapters/memory";
-import { CodedError, type JsonObject } from "@seneschal/core";
-import type { DocumentStore } from "@seneschal/core/ports";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JobRunner, type Jobs, jobCollections, openJobs } from "../../src/platform/index.ts";

@@ -1,6 +1,6 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import type { DocumentStore } from "@seneschal/core/ports";
-import { type CommitFault, chaosStore } from "@seneschal/core/testing";
+import type { DocumentStore } from "@seneschal/kernel/ports";
+import { type CommitFault, chaosStore } from "@seneschal/kernel/testing";
 import { describe, expect, test } from "vitest";
 import { gatewaySchema } from "../../src/gateway/index.ts";
 import { governanceSchema } from "../../src/governance/index.ts";

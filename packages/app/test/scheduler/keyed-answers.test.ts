@@ -1,7 +1,7 @@
 import { newId, sha256 } from "@seneschal/adapters/log";
 import { createMemoryLog, settableClock } from "@seneschal/adapters/memory";
-import { openReplicated } from "@seneschal/core/log";
-import type { ReplicatedLog } from "@seneschal/core/ports";
+import { openReplicated } from "@seneschal/kernel/log";
+import type { ReplicatedLog } from "@seneschal/kernel/ports";
 import { type Command, quotaMachine, type SubmitAllocation } from "@seneschal/quota";
 import { expect, test } from "vitest";
 

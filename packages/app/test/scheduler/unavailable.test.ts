@@ -1,6 +1,6 @@
 import { createMemoryLog } from "@seneschal/adapters/memory";
-import { CodedError } from "@seneschal/core";
-import type { LogErrorCode, LogStatus, ReplicatedLog } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { LogErrorCode, LogStatus, ReplicatedLog } from "@seneschal/kernel/ports";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Repeat } from "../../src/scheduler/index.ts";
 import { type Harness, servers, startScheduler } from "./harness.ts";

@@ -7,7 +7,7 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { createMemoryLog, openMemoryStore, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { startTcpProxy, type TcpProxy } from "../../../../tools/tcp-proxy.ts";
 import { serveGrpc, servePeers } from "../../src/storage/grpc/serve-grpc.ts";
 import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";

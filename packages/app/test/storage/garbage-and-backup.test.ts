@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { afterEach, describe, expect, test } from "vitest";
 import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";

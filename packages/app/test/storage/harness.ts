@@ -6,7 +6,7 @@ import { createMemoryLog, openMemoryStore } from "@seneschal/adapters/memory";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { Serve, ServeOptions } from "@seneschal/contract";
 import { storageContract } from "@seneschal/contract/storage";
-import type { Clock, DocumentStore } from "@seneschal/core/ports";
+import type { Clock, DocumentStore } from "@seneschal/kernel/ports";
 import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
 import { defineService, type RunningService, startService } from "../../src/platform/index.ts";

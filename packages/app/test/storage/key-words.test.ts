@@ -5,7 +5,7 @@ import { openLevelLog, openLevelStore } from "@seneschal/adapters/level";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
-import type { Vault } from "@seneschal/core/ports";
+import type { Vault } from "@seneschal/kernel/ports";
 import { afterEach, describe, expect, test } from "vitest";
 import { createBucket } from "../../src/storage/objects/buckets.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";

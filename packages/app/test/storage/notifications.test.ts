@@ -1,7 +1,7 @@
 import type { PutBucketNotificationConfigurationCommandInput } from "@aws-sdk/client-s3";
 import { nextTurn } from "@seneschal/adapters/system";
-import { CodedError } from "@seneschal/core";
 import { type NotificationRule, webhookArn } from "@seneschal/core/storage";
+import { CodedError } from "@seneschal/kernel";
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { storageInForce } from "../../src/storage/environment.ts";

@@ -8,9 +8,9 @@ import { createMemoryLog, openMemoryStore, settableClock } from "@seneschal/adap
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemRandom } from "@seneschal/adapters/system";
-import { CodedError } from "@seneschal/core";
-import type { BlobDevice, DocumentStore, Vault } from "@seneschal/core/ports";
 import type { SmartReading } from "@seneschal/core/storage";
+import { CodedError } from "@seneschal/kernel";
+import type { BlobDevice, DocumentStore, Vault } from "@seneschal/kernel/ports";
 import { type Authorisation, openAuthorisation } from "../../src/platform/index.ts";
 import { openStorageNode, type StorageNode, type StorageNodeOptions } from "../../src/storage/node.ts";
 import { storageSchema } from "../../src/storage/schema.ts";

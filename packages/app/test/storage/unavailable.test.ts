@@ -1,6 +1,6 @@
 import { createMemoryLog, openMemoryStore } from "@seneschal/adapters/memory";
-import { CodedError } from "@seneschal/core";
-import type { DocumentStore, ReplicatedLog } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { DocumentStore, ReplicatedLog } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { storageSchema } from "../../src/storage/schema.ts";
 import { operator, pattern } from "./rig.ts";

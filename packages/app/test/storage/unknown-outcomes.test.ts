@@ -1,6 +1,6 @@
 import type { StoredExtent } from "@seneschal/adapters/devices";
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import { type CommitFault, chaosStore } from "@seneschal/core/testing";
+import { type CommitFault, chaosStore } from "@seneschal/kernel/testing";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";

@@ -1,6 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { resolve } from "node:path";
-import { CodedError } from "@seneschal/core";
 import { fromBase64 } from "@seneschal/crypto";
 import {
   cosignNote,
@@ -13,6 +12,7 @@ import {
   verifyNote,
   witnessVerifierKey,
 } from "@seneschal/crypto/merkle";
+import { CodedError } from "@seneschal/kernel";
 import { type Command, InvalidArgumentError } from "commander";
 import { type AuditLog, connectLog, type LogOptions, withLog } from "../audit-log.ts";
 import type { CommandContext } from "../command-context.ts";

@@ -1,6 +1,6 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { acceptGap } from "@seneschal/app";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { connectLog, type LogOptions, withLog } from "../audit-log.ts";
 import { exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";

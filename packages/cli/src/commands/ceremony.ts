@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
-import { CodedError } from "@seneschal/core";
 import { ARGON2_DEFAULT, base64, fromBase64 } from "@seneschal/crypto";
 import { crkFromJson, deriveShareKey, openShare, Share, Signer } from "@seneschal/crypto/threshold";
+import { CodedError } from "@seneschal/kernel";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";

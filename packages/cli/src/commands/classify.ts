@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { ClassifyOptions, FileFormat, FileReport } from "@seneschal/adapters/classify-files";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { Option } from "commander";
 import type { AddCommand } from "./add-command.ts";
 

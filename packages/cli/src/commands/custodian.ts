@@ -2,7 +2,6 @@ import { rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
-import { CodedError, isCoded } from "@seneschal/core";
 import {
   type CeremonyOutcome,
   CeremonyState,
@@ -24,6 +23,7 @@ import {
   witnessStep,
 } from "@seneschal/crypto/custody";
 import { crkToJson } from "@seneschal/crypto/threshold";
+import { CodedError, isCoded } from "@seneschal/kernel";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { isConnection, type KeptTranscript, withTranscript } from "../custodian-transcript.ts";

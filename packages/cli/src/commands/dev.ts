@@ -1,7 +1,7 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { startDev } from "@seneschal/app";
-import { CodedError } from "@seneschal/core";
 import { isOrganizationId } from "@seneschal/core/keys";
+import { CodedError } from "@seneschal/kernel";
 import { InvalidArgumentError, Option } from "commander";
 import { chooseServer, serveNfs } from "../choose-server.ts";
 import { version } from "../version.ts";

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { certificateFiles, checkConfig, type ProcessConfig } from "@seneschal/app";
 import { type Client, client } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 import { exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connectTo, withConnection } from "../gateway-connection.ts";
 import type { Host } from "../host.ts";

@@ -1,6 +1,6 @@
 import { stat, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { type FormatOptions, format, RegoCompileError, type RegoVersion } from "@seneschal/rego";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";

@@ -1,7 +1,7 @@
 import { open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
-import { CodedError } from "@seneschal/core";
 import type { RedactionFormat, RedactionRule } from "@seneschal/core/governance";
+import { CodedError } from "@seneschal/kernel";
 import { Option } from "commander";
 import type { Host } from "../host.ts";
 import { readBytes, readText } from "../read-file.ts";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Contract, client, type Field, fieldsOf, type RawReply, type Route } from "@seneschal/contract";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { type ConnectionOptions, connectTo, withConnection } from "../gateway-connection.ts";

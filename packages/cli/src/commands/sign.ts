@@ -1,7 +1,7 @@
 import { systemRandom } from "@seneschal/adapters/system";
-import { CodedError } from "@seneschal/core";
 import { base64, fromBase64 } from "@seneschal/crypto";
 import { type CrkPublicJson, crkFromJson, signWithShares } from "@seneschal/crypto/threshold";
+import { CodedError } from "@seneschal/kernel";
 import type { Host } from "../host.ts";
 import { readJson } from "../read-file.ts";
 import type { AddCommand } from "./add-command.ts";

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { z } from "zod";
 import { contract } from "../contract.ts";
 import { type Dispatch, dispatcher } from "../dispatcher.ts";

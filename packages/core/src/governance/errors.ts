@@ -1,4 +1,4 @@
-import { CodedError } from "../errors.ts";
+import { CodedError } from "@seneschal/kernel";
 
 /** Why data governance could not do something. Closed. */
 export type GovernanceErrorCode =

@@ -1,4 +1,4 @@
-import { CodedError } from "../errors.ts";
+import { CodedError } from "@seneschal/kernel";
 
 /** Every way in which the key-governance domain can say "that could not be done". The HTTP status stands in the contract. */
 export type KeysCode =

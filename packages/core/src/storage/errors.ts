@@ -1,4 +1,4 @@
-import { CodedError } from "../errors.ts";
+import { CodedError } from "@seneschal/kernel";
 
 /** Who can do something about it: try again later, never, or not you. */
 export type StorageErrorClass = "retriable" | "permanent" | "security";

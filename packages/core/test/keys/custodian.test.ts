@@ -1,5 +1,5 @@
-import { isCoded } from "@seneschal/core";
 import { people } from "@seneschal/core/arbitraries";
+import { isCoded } from "@seneschal/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

@@ -1,4 +1,4 @@
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 import { describe, expect, it } from "vitest";
 import {
   admit,

@@ -1,5 +1,5 @@
-import type { JsonObject } from "@seneschal/core";
-import type { CryptoProvider, Random } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { readU32, u32, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { canonicalJson } from "../json/canonical-json.ts";

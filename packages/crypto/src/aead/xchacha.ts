@@ -1,5 +1,5 @@
 import { hchacha } from "@noble/ciphers/chacha.js";
-import type { CryptoProvider } from "@seneschal/core/ports";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { cryptoError } from "../errors.ts";
 
 /** "expand 32-byte k" as little-endian words. */

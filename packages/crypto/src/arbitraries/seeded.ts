@@ -1,5 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 import { utf8 } from "../bytes.ts";
 
 /** Bytes that one label always gives: SHA-256 in counter mode over it. For tests, never for keys. */

@@ -1,4 +1,4 @@
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 import fc from "fast-check";
 import { type CrkPublic, dealCrk, type Share } from "../threshold/index.ts";
 import { seeded } from "./seeded.ts";

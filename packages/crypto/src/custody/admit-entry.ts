@@ -1,5 +1,5 @@
-import { isCoded } from "@seneschal/core";
-import type { CryptoProvider } from "@seneschal/core/ports";
+import { isCoded } from "@seneschal/kernel";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { base64, fromBase64, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { type CrkPublic, crkFromJson } from "../threshold/crk.ts";

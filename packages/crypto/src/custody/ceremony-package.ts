@@ -1,4 +1,4 @@
-import type { CryptoProvider, Random } from "@seneschal/core/ports";
+import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { base64, fromBase64, utf8 } from "../bytes.ts";
 import { hpkeOpen, hpkeSeal } from "../hpke/hpke.ts";
 import { canonicalJson } from "../json/canonical-json.ts";

@@ -1,5 +1,5 @@
-import { isCoded } from "@seneschal/core";
-import type { CryptoProvider } from "@seneschal/core/ports";
+import { isCoded } from "@seneschal/kernel";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { base64, fromBase64 } from "../bytes.ts";
 import { onPolynomial } from "../threshold/on-polynomial.ts";
 import { openPackage } from "./ceremony-package.ts";

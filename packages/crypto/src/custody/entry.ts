@@ -1,4 +1,4 @@
-import type { CryptoProvider } from "@seneschal/core/ports";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { base64, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { signingBytes } from "../signing/signing-bytes.ts";

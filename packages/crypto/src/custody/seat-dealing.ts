@@ -1,4 +1,4 @@
-import type { CryptoProvider } from "@seneschal/core/ports";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { base64, fromBase64 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { crkFromJson, crkSet } from "../threshold/crk.ts";

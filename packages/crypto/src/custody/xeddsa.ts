@@ -1,4 +1,4 @@
-import type { CryptoProvider, Random } from "@seneschal/core/ports";
+import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { concat, hex } from "../bytes.ts";
 import { basePoint, Point, scalars, wideScalar } from "../threshold/scalar-field.ts";
 

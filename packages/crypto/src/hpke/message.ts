@@ -1,5 +1,5 @@
-import { checkArgument } from "@seneschal/core";
-import type { CryptoProvider, Random } from "@seneschal/core/ports";
+import { checkArgument } from "@seneschal/kernel";
+import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { hpkeOpen, hpkeSeal } from "./hpke.ts";

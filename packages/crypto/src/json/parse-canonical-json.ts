@@ -1,4 +1,4 @@
-import type { Json } from "@seneschal/core";
+import type { Json } from "@seneschal/kernel";
 import { bytesEqual, fromUtf8, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { canonicalJson } from "./canonical-json.ts";

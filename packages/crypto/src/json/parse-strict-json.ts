@@ -1,4 +1,4 @@
-import type { Json } from "@seneschal/core";
+import type { Json } from "@seneschal/kernel";
 import { cryptoError } from "../errors.ts";
 import { LONE_SURROGATE } from "./lone-surrogate.ts";
 

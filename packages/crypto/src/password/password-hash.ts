@@ -1,4 +1,4 @@
-import type { Argon2Params, CryptoProvider, Random } from "@seneschal/core/ports";
+import type { Argon2Params, CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { base64, bytesEqual, fromBase64 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { ARGON2_DEFAULT } from "../provider/policy.ts";

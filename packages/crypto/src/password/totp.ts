@@ -1,4 +1,4 @@
-import type { CryptoProvider } from "@seneschal/core/ports";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { bytesEqual, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 

@@ -1,4 +1,4 @@
-import type { Argon2Params } from "@seneschal/core/ports";
+import type { Argon2Params } from "@seneschal/kernel/ports";
 import { cryptoError } from "../errors.ts";
 
 const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;

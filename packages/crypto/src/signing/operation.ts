@@ -1,4 +1,4 @@
-import type { CryptoProvider } from "@seneschal/core/ports";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { LONE_SURROGATE } from "../json/lone-surrogate.ts";
 import { signingBytes } from "./signing-bytes.ts";
 

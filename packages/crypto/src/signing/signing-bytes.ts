@@ -1,4 +1,4 @@
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 import { concat, hex, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { nobleCrypto } from "../provider/noble.ts";

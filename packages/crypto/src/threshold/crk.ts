@@ -1,6 +1,6 @@
 import { ed25519, ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
-import { checkArgument } from "@seneschal/core";
-import type { Random } from "@seneschal/core/ports";
+import { checkArgument } from "@seneschal/kernel";
+import type { Random } from "@seneschal/kernel/ports";
 import { base64, bytesEqual, concat, fromBase64, hex, u32 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { nobleCrypto } from "../provider/noble.ts";

@@ -1,4 +1,4 @@
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 import { base64, concat, fromBase64, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { nobleCrypto } from "../provider/noble.ts";

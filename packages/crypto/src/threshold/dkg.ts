@@ -1,5 +1,5 @@
 import { ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 import { base64, fromBase64 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { canonicalJson } from "../json/canonical-json.ts";

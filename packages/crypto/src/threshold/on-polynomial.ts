@@ -1,4 +1,4 @@
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 import { basePoint, evaluateCommitments, readPoint, readScalar } from "./scalar-field.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 import { cryptoError } from "../errors.ts";
 import { type CrkPublic, crkSet, crkShare } from "./crk.ts";
 import { lagrange, randomScalar, readScalar, scalars } from "./scalar-field.ts";

@@ -1,5 +1,5 @@
-import { isCoded } from "@seneschal/core";
-import type { Random } from "@seneschal/core/ports";
+import { isCoded } from "@seneschal/kernel";
+import type { Random } from "@seneschal/kernel/ports";
 import { bytesEqual } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { type CrkPublic, type CrkWithShares, crkFromJson, crkSet, crkShare, crkToJson, publicHalf } from "./crk.ts";

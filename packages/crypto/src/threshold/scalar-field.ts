@@ -1,7 +1,7 @@
 import { mulAddUnsafe } from "@noble/curves/abstract/curve.js";
 import { mapHashToField } from "@noble/curves/abstract/modular.js";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 import { hex } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 

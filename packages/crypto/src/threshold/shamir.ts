@@ -1,4 +1,4 @@
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 import { combine } from "shamir-secret-sharing";
 import { bytesEqual, concat } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";

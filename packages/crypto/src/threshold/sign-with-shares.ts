@@ -1,5 +1,5 @@
 import { ed25519, ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 import { concat } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { nobleCrypto } from "../provider/noble.ts";

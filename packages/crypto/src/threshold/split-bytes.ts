@@ -1,4 +1,4 @@
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 import { cryptoError } from "../errors.ts";
 
 /**

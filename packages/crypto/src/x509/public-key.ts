@@ -1,5 +1,5 @@
 import { p384 } from "@noble/curves/nist.js";
-import type { CryptoProvider } from "@seneschal/core/ports";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { bytesEqual, concat } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 import { cryptoError } from "../errors.ts";
 
 /** A certificate serial: positive, 127 random bits, 16 bytes (RFC 5280 allows 20). */

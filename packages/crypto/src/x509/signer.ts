@@ -1,4 +1,4 @@
-import type { CryptoProvider, Random } from "@seneschal/core/ports";
+import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { concat } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { DerReader, der, integer, octetString, oid, readDer, readInteger, readOid, sequence, TAG } from "./der.ts";

@@ -1,4 +1,4 @@
-import type { CryptoProvider } from "@seneschal/core/ports";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { bytesEqual } from "../bytes.ts";
 import { type Certificate, isSignedBy } from "./certificate.ts";
 import { keyIdsFit, type Purpose } from "./extensions.ts";

@@ -1,9 +1,9 @@
 import { createPublicKey, verify } from "node:crypto";
 import { inspect } from "node:util";
-import { isCoded } from "@seneschal/core";
 import { ARGON2_FLOOR, base64, canonicalJson, fromBase64, hex, nobleCrypto, utf8 } from "@seneschal/crypto";
 import { flippedBit, seeded } from "@seneschal/crypto/arbitraries";
 import { CustodianKeys, cardFingerprint, custodianCard, openKeyFile, readCard, sealKeyFile } from "@seneschal/crypto/custody";
+import { isCoded } from "@seneschal/kernel";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { xeddsaSign, xeddsaVerify } from "../../src/custody/xeddsa.ts";

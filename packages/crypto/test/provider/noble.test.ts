@@ -1,5 +1,5 @@
-import { cryptoProviderSuite } from "@seneschal/core/testing";
 import { nobleCrypto } from "@seneschal/crypto";
+import { cryptoProviderSuite } from "@seneschal/kernel/testing";
 import { describe, expect, test } from "vitest";
 
 const runner = {

@@ -1,4 +1,4 @@
-import { CodedError, checkArgument, type JsonObject } from "@seneschal/core";
+import { CodedError, checkArgument, type JsonObject } from "@seneschal/kernel";
 import type { Command } from "../command.ts";
 import { type QuotaErrorCode, type Rejection, reject } from "../errors.ts";
 import { SortedMap } from "../state/sorted-map.ts";

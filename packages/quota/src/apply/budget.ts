@@ -1,4 +1,4 @@
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 import type { RecordCrossings, RecordDelivery, RecordExternal } from "../command.ts";
 import { reject } from "../errors.ts";
 import type { BudgetLevel } from "../state/state.ts";

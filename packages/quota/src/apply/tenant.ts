@@ -1,4 +1,4 @@
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 import type { CreateTenant, DeleteTenant, UpdateSystem, UpdateTenant } from "../command.ts";
 import { type Rejection, reject } from "../errors.ts";
 import { tenantUsage } from "../soft/ledger.ts";

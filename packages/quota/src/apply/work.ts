@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import type { JsonObject } from "@seneschal/core";
-import { canonicalJson } from "@seneschal/core/log";
+import type { JsonObject } from "@seneschal/kernel";
+import { canonicalJson } from "@seneschal/kernel/log";
 import type { Command } from "../command.ts";
 import type { Rejection } from "../errors.ts";
 import { type AuditRecord, type Draft, type QuotaEvent, type QuotaState, seqKey } from "../state/state.ts";

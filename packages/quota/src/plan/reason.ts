@@ -1,4 +1,4 @@
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 
 /** Why an allocation waits: `code` for machines, `text` is the status reason on the wire. */
 export interface Reason {

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import type { QuotaErrorCode } from "../errors.ts";
 import type { Job, LeftOut, Workload } from "./workload.ts";
 

@@ -1,4 +1,4 @@
-import { CodedError, checkArgument } from "@seneschal/core";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { QuotaErrorCode } from "../errors.ts";
 import { checkSettings, type TenantSettings } from "../state/tenant.ts";
 import type { Job, QuotaChange, Workload } from "./workload.ts";

@@ -1,4 +1,4 @@
-import { checkArgument } from "@seneschal/core";
+import { checkArgument } from "@seneschal/kernel";
 import { panels } from "./series.ts";
 import type { Simulation } from "./simulate.ts";
 import { summarise } from "./summary.ts";

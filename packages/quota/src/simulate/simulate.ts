@@ -1,4 +1,4 @@
-import { checkArgument } from "@seneschal/core";
+import { checkArgument } from "@seneschal/kernel";
 import { apply } from "../apply/apply.ts";
 import type { Command } from "../command.ts";
 import { type PlanOptions, plan } from "../plan/plan.ts";

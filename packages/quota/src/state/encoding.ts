@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { CodedError, type JsonObject } from "@seneschal/core";
-import { canonicalJson } from "@seneschal/core/log";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
+import { canonicalJson } from "@seneschal/kernel/log";
 import { type QuotaErrorCode, type RejectionCode, reject } from "../errors.ts";
 import { type Allocation, isActive, isTerminal } from "./allocation.ts";
 import { addHolding, carryGuarantee, lineage } from "./holdings.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 import type { Rejection } from "../errors.ts";
 import type { Allocation } from "./allocation.ts";
 import type { ComputeNode } from "./node.ts";

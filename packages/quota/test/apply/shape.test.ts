@@ -1,4 +1,4 @@
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 import { describe, expect, test } from "vitest";
 import { apply } from "../../src/apply/apply.ts";
 import { INVENTORY, REQUEST } from "../../src/arbitraries/index.ts";

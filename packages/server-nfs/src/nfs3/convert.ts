@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { type CodedError, isCoded } from "@seneschal/core";
 import { type FileAttributes, type FileChange, type FileSettings, fileError, storageErrorKind } from "@seneschal/core/storage";
+import { type CodedError, isCoded } from "@seneschal/kernel";
 import type { Fattr3, Sattr3, Wcc } from "./procedures.ts";
 import { type NfsStatusName, nfsStatus } from "./status.ts";
 

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 
 /**
  * What this package throws about bytes: `xdr_invalid` for what is no value of its type, `rpc_invalid` for what is no RPC message or

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { type DecodedArray, type FileMetaData, parquetMetadata, parquetSchema, type SchemaTree } from "hyparquet";
 import { getTreePath } from "hyparquet/src/schema.js";
 import { PageTooLarge } from "./check-page.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 import { HttpFault, type Reply, type Route } from "./route.ts";
 
 /** Who may log in to the emulator. */

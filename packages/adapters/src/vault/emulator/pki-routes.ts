@@ -1,4 +1,3 @@
-import type { CryptoProvider, Random } from "@seneschal/core/ports";
 import {
   type Certificate,
   certificatePem,
@@ -25,6 +24,7 @@ import {
   serialText,
   verifyRequest,
 } from "@seneschal/crypto/x509";
+import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { type Body, HttpFault, type Reply, type Route } from "./route.ts";
 
 interface Role {

@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { CryptoProvider, Random } from "@seneschal/core/ports";
+import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { authRoutes, type EmulatorLogins } from "./auth-routes.ts";
 import { kvRoutes } from "./kv-routes.ts";
 import { pkiRoutes } from "./pki-routes.ts";

@@ -1,4 +1,4 @@
-import type { CryptoProvider, Random } from "@seneschal/core/ports";
+import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import {
   addVersion,
   configure,

@@ -1,7 +1,7 @@
 import type { Contract, Handlers, Principal } from "@seneschal/contract";
 import { gatewayErrors } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
 import type { KeysError } from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
 import { recordRefusal } from "../ground/index.ts";
 import type { GatewayServices } from "../services.ts";
 

@@ -1,8 +1,8 @@
 import type { TokenClaims } from "@seneschal/adapters/jwt";
 import { type CertificateIdentity, untrusted } from "@seneschal/adapters/tls";
 import type { Principal } from "@seneschal/contract";
-import { CodedError } from "@seneschal/core";
 import { refusal } from "@seneschal/core/keys";
+import { CodedError } from "@seneschal/kernel";
 import { type CertificateRecord, certificates, type GatewayConfig, keyText, type Reader } from "../ground/index.ts";
 import { federations } from "../partners/index.ts";
 import { admins, identityKinds, type User, users } from "../people/index.ts";

@@ -1,6 +1,6 @@
 import type { Contract, Hooks, Route } from "@seneschal/contract";
-import { isCoded } from "@seneschal/core";
 import { notFound, requireRestorable } from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
 import { type Call, currentCrk, type EntityReading, organizations } from "../ground/index.ts";
 import { backups, readBackupFile } from "../oversight/index.ts";
 import { replicaId, replicas } from "../partners/index.ts";

@@ -2,7 +2,7 @@ import type { Logger } from "@seneschal/adapters/logging";
 import type { PortableKeys } from "@seneschal/adapters/vault";
 import type { Principal } from "@seneschal/contract";
 import type { NamesOfInstance } from "@seneschal/core/keys";
-import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/core/ports";
+import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault } from "@seneschal/kernel/ports";
 import type { Admission } from "../../platform/admission.ts";
 import type { Authorisation } from "../../platform/authz/authorisation.ts";
 import type { Health } from "../../platform/health.ts";

@@ -1,6 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { CodedError, type JsonObject } from "@seneschal/core";
-import type { AuditDraft, AuditEntry, DocumentStore } from "@seneschal/core/ports";
 import {
   CompactRange,
   leafHash,
@@ -10,6 +8,8 @@ import {
   type SignBytes,
   signNote,
 } from "@seneschal/crypto/merkle";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
+import type { AuditDraft, AuditEntry, DocumentStore } from "@seneschal/kernel/ports";
 import { lostRace } from "../fault.ts";
 import {
   bytesOf,

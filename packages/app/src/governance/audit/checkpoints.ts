@@ -1,5 +1,5 @@
-import type { DocumentStore } from "@seneschal/core/ports";
 import { CompactRange, checkpointText, type NoteKey, parseCheckpoint, verifyNote } from "@seneschal/crypto/merkle";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { sha256 } from "./sha256.ts";
 

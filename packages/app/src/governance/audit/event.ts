@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AuditDraft } from "@seneschal/core/ports";
+import type { AuditDraft } from "@seneschal/kernel/ports";
 
 /** On whose behalf and when. */
 export interface Who {

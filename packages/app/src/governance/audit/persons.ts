@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { JsonObject } from "@seneschal/core";
-import type { DocumentStore, Random, Stored } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { DocumentStore, Random, Stored } from "@seneschal/kernel/ports";
 import { notFound } from "../fault.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { auditOf, type Who } from "./event.ts";

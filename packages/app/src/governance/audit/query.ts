@@ -1,5 +1,5 @@
-import type { JsonObject } from "@seneschal/core";
-import type { DocumentStore, IndexValue } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { DocumentStore, IndexValue } from "@seneschal/kernel/ports";
 import type { Persons } from "./persons.ts";
 
 export interface AuditFilter {

@@ -1,6 +1,6 @@
-import type { JsonObject } from "@seneschal/core";
-import type { DocumentStore } from "@seneschal/core/ports";
 import { canonicalJson } from "@seneschal/crypto";
+import type { JsonObject } from "@seneschal/kernel";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 
 /** So many records are read and hashed at once: requests wait for no more than that. */
 export const PAGE = 64;

@@ -1,5 +1,5 @@
-import type { DocumentStore } from "@seneschal/core/ports";
 import { CompactRange, type NoteKey } from "@seneschal/crypto/merkle";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { checkpointsOf, isVouchedFor } from "./checkpoints.ts";
 import { leavesOf } from "./records.ts";
 import { sha256 } from "./sha256.ts";

@@ -1,6 +1,6 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 import { type AuditFilter, type Log, pageAudit, type RecordWire, recordOf, scanAudit } from "../audit/query.ts";
 import { invalid, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
-import { isCoded, type Json } from "@seneschal/core";
 import {
   approvalThatHelps,
   type ClassifiedFinding,
@@ -13,7 +12,8 @@ import {
   type OperationRequest,
   tierRank,
 } from "@seneschal/core/governance";
-import type { CompiledPolicy } from "@seneschal/core/ports";
+import { isCoded, type Json } from "@seneschal/kernel";
+import type { CompiledPolicy } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";
 import { operationRequest, wireRequest } from "../operation-request.ts";
 import type { GovernanceServices } from "../services.ts";

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
-import { isCoded } from "@seneschal/core";
 import {
   type Enforcement,
   evaluateOperation,
@@ -9,7 +8,8 @@ import {
   MAX_ENFORCED_SQL,
   type OperationVerdict,
 } from "@seneschal/core/governance";
-import type { CompiledPolicy } from "@seneschal/core/ports";
+import { isCoded } from "@seneschal/kernel";
+import type { CompiledPolicy } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";
 import { operationRequest } from "../operation-request.ts";
 import type { GovernanceServices } from "../services.ts";

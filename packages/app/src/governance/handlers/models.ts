@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { serverSentEvents } from "@seneschal/adapters/models";
 import { failure, type Handlers, type Payload, type Principal, type RequestFacts } from "@seneschal/contract";
 import { governanceErrors, type ModelContract } from "@seneschal/contract/governance";
-import { CodedError, isCoded } from "@seneschal/core";
 import {
   governanceError,
   type ModelEndpoint,
@@ -11,6 +10,7 @@ import {
   readEmbeddings,
   readModels,
 } from "@seneschal/core/governance";
+import { CodedError, isCoded } from "@seneschal/kernel";
 import { auditOf, type Who } from "../audit/event.ts";
 import { guardCompletion } from "../models/guard-completion.ts";
 import { type GuardedPrompt, guardPrompt } from "../models/guard-prompt.ts";

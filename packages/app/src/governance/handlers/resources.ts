@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 import { auditOf } from "../audit/event.ts";
 import { invalid, lostRace, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type ModelUpstream, openModelUpstream } from "@seneschal/adapters/models";
-import { CodedError } from "@seneschal/core";
 import { type TierPolicy, unclassifiedTier } from "@seneschal/core/governance";
+import { CodedError } from "@seneschal/kernel";
 import type { GovernanceConfig } from "../settings.ts";
 
 /** Language models behind this service. */

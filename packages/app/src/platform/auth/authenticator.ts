@@ -1,7 +1,7 @@
 import { claimedIssuer, type TokenClaims, type TokenVerifier } from "@seneschal/adapters/jwt";
 import { type CertificateIdentity, untrusted, verifyPeer } from "@seneschal/adapters/tls";
 import { type Hooks, type Principal, situation, type WireRequest } from "@seneschal/contract";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 
 type Awaitable<T> = T | Promise<T>;
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { AuthoriseInput } from "@seneschal/contract";
-import { CodedError, type JsonObject } from "@seneschal/core";
-import type { CompiledPolicy, PolicyEngine } from "@seneschal/core/ports";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
+import type { CompiledPolicy, PolicyEngine } from "@seneschal/kernel/ports";
 
 /** What an authorisation policy is asked; the input document of `policies/authz/*.rego`. */
 export interface AuthorisationQuestion {

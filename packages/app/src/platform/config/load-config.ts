@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { parse } from "yaml";
 import type { z } from "zod";
 import { type Leaf, leaves } from "./leaves.ts";

@@ -1,4 +1,4 @@
-import type { Collections } from "@seneschal/core/ports";
+import type { Collections } from "@seneschal/kernel/ports";
 
 /** What jobs need of a store: merge it into the collections that the service opens its store with. */
 export const jobCollections: Collections = {

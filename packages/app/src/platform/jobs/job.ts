@@ -1,4 +1,4 @@
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 
 export type JobState = "queued" | "running" | "succeeded" | "failed" | "cancelled";
 

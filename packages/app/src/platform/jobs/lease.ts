@@ -1,4 +1,4 @@
-import type { Check, DocumentStore } from "@seneschal/core/ports";
+import type { Check, DocumentStore } from "@seneschal/kernel/ports";
 
 /**
  * The right to run jobs, held by one process at a time. It is a document: whoever writes its name into it with a time that lies

@@ -1,6 +1,6 @@
 import type { Logger } from "@seneschal/adapters/logging";
-import { CodedError, isCoded, type JsonObject } from "@seneschal/core";
-import type { AuditDraft, Clock, DocumentStore, Page, Put, Random, Stored } from "@seneschal/core/ports";
+import { CodedError, isCoded, type JsonObject } from "@seneschal/kernel";
+import type { AuditDraft, Clock, DocumentStore, Page, Put, Random, Stored } from "@seneschal/kernel/ports";
 import type { Background } from "../background.ts";
 import type { Stoppable } from "../repeat.ts";
 import { type Job, type JobEvent, type JobState, newJob, stepJob } from "./job.ts";

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Principal, RateLimit, RateVerdict } from "@seneschal/contract";
-import type { Rate, Take } from "@seneschal/core";
-import type { RateCounter } from "@seneschal/core/ports";
+import type { Rate, Take } from "@seneschal/kernel";
+import type { RateCounter } from "@seneschal/kernel/ports";
 import { clientKey } from "./client-key.ts";
 
 /** The limits of a service, in milliseconds. */

@@ -1,6 +1,6 @@
-import { CodedError, type Json } from "@seneschal/core";
-import { canonicalJson } from "@seneschal/core/log";
-import type { LogErrorCode, ReplicatedLog } from "@seneschal/core/ports";
+import { CodedError, type Json } from "@seneschal/kernel";
+import { canonicalJson } from "@seneschal/kernel/log";
+import type { LogErrorCode, ReplicatedLog } from "@seneschal/kernel/ports";
 import { type AuditRecord, auditHash, type QuotaState } from "@seneschal/quota";
 import type { Quotas } from "../quotas.ts";
 

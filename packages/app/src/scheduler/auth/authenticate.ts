@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { claimedIssuer, type TokenVerifier } from "@seneschal/adapters/jwt";
 import type { Principal, WireRequest } from "@seneschal/contract";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { ROLES, type Role } from "./roles.ts";
 
 /** A bearer token that is known by its hash. */

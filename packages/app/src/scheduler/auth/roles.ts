@@ -1,5 +1,5 @@
 import type { Principal } from "@seneschal/contract";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import type { QuotaState } from "@seneschal/quota";
 
 /** Who may do what. A principal may hold several. */

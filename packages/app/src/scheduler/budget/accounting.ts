@@ -1,5 +1,5 @@
 import type { UsageBuffer } from "@seneschal/adapters/accounting";
-import type { Accounting, UsageEvent } from "@seneschal/core/ports";
+import type { Accounting, UsageEvent } from "@seneschal/kernel/ports";
 import type { QuotaEvent, QuotaState } from "@seneschal/quota";
 import type { Quotas } from "../quotas.ts";
 

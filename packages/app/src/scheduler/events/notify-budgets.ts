@@ -1,5 +1,5 @@
-import { isCoded } from "@seneschal/core";
-import type { Notifier } from "@seneschal/core/ports";
+import { isCoded } from "@seneschal/kernel";
+import type { Notifier } from "@seneschal/kernel/ports";
 import type { Quotas } from "../quotas.ts";
 import { payloadView } from "../views/event.ts";
 

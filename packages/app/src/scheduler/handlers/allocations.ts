@@ -1,6 +1,6 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { SchedulerContract } from "@seneschal/contract/scheduler";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import {
   type Allocation,
   type AllocationRequest,

@@ -1,6 +1,6 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { SchedulerContract } from "@seneschal/contract/scheduler";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import type { ComputeNode, OperateNode, QuotaState } from "@seneschal/quota";
 import { forbidden, hasRole, requireTenant } from "../auth/roles.ts";
 import { proposeTraced } from "../quotas.ts";

@@ -1,7 +1,7 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import { requireMatch, versionTag, withHeaders } from "@seneschal/contract";
 import type { SchedulerContract } from "@seneschal/contract/scheduler";
-import { CodedError, isCoded } from "@seneschal/core";
+import { CodedError, isCoded } from "@seneschal/kernel";
 import type { AuditRecord, Command, QuotaEvent, QuotaState } from "@seneschal/quota";
 import type { AuditArchive } from "../audit/open-audit-archive.ts";
 import { forbidden, reachesTenant, seesAll } from "../auth/roles.ts";

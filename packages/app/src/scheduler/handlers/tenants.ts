@@ -1,7 +1,7 @@
 import type { Handlers } from "@seneschal/contract";
 import { requireMatch, versionTag, withHeaders } from "@seneschal/contract";
 import type { SchedulerContract } from "@seneschal/contract/scheduler";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import {
   apply,
   budgetStatus,

@@ -1,6 +1,6 @@
 import { type Holder, openSequencer, type SequencerLease } from "@seneschal/adapters/log";
-import { CodedError } from "@seneschal/core";
-import type { Proposed, Replicated } from "@seneschal/core/log";
+import { CodedError } from "@seneschal/kernel";
+import type { Proposed, Replicated } from "@seneschal/kernel/log";
 import type { Command, QuotaState, Verdict } from "@seneschal/quota";
 import type { Background } from "../../platform/index.ts";
 

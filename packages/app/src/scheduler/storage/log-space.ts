@@ -1,6 +1,6 @@
 import type { Logger } from "@seneschal/adapters/logging";
-import { CodedError } from "@seneschal/core";
-import type { LogErrorCode, LogStatus, ReplicatedLog } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { LogErrorCode, LogStatus, ReplicatedLog } from "@seneschal/kernel/ports";
 
 /** How full the engine of the log is, and what must wait for that. */
 export interface LogSpace {

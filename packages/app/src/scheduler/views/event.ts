@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "@seneschal/core";
+import type { Json, JsonObject } from "@seneschal/kernel";
 import type { QuotaEvent } from "@seneschal/quota";
 import { iso } from "./iso.ts";
 import { json } from "./json.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 import type { z } from "zod";
 
 /** A JSON object as reply schemas take it: a fresh copy. */

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { AuthoriseInput, Principal, WireRequest } from "@seneschal/contract";
-import { CodedError } from "@seneschal/core";
 import { storageError } from "@seneschal/core/storage";
+import { CodedError } from "@seneschal/kernel";
 import { type Authorisation, questionOf } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { CertificateCheck } from "../grpc/authenticate-peer.ts";

@@ -1,5 +1,5 @@
 import type { Principal } from "@seneschal/contract";
-import { isCoded, type JsonObject } from "@seneschal/core";
+import { isCoded, type JsonObject } from "@seneschal/kernel";
 import { type Actor, commit } from "../context.ts";
 import type { AdminServices } from "./services.ts";
 

@@ -1,8 +1,8 @@
 import { smartReadingOf } from "@seneschal/adapters/smart";
 import type { Handlers } from "@seneschal/contract";
 import type { StorageContract } from "@seneschal/contract/storage";
-import { CodedError } from "@seneschal/core";
 import { type ScrubScope, storageError } from "@seneschal/core/storage";
+import { CodedError } from "@seneschal/kernel";
 import { targetOf } from "../jobs/backup.ts";
 import { listBackups } from "../jobs/backup-manifest.ts";
 import type { StorageNode } from "../node.ts";

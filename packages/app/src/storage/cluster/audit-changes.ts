@@ -1,6 +1,6 @@
-import type { JsonObject } from "@seneschal/core";
-import type { AuditDraft, DocumentStore } from "@seneschal/core/ports";
 import type { ClusterLog, ClusterRecord } from "@seneschal/core/storage";
+import type { JsonObject } from "@seneschal/kernel";
+import type { AuditDraft, DocumentStore } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
 
 const coll = "storage_cluster";

@@ -1,6 +1,3 @@
-import { isCoded, type Json } from "@seneschal/core";
-import { type Machine, openReplicated, rememberCommands, type Sha256 } from "@seneschal/core/log";
-import type { Clock, LogErrorCode, ReplicatedLog } from "@seneschal/core/ports";
 import {
   type ClusterCommand,
   type ClusterLog,
@@ -12,6 +9,9 @@ import {
   type DeviceTransition,
   storageError,
 } from "@seneschal/core/storage";
+import { isCoded, type Json } from "@seneschal/kernel";
+import { type Machine, openReplicated, rememberCommands, type Sha256 } from "@seneschal/kernel/log";
+import type { Clock, LogErrorCode, ReplicatedLog } from "@seneschal/kernel/ports";
 import type { Actor } from "../context.ts";
 
 /** A committed change of the cluster state, this node's or another's. */

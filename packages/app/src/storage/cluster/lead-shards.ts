@@ -1,5 +1,5 @@
-import { isCoded } from "@seneschal/core";
 import { type ClusterCommand, type ClusterState, needsSplit, nextMigrationStep, type Shard } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
 import { nodeActor, type StorageContext } from "../context.ts";
 import type { ClusterControl } from "./cluster-control.ts";
 import type { ShardStats } from "./shard-stats.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { openLevelLog } from "@seneschal/adapters/level";
 import { createMemoryLog } from "@seneschal/adapters/memory";
-import { CodedError } from "@seneschal/core";
-import type { ReplicatedLog } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { ReplicatedLog } from "@seneschal/kernel/ports";
 import { etcdOptions } from "../../platform/index.ts";
 import type { StorageConfig } from "../settings.ts";
 

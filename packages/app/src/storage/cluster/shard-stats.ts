@@ -1,5 +1,5 @@
-import type { JsonObject } from "@seneschal/core";
 import { type ClusterState, shardAt, shardPoint } from "@seneschal/core/storage";
+import type { JsonObject } from "@seneschal/kernel";
 import { everyDocument } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
 import type { ObjectDoc } from "../documents.ts";

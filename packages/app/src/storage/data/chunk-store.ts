@@ -1,6 +1,6 @@
-import { isCoded } from "@seneschal/core";
-import type { Check, Put } from "@seneschal/core/ports";
 import { admitWrite, durabilityName, storageError } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
+import type { Check, Put } from "@seneschal/kernel/ports";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkDoc, ChunkRef } from "../documents.ts";

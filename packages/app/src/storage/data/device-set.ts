@@ -1,6 +1,6 @@
-import type { BlobDevice } from "@seneschal/core/ports";
 import type { ClusterState, Device, PoolFill } from "@seneschal/core/storage";
 import { effectiveThresholds } from "@seneschal/core/storage";
+import type { BlobDevice } from "@seneschal/kernel/ports";
 
 /** The devices that this node can reach, its own and other nodes', with their fill as last measured and as changed since. */
 export interface DeviceSet {

@@ -1,4 +1,3 @@
-import { isCoded } from "@seneschal/core";
 import type { Stripe } from "@seneschal/core/storage";
 import {
   durabilityName,
@@ -9,6 +8,7 @@ import {
   storageError,
   stripeOf,
 } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkDoc, FragmentRecord } from "../documents.ts";

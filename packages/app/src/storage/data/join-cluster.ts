@@ -1,6 +1,6 @@
-import { isCoded } from "@seneschal/core";
-import type { BlobDevice } from "@seneschal/core/ports";
 import type { DeviceClass, Durability } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
+import type { BlobDevice } from "@seneschal/kernel/ports";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { nodeActor } from "../context.ts";
 import type { DeviceSet } from "./device-set.ts";

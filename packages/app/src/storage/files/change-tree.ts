@@ -1,4 +1,3 @@
-import type { Put, RangeCheck } from "@seneschal/core/ports";
 import {
   checkEntryChange,
   checkFileName,
@@ -10,6 +9,7 @@ import {
   shardPoint,
   storageError,
 } from "@seneschal/core/storage";
+import type { Put, RangeCheck } from "@seneschal/kernel/ports";
 import type { BucketDoc, ChunkRef, ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
 import { openBucket } from "../objects/buckets.ts";

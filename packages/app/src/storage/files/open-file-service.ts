@@ -1,5 +1,3 @@
-import type { CodedError } from "@seneschal/core";
-import { isCoded } from "@seneschal/core";
 import {
   checkEntryChange,
   checkFileName,
@@ -21,6 +19,7 @@ import {
   storageError,
   storageErrorKind,
 } from "@seneschal/core/storage";
+import { type CodedError, isCoded } from "@seneschal/kernel";
 import type { Authorisation, Background } from "../../platform/index.ts";
 import { commit } from "../context.ts";
 import { type DeviceSet, poolFill } from "../data/device-set.ts";

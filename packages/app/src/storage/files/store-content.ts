@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { CodedError, isCoded } from "@seneschal/core";
-import type { Put } from "@seneschal/core/ports";
 import { type ByteRange, fileError, storageError } from "@seneschal/core/storage";
+import { CodedError, isCoded } from "@seneschal/kernel";
+import type { Put } from "@seneschal/kernel/ports";
 import type { ChunkDoc, ChunkRef, ObjectDoc } from "../documents.ts";
 import { openBucket } from "../objects/buckets.ts";
 import { commitObjects } from "../objects/commit-objects.ts";

@@ -1,5 +1,5 @@
-import { isCoded } from "@seneschal/core";
 import { addRange, type ByteRange, storageError, storageErrorKind } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
 import type { ObjectServices } from "../objects/services.ts";
 import { type StagedChunk, stageChunk, unstage } from "../objects/store-body.ts";
 import type { FileNode } from "./file-tree.ts";

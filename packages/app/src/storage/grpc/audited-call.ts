@@ -1,5 +1,5 @@
 import type { DataCall, DataHandler, Message } from "@seneschal/adapters/grpc-storage";
-import { isCoded, type JsonObject } from "@seneschal/core";
+import { isCoded, type JsonObject } from "@seneschal/kernel";
 import { type Actor, commit, type StorageContext } from "../context.ts";
 import type { Caller } from "./authenticate-peer.ts";
 

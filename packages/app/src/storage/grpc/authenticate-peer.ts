@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import type { DataPeer } from "@seneschal/adapters/grpc-storage";
-import { isCoded } from "@seneschal/core";
 import { storageError } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";

@@ -1,7 +1,7 @@
 import type { DataFailure } from "@seneschal/adapters/grpc-storage";
-import { CodedError, isCoded } from "@seneschal/core";
-import type { BlobDeviceErrorCode } from "@seneschal/core/ports";
 import { grpcStatus, storageErrorKind } from "@seneschal/core/storage";
+import { CodedError, isCoded } from "@seneschal/kernel";
+import type { BlobDeviceErrorCode } from "@seneschal/kernel/ports";
 import type { ObjectErrorCode } from "../objects/buckets.ts";
 
 const CANCELLED = 1;

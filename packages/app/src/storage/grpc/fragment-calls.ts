@@ -1,5 +1,5 @@
 import { type DataCall, type DataHandler, type Message, PIECE_BYTES } from "@seneschal/adapters/grpc-storage";
-import type { BlobDevice } from "@seneschal/core/ports";
+import type { BlobDevice } from "@seneschal/kernel/ports";
 import type { DeviceSet } from "../data/device-set.ts";
 import { grpcError } from "./failure.ts";
 

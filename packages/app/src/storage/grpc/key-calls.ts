@@ -1,5 +1,5 @@
 import type { DataCall, DataHandler } from "@seneschal/adapters/grpc-storage";
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 import type { StorageNode } from "../node.ts";
 import { auditedCall, textOf } from "./audited-call.ts";
 import type { PeerAuth } from "./authenticate-peer.ts";

@@ -1,5 +1,5 @@
 import type { DataCall, DataHandler, DataPeer, Message } from "@seneschal/adapters/grpc-storage";
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 import type { ObjectDoc } from "../documents.ts";
 import { createBucket } from "../objects/buckets.ts";
 import { deleteObject } from "../objects/delete-object.ts";

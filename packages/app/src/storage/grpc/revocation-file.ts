@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { type CertificateIdentity, openRevocations } from "@seneschal/adapters/tls";
-import type { CryptoProvider } from "@seneschal/core/ports";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 
 /** The revocation list of a file, as it is at this moment. */
 export interface RevocationFile {

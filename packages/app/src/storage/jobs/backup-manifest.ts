@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { BackupTarget } from "@seneschal/adapters/backups";
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { z } from "zod";
 
 const facts = z.strictObject({

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { CodedError, isCoded, type Json } from "@seneschal/core";
-import { canonicalJson } from "@seneschal/core/log";
-import type { Vault } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
+import { CodedError, isCoded, type Json } from "@seneschal/kernel";
+import { canonicalJson } from "@seneschal/kernel/log";
+import type { Vault } from "@seneschal/kernel/ports";
 import type { StorageContext } from "../context.ts";
 
 const keyName = "storage-backups";

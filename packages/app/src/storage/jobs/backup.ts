@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BackupTarget } from "@seneschal/adapters/backups";
-import { CodedError, type JsonObject } from "@seneschal/core";
-import type { DocumentStore, Stored } from "@seneschal/core/ports";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
+import type { DocumentStore, Stored } from "@seneschal/kernel/ports";
 import { pack } from "tar-stream";
 import type { Job, JobContext } from "../../platform/index.ts";
 import { type BackupFacts, expireBackups, verifyBackup } from "./backup-manifest.ts";

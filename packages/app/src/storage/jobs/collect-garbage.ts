@@ -1,4 +1,4 @@
-import type { Put } from "@seneschal/core/ports";
+import type { Put } from "@seneschal/kernel/ports";
 import { fragmentLength } from "../data/stripes.ts";
 import type { ChunkDoc, ChunkRef, PartDoc } from "../documents.ts";
 import { dropParts } from "../objects/multipart.ts";

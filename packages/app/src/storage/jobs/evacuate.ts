@@ -1,4 +1,4 @@
-import { CodedError, type JsonObject } from "@seneschal/core";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { JobContext } from "../../platform/index.ts";
 import { nodeActor } from "../context.ts";
 import { chunkPage, countReferences } from "./chunk-pages.ts";

@@ -1,5 +1,5 @@
-import { isCoded } from "@seneschal/core";
 import { dueAt, inFilter, type LifecycleRule, lifecycleDue } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
 import { everyDocument } from "../../platform/index.ts";
 import type { BucketDoc } from "../documents.ts";
 import { deleteObject } from "../objects/delete-object.ts";

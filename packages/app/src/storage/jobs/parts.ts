@@ -1,6 +1,6 @@
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import type { PortableKeys } from "@seneschal/adapters/vault";
-import type { Vault } from "@seneschal/core/ports";
+import type { Vault } from "@seneschal/kernel/ports";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { DeviceSet } from "../data/device-set.ts";

@@ -1,5 +1,5 @@
-import type { JsonObject } from "@seneschal/core";
 import { nodeShare, placeChunk } from "@seneschal/core/storage";
+import type { JsonObject } from "@seneschal/kernel";
 import type { JobContext } from "../../platform/index.ts";
 import { fragmentLength } from "../data/stripes.ts";
 import { chunkPage } from "./chunk-pages.ts";

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { BackupTarget } from "@seneschal/adapters/backups";
-import { CodedError, type JsonObject } from "@seneschal/core";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
 import { extract } from "tar-stream";
 import type { JobContext } from "../../platform/index.ts";
 import { everyDocument } from "../../platform/index.ts";

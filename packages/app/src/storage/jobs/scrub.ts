@@ -1,4 +1,3 @@
-import type { JsonObject } from "@seneschal/core";
 import {
   countVerdict,
   emptyScrubReport,
@@ -8,6 +7,7 @@ import {
   type ScrubScope,
   scopeKey,
 } from "@seneschal/core/storage";
+import type { JsonObject } from "@seneschal/kernel";
 import type { JobContext } from "../../platform/index.ts";
 import { commit, nodeActor } from "../context.ts";
 import type { ChunkDoc } from "../documents.ts";

@@ -1,5 +1,5 @@
-import { CodedError } from "@seneschal/core";
-import type { Check, Commit, CommitResult, DocumentStore } from "@seneschal/core/ports";
+import { CodedError } from "@seneschal/kernel";
+import type { Check, Commit, CommitResult, DocumentStore } from "@seneschal/kernel/ports";
 import { isOver, type Job } from "../../platform/index.ts";
 import { commit } from "../context.ts";
 

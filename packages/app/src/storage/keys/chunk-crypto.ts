@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { CryptoProvider, Random } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
+import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import type { MasterKey } from "./key-manager.ts";
 
 const dekLabel = Buffer.from("seneschal/storage/chunk/v1");

@@ -1,6 +1,6 @@
-import { isCoded } from "@seneschal/core";
-import type { Vault } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
+import type { Vault } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
 import { within } from "../within.ts";

@@ -1,7 +1,7 @@
 import { type Breaker, openBreaker } from "@seneschal/adapters/http";
-import { isCoded } from "@seneschal/core";
-import type { Vault } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
+import type { Vault } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { type Actor, commit, nodeActor, type StorageContext } from "../context.ts";
 import type { TenantDoc } from "../documents.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Put } from "@seneschal/core/ports";
 import { type ObjectEventName, rulesFor } from "@seneschal/core/storage";
+import type { Put } from "@seneschal/kernel/ports";
 import type { StorageContext } from "../context.ts";
 import type { BucketDoc, NoticeDoc, ObjectDoc } from "../documents.ts";
 import type { BucketWebhook } from "./open-notifications.ts";

@@ -1,6 +1,6 @@
 import type { SignedPost } from "@seneschal/adapters/webhook";
-import { isCoded } from "@seneschal/core";
 import { eventMessage } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
 import type { Background } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
 import type { NoticeDoc, WebhookDoc } from "../documents.ts";

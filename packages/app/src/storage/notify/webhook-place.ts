@@ -1,4 +1,4 @@
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { commit } from "../context.ts";
 import type { BucketDoc, WebhookDoc } from "../documents.ts";

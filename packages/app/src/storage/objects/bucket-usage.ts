@@ -1,5 +1,5 @@
-import type { Check, Commit, Del, DocumentStore, Put, RangeCheck, Stored } from "@seneschal/core/ports";
 import { type BucketUsage, checkBucketQuota, storageError } from "@seneschal/core/storage";
+import type { Check, Commit, Del, DocumentStore, Put, RangeCheck, Stored } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";
 import type { BucketDoc, ObjectDoc, UsageDoc } from "../documents.ts";

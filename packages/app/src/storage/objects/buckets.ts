@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { CodedError } from "@seneschal/core";
-import type { Stored } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
+import { CodedError } from "@seneschal/kernel";
+import type { Stored } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
 import type { BucketDoc } from "../documents.ts";

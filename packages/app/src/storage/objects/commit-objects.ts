@@ -1,5 +1,5 @@
-import type { Commit, CommitResult, DocumentStore, FailedCondition } from "@seneschal/core/ports";
 import { storageError } from "@seneschal/core/storage";
+import type { Commit, CommitResult, DocumentStore, FailedCondition } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
 import type { BucketDoc } from "../documents.ts";
 import { countChange, inTurn } from "./bucket-usage.ts";

@@ -1,5 +1,5 @@
 import { createCipheriv, createHash, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
-import type { Random } from "@seneschal/core/ports";
+import type { Random } from "@seneschal/kernel/ports";
 import type { ObjectDoc, ObjectEncryption } from "../documents.ts";
 import { objectError } from "./buckets.ts";
 

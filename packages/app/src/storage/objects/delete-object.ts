@@ -1,5 +1,5 @@
-import type { Commit } from "@seneschal/core/ports";
 import { checkDeletable, storageError } from "@seneschal/core/storage";
+import type { Commit } from "@seneschal/kernel/ports";
 import type { BucketDoc, ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
 import { objectError, openBucket } from "./buckets.ts";

@@ -1,4 +1,4 @@
-import type { Stored } from "@seneschal/core/ports";
+import type { Stored } from "@seneschal/kernel/ports";
 import type { ObjectDoc, UploadDoc } from "../documents.ts";
 import { indexedKey, indexedKeyBytes } from "../schema.ts";
 import type { ObjectServices } from "./services.ts";

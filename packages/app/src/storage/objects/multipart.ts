@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { isCoded } from "@seneschal/core";
 import { storageError } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
 import { commit } from "../context.ts";
 import type { Body, ObjectDoc, PartDoc, UploadDoc, UploadDraft } from "../documents.ts";
 import { expectRoom } from "./bucket-usage.ts";

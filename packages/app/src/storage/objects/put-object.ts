@@ -1,5 +1,5 @@
-import type { Stored } from "@seneschal/core/ports";
 import { defaultRetention, type ObjectEventName, storageError } from "@seneschal/core/storage";
+import type { Stored } from "@seneschal/kernel/ports";
 import type { Body, BucketDoc, ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
 import { expectRoom } from "./bucket-usage.ts";

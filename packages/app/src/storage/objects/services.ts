@@ -1,5 +1,5 @@
-import type { Stored } from "@seneschal/core/ports";
 import { isReadOnly, type Shard, shardAt, shardPoint, storageError } from "@seneschal/core/storage";
+import type { Stored } from "@seneschal/kernel/ports";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { hasQuorum } from "../cluster/lead-shards.ts";
 import type { ShardStats } from "../cluster/shard-stats.ts";

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
-import { isCoded } from "@seneschal/core";
-import type { CommitResult, Put } from "@seneschal/core/ports";
 import { isInline, storageError } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
+import type { CommitResult, Put } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
 import type { ChunkOutcome, PreparedChunk } from "../data/chunk-store.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";

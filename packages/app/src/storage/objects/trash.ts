@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Put } from "@seneschal/core/ports";
+import type { Put } from "@seneschal/kernel/ports";
 import type { ObjectDoc } from "../documents.ts";
 import type { ObjectServices } from "./services.ts";
 

@@ -1,5 +1,5 @@
-import type { Check, Del, Put, Stored } from "@seneschal/core/ports";
 import { checkDeletable, checkRetentionChange, type Retention, storageError } from "@seneschal/core/storage";
+import type { Check, Del, Put, Stored } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
 import type { BucketDoc, ObjectDoc } from "../documents.ts";
 import { indexedKey } from "../schema.ts";

@@ -1,6 +1,6 @@
 import { type DataChannel, openDataChannel, openRemoteDevices, type RemoteDevices } from "@seneschal/adapters/grpc-storage";
-import type { BlobDevice, Clock } from "@seneschal/core/ports";
 import type { ClusterNode, EventQuery, StorageEvent } from "@seneschal/core/storage";
+import type { BlobDevice, Clock } from "@seneschal/kernel/ports";
 import { within } from "../within.ts";
 import { eventsReply, eventsRequest, type NodeReport, readReport } from "./node-report.ts";
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { CodedError, isCoded, type JsonObject } from "@seneschal/core";
-import type { CompiledPolicy, PolicyEngine } from "@seneschal/core/ports";
 import { type KeyAccess, keyMay } from "@seneschal/core/storage";
+import { CodedError, isCoded, type JsonObject } from "@seneschal/kernel";
+import type { CompiledPolicy, PolicyEngine } from "@seneschal/kernel/ports";
 import type { Authorisation } from "../../platform/index.ts";
 import type { BucketDoc } from "../documents.ts";
 import { bucketRecord } from "../objects/buckets.ts";

@@ -1,4 +1,4 @@
-import { isCoded } from "@seneschal/core";
+import { isCoded } from "@seneschal/kernel";
 import { createBucket, deleteBucket, listBuckets, openBucket } from "../objects/buckets.ts";
 import { type DeleteConditions, deleteObject } from "../objects/delete-object.ts";
 import { listKeys, listUploads } from "../objects/list-keys.ts";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { decodeJson } from "@seneschal/contract";
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 import type { BucketDoc } from "../documents.ts";
 import { changeBucket, openBucket } from "../objects/buckets.ts";
 import { isKnownAction } from "./actions.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { JsonObject } from "@seneschal/core";
-import type { Vault } from "@seneschal/core/ports";
 import { type KeyAccess, storageError } from "@seneschal/core/storage";
+import type { JsonObject } from "@seneschal/kernel";
+import type { Vault } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { type Actor, commit, type StorageContext } from "../context.ts";
 import type { Credential } from "./sigv4.ts";

@@ -1,5 +1,5 @@
-import { CodedError, isCoded } from "@seneschal/core";
 import { storageErrorKind } from "@seneschal/core/storage";
+import { CodedError, isCoded } from "@seneschal/kernel";
 
 /** S3 error codes that the gateway itself answers, with their statuses (Amazon S3 API reference, Error responses). */
 const s3Codes = {

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Logger } from "@seneschal/adapters/logging";
-import { isCoded } from "@seneschal/core";
 import { storageErrorKind } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { BucketDoc } from "../documents.ts";

@@ -1,4 +1,4 @@
-import type { CodedError } from "@seneschal/core";
+import type { CodedError } from "@seneschal/kernel";
 import { type S3Code, s3Error } from "./errors.ts";
 
 /** What a request says about its own signature. Nothing of it is verified, but all of it is well-formed. */

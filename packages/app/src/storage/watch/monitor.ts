@@ -1,4 +1,3 @@
-import { isCoded } from "@seneschal/core";
 import {
   type Alert,
   activeAlerts,
@@ -19,6 +18,7 @@ import {
   smartVerdict,
   stepInlineThreshold,
 } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
 import type { Background } from "../../platform/index.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { hasQuorum } from "../cluster/lead-shards.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject } from "@seneschal/core";
-import type { DocumentStore } from "@seneschal/core/ports";
 import type { SmartReading } from "@seneschal/core/storage";
+import type { JsonObject } from "@seneschal/kernel";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
 
 /** SMART readings that somebody made up, for tests and demonstrations. Any node takes them; a device's own node acts on them. */

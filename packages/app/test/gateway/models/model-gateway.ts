@@ -7,7 +7,7 @@ import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { type Dispatch, dispatcher, type Hooks } from "@seneschal/contract";
 import { unwatched } from "@seneschal/contract/testing";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import type fc from "fast-check";
 import { devIssuer, type Gateway, gatewaySchema, gatewaySettings, openGateway } from "../../../src/gateway/index.ts";
 import { strictBackground } from "../../platform/strict-background.ts";

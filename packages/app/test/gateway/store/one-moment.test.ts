@@ -3,7 +3,7 @@ import { openMemoryStore, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { auditLog } from "../../../src/gateway/ground/audit/log.ts";

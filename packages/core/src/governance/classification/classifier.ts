@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../json.ts";
+import type { JsonObject } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import { analyseSql } from "../sql/analyse.ts";
 import { parseSql } from "../sql/parse-sql.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../json.ts";
+import type { JsonObject } from "@seneschal/kernel";
 import type { SchemaOf } from "../sql/types.ts";
 import { type ClassificationResult, type ClassifierOptions, checkLength, createClassifier } from "./classifier.ts";
 import type { Catalogue, KnownResource } from "./sql-evidence.ts";

@@ -1,4 +1,4 @@
-import { CodedError } from "../../errors.ts";
+import { CodedError } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import type { Obligation } from "../evaluate/types.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../../json.ts";
+import type { Json } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import type { Obligation } from "../evaluate/types.ts";
 

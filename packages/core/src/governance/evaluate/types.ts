@@ -1,4 +1,4 @@
-import type { Json } from "../../json.ts";
+import type { Json } from "@seneschal/kernel";
 
 /** A change to the data that the caller promises to make before using it; the decision carries it back as an obligation. */
 export interface Transformation {

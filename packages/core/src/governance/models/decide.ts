@@ -1,5 +1,5 @@
-import type { Json } from "../../json.ts";
-import type { CompiledPolicy } from "../../ports/policy-engine.ts";
+import type { Json } from "@seneschal/kernel";
+import type { CompiledPolicy } from "@seneschal/kernel/ports";
 import { type TierPolicy, tierRank } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
 import { decisionOf } from "../evaluate/evaluate-operation.ts";

@@ -1,6 +1,5 @@
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import type { CryptoProvider } from "../../ports/crypto-provider.ts";
-import type { Random } from "../../ports/random.ts";
+import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { base64url, fromBase64url } from "../base64.ts";
 import { governanceError } from "../errors.ts";
 

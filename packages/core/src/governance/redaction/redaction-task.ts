@@ -1,5 +1,4 @@
-import type { CryptoProvider } from "../../ports/crypto-provider.ts";
-import type { Random } from "../../ports/random.ts";
+import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import type { Recogniser } from "../classification/recogniser.ts";
 import type { TierPolicy } from "../classification/tiers.ts";
 import { injectionsIn } from "../models/injection.ts";

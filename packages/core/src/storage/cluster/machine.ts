@@ -1,7 +1,5 @@
-import type { Json } from "../../json.ts";
-import { decodeAsciiJson, encodeAsciiJson } from "../../log/ascii-json.ts";
-import { canonicalJson } from "../../log/canonical-json.ts";
-import type { Machine } from "../../log/machine.ts";
+import type { Json } from "@seneschal/kernel";
+import { canonicalJson, decodeAsciiJson, encodeAsciiJson, type Machine } from "@seneschal/kernel/log";
 import type { DeviceTransition } from "../device/step.ts";
 import { murmur3 } from "../placement/murmur3.ts";
 import { type ClusterState, emptyCluster } from "./state.ts";

@@ -1,4 +1,4 @@
-import { CodedError } from "../../errors.ts";
+import { CodedError } from "@seneschal/kernel";
 
 /** What a file service refuses, by the names of POSIX; the last four are NFS's own. Failures of the cluster have those of the taxonomy. */
 export type FileErrorCode =

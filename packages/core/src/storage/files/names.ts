@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { utf8Length } from "../../store/byte-string.ts";
+import { utf8Length } from "@seneschal/kernel/store";
 import { fileError } from "./file-errors.ts";
 
 /** The most bytes of a name, and of a key. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../json.ts";
+import type { JsonObject } from "@seneschal/kernel";
 import { createRing } from "./ring.ts";
 
 export const severities = ["info", "warning", "error", "critical"] as const;

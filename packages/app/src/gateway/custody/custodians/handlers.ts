@@ -1,6 +1,5 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
 import {
   confirmCustodian,
   enrollCustodian,
@@ -11,6 +10,7 @@ import {
   revokeCustodian,
 } from "@seneschal/core/keys";
 import { type CustodianCard, cardFingerprint, readCard } from "@seneschal/crypto/custody";
+import { isCoded } from "@seneschal/kernel";
 import type { GatewayUnit, Reader } from "../../ground/index.ts";
 import { activeHolders, holderCalling, personCalling, personNamed, personOf } from "../../people/index.ts";
 import type { CustodyServices } from "../services.ts";

@@ -1,6 +1,5 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
 import {
   adminRoles,
   initiateRecovery,
@@ -10,6 +9,7 @@ import {
   refusal,
   stepRecovery,
 } from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
 import { base64, bytes, type GatewayUnit, type Reader, requireCrk, type StoredCrk, utf8 } from "../../ground/index.ts";
 import {
   activeHolders,

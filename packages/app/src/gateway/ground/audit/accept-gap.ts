@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 import { systemCall } from "../call.ts";
 import type { GroundServices } from "../services.ts";
 import { instanceStream } from "./event.ts";

@@ -1,5 +1,5 @@
-import type { JsonObject } from "@seneschal/core";
 import type { AuditResult } from "@seneschal/core/keys";
+import type { JsonObject } from "@seneschal/kernel";
 
 /** Every event type that the gateway writes. */
 export const auditEventTypes = [

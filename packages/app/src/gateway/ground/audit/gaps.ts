@@ -1,6 +1,6 @@
-import { isCoded } from "@seneschal/core";
-import type { DocumentStore } from "@seneschal/core/ports";
 import { type NoteKey, type Sha256, verifyNote } from "@seneschal/crypto/merkle";
+import { isCoded } from "@seneschal/kernel";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { vaultName } from "../organizations/kek-name.ts";
 import { collection } from "../store/collection.ts";
 

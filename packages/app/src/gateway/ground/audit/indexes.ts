@@ -1,5 +1,5 @@
-import type { JsonObject } from "@seneschal/core";
-import type { IndexSpec, IndexValue } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { IndexSpec, IndexValue } from "@seneschal/kernel/ports";
 import type { AuditEvent } from "./event.ts";
 
 /** An item of the store's audit pseudo-collection. */

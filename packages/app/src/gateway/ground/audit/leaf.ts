@@ -1,6 +1,6 @@
-import type { JsonObject } from "@seneschal/core";
 import { canonicalJson } from "@seneschal/crypto";
 import type { Sha256 } from "@seneschal/crypto/merkle";
+import type { JsonObject } from "@seneschal/kernel";
 import type { AuditEvent } from "./event.ts";
 import type { AuditRecord } from "./indexes.ts";
 

@@ -1,6 +1,6 @@
-import { CodedError } from "@seneschal/core";
-import type { CryptoProvider, Random, Vault } from "@seneschal/core/ports";
 import type { NoteKey, SignBytes } from "@seneschal/crypto/merkle";
+import { CodedError } from "@seneschal/kernel";
+import type { CryptoProvider, Random, Vault } from "@seneschal/kernel/ports";
 import { base64, utf8 } from "../bytes.ts";
 import { collection } from "../store/collection.ts";
 import type { Unit } from "../store/unit-of-work.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "@seneschal/adapters/logging";
-import { CodedError, isCoded } from "@seneschal/core";
-import type { CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/core/ports";
 import { type LeafRange, type NoteKey, noteVerifierKey, type Sha256, signNote } from "@seneschal/crypto/merkle";
+import { CodedError, isCoded } from "@seneschal/kernel";
+import type { CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/kernel/ports";
 import type { Background, Due } from "../../../platform/background.ts";
 import { base64 } from "../bytes.ts";
 import { reader } from "../store/reader.ts";

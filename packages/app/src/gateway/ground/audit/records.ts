@@ -1,4 +1,4 @@
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import type { AuditRecord } from "./indexes.ts";
 
 /** The log over every stream, by store sequence: the removal of a whole stream shows here. No stream has this name. */

@@ -1,6 +1,4 @@
-import { isCoded } from "@seneschal/core";
 import type { AuditFlaw } from "@seneschal/core/keys";
-import type { DocumentStore } from "@seneschal/core/ports";
 import { bytesEqual } from "@seneschal/crypto";
 import {
   CompactRange,
@@ -11,6 +9,8 @@ import {
   signNote,
   verifyNote,
 } from "@seneschal/crypto/merkle";
+import { isCoded } from "@seneschal/kernel";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { base64, bytes } from "../bytes.ts";
 import { vaultName } from "../organizations/kek-name.ts";
 import { collection } from "../store/collection.ts";

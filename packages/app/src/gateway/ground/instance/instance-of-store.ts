@@ -1,7 +1,7 @@
-import { CodedError } from "@seneschal/core";
 import { timestamp } from "@seneschal/core/keys";
-import type { DocumentStore, Random } from "@seneschal/core/ports";
 import { parseCertificate } from "@seneschal/crypto/x509";
+import { CodedError } from "@seneschal/kernel";
+import type { DocumentStore, Random } from "@seneschal/kernel/ports";
 import { authorities, instanceAuthorities } from "../pki/collections.ts";
 import { transact } from "../store/unit-of-work.ts";
 import { instances } from "./collections.ts";

@@ -1,5 +1,5 @@
-import { isCoded } from "@seneschal/core";
 import { fromBase64 } from "@seneschal/crypto";
+import { isCoded } from "@seneschal/kernel";
 
 const ED25519_BYTES = 32;
 

@@ -1,4 +1,4 @@
-import type { CryptoProvider, Random, Vault } from "@seneschal/core/ports";
+import type { CryptoProvider, Random, Vault } from "@seneschal/kernel/ports";
 import { base64, bytes, utf8 } from "../bytes.ts";
 import { collection } from "../store/collection.ts";
 import type { Unit } from "../store/unit-of-work.ts";

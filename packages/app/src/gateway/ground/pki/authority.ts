@@ -1,5 +1,4 @@
 import { timestamp } from "@seneschal/core/keys";
-import type { CryptoProvider, Random, Vault } from "@seneschal/core/ports";
 import {
   type Certificate,
   certificatePem,
@@ -14,6 +13,7 @@ import {
   type PrivateKey,
   parseCertificate,
 } from "@seneschal/crypto/x509";
+import type { CryptoProvider, Random, Vault } from "@seneschal/kernel/ports";
 import { utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import { vaultName } from "../organizations/kek-name.ts";

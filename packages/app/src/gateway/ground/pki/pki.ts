@@ -1,5 +1,4 @@
 import { createPublicKey } from "node:crypto";
-import { isCoded } from "@seneschal/core";
 import { refusal, timestamp } from "@seneschal/core/keys";
 import {
   certificatePem,
@@ -16,6 +15,7 @@ import {
   type SubjectAltName,
   verifyRequest,
 } from "@seneschal/crypto/x509";
+import { isCoded } from "@seneschal/kernel";
 import type { GatewayUnit } from "../call.ts";
 import { type AuthorityNeeds, clientRoot, organizationAuthority, serverAuthority } from "./authority.ts";
 import { type CertificateRecord, certificates } from "./certificates.ts";

@@ -1,7 +1,5 @@
 import { type SignedOperation, signedOperations } from "@seneschal/contract/gateway";
-import type { JsonObject } from "@seneschal/core";
 import { type KeysCode, refusal, timestamp } from "@seneschal/core/keys";
-import type { CryptoProvider } from "@seneschal/core/ports";
 import {
   bodyHash,
   type OperationPayload,
@@ -9,6 +7,8 @@ import {
   operationBytes,
   verifyOperation,
 } from "@seneschal/crypto/signing";
+import type { JsonObject } from "@seneschal/kernel";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { base64, bytes, utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import { currentCrk } from "../organizations/current-root-key.ts";

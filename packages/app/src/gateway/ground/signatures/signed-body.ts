@@ -1,4 +1,4 @@
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 import type { SignatureParams } from "./signatures.ts";
 
 /** The body as the client sent it: what was signed is what was sent, before defaults and aliases. */

@@ -1,4 +1,4 @@
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { type Reader, reader } from "./reader.ts";
 
 /** A {@link Reader} that may remember what it read. */

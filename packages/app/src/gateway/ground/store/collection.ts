@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { JsonObject } from "@seneschal/core";
-import type { CollectionSpec, DocumentVersions, IndexSpec, IndexValue } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { CollectionSpec, DocumentVersions, IndexSpec, IndexValue } from "@seneschal/kernel/ports";
 
 /** Text as part of an index key: what is long is replaced by its digest, because a key has at most 1 KiB. Equal iff equal. */
 export function keyText(text: string): string {

@@ -1,4 +1,4 @@
-import type { DocumentStore, IndexValue } from "@seneschal/core/ports";
+import type { DocumentStore, IndexValue } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../../platform/index.ts";
 import type { Collection } from "./collection.ts";
 

@@ -1,5 +1,5 @@
 import type { Contract, Handlers, Principal } from "@seneschal/contract";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { type Admission, type Attempt, asAdmitted, inOneMoment, recordedReads } from "../../../platform/index.ts";
 import type { Call, GatewayUnit } from "../call.ts";
 import type { GroundServices } from "../services.ts";

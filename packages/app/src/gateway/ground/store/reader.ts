@@ -1,4 +1,4 @@
-import type { DocumentStore, IndexValue, ListOptions, Stored } from "@seneschal/core/ports";
+import type { DocumentStore, IndexValue, ListOptions, Stored } from "@seneschal/kernel/ports";
 import type { Collection } from "./collection.ts";
 
 export interface PageRequest {

@@ -1,6 +1,6 @@
-import { isCoded, type JsonObject } from "@seneschal/core";
 import { refusal } from "@seneschal/core/keys";
-import type { AuditDraft, Commit, DocumentStore, IndexValue, ListOptions, Put, Stored } from "@seneschal/core/ports";
+import { isCoded, type JsonObject } from "@seneschal/kernel";
+import type { AuditDraft, Commit, DocumentStore, IndexValue, ListOptions, Put, Stored } from "@seneschal/kernel/ports";
 import { type Admission, recordedReads } from "../../../platform/index.ts";
 import type { Collection } from "./collection.ts";
 import { documents, listStored, type Reader, reader } from "./reader.ts";

@@ -1,4 +1,4 @@
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import type { AuditRecord } from "../../ground/index.ts";
 import { scanAudit } from "./query.ts";
 

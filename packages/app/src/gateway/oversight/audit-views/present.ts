@@ -1,5 +1,5 @@
-import type { DocumentStore } from "@seneschal/core/ports";
 import type { Sha256 } from "@seneschal/crypto/merkle";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { type AuditRecord, auditLeaf } from "../../ground/index.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");

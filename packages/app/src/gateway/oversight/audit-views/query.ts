@@ -1,4 +1,4 @@
-import type { DocumentStore, ListOptions } from "@seneschal/core/ports";
+import type { DocumentStore, ListOptions } from "@seneschal/kernel/ports";
 import type { AuditRecord } from "../../ground/index.ts";
 
 /** What a caller may look for in one stream. Times are RFC 3339, both inclusive. */

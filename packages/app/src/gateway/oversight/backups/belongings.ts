@@ -1,6 +1,6 @@
-import type { JsonObject } from "@seneschal/core";
 import type { Message } from "@seneschal/core/keys";
-import type { IndexValue } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { IndexValue } from "@seneschal/kernel/ports";
 import {
   ceremonies,
   ceremonyShares,

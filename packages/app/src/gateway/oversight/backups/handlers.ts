@@ -1,8 +1,8 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
 import { type Backup, notFound, refusal, requireRestorable, startBackup, stepBackup } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
+import { isCoded } from "@seneschal/kernel";
 import { base64, type Call, currentCrk, lostRace, organizations, type Reader, signedBody, utf8 } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { workspaces } from "../../workspaces/index.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject } from "@seneschal/core";
 import { refusal, timestamp } from "@seneschal/core/keys";
-import type { CollectionSpec, DocumentStore } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { CollectionSpec, DocumentStore } from "@seneschal/kernel/ports";
 import { crks, type GatewayUnit } from "../../ground/index.ts";
 import { belongings, prefixes } from "./belongings.ts";
 

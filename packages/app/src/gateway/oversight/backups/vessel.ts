@@ -1,8 +1,8 @@
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { isCoded } from "@seneschal/core";
 import { notFound, refusal } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
+import { isCoded } from "@seneschal/kernel";
 import { base64, kekName, utf8 } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 

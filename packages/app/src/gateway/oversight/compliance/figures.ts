@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from "@seneschal/core";
 import type { Workspace } from "@seneschal/core/keys";
+import type { Json, JsonObject } from "@seneschal/kernel";
 import { type Collection, every } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { admins, devices, memberships, roleAssignments, roles, serviceIdentities, users } from "../../people/index.ts";

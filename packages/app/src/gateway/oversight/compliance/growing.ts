@@ -1,4 +1,4 @@
-import type { Json } from "@seneschal/core";
+import type { Json } from "@seneschal/kernel";
 
 /**
  * JSON whose lists may be read while it is written, and whose figures may be known only when they are reached: what a report

@@ -1,4 +1,4 @@
-import type { Json } from "@seneschal/core";
+import type { Json } from "@seneschal/kernel";
 import { escapeHtml } from "../../../platform/index.ts";
 import { type Growing, type GrowingObject, isRecord, isStream, isWhole, itemsOf } from "./growing.ts";
 

@@ -1,4 +1,4 @@
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { scanAudit } from "../audit-views/query.ts";
 import type { Scope } from "./scope.ts";
 

@@ -1,5 +1,5 @@
-import { isCoded } from "@seneschal/core";
 import { isRotationDue, type RotationPolicy, stepWorkspace, workspaceRefusal, workspaceStatus } from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
 import { Lease } from "../../../platform/jobs/lease.ts";
 import { systemCall } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";

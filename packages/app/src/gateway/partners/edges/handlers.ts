@@ -1,8 +1,8 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
 import { invalidField, notFound, timestamp } from "@seneschal/core/keys";
 import { parseCertificates } from "@seneschal/crypto/x509";
+import { isCoded } from "@seneschal/kernel";
 import { type Call, every, type Reader } from "../../ground/index.ts";
 import { findWorkspace, type Policy, policies } from "../../workspaces/index.ts";
 import type { PartnerServices } from "../services.ts";

@@ -1,6 +1,6 @@
 import type { VaultAnswer } from "@seneschal/adapters/vault";
-import { isCoded } from "@seneschal/core";
 import { timestamp } from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
 import type { PartnerServices } from "../services.ts";
 import type { EdgeNode, EdgeStatus } from "./collections.ts";
 import { withEdge } from "./connection.ts";

@@ -1,5 +1,5 @@
-import { isCoded } from "@seneschal/core";
 import { refusal, timestamp } from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
 import type { Call } from "../../ground/index.ts";
 import type { PartnerServices } from "../services.ts";
 import { type EdgeNode, edgeSyncs, edges, neverSynced } from "./collections.ts";

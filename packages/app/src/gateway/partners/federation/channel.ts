@@ -1,9 +1,9 @@
 import { type Breaker, type IdentityFetch, mtlsFetch, openBreaker, type TargetGuard } from "@seneschal/adapters/http";
 import { inSpan, traceHeaders } from "@seneschal/adapters/telemetry";
 import { bodyBounds, decodeJson, type Route } from "@seneschal/contract";
-import { isCoded } from "@seneschal/core";
 import { refusal } from "@seneschal/core/keys";
-import type { Vault } from "@seneschal/core/ports";
+import { isCoded } from "@seneschal/kernel";
+import type { Vault } from "@seneschal/kernel/ports";
 import type { z } from "zod";
 import type { GatewayMetrics, Reader } from "../../ground/index.ts";
 import { federationIdentities, type StoredFederation } from "./collections.ts";

@@ -1,6 +1,6 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
 import { stepFederation, timestamp } from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
 import { type Call, systemCall } from "../../ground/index.ts";
 import type { PartnerServices } from "../services.ts";
 import { federations, type StoredFederation } from "./collections.ts";

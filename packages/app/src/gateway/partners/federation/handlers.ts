@@ -1,7 +1,7 @@
 import type { Handlers, RequestFacts } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract, type SignedOperation } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
 import { establishFederation, invalidField, refusal, stepFederation } from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
 import {
   type EntityReading,
   every,

@@ -1,4 +1,4 @@
-import { isCoded, type JsonObject } from "@seneschal/core";
+import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Call } from "../../ground/index.ts";
 import type { PartnerServices } from "../services.ts";
 import type { StoredFederation } from "./collections.ts";

@@ -1,5 +1,5 @@
-import type { Vault } from "@seneschal/core/ports";
 import { encodePem } from "@seneschal/crypto/x509";
+import type { Vault } from "@seneschal/kernel/ports";
 import { kekName, utf8 } from "../../ground/index.ts";
 import type { FederationIdentity } from "./collections.ts";
 

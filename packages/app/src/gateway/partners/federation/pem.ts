@@ -1,6 +1,6 @@
-import { isCoded } from "@seneschal/core";
 import { invalidField } from "@seneschal/core/keys";
 import { type Certificate, certificatePem, parseCertificates } from "@seneschal/crypto/x509";
+import { isCoded } from "@seneschal/kernel";
 
 /** PEM text from base64 of it; PEM itself is taken too. */
 export function pemText(input: string): string {

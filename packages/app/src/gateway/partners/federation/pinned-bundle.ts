@@ -1,6 +1,6 @@
 import { invalidField } from "@seneschal/core/keys";
-import type { CryptoProvider } from "@seneschal/core/ports";
 import { type Certificate, isSignedBy, type Name } from "@seneschal/crypto/x509";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { bundlePem, certificatesOf } from "./pem.ts";
 
 /** What an organisation pins of a partner. */

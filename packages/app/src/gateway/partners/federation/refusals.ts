@@ -1,5 +1,5 @@
 import type { Logger } from "@seneschal/adapters/logging";
-import type { JsonObject } from "@seneschal/core";
+import type { JsonObject } from "@seneschal/kernel";
 import { type Call, type GatewayMetrics, type GatewayUnit, systemCall } from "../../ground/index.ts";
 import type { StoredFederation } from "./collections.ts";
 

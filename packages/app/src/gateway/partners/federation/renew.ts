@@ -1,6 +1,6 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
 import { refusal, stepFederation } from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
 import type { Call, GatewayUnit } from "../../ground/index.ts";
 import { revokeCertificate } from "../../people/index.ts";
 import type { PartnerServices } from "../services.ts";

@@ -1,7 +1,7 @@
-import { isCoded } from "@seneschal/core";
 import { refusal, type SignedForPartner } from "@seneschal/core/keys";
-import type { CryptoProvider } from "@seneschal/core/ports";
 import { type PublicKey, parseRequest, verifyRequest } from "@seneschal/crypto/x509";
+import { isCoded } from "@seneschal/kernel";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import type { GatewayUnit } from "../../ground/index.ts";
 import type { PartnerServices } from "../services.ts";
 import { federationName } from "./identity.ts";

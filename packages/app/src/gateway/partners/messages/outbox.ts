@@ -1,6 +1,6 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
 import { isPast, type Message, refusal, stepMessage } from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
 import { keyText, systemCall } from "../../ground/index.ts";
 import { refusesForGood } from "../federation/channel.ts";
 import { findFederation } from "../federation/find.ts";

@@ -1,5 +1,5 @@
-import { isCoded } from "@seneschal/core";
 import { retryDelay, timestamp } from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
 import { systemCall } from "../../ground/index.ts";
 import { federations, type StoredFederation } from "../federation/collections.ts";
 import { openLanes } from "../federation/lanes.ts";

@@ -1,6 +1,6 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
 import { type Replica, stepInvitation } from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
 import { systemCall } from "../../ground/index.ts";
 import { invitations } from "../../workspaces/index.ts";
 import { federationOf } from "../federation/find.ts";

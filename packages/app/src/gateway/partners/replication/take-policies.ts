@@ -1,6 +1,6 @@
 import type { TravellingPolicy } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
 import { type Replica, refusal, retirePolicies, timestamp } from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
 import type { GatewayUnit, Reader } from "../../ground/index.ts";
 import { policies, requireCompiles } from "../../workspaces/index.ts";
 import type { StoredFederation } from "../federation/collections.ts";

@@ -1,8 +1,8 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { isCoded } from "@seneschal/core";
 import { invalidField, lifetimes, notFound, requireCertifiableName, requireRevocable } from "@seneschal/core/keys";
 import { certificatePem, parseSerial, type SubjectAltName, serialText } from "@seneschal/crypto/x509";
+import { isCoded } from "@seneschal/kernel";
 import { type CertificateRecord, certificates, hostName, instanceAuthorities, isLocal, type Reader } from "../../ground/index.ts";
 import type { PeopleServices } from "../services.ts";
 import { answerOcsp } from "./ocsp.ts";

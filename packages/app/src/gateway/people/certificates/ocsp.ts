@@ -1,4 +1,3 @@
-import { isCoded } from "@seneschal/core";
 import {
   createOcspResponse,
   isIssuedBy,
@@ -8,6 +7,7 @@ import {
   parseOcspRequest,
   serialText,
 } from "@seneschal/crypto/x509";
+import { isCoded } from "@seneschal/kernel";
 import { certificates } from "../../ground/index.ts";
 import type { PeopleServices } from "../services.ts";
 import { authorityOf } from "./revocation-list.ts";

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/core";
+import { CodedError } from "@seneschal/kernel";
 
 /** "invalid token" (401), with the reason in the details and nothing of the token. */
 export function invalidToken(reason: string): CodedError {

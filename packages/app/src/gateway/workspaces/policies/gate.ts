@@ -1,6 +1,6 @@
-import type { JsonObject } from "@seneschal/core";
 import { type PolicyVerdict, timestamp } from "@seneschal/core/keys";
-import type { CompiledPolicy, PolicyEngine } from "@seneschal/core/ports";
+import type { JsonObject } from "@seneschal/kernel";
+import type { CompiledPolicy, PolicyEngine } from "@seneschal/kernel/ports";
 import type { Call, Reader } from "../../ground/index.ts";
 import { applicablePolicies } from "./applicable.ts";
 import type { Policy } from "./collections.ts";

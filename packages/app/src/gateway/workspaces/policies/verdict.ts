@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from "@seneschal/core";
 import type { PolicyVerdict } from "@seneschal/core/keys";
-import type { PolicyAnswer } from "@seneschal/core/ports";
+import type { Json, JsonObject } from "@seneschal/kernel";
+import type { PolicyAnswer } from "@seneschal/kernel/ports";
 
 /**
  * What a policy's package document says. `allow` (or `allowed`) is a boolean or `{ allow, reason }`; a non-empty `deny` set

@@ -1,5 +1,5 @@
-import type { Random, Vault } from "@seneschal/core/ports";
 import { canonicalJson } from "@seneschal/crypto";
+import type { Random, Vault } from "@seneschal/kernel/ports";
 import { kekName, type OrganizationKeys, utf8 } from "../../ground/index.ts";
 import type { Seat } from "./collections.ts";
 

@@ -1,5 +1,5 @@
 import { refusal } from "@seneschal/core/keys";
-import type { DocumentStore } from "@seneschal/core/ports";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { collection, transact } from "../../ground/index.ts";
 
 /** How many uses of a key version are reserved; what a process reserved and did not use is given up. */

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { decodeJson } from "@seneschal/contract";
-import { isCoded } from "@seneschal/core";
 import { limits, type Workspace } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import { hpkeOpen, hpkeSeal } from "@seneschal/crypto/hpke";
+import { isCoded } from "@seneschal/kernel";
 import { base64, bytes, type GatewayUnit, utf8 } from "../../ground/index.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { seatId, seats } from "./collections.ts";

@@ -1,7 +1,7 @@
 import type { TravellingPolicy, TravellingWorkspace } from "@seneschal/contract/gateway";
 import type { Workspace } from "@seneschal/core/keys";
-import type { CryptoProvider } from "@seneschal/core/ports";
 import { canonicalJson } from "@seneschal/crypto";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { type GatewayUnit, utf8 } from "../../ground/index.ts";
 import { policies } from "../policies/collections.ts";
 

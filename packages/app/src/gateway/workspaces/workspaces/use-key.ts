@@ -1,6 +1,6 @@
-import { isCoded, type JsonObject } from "@seneschal/core";
 import { decideAccess, type KeysCode, type KeysError, limits, notFound, refusal } from "@seneschal/core/keys";
 import { bindRecord, openRecord, type RecordBinding, recordKeyVersion, sealRecord } from "@seneschal/crypto";
+import { isCoded, type JsonObject } from "@seneschal/kernel";
 import { base64, bytes, type Call, markRecorded } from "../../ground/index.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { standing } from "./access.ts";

@@ -50,7 +50,7 @@ export const suitePolicy: readonly PolicySource[] = [LIBRARY, POLICY];
  *
  * @example
  * ```ts
- * import { policyEngineSuite } from "@seneschal/core/testing";
+ * import { policyEngineSuite } from "@seneschal/kernel/testing";
  * policyEngineSuite(
  *   { test, equal: (actual, expected) => expect(actual).toEqual(expected) },
  *   { open: async () => embeddedPolicyEngine(), capabilities: { clock: true } },

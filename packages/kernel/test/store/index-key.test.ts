@@ -1,5 +1,5 @@
-import { compareIndexKeys, indexValues } from "@seneschal/core/arbitraries";
-import { encodeIndexKey, entryKey, fromHex, successor, toHex, utf8, utf8Length } from "@seneschal/core/store";
+import { compareIndexKeys, indexValues } from "@seneschal/kernel/arbitraries";
+import { encodeIndexKey, entryKey, fromHex, successor, toHex, utf8, utf8Length } from "@seneschal/kernel/store";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from "@seneschal/core";
-import { maxDocumentBytes, serialiseDocument, utf8Length } from "@seneschal/core/store";
+import type { JsonObject } from "@seneschal/kernel";
+import { maxDocumentBytes, serialiseDocument, utf8Length } from "@seneschal/kernel/store";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { takesMoreThan } from "../../src/store/byte-string.ts";

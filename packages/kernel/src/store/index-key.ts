@@ -13,7 +13,7 @@ const scratch = new DataView(new ArrayBuffer(8));
  *
  * @example
  * ```ts
- * import { encodeIndexKey } from "@seneschal/core/store";
+ * import { encodeIndexKey } from "@seneschal/kernel/store";
  * console.log(encodeIndexKey([-1]) < encodeIndexKey([0.5]), encodeIndexKey(["a"]) < encodeIndexKey(["a", null])); // true true
  * ```
  */

@@ -1,4 +1,4 @@
-export { encodeAsciiJson } from "./ascii-json.ts";
+export { decodeAsciiJson, encodeAsciiJson } from "./ascii-json.ts";
 export { canonicalJson } from "./canonical-json.ts";
 export { checkEntry, decodeEntry, emptyHead, encodeEntry, entryVersion, type Sha256 } from "./entry.ts";
 export type { Machine } from "./machine.ts";

@@ -8,7 +8,7 @@ export type ArgumentKind = "array" | "bytes" | "function" | "number" | "object" 
  *
  * @example
  * ```ts
- * import { checkArgument } from "@seneschal/core";
+ * import { checkArgument } from "@seneschal/kernel";
  *
  * const greet = (name: string): string => {
  *   checkArgument("name", name, "string");

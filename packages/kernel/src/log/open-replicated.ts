@@ -117,7 +117,7 @@ const sha256OfNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991
  *
  * @example
  * ```ts
- * import { openReplicated } from "@seneschal/core/log";
+ * import { openReplicated } from "@seneschal/kernel/log";
  * import { createMemoryLog } from "@seneschal/adapters/memory";
  * import { newId, sha256 } from "@seneschal/adapters/log";
  * const machine = {

@@ -35,7 +35,7 @@ export function sliceOf(rate: Rate, now: number): number {
  *
  * @example
  * ```ts
- * import { takeFrom } from "@seneschal/core";
+ * import { takeFrom } from "@seneschal/kernel";
  * const rate = { limit: 1, window: 60_000 };
  * const first = takeFrom(undefined, rate, 0);
  * console.log(first.take.allowed, takeFrom(first.window, rate, 1000).take.allowed); // true false

@@ -38,15 +38,15 @@ const commit: fc.Arbitrary<Omit<Commit, "commitId">> = fc.record({
 });
 
 /**
- * A history of up to `maxLength` commits by the schema of the store's suite, `suiteSchema` of `@seneschal/core/testing`; now and then
+ * A history of up to `maxLength` commits by the schema of the store's suite, `suiteSchema` of `@seneschal/kernel/testing`; now and then
  * one is a repeat of an earlier one. Two stores that keep the laws of the port answer it alike: `openMemoryStore` of
  * `@seneschal/adapters/memory` is the reference.
  *
  * @example
  * ```ts
  * import { openMemoryStore } from "@seneschal/adapters/memory";
- * import { commitHistory } from "@seneschal/core/arbitraries";
- * import { suiteSchema } from "@seneschal/core/testing";
+ * import { commitHistory } from "@seneschal/kernel/arbitraries";
+ * import { suiteSchema } from "@seneschal/kernel/testing";
  * import fc from "fast-check";
  *
  * const law = fc.asyncProperty(commitHistory(10), async (history) => {

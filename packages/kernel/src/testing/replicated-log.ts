@@ -15,7 +15,7 @@ function entryAfter(head: LogHead, batchId: string, commands: readonly JsonObjec
  *
  * @example
  * ```ts
- * import { replicatedLogSuite } from "@seneschal/core/testing";
+ * import { replicatedLogSuite } from "@seneschal/kernel/testing";
  * const log = createMemoryLog();
  * replicatedLogSuite(runner, {
  *   capabilities: { durable: true, shared: true },

@@ -13,7 +13,7 @@ const attempts = 3;
  *
  * @example
  * ```ts
- * import { settled } from "@seneschal/core/store";
+ * import { settled } from "@seneschal/kernel/store";
  * import { openMemoryStore } from "@seneschal/adapters/memory";
  * const store = settled(openMemoryStore({ collections: { notes: { indexes: {} } } }));
  * console.log((await store.commit({ commitId: "c1", puts: [{ coll: "notes", id: "n1", doc: {} }] })).ok); // true

@@ -4,7 +4,7 @@
  *
  * @example
  * ```ts
- * import { CodedError } from "@seneschal/core";
+ * import { CodedError } from "@seneschal/kernel";
  * const error = new CodedError("not_found", "no such workspace", { id: "w1" });
  * console.log(error.code, error.details); // not_found { id: 'w1' }
  * ```

@@ -54,7 +54,7 @@ function versionedSchema(version: 1 | 2 | 3): SuiteSchema {
  *
  * @example
  * ```ts
- * import { documentStoreSuite } from "@seneschal/core/testing";
+ * import { documentStoreSuite } from "@seneschal/kernel/testing";
  * documentStoreSuite(
  *   { test, equal: (actual, expected) => expect(actual).toEqual(expected) },
  *   { capabilities, place: async () => ({ open: async (schema) => openMemoryStore(schema), destroy: async () => {} }) },
