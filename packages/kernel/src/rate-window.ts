@@ -1,3 +1,5 @@
+import { checkArgument } from "./argument.ts";
+
 /** So many in any span of `window` milliseconds. */
 export interface Rate {
   readonly limit: number;
@@ -46,6 +48,7 @@ export function takeFrom(
   rate: Rate,
   now: number,
 ): { readonly window: RateWindow; readonly take: Take } {
+  checkArgument("rate", rate, "object");
   const before = known ?? { slice: 0, counts: [] };
   const slice = Math.max(before.slice, sliceOf(rate, now));
   const passed = Math.min(slice - before.slice, RATE_SLICES + 1);

@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import type { RateCounter } from "../ports/rate-counter.ts";
 import { seededIntegers } from "./seeded-integers.ts";
 import type { SuiteRunner } from "./suite.ts";
@@ -11,7 +12,11 @@ export interface RateCounterUnderTest {
 }
 
 /** The laws of the RateCounter port. Every test takes keys of its own. */
-export function rateCounterSuite({ test, equal }: SuiteRunner, { shared, open, seed, rounds }: RateCounterUnderTest): void {
+export function rateCounterSuite(runner: SuiteRunner, subject: RateCounterUnderTest): void {
+  checkArgument("runner", runner, "object");
+  checkArgument("subject", subject, "object");
+  const { test, equal } = runner;
+  const { shared, open, seed, rounds } = subject;
   let keys = 0;
   const freshKey = (): string => {
     keys += 1;
