@@ -1,5 +1,5 @@
 /** How the time of recognisers grows with hostile texts. */
-import { type Recogniser, recognise } from "@seneschal/core/governance";
+import { type Recogniser, recognise } from "@seneschal/governance";
 
 /** Texts made to keep patterns busy: starts of many shapes that never end well. */
 export const ATTACKS: readonly (readonly [name: string, unit: string])[] = [

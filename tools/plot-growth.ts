@@ -3,7 +3,7 @@
  * with the text that is worst for it. Ends with 1 when one is steeper than 1.2.
  */
 import { writeFileSync } from "node:fs";
-import { DEFAULT_RECOGNISERS } from "@seneschal/core/governance";
+import { DEFAULT_RECOGNISERS } from "@seneschal/governance";
 import { ATTACKS, attack, curve, exponentOf, type Point, spent } from "../bench/growth.ts";
 
 const KB = 1024;

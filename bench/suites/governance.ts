@@ -20,7 +20,7 @@ import {
   findAlternatives,
   LineageGraph,
   recognise,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import { serve } from "@seneschal/server-fastify";
 import { type Bench, type BenchResult, quantile } from "../bench.ts";
 import { ATTACKS, curve, exponentOf } from "../growth.ts";

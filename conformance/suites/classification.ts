@@ -13,7 +13,7 @@ import {
   type Recogniser,
   recognise,
   tierRank,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import { exceptionFor } from "../cases/label-exceptions.ts";
 import { casesIn, hasRows, rowsHave } from "../cases-in.ts";
 import type { ConformanceSuite, SuiteResult, SuitesOf } from "../suite.ts";

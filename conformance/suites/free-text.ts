@@ -1,6 +1,6 @@
 /** The classifier on prose as people write it: what it finds in texts to make rules with, and in texts that nobody looked at. */
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
-import { createClassifier, policyOf, tierRank } from "@seneschal/core/governance";
+import { createClassifier, policyOf, tierRank } from "@seneschal/governance";
 import { generate, type LabelledText } from "../free-text/generate.ts";
 import { HELD_OUT_TEMPLATES } from "../free-text/held-out-templates.ts";
 import { HELD_OUT_VALUES } from "../free-text/held-out-values.ts";

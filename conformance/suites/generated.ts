@@ -1,7 +1,7 @@
 /** The classifier on cases that no one has seen: values made anew (check digits by an independent library), in sentences, disguised, and numbers of things. */
 
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
-import { createClassifier, DEFAULT_RECOGNISERS, type Finding, recognise, tierRank } from "@seneschal/core/governance";
+import { createClassifier, DEFAULT_RECOGNISERS, type Finding, recognise, tierRank } from "@seneschal/governance";
 import { KINDS, type Random } from "../cases/generated-identifiers.ts";
 import { ASKING, HARMLESS, HOLDING } from "../cases/held-out.ts";
 import { THINGS } from "../cases/things.ts";

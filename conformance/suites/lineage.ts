@@ -10,7 +10,7 @@ import {
   parseSql,
   readLineageEvent,
   resourceId,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import { isCoded } from "@seneschal/kernel";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";

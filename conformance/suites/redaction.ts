@@ -11,7 +11,7 @@ import {
   redactionKeys,
   restore,
   tierRank,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import { generate, type LabelledText, randomFrom } from "../free-text/generate.ts";
 import { HELD_OUT_TEMPLATES } from "../free-text/held-out-templates.ts";
 import { HELD_OUT_VALUES } from "../free-text/held-out-values.ts";

@@ -1,5 +1,5 @@
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
-import { analyseSql, createClassifier, parseSql } from "@seneschal/core/governance";
+import { analyseSql, createClassifier, parseSql } from "@seneschal/governance";
 import { type FuzzTarget, law, textOf } from "../target.ts";
 
 const parser = await openSqlParser();

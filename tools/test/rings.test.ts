@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FixtureTree, fixtureTree, ROOT } from "./fixture-tree.ts";
 
-const PURE = ["kernel", "core", "crypto", "quota", "rego", "contract"];
+const PURE = ["kernel", "core", "governance", "crypto", "quota", "rego", "contract"];
 const ALL = readdirSync(join(ROOT, "packages"));
 /** Of the gateway, the lowest first. */
 const FLOORS = ["ground", "people", "custody", "workspaces", "partners", "oversight"];
@@ -63,8 +63,9 @@ describe("the graph ring", () => {
     ["core-knows-the-kernel", "packages/core/src/sibling.ts", 'import "@seneschal/crypto";'],
     ["core-domains-apart", "packages/core/src/keys/other.ts", 'import "../storage/thing.ts";'],
     ["rego-knows-nobody", "packages/rego/src/sibling.ts", 'import "@seneschal/kernel";'],
-    ["crypto-quota-know-the-kernel", "packages/quota/src/sibling.ts", 'import "@seneschal/crypto";'],
-    ["crypto-quota-know-the-kernel", "packages/crypto/src/domain.ts", 'import "@seneschal/core/storage";'],
+    ["crypto-quota-governance-know-the-kernel", "packages/quota/src/sibling.ts", 'import "@seneschal/crypto";'],
+    ["crypto-quota-governance-know-the-kernel", "packages/crypto/src/domain.ts", 'import "@seneschal/core/storage";'],
+    ["crypto-quota-governance-know-the-kernel", "packages/governance/src/domain.ts", 'import "@seneschal/core/storage";'],
     ["contract-knows-core", "packages/contract/src/sibling.ts", 'import "@seneschal/rego";'],
     ["adapters-know-the-pure-ring", "packages/adapters/src/contract.ts", 'import "@seneschal/contract";'],
     ["app-knows-no-server", "packages/app/src/server.ts", 'import "@seneschal/server-express";'],

@@ -6,7 +6,7 @@ import type {
   RedactionTask,
   SqlQuestion,
   SqlReading,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import type { CodedError } from "@seneschal/kernel";
 
 /** Tasks travel as JSON: for small ones that takes half the time of a structured clone. Throws what `JSON.stringify` does. */

@@ -11,7 +11,7 @@ import {
   type TaskClassifier,
   type TierPolicy,
   unreadable,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import type { WorkerPoolState } from "@seneschal/kernel/ports";
 import { openWorkerPool } from "../worker-pool/index.ts";
@@ -49,7 +49,7 @@ const UNREAD = "the query could not be read";
  * @example
  * ```ts
  * import { openClassifierThreads } from "@seneschal/adapters/classifier-threads";
- * import { DEFAULT_TIER_POLICY } from "@seneschal/core/governance";
+ * import { DEFAULT_TIER_POLICY } from "@seneschal/governance";
  * const threads = openClassifierThreads({ threads: 1 }, { policy: DEFAULT_TIER_POLICY, recognisers: [], sql: true });
  * const answer = await threads.answer({ query: "my ssn is 536-22-8726", context: {} }, "acme");
  * console.log("result" in answer && answer.result.tier); // PROPRIETARY

@@ -5,7 +5,7 @@ import {
   enforceTask,
   readLineageSql,
   redactTask,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import { isCoded } from "@seneschal/kernel";
 import { nodeCrypto } from "../node-crypto/index.ts";
 import { openSqlParser } from "../sql-parser/index.ts";

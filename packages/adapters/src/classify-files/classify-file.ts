@@ -1,4 +1,4 @@
-import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, type Recogniser, type TierPolicy } from "@seneschal/core/governance";
+import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, type Recogniser, type TierPolicy } from "@seneschal/governance";
 import { ColumnSamples, type FileReport } from "./column-samples.ts";
 import type { RandomAccess } from "./parquet/page-cursor.ts";
 import { type FileFormat, readRecords } from "./read-records.ts";

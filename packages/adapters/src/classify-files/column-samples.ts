@@ -5,7 +5,7 @@ import {
   maxTier,
   type Recogniser,
   type TierPolicy,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 
 /** What a file holds. Never a value of it. */
 export interface FileReport {

@@ -1,4 +1,4 @@
-import { CsvSplitter } from "@seneschal/core/governance";
+import { CsvSplitter } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
 
 /** Formats that can be read as a stream of records. */

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { compileFunction } from "node:vm";
 import { SUPPORTED_DIALECTS } from "@guanmingchiu/sqlparser-ts";
-import type { SqlParser } from "@seneschal/core/governance";
+import type { SqlParser } from "@seneschal/governance";
 
 const NAMES: Readonly<Record<string, string>> = { postgres: "postgresql" };
 

@@ -1,4 +1,4 @@
-import { DEFAULT_TIER_POLICY, type EnforcementTask, enforceTask, type Obligation } from "@seneschal/core/governance";
+import { DEFAULT_TIER_POLICY, type EnforcementTask, enforceTask, type Obligation } from "@seneschal/governance";
 import { afterAll, describe, expect, test } from "vitest";
 import { openClassifierThreads } from "../../src/classifier-threads/index.ts";
 import { openSqlParser } from "../../src/sql-parser/index.ts";

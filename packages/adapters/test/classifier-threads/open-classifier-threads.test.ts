@@ -5,7 +5,7 @@ import {
   configuredRecogniser,
   DEFAULT_RECOGNISERS,
   DEFAULT_TIER_POLICY,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openClassifierThreads } from "../../src/classifier-threads/index.ts";
 import { openSqlParser } from "../../src/sql-parser/index.ts";

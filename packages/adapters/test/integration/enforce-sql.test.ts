@@ -1,5 +1,5 @@
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
-import { enforceSql, type TableRules, tableRules, tableView } from "@seneschal/core/governance";
+import { enforceSql, type TableRules, tableRules, tableView } from "@seneschal/governance";
 import fc from "fast-check";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

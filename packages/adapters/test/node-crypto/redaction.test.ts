@@ -8,7 +8,7 @@ import {
   redactAs,
   redactionKeys,
   restore,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { nodeCrypto } from "../../src/node-crypto/index.ts";

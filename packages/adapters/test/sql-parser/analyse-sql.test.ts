@@ -1,4 +1,4 @@
-import { analyseSql, createClassifier, LineageGraph, LineageIngest, parseSql, splitStatements } from "@seneschal/core/governance";
+import { analyseSql, createClassifier, LineageGraph, LineageIngest, parseSql, splitStatements } from "@seneschal/governance";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openSqlParser } from "../../src/sql-parser/index.ts";

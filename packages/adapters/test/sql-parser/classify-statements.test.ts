@@ -1,4 +1,4 @@
-import { createClassifier } from "@seneschal/core/governance";
+import { createClassifier } from "@seneschal/governance";
 import { describe, expect, test } from "vitest";
 import { openSqlParser } from "../../src/sql-parser/index.ts";
 

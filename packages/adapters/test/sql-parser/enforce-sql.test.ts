@@ -1,5 +1,5 @@
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
-import { ENFORCED_DIALECTS, enforceSql, type TableRules, tablesOfQuery } from "@seneschal/core/governance";
+import { ENFORCED_DIALECTS, enforceSql, type TableRules, tablesOfQuery } from "@seneschal/governance";
 import { describe, expect, test } from "vitest";
 
 const parser = await openSqlParser();

@@ -5,7 +5,7 @@ import {
   MAX_QUERY_LENGTH,
   parseSql,
   readLineageSql,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { openClassifierThreads } from "../../src/classifier-threads/index.ts";

@@ -6,7 +6,7 @@ import {
   parseSql,
   type SqlParser,
   tierRank,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openSqlParser } from "../../src/sql-parser/index.ts";

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from "node:crypto";
-import type { KeyHolder } from "@seneschal/core/governance";
+import type { KeyHolder } from "@seneschal/governance";
 import type { JsonObject } from "@seneschal/kernel";
 import type { DocumentStore, Random, Stored } from "@seneschal/kernel/ports";
 import { auditOf, type Who } from "./audit/event.ts";

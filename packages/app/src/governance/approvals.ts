@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Approval, isSameHolder, type OperationRequest } from "@seneschal/core/governance";
+import { type Approval, isSameHolder, type OperationRequest } from "@seneschal/governance";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { DocumentStore, Stored } from "@seneschal/kernel/ports";
 import { holderOf } from "./api-keys.ts";

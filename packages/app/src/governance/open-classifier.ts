@@ -14,7 +14,7 @@ import {
   type SqlReader,
   type TaskClassifier,
   type TierPolicy,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
 import type { GovernanceConfig } from "./settings.ts";
 

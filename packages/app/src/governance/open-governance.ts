@@ -4,7 +4,7 @@ import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { docsContract, endpoints } from "@seneschal/contract";
 import { governanceContract, governanceErrors, modelContract } from "@seneschal/contract/governance";
-import { DEFAULT_TIER_POLICY, isKnownEntity, type SqlParser, type TierPolicy } from "@seneschal/core/governance";
+import { DEFAULT_TIER_POLICY, isKnownEntity, type SqlParser, type TierPolicy } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
 import type {
   Clock,

@@ -1,4 +1,4 @@
-import type { OperationRequest, Transformation } from "@seneschal/core/governance";
+import type { OperationRequest, Transformation } from "@seneschal/governance";
 
 /** The body of a request as the contract gives it: fields that were not sent may stand there as `undefined`. */
 type Body = {

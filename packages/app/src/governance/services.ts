@@ -1,5 +1,5 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
-import type { Redactor, SqlEnforcer, SqlReader, TaskClassifier, TierPolicy } from "@seneschal/core/governance";
+import type { Redactor, SqlEnforcer, SqlReader, TaskClassifier, TierPolicy } from "@seneschal/governance";
 import type { Clock, CompiledPolicy, DocumentStore, Random } from "@seneschal/kernel/ports";
 import type { Health } from "../platform/index.ts";
 import type { AuditLog } from "./audit/audit-log.ts";

@@ -14,7 +14,7 @@ import {
   type TierPolicy,
   termOf,
   unclassifiedTier,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import type { JsonObject } from "@seneschal/kernel";
 import type { Change, DocumentStore } from "@seneschal/kernel/ports";
 import { everyDocument } from "../platform/index.ts";

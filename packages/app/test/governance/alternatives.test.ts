@@ -10,7 +10,7 @@ import {
   findAlternatives,
   type OperationRequest,
   tierRank,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 

@@ -1,5 +1,5 @@
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
-import type { SqlParser } from "@seneschal/core/governance";
+import type { SqlParser } from "@seneschal/governance";
 import { serve } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Rig, startRig } from "./rig.ts";

@@ -1,6 +1,6 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
-import type { SqlParser } from "@seneschal/core/governance";
+import type { SqlParser } from "@seneschal/governance";
 import { serve } from "@seneschal/server-fastify";
 import { afterEach, expect, test } from "vitest";
 import { governanceSchema } from "../../src/governance/index.ts";

@@ -5,7 +5,7 @@ import { openSqlParser } from "@seneschal/adapters/sql-parser";
 import { systemRandom } from "@seneschal/adapters/system";
 import type { Serve } from "@seneschal/contract";
 import { governanceContract, governanceInfo } from "@seneschal/contract/governance";
-import type { SqlParser } from "@seneschal/core/governance";
+import type { SqlParser } from "@seneschal/governance";
 import type { DocumentStore, PolicyEngine } from "@seneschal/kernel/ports";
 import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";

@@ -1,6 +1,6 @@
 import { open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { RedactionFormat, RedactionRule } from "@seneschal/core/governance";
+import type { RedactionFormat, RedactionRule } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
 import { Option } from "commander";
 import type { Host } from "../host.ts";
@@ -8,7 +8,7 @@ import { readBytes, readText } from "../read-file.ts";
 import type { AddCommand } from "./add-command.ts";
 
 type Format = RedactionFormat | "jsonl";
-type Governance = typeof import("@seneschal/core/governance");
+type Governance = typeof import("@seneschal/governance");
 
 /** What is read in one piece; JSON Lines go line by line. */
 const MOST = 16 << 20;
@@ -28,7 +28,7 @@ export const addRedact: AddCommand = (program, { host, result }) => {
     )
     .addOption(keyFile())
     .action(async (file: string, options: { out: string; format?: Format; rule?: string[]; key?: string }) => {
-      const governance = await import("@seneschal/core/governance");
+      const governance = await import("@seneschal/governance");
       const keys = options.key === undefined ? undefined : await keysFrom(host, options.key);
       const policy = governance.DEFAULT_TIER_POLICY;
       const rules = (options.rule ?? []).map((rule) => ruleFrom(rule, governance));
@@ -65,7 +65,7 @@ export const addRedact: AddCommand = (program, { host, result }) => {
     .requiredOption("--out <file>", "where the restored file goes; it must not exist")
     .addOption(keyFile().makeOptionMandatory())
     .action(async (file: string, options: { out: string; key: string }) => {
-      const { DEFAULT_TIER_POLICY, restore } = await import("@seneschal/core/governance");
+      const { DEFAULT_TIER_POLICY, restore } = await import("@seneschal/governance");
       const { text, count } = restore(await wholeFile(host, file), DEFAULT_TIER_POLICY, await keysFrom(host, options.key));
       await written(host, options.out, (write) => write(text));
       result({ file, out: options.out, restored: count }, `${options.out}: ${count} values restored`);
@@ -103,7 +103,7 @@ async function keysFrom(host: Host, name: string) {
   const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, "hex") : bytes;
   if (key.length !== 32) throw new CodedError("file_invalid", `${name} is no key of 32 bytes`);
   const [{ redactionKeys }, { nodeCrypto }, { systemRandom }] = await Promise.all([
-    import("@seneschal/core/governance"),
+    import("@seneschal/governance"),
     import("@seneschal/adapters/node-crypto"),
     import("@seneschal/adapters/system"),
   ]);

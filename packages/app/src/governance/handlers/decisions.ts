@@ -11,7 +11,7 @@ import {
   governanceError,
   type OperationRequest,
   tierRank,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import { isCoded, type Json } from "@seneschal/kernel";
 import type { CompiledPolicy } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";

@@ -7,7 +7,7 @@ import {
   governanceError,
   MAX_ENFORCED_SQL,
   type OperationVerdict,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import { isCoded } from "@seneschal/kernel";
 import type { CompiledPolicy } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";

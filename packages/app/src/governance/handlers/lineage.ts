@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { nextTurn } from "@seneschal/adapters/system";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
-import { type LineageWarning, MAX_LINEAGE_SQL, readLineageEvent, type Visit } from "@seneschal/core/governance";
+import { type LineageWarning, MAX_LINEAGE_SQL, readLineageEvent, type Visit } from "@seneschal/governance";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Put } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";

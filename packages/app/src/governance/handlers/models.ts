@@ -9,7 +9,7 @@ import {
   type ModelVerdict,
   readEmbeddings,
   readModels,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import { auditOf, type Who } from "../audit/event.ts";
 import { guardCompletion } from "../models/guard-completion.ts";

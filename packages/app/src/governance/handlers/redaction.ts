@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract, redactionRule } from "@seneschal/contract/governance";
-import { isKnownEntity, type RedactionRule, redactionKeys, restore, tagsOf } from "@seneschal/core/governance";
+import { isKnownEntity, type RedactionRule, redactionKeys, restore, tagsOf } from "@seneschal/governance";
 import type { z } from "zod";
 import { auditOf } from "../audit/event.ts";
 import { invalid } from "../fault.ts";

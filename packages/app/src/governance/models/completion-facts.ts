@@ -7,7 +7,7 @@ import {
   type ModelVerdict,
   maxTier,
   policyOf,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import type { GovernanceServices } from "../services.ts";
 import { type GuardedPrompt, sensitivityOf } from "./guard-prompt.ts";
 import { entitiesLeft } from "./text-guard.ts";

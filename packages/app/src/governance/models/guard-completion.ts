@@ -1,4 +1,4 @@
-import { type ModelEndpoint, type ModelQuestion, type ModelVerdict, readCompletion } from "@seneschal/core/governance";
+import { type ModelEndpoint, type ModelQuestion, type ModelVerdict, readCompletion } from "@seneschal/governance";
 import type { GovernanceServices } from "../services.ts";
 import { CompletionFacts } from "./completion-facts.ts";
 import type { GuardedPrompt } from "./guard-prompt.ts";

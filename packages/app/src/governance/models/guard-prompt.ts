@@ -17,7 +17,7 @@ import {
   type Sensitivity,
   tagsOf,
   tierRank,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import { invalid } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
 import type { ModelSettings } from "./open-models.ts";

@@ -1,4 +1,4 @@
-import { governanceError, type RedactionRule } from "@seneschal/core/governance";
+import { governanceError, type RedactionRule } from "@seneschal/governance";
 import type { CompletionFacts } from "./completion-facts.ts";
 import { search, type TextGuard } from "./text-guard.ts";
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type ModelUpstream, openModelUpstream } from "@seneschal/adapters/models";
-import { type TierPolicy, unclassifiedTier } from "@seneschal/core/governance";
+import { type TierPolicy, unclassifiedTier } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
 import type { GovernanceConfig } from "../settings.ts";
 

@@ -4,7 +4,7 @@ import {
   type ModelQuestion,
   type ModelVerdict,
   readCompletion,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 import type { GovernanceServices } from "../services.ts";
 import { CompletionFacts } from "./completion-facts.ts";
 import type { GuardedPrompt } from "./guard-prompt.ts";

@@ -7,7 +7,7 @@ import {
   type Redacted,
   type RedactionRule,
   type Redactor,
-} from "@seneschal/core/governance";
+} from "@seneschal/governance";
 
 /** Searches and hides, on behalf of one request. */
 export interface TextGuard {

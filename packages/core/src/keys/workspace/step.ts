@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { invalidField, refusal } from "../codes.ts";
 import type { Classification, Mode } from "../enums.ts";
 import { limits } from "../lifetimes.ts";
@@ -47,6 +48,8 @@ export interface WorkspaceCreate {
 
 /** A new workspace: active, owned by the caller's organisation, DEK version 1. */
 export function createWorkspace(input: WorkspaceCreate, now: number): Step<Workspace, WorkspaceEffect> {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   const state: Workspace = {
     id: input.id,
@@ -75,6 +78,9 @@ export function createWorkspace(input: WorkspaceCreate, now: number): Step<Works
  * `VALIDATION_ERROR`; archiving twice is no change.
  */
 export function stepWorkspace(workspace: Workspace, input: WorkspaceInput, now: number): Step<Workspace, WorkspaceEffect> {
+  checkArgument("workspace", workspace, "object");
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const changed = (changes: Partial<Workspace>): Workspace => ({
     ...workspace,
     ...changes,

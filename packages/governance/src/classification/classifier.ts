@@ -1,0 +1,301 @@
+import type { JsonObject } from "@seneschal/kernel";
+import { governanceError } from "../errors.ts";
+import { analyseSql } from "../sql/analyse.ts";
+import { parseSql } from "../sql/parse-sql.ts";
+import type { SqlParser } from "../sql/sql-parser.ts";
+import type { SchemaOf } from "../sql/types.ts";
+import { isBirthDate } from "./birth-date.ts";
+import { confidenceOf, hiddenNames } from "./confidence.ts";
+import { businessEvidence, type Evidence, safeName } from "./evidence.ts";
+import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
+import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
+import { recognise } from "./recognise.ts";
+import type { Finding, Recogniser } from "./recogniser.ts";
+import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
+import { type DataRequest, requestOf } from "./request.ts";
+import { type Catalogue, sqlEvidence } from "./sql-evidence.ts";
+import { jsonEvidence, tableEvidence } from "./structured-evidence.ts";
+import { DEFAULT_TIER_POLICY, loweredTier, lowestTier, policyOf, type TierPolicy, tagsOf, tierRank } from "./tiers.ts";
+import { hasSignsOfCode, looksLikeSql, sqlWordsEvidence, unreadEvidence, unreadOperation } from "./unread-sql.ts";
+
+/** Longest text that is classified in one piece, in UTF-16 code units. */
+export const MAX_QUERY_LENGTH = 524_288;
+
+export interface ClassifierOptions {
+  readonly policy?: TierPolicy;
+  /** Replaces the built-in recognisers; add to them with `[...DEFAULT_RECOGNISERS, mine]`. */
+  readonly recognisers?: readonly Recogniser[];
+  /** Without one, SQL is read as text. */
+  readonly sql?: SqlParser;
+  readonly catalogue?: Catalogue;
+  readonly schemaOf?: SchemaOf;
+}
+
+/** A finding with what it means under the policy and where it is. */
+export interface ClassifiedFinding extends Finding {
+  readonly tier: string;
+  readonly tags: readonly string[];
+  readonly path?: string;
+  readonly column?: string;
+}
+
+/** The answer: sensitivity of a text, and why. Never holds a value of the text. */
+export interface ClassificationResult {
+  readonly tier: string;
+  /** Estimated probability that `tier` is right, 0..1. */
+  readonly confidence: number;
+  /** Kinds, entity tags, regimes, each sorted. */
+  readonly tags: readonly string[];
+  readonly reasoning: string;
+  readonly classifier_used: "heuristic";
+  readonly form: QueryForm;
+  readonly operation?: string;
+  readonly scope?: DataRequest["scope"];
+  readonly findings: readonly ClassifiedFinding[];
+  /** How many findings are not told because there are too many; the tier and the tags are of all. */
+  readonly findings_omitted?: number;
+}
+
+/** Classifies texts under one policy. Holds no state between calls. */
+export interface Classifier {
+  readonly policy: TierPolicy;
+  /** Throws `validation_failed` for a text that is too long, `classification_failed` for an inner fault: never a silent PUBLIC. */
+  classify(query: string, context?: JsonObject): ClassificationResult;
+}
+
+/**
+ * Builds a classifier.
+ *
+ * @example
+ * ```ts
+ * import { createClassifier } from "@seneschal/governance";
+ * const classifier = createClassifier();
+ * const { tier, tags } = classifier.classify("my ssn is 536-22-8726");
+ * console.log(tier, tags.includes("SSN")); // PROPRIETARY true
+ * ```
+ */
+export function createClassifier(options: ClassifierOptions = {}): Classifier {
+  const policy = options.policy ?? DEFAULT_TIER_POLICY;
+  return {
+    policy,
+    classify(query, context = {}) {
+      checkLength(query);
+      if (typeof context !== "object" || context === null) throw new TypeError("context: expected an object");
+      try {
+        return classify(query, context, policy, options);
+      } catch (cause) {
+        throw governanceError("classification_failed", "the text could not be classified", {}, cause);
+      }
+    },
+  };
+}
+
+/** Throws `validation_failed` for a text that is too long, `TypeError` for what is no text. */
+export function checkLength(query: string): void {
+  if (typeof query !== "string") throw new TypeError("query: expected a string");
+  if (query.length <= MAX_QUERY_LENGTH) return;
+  const reason = `at most ${MAX_QUERY_LENGTH} characters`;
+  throw governanceError("validation_failed", `query: ${reason}`, { field: "query", reason });
+}
+
+function classify(query: string, context: JsonObject, policy: TierPolicy, options: ClassifierOptions): ClassificationResult {
+  const recognisers = options.recognisers ?? DEFAULT_RECOGNISERS;
+  const evidence: Evidence[] = [];
+  let form: QueryForm = "text";
+  let operation: string | undefined;
+  let scope: DataRequest["scope"] | undefined;
+
+  const parsed =
+    options.sql !== undefined && beginsLikeSql(query) && !readsLikeProse(query)
+      ? parseSql(options.sql, query, textOf(context["dialect"]))
+      : undefined;
+  const catalogue = options.catalogue ?? (() => undefined);
+  const unread = parsed?.unread.filter(looksLikeSql) ?? [];
+  const json = parsed === undefined || parsed.statements.length === 0 ? jsonOf(query) : undefined;
+  const rows = json === undefined && !beginsLikeSql(query) ? csvOf(query) : undefined;
+  if (parsed !== undefined && (unread.length > 0 || (parsed.statements.length > 0 && parsed.failed === 0))) {
+    form = "sql";
+    const analysis = analyseSql(parsed.statements, options.schemaOf);
+    operation = parsed.statements.length > 0 ? analysis.operation : unreadOperation(query);
+    evidence.push(...sqlEvidence(analysis, policy, catalogue, recognisers));
+    if (unread.length > 0) {
+      const reason = "the statement could not be read, so that the highest tier is assumed";
+      evidence.push(...unreadEvidence(unread, reason, policy, catalogue));
+    }
+    for (const { value } of analysis.literals) evidence.push(...innerEvidence(value, policy, options));
+    // What the tree does not carry (comments, odd literals) is searched as text; shapes of plain numbers are left to the literals.
+    evidence.push(...textEvidence(query, context, policy, recognisers));
+    // Words that a dialect takes for a statement without a table (`explain our revenue`) may ask for data all the same.
+    if (analysis.results.length + analysis.inputs.length + analysis.outputs.length === 0) {
+      const request = requestOf(query);
+      if (request !== undefined) evidence.push(...requestEvidence(request, policy));
+    }
+    if (unread.length > 0 || analysis.results.length + analysis.inputs.length + analysis.outputs.length === 0) {
+      for (const inner of quotedSql(query)) evidence.push(...innerEvidence(inner, policy, options));
+    }
+  } else if (json !== undefined) {
+    form = "json";
+    evidence.push(...jsonEvidence(json, policy, recognisers, (leaf) => innerEvidence(leaf, policy, options)));
+  } else if (rows !== undefined) {
+    form = "csv";
+    evidence.push(...tableEvidence(rows, policy, recognisers));
+  } else if (readsLikeQueryCode(query)) {
+    form = "query";
+    evidence.push(...textEvidence(query, context, policy, recognisers), ...queryCodeEvidence(query, policy));
+  } else {
+    evidence.push(...textEvidence(query, context, policy, recognisers));
+    for (const inner of quotedSql(query)) evidence.push(...innerEvidence(inner, policy, options));
+    evidence.push(...embeddedEvidence(query, policy, options));
+    const request = requestOf(query);
+    if (request !== undefined) {
+      operation = request.operation;
+      scope = request.scope;
+      evidence.push(...requestEvidence(request, policy));
+    }
+  }
+  return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
+}
+
+/** Evidence of a text inside another one that is a query itself; nothing for any other text. */
+function innerEvidence(text: string, policy: TierPolicy, options: ClassifierOptions): Evidence[] {
+  if (readsLikeQueryCode(text)) return queryCodeEvidence(text, policy);
+  if (options.sql === undefined || !beginsLikeSql(text) || readsLikeProse(text)) return [];
+  const catalogue = options.catalogue ?? (() => undefined);
+  const { statements, unread } = parseSql(options.sql, text);
+  if (unread.some(looksLikeSql))
+    return unreadEvidence(unread, "a statement inside the text could not be read", policy, catalogue);
+  if (statements.length === 0 || unread.length > 0) return [];
+  const analysis = analyseSql(statements, options.schemaOf);
+  return sqlEvidence(analysis, policy, catalogue, options.recognisers ?? DEFAULT_RECOGNISERS);
+}
+
+/** Evidence of a statement that stands in a text without quotes: as far as one reads, else of the words from there on. */
+function embeddedEvidence(text: string, policy: TierPolicy, options: ClassifierOptions): Evidence[] {
+  if (options.sql === undefined) return [];
+  const found = embeddedSql(text);
+  if (found === undefined || !hasSignsOfCode(found)) return [];
+  const catalogue = options.catalogue ?? (() => undefined);
+  for (const part of [found, found.split(/;|\n/, 1)[0] ?? ""]) {
+    const { statements, failed } = parseSql(options.sql, part);
+    if (failed > 0 || statements.length === 0) continue;
+    const analysis = analyseSql(statements, options.schemaOf);
+    return sqlEvidence(analysis, policy, catalogue, options.recognisers ?? DEFAULT_RECOGNISERS);
+  }
+  return sqlWordsEvidence(found, policy, catalogue);
+}
+
+/** `Delete the account of my brother.` may parse as SQL in a lenient dialect; sentences end in a full stop and name no table. */
+function readsLikeProse(query: string): boolean {
+  return /[.?!]\s*$/.test(query) && !/\b(?:from|into|table|set|using|values)\b/i.test(query) && !hasSignsOfCode(query);
+}
+
+function textEvidence(text: string, context: JsonObject, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
+  const country = textOf(context["country"])?.toLowerCase();
+  return recognise(text, recognisers, { ...(country === undefined ? {} : { country: country === "gb" ? "uk" : country }) }).map(
+    (finding) => {
+      const entity = isBirthDate(finding) ? "DATE_OF_BIRTH" : finding.entity;
+      const { tier, tags } = policyOf(policy, entity);
+      const check = finding.validator === "passed" ? ", check passed" : "";
+      const near = finding.contextWord === undefined ? "" : `, near "${finding.contextWord}"`;
+      return {
+        entity,
+        tier,
+        tags,
+        kind: finding.validator === "passed" ? "checksum" : finding.contextWord === undefined ? "pattern" : "context",
+        reason: `${entity} at ${finding.start}-${finding.end} (${finding.pattern}${check}${near})`,
+        finding: entity === finding.entity ? finding : Object.assign({}, finding, { entity }),
+      };
+    },
+  );
+}
+
+function requestEvidence(request: DataRequest, policy: TierPolicy): Evidence[] {
+  const found: Evidence[] = request.objects.map(({ term, masked }) => {
+    const { tier, tags } = policyOf(policy, term.entity);
+    const weak = masked || request.scope === "aggregate";
+    const why = masked
+      ? ", masked"
+      : request.scope === "aggregate"
+        ? ", as a figure"
+        : request.scope === "bulk"
+          ? ", in bulk"
+          : "";
+    return {
+      entity: term.entity,
+      tier: weak ? loweredTier(policy, tier) : tier,
+      tags,
+      kind: "request",
+      reason: `the request asks for ${term.term}${why}`,
+    };
+  });
+  if (request.business) {
+    found.push(businessEvidence(policyOf(policy, "BUSINESS_OBJECT").tier, "the request names business data"));
+  }
+  return found;
+}
+
+/** The same span found twice (as a literal and as text) counts once. */
+function dropRepeated(evidence: readonly Evidence[]): Evidence[] {
+  const literal = new Set(evidence.filter((e) => e.finding !== undefined && e.column !== undefined).map((e) => e.entity));
+  const seen = new Set<string>();
+  return evidence.filter((e) => {
+    if (e.finding !== undefined && e.column === undefined && e.path === undefined && literal.has(e.entity)) return false;
+    const key =
+      e.finding === undefined ? `${e.entity}/${e.reason}` : `${e.entity}/${e.finding.start}/${e.path ?? ""}/${e.column ?? ""}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+function conclude(
+  evidence: readonly Evidence[],
+  query: string,
+  policy: TierPolicy,
+  form: QueryForm,
+  operation: string | undefined,
+  scope: DataRequest["scope"] | undefined,
+): ClassificationResult {
+  let rank = 0;
+  for (const e of evidence) rank = Math.max(rank, tierRank(policy, e.tier));
+  const quasi = new Set(evidence.filter((e) => e.tags.includes("QUASI_IDENTIFIER") && e.kind !== "object").map((e) => e.entity));
+  const many = form !== "text" && quasi.size >= policy.quasiThreshold && rank < tierRank(policy, policy.quasiTier);
+  if (many) rank = tierRank(policy, policy.quasiTier);
+  const tier = policy.tiers[rank] ?? lowestTier(policy);
+  const doubt = evidence.some((e) => e.kind === "unexplained" || e.kind === "unread");
+  const winning = evidence.filter((e) => (many ? quasi.has(e.entity) : tierRank(policy, e.tier) === rank && rank > 0));
+  const extra = evidence.filter((e) => e.kind === "catalogue").flatMap((e) => e.tags);
+  const tags = [
+    ...new Set([
+      ...tagsOf(
+        policy,
+        evidence.filter((e) => e.kind !== "catalogue").map((e) => e.entity),
+      ),
+      ...extra,
+    ]),
+  ];
+  const reasons = [...new Set((winning.length > 0 ? winning : evidence).map((e) => e.reason))];
+  const shown = reasons.slice(0, 8).join("; ") + (reasons.length > 8 ? `; and ${reasons.length - 8} more` : "");
+  const quasiNote = many ? `${quasi.size} quasi-identifiers together identify people: ` : "";
+  return {
+    tier,
+    confidence: Math.round(confidenceOf(winning, rank, form === "text" ? hiddenNames(query) : undefined, doubt) * 1000) / 1000,
+    tags,
+    reasoning:
+      reasons.length === 0 ? `${tier}: nothing sensitive found and no business data named` : `${tier}: ${quasiNote}${shown}`,
+    classifier_used: "heuristic",
+    form,
+    ...(operation === undefined ? {} : { operation }),
+    ...(scope === undefined ? {} : { scope }),
+    findings: evidence.flatMap((e) => (e.finding === undefined ? [] : classified(e, e.finding, policy))),
+  };
+}
+
+function classified({ tier, entity, path, column }: Evidence, finding: Finding, policy: TierPolicy): ClassifiedFinding {
+  const place = { ...(path === undefined ? {} : { path }), ...(column === undefined ? {} : { column: safeName(column) }) };
+  return Object.assign({ tier, tags: tagsOf(policy, [entity]) }, finding, place);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,213 @@
+import { contextOf, isPartOfRow, isQuantity, namesThing } from "./context.ts";
+import { lineUpOf, type Searcher } from "./line-up.ts";
+import { normalise } from "./normalise.ts";
+import type { Finding, Recogniser } from "./recogniser.ts";
+import { TextDigits } from "./text-digits.ts";
+
+/** How a text is searched. */
+export interface RecogniseOptions {
+  /** Only these entities; absent: all. */
+  readonly entities?: ReadonlySet<string>;
+  /** Country that the data is known to be from: its ids count more. */
+  readonly country?: string;
+  /** Lowest score reported. Default 0.3. */
+  readonly minScore?: number;
+  /** Drops what a validator could not confirm. Default false. */
+  readonly strict?: boolean;
+  /** Words that stand for the place of the text: column name, JSON path, `context` fields. */
+  readonly hints?: readonly string[];
+}
+
+/** Below this a shape alone says nothing. */
+export const REPORTED_FROM = 0.3;
+
+/** What a country hint adds, and what context adds and at least gives. The last two are Presidio's. */
+const COUNTRY_DELTA = 0.3;
+const CONTEXT_DELTA = 0.35;
+const CONTEXT_FLOOR = 0.4;
+/** Matches of one recogniser that are looked at per text: beyond it the text is data of that kind anyway. */
+const MAX_MATCHES = 20_000;
+
+/** A match with enough evidence, and what decides between it and others that overlap it. */
+interface Candidate {
+  readonly finding: Finding;
+  readonly rank: readonly number[];
+  /** Place of its recogniser in the list. */
+  readonly order: number;
+}
+
+/**
+ * Finds entities in a text. Every pattern is bounded and every match is judged in constant time, so the work is linear in the
+ * text. Where matches overlap the best evidence wins: check digit and context, then the hinted country, longer span, base score, and at last how
+ * common the entity is. Findings are in text order and do not overlap.
+ *
+ * @example
+ * ```ts
+ * import { DEFAULT_RECOGNISERS, recognise } from "@seneschal/governance";
+ * const found = recognise("card 4111 1111 1111 1111", DEFAULT_RECOGNISERS);
+ * console.log(found[0]?.entity, found[0]?.validator); // CREDIT_CARD passed
+ * ```
+ */
+export function recognise(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
+  return resolveOverlaps(search(text, recognisers, options));
+}
+
+/** Every match with enough evidence, overlapping ones too. */
+export function candidates(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
+  return search(text, recognisers, options).map(({ finding }) => finding);
+}
+
+function search(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions): Candidate[] {
+  const folded = normalise(text);
+  const digits = new TextDigits(folded.text);
+  const found: Candidate[] = [];
+  const { entities, country, minScore = REPORTED_FROM, strict = false, hints = [] } = options;
+  const lowered = folded.text.toLowerCase();
+  // Many recognisers look at the same digits.
+  const things = new Map<number, boolean>();
+  const isThing = (index: number): boolean => {
+    const answer = things.get(index) ?? namesThing(lowered, index);
+    things.set(index, answer);
+    return answer;
+  };
+  const look = (searcher: Searcher): void => {
+    if (digits.count < searcher.digits || (entities !== undefined && !entities.has(searcher.entity))) return;
+    if (searcher.needsText !== "" && !folded.text.includes(searcher.needsText)) return;
+    if (searcher.needsTest !== undefined && !searcher.needsTest(folded.text)) return;
+    if (searcher.unless !== undefined && hints.some((hint) => searcher.unless?.test(hint))) return;
+    const hinted = country !== undefined && searcher.country === country;
+    for (const pattern of searcher.patterns) {
+      if (!digits.mayHold(pattern.digits)) continue;
+      pattern.regex.lastIndex = 0;
+      let count = 0;
+      for (let match = pattern.regex.exec(folded.text); match !== null; match = pattern.regex.exec(folded.text)) {
+        const value = searcher.fit?.(match[0], match[0].length === folded.text.length) ?? trimmed(match[0]);
+        if (value === "") {
+          pattern.regex.lastIndex++;
+          continue;
+        }
+        if (++count > MAX_MATCHES) break;
+        const verdict = searcher.validate?.(value);
+        if (verdict === false || (strict && verdict === undefined && searcher.validate !== undefined)) continue;
+        const { index } = match;
+        const telling = verdict === true && searcher.prior >= TELLING_PRIOR;
+        if (
+          !telling &&
+          isMostlyDigits(value) &&
+          (isThing(index) || (isPlainNumber(value) && isQuantity(lowered, index + value.length)))
+        )
+          continue;
+        const context = contextOf(lowered, index, index + value.length, searcher.context, hints);
+        if (!telling && context === undefined && isPartOfRow(folded.text, index, index + value.length)) continue;
+        const alone = value.length === folded.text.length;
+        const byChance = verdict === true && !telling && !alone && isPlainNumber(value);
+        let score = byChance ? CHANCE_SCORE : verdict === true ? 1 : pattern.score;
+        if (byChance && (hinted || context !== undefined)) score = 1;
+        else if (hinted && score > 0) score = Math.min(1, score + COUNTRY_DELTA);
+        const raised = context === undefined ? score : Math.min(1, Math.max(score + CONTEXT_DELTA, CONTEXT_FLOOR));
+        if (raised < minScore) continue;
+        const start = folded.start(index);
+        const end = folded.end(index + value.length);
+        found.push({
+          finding: {
+            entity: searcher.entity,
+            start,
+            end,
+            score: raised,
+            validator: verdict === true ? "passed" : "none",
+            pattern: pattern.name,
+            ...(searcher.country === undefined ? {} : { country: searcher.country }),
+            ...(context === undefined ? {} : { contextWord: context, contextDelta: raised - score }),
+          },
+          rank: [
+            evidenceClass(verdict === true, telling || hinted, context !== undefined),
+            hinted ? 1 : 0,
+            end - start,
+            verdict === true ? 0 : pattern.score,
+            searcher.prior,
+          ],
+          order: searcher.order,
+        });
+      }
+    }
+  };
+  const { always, known } = lineUpOf(recognisers);
+  for (const searcher of always) look(searcher);
+  for (const { words, searchers } of known) {
+    const named = names(words, lowered, hints);
+    if (!named && country === undefined) continue;
+    for (const searcher of searchers) if (named || searcher.country === country) look(searcher);
+  }
+  return found;
+}
+
+/** From this prior on a check digit says enough by itself: the shape is not one that any number of its length has. */
+const TELLING_PRIOR = 0.7;
+/** One plain number in ten has a right check digit by chance: in a text, without context or a hint, it says nothing. */
+const CHANCE_SCORE = 0.25;
+
+/**
+ * Check digit with context, then a telling check digit, then context, then a check digit that one number in ten passes by chance, then the bare shape.
+ */
+function evidenceClass(checked: boolean, telling: boolean, inContext: boolean): number {
+  if (checked && inContext) return 4;
+  if (checked && telling) return 3;
+  if (inContext) return 2;
+  return checked ? 1 : 0;
+}
+
+/** A match never ends in the punctuation of its sentence. */
+function trimmed(match: string): string {
+  return match.replace(/[\s.,;]+$/, "").replace(/([^:]):$/, "$1");
+}
+
+/** True when one of the words stands in the text or in a hint. */
+function names(words: readonly string[], lowered: string, hints: readonly string[]): boolean {
+  for (const word of words) {
+    if (lowered.includes(word)) return true;
+    for (const hint of hints) if (hint.includes(word)) return true;
+  }
+  return false;
+}
+
+function isPlainNumber(text: string): boolean {
+  return /^\d+$/.test(text);
+}
+
+function isMostlyDigits(text: string): boolean {
+  return text.replace(/\D/g, "").length * 2 >= text.length;
+}
+
+/** Greedy choice by evidence over an interval list kept sorted by start. */
+function resolveOverlaps(found: Candidate[]): Finding[] {
+  const taken: Finding[] = [];
+  for (const { finding } of found.sort(byEvidence)) {
+    const at = lowerBound(taken, finding.start);
+    const before = taken[at - 1];
+    const after = taken[at];
+    if ((before !== undefined && before.end > finding.start) || (after !== undefined && after.start < finding.end)) continue;
+    taken.splice(at, 0, finding);
+  }
+  return taken;
+}
+
+function byEvidence(a: Candidate, b: Candidate): number {
+  // A whole address outranks what is found inside it (a card number in a web address is still found by its own check digit).
+  for (let i = 0; i < a.rank.length; i++) {
+    const difference = (b.rank[i] ?? 0) - (a.rank[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  const [one, other] = [a.finding, b.finding];
+  return one.start - other.start || (one.entity < other.entity ? -1 : one.entity > other.entity ? 1 : a.order - b.order);
+}
+
+function lowerBound(taken: readonly Finding[], start: number): number {
+  let low = 0;
+  let high = taken.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((taken[middle]?.start ?? 0) < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,314 @@
+import { isBirthDate } from "../classification/birth-date.ts";
+import { recognise } from "../classification/recognise.ts";
+import type { Finding, Recogniser } from "../classification/recogniser.ts";
+import { policyOf, type TierPolicy } from "../classification/tiers.ts";
+import { governanceError } from "../errors.ts";
+import { generalised, type Marker, markersIn } from "./markers.ts";
+import { PLACEHOLDER } from "./placeholder.ts";
+import type { RedactionKeys } from "./redaction-keys.ts";
+import { type RedactionOperator, type RedactionRule, redactionRuleFor } from "./rules.ts";
+
+export interface RedactionOptions {
+  readonly policy: TierPolicy;
+  readonly recognisers: readonly Recogniser[];
+  readonly rules: readonly RedactionRule[];
+  /** Needed by `hash`, `tokenise` and `encrypt`. */
+  readonly keys?: RedactionKeys;
+  /** Names of the column or of the JSON members that the text stands under. */
+  readonly hints?: readonly string[];
+  /** The text is a value of this entity as a whole, by the name of its column or member. */
+  readonly whole?: string;
+  readonly country?: string;
+  /** Texts that stand for values which were taken out before: they are left as they are. */
+  readonly placeholders?: ReadonlySet<string>;
+}
+
+/** What was done to one value; offsets are UTF-16 code units of the given text and of the redacted one, ends exclusive. */
+export interface Redaction {
+  readonly entity: string;
+  readonly tier: string;
+  readonly operator: RedactionOperator;
+  readonly start: number;
+  readonly end: number;
+  readonly redactedStart: number;
+  readonly redactedEnd: number;
+}
+
+export interface Redacted {
+  readonly text: string;
+  readonly redactions: readonly Redaction[];
+  /** What the given text tries to do to a model, where that was asked for. */
+  readonly injections?: readonly string[];
+}
+
+/** A stretch of the given text and what stands in its place. */
+export interface Piece {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly entity?: string;
+  readonly operator?: RedactionOperator;
+}
+
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly entity: string;
+  readonly rule: RedactionRule;
+}
+
+const ROUNDS = 40;
+/** Values so long are looked for in the rest of the text too. */
+const REPEATED_FROM = 4;
+
+/**
+ * Redacts a text: every value that is found is treated by its rule, and so is every further place where it stands. It is searched again until nothing more is found, so that redacting a redacted text
+ * changes nothing. Throws `validation_failed` for a text that is no well-formed Unicode and for an operator that needs keys where there are none.
+ *
+ * @example
+ * ```ts
+ * import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, redact } from "@seneschal/governance";
+ * const { text } = redact("write to ada@example.org", { policy: DEFAULT_TIER_POLICY, recognisers: DEFAULT_RECOGNISERS, rules: [] });
+ * console.log(text); // write to <EMAIL_ADDRESS>
+ * ```
+ */
+export function redact(text: string, options: RedactionOptions): Redacted {
+  return joined(redactedPieces(text, options), options.policy);
+}
+
+/** The pieces of a redacted text. `source` is what a stretch is kept as where it can be restored: the text itself, or how it is written in a file. */
+export function redactedPieces(
+  text: string,
+  options: RedactionOptions,
+  source: (start: number, end: number) => string = (start, end) => text.slice(start, end),
+): readonly Piece[] {
+  if (/\p{Surrogate}/u.test(text)) throw governanceError("validation_failed", "text: not well-formed Unicode", { field: "text" });
+  let pieces: readonly Piece[] = [{ start: 0, end: text.length, text }];
+  for (let round = 0; round < ROUNDS; round++) {
+    const current = pieces.map((piece) => piece.text).join("");
+    const edits = editsOf(current, options, round === 0);
+    if (edits.length === 0) return pieces;
+    const next = applied(pieces, edits, options, source);
+    if (next.map((piece) => piece.text).join("") === current) return pieces;
+    pieces = next;
+  }
+  throw governanceError("classification_failed", "the text could not be redacted");
+}
+
+/** The text of pieces, and what was done. */
+export function joined(pieces: readonly Piece[], policy: TierPolicy): Redacted {
+  const redactions: Redaction[] = [];
+  let text = "";
+  for (const { start, end, text: written, entity, operator } of pieces) {
+    if (entity !== undefined && operator !== undefined)
+      redactions.push({
+        entity,
+        tier: policyOf(policy, entity).tier,
+        operator,
+        start,
+        end,
+        redactedStart: text.length,
+        redactedEnd: text.length + written.length,
+      });
+    text += written;
+  }
+  return { text, redactions };
+}
+
+/** What is to be done to a text: values found, and where they stand again, without what is redacted already. */
+function editsOf(text: string, options: RedactionOptions, first: boolean): readonly Edit[] {
+  const { policy, recognisers, rules, keys, hints = [], country } = options;
+  const done = protectedSpans(text, markersIn(text, policy, keys), options.placeholders);
+  const found: Edit[] = [];
+  const add = (entity: string, start: number, end: number): void => {
+    const rule = redactionRuleFor(policy, rules, entity);
+    if (rule.operator === "keep") return;
+    for (const [from, to] of without(start, end, done))
+      if (/[\p{L}\p{N}]/u.test(text.slice(from, to))) found.push({ start: from, end: to, entity, rule });
+  };
+  if (options.whole !== undefined && first && done.length === 0 && text !== "") {
+    add(options.whole, 0, text.length);
+    if (found.length > 0) return found;
+  }
+  for (const finding of recognise(text, recognisers, { hints, ...(country === undefined ? {} : { country }) }))
+    add(entityOf(finding), finding.start, finding.end);
+  return withRepeated(text, found, done);
+}
+
+function entityOf(finding: Finding): string {
+  return isBirthDate(finding) ? "DATE_OF_BIRTH" : finding.entity;
+}
+
+type Span = readonly [start: number, end: number];
+
+/** What a search must not touch again: markers, placeholders, and what masks have hidden. */
+function protectedSpans(text: string, markers: readonly Marker[], placeholders: ReadonlySet<string> = NONE): readonly Span[] {
+  const spans: Span[] = markers.map(({ start, end }) => [start, end]);
+  if (placeholders.size > 0)
+    for (const { 0: name, index } of text.matchAll(PLACEHOLDER))
+      if (placeholders.has(name)) spans.push([index, index + name.length]);
+  for (const match of text.matchAll(/\*+/g)) {
+    if (!markers.some(({ start, end }) => match.index >= start && match.index < end))
+      spans.push([match.index, match.index + match[0].length]);
+  }
+  return spans.sort((a, b) => a[0] - b[0]);
+}
+
+/** A span less the protected ones. */
+function without(start: number, end: number, spans: readonly Span[]): Span[] {
+  const left: Span[] = [];
+  let from = start;
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((spans[middle]?.[1] ?? 0) <= start) low = middle + 1;
+    else high = middle;
+  }
+  for (let i = low; i < spans.length && (spans[i]?.[0] ?? end) < end; i++) {
+    const [a, b] = spans[i] as Span;
+    if (a > from) left.push([from, a]);
+    from = Math.max(from, b);
+  }
+  if (from < end) left.push([from, end]);
+  return left;
+}
+
+/** Adds every other whole-word place of a value that was found. By the first letters of the values, so that the work grows with the text and not with their number. */
+function withRepeated(text: string, found: readonly Edit[], done: readonly Span[]): readonly Edit[] {
+  const edits = [...found].sort((a, b) => a.start - b.start);
+  const byStart = new Map<string, Map<string, Edit>>();
+  for (const edit of edits) {
+    const value = text.slice(edit.start, edit.end);
+    if (value.length < REPEATED_FROM) continue;
+    const key = value.slice(0, REPEATED_FROM);
+    const same = byStart.get(key);
+    if (same === undefined) byStart.set(key, new Map([[value, edit]]));
+    else same.set(value, edit);
+  }
+  if (byStart.size === 0) return edits;
+  const more: Edit[] = [];
+  let next = 0;
+  for (let at = 0; at + REPEATED_FROM <= text.length; at++) {
+    while (next < edits.length && (edits[next]?.end ?? 0) <= at) next++;
+    const edit = edits[next];
+    if (edit !== undefined && edit.start <= at) {
+      at = edit.end - 1;
+      continue;
+    }
+    const same = byStart.get(text.slice(at, at + REPEATED_FROM));
+    if (same === undefined || isWordAt(text, at - 1)) continue;
+    for (const [value, { entity, rule }] of same) {
+      const end = at + value.length;
+      if (!text.startsWith(value, at) || isWordAt(text, end) || (edit !== undefined && end > edit.start)) continue;
+      if (without(at, end, done)[0]?.[0] !== at || without(at, end, done)[0]?.[1] !== end) continue;
+      more.push({ start: at, end, entity, rule });
+      at = end - 1;
+      break;
+    }
+  }
+  return more.length === 0 ? edits : [...edits, ...more].sort((a, b) => a.start - b.start);
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function isWordAt(text: string, at: number): boolean {
+  return /[\p{L}\p{N}]/u.test(text[at] ?? "");
+}
+
+/** Pieces after edits of their joined text. An edit that reaches over a border is one on either side. */
+function applied(
+  pieces: readonly Piece[],
+  edits: readonly Edit[],
+  options: RedactionOptions,
+  source: (start: number, end: number) => string,
+): readonly Piece[] {
+  const out: Piece[] = [];
+  let at = 0;
+  let next = 0;
+  for (const piece of pieces) {
+    const end = at + piece.text.length;
+    let from = at;
+    let rewritten = "";
+    while (next < edits.length && (edits[next]?.start ?? end) < end) {
+      const edit = edits[next] as Edit;
+      const start = Math.max(edit.start, from);
+      const stop = Math.min(edit.end, end);
+      const value = piece.text.slice(start - at, stop - at);
+      if (piece.entity !== undefined) {
+        // Only what a mask left of a value can be found again.
+        rewritten += piece.text.slice(from - at, start - at) + "*".repeat(value.length);
+      } else {
+        const [a, b] = [piece.start + start - at, piece.start + stop - at];
+        if (start > from) out.push({ start: piece.start + from - at, end: a, text: piece.text.slice(from - at, start - at) });
+        if (stop > start)
+          out.push({
+            start: a,
+            end: b,
+            text: written(edit, value, source(a, b), options.keys),
+            entity: edit.entity,
+            operator: edit.rule.operator,
+          });
+      }
+      from = stop;
+      if (edit.end > end) break;
+      next++;
+    }
+    const rest = piece.text.slice(from - at);
+    if (piece.entity !== undefined) out.push(rewritten === "" ? piece : Object.assign({}, piece, { text: rewritten + rest }));
+    else if (rest !== "") out.push({ start: piece.start + from - at, end: piece.end, text: rest });
+    at = end;
+  }
+  return out;
+}
+
+function written({ entity, rule }: Edit, value: string, source: string, keys: RedactionKeys | undefined): string {
+  const { operator, keepLast = 0 } = rule;
+  switch (operator) {
+    case "mask": {
+      const characters = [...value];
+      const kept = characters.length > 2 * keepLast ? Math.min(4, keepLast) : 0;
+      return characters.map((c, i) => (i < characters.length - kept && /[\p{L}\p{N}\p{M}]/u.test(c) ? "*" : c)).join("");
+    }
+    case "drop":
+      return "";
+    case "generalise": {
+      const coarser = generalised(entity, value);
+      return coarser === undefined ? `<${entity}>` : `<${entity} ${coarser}>`;
+    }
+    case "hash":
+    case "tokenise":
+    case "encrypt": {
+      if (keys === undefined) throw governanceError("validation_failed", `${operator} needs a key`);
+      const form = operator === "hash" ? "hash" : operator === "tokenise" ? "token" : "sealed";
+      return `<${entity} ${form}:${keys.keep(form, entity, form === "hash" ? value : source)}>`;
+    }
+    default:
+      return `<${entity}>`;
+  }
+}
+
+/** What was restored, and how many values. */
+export interface Restored {
+  readonly text: string;
+  readonly count: number;
+}
+
+/** A value that is not written in quotation marks, such as a number of JSON: they are taken away with its marker. */
+export const BARE = "\u0000";
+
+/** Puts the values back that `tokenise` and `encrypt` of this key took; every other marker stays. */
+export function restore(text: string, policy: TierPolicy, keys: RedactionKeys): Restored {
+  let out = "";
+  let at = 0;
+  let count = 0;
+  for (const { start, end, entity, form, kept } of markersIn(text, policy, keys)) {
+    if (form !== "token" && form !== "sealed") continue;
+    const value = keys.open(form, entity, kept) ?? "";
+    const bare = value.startsWith(BARE) && text[start - 1] === '"' && text[end] === '"';
+    out += text.slice(at, bare ? start - 1 : start) + (value.startsWith(BARE) ? value.slice(1) : value);
+    at = bare ? end + 1 : end;
+    count++;
+  }
+  return { text: out + text.slice(at), count };
+}

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import { createClassifier } from "../src/index.ts";
+
+const classifier = createClassifier();
+const long = "Zm9vYmFyYmF6cXV4".repeat(6).slice(0, 86);
+
+describe("secrets in the places that programs keep them in", () => {
+  test.each([
+    "ENV DB_PASS=kP7wq2Lx91",
+    "redis_pass: tr0ub4dor",
+    "SMTP-PASS=hunter2hunter2",
+    "CREATE USER app IDENTIFIED BY 'k3epout-9'",
+    'ALTER USER app IDENTIFIED BY "k3epout-9"',
+    `hf_${"aB3dE6gH9jKlMnOpQrStUvWxYz012345678".slice(0, 34)}`,
+    `AccountName=acme;AccountKey=${long}==;EndpointSuffix=core.windows.net`,
+    `post it to https://hooks.slack.com/services/${"T00AAAAAA"}/B00BBBBBB/${"abcdEFGHijklMNOPqrstUVWX"}`,
+    "machine ftp.example.org login ada password k3epout9",
+  ])("%s", (text) =>
+    expect(classifier.classify(text)).toMatchObject({ tier: "RESTRICTED", tags: expect.arrayContaining(["CREDENTIALS"]) }),
+  );
+
+  test.each([
+    "password = os.environ['DB_PASSWORD']",
+    "password = os.environ.DB_PASSWORD",
+    "const password = process.env.DB_PASSWORD",
+    "password = getpass()",
+    "db_pass = config.get('db')",
+    "bypass: enabled",
+    "the compass=north of it",
+  ])("where a secret comes from is none: %s", (text) => expect(classifier.classify(text).tags).not.toContain("CREDENTIALS"));
+});
+
+describe("credentials that are called by the plain words for them", () => {
+  const hex = "9f86d081884c7d659a2feaa0c55ad015";
+  test.each([
+    "token=abcDEF1234567890xyzQRS",
+    `token: ${hex}`,
+    `"token" = '${hex}'`,
+    `secret: ${hex}`,
+    `{"token":"${hex}"}`,
+    `{"session":{"csrfToken":"${hex}"}}`,
+    `id,token\n1,${hex}\n`,
+    `sessionToken=${hex}`,
+    "secret: s3cr3tV4lue!",
+    '{"secret":"s3cr3tV4lue!"}',
+    "Basic dXNlcjpwYXNzd29yZA==",
+    "Authorization: Basic dXNlcjpwYXNzd29yZA==",
+    '{"authorization":"Basic bcO8bGxlcjpwYXNzd29ydA=="}',
+    "The password is Summer2024!",
+    "The password for the staging server is Summer2024!",
+    "Das Passwort lautet Sommer2024!",
+    "Das Kennwort für den Server ist „Sommer2024!“",
+    "Le mot de passe est Ete2024!",
+    "Le mot de passe du serveur est maintenant : Ete2024!".replace(" :", ":"),
+    "La contraseña es Verano2024!",
+    "La password è Estate2024!",
+    "A senha é Verao2024!",
+    "Het wachtwoord is Zomer2024!",
+    "Het wachtwoord voor de router luidt Zomer2024!",
+  ])("%s", (text) =>
+    expect(classifier.classify(text)).toMatchObject({ tier: "RESTRICTED", tags: expect.arrayContaining(["CREDENTIALS"]) }),
+  );
+
+  test.each([
+    "the secret: patience",
+    "our secret: 3-ingredient sauces",
+    "secret: tls-prod-2024",
+    "token: true",
+    ".a { --token: true; }",
+    "const token = response.data.access_token2",
+    "const token = getToken1234567890()",
+    "secret: my-database-credentials-v2",
+    "the token expired after 3600 seconds and was renewed",
+    "tokens: 1234567890123456",
+    `{"nextPageToken":"${hex}"}`,
+    `next_page_token=${hex}`,
+    `pageToken=${hex}`,
+    '{"secret_name":"pr0d-v4ult-k3y"}',
+    '{"token":"design-color-primary-500"}',
+    '{"token":true,"secret":"projects/acme/secrets/tls/versions/12"}',
+    `{"etag":"${hex}"}`,
+    "basic training starts on Monday",
+    "Basic dHJhaW5pbmcgb2Ygc3RhZmY=",
+    "Das Passwort ist falsch!",
+    "the password is required!",
+    "Le mot de passe est expiré depuis 2023",
+    "the password is 16-character at least",
+    "Das Passwort ist seit 2023 abgelaufen",
+  ])("is none: %s", (text) => expect(classifier.classify(text).tags).not.toContain("CREDENTIALS"));
+});
+
+describe("a date beside a word of birth is a date of birth", () => {
+  test.each([
+    "DOB 03/14/1985",
+    "DOB: 1985-03-14",
+    "she was born on 14 March 1985 in Leeds",
+    "geboren am 14.03.1985",
+    "Geburtsdatum: 14.03.1985",
+    "née le 14/03/1985",
+  ])("%s", (text) =>
+    expect(classifier.classify(text)).toMatchObject({ tier: "CONFIDENTIAL", tags: expect.arrayContaining(["DOB"]) }),
+  );
+
+  test.each(["the invoice of 14.03.2024", "due on 2024-03-14", "released on 14 March 2024"])("another date is none: %s", (text) =>
+    expect(classifier.classify(text).tags).not.toContain("DOB"),
+  );
+});
