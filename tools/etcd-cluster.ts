@@ -1,7 +1,7 @@
 /**
  * A throw-away etcd cluster on loopback for tests and benchmarks. Needs Debian's `etcd-server` (`etcd` on the PATH).
  *
- * `node --import tsx --conditions=@seneschal/source tools/etcd-cluster.ts` starts three members, prints their endpoints
+ * `node --import ./tools/run-source.mjs --conditions=@seneschal/source tools/etcd-cluster.ts` starts three members, prints their endpoints
  * and runs until it is interrupted.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";

@@ -1,8 +1,8 @@
 /** Runs one hostile policy in its own heap; see conformance/suites/rego.ts. */
+import { register } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
-import { register } from "tsx/esm/api";
 
-register();
+register("../../tools/source-hooks.mjs", import.meta.url);
 const { compile, RegoCompileError } = await import("@seneschal/rego");
 
 parentPort.on("message", () => {

@@ -19,8 +19,8 @@ const sizes = [100, 4096, 5000, 60_000, 300_000, 700_000];
 
 /** Runs the child and kills it at a piece. Gives the id of its job, and how many pieces there were. */
 async function runAndKill(at: number, ...args: string[]): Promise<{ readonly job: string; readonly pieces: number }> {
-  const tsx = [...sourceOptions, child, "backup-child", ...args];
-  const process = spawn(globalThis.process.execPath, tsx, { stdio: ["ignore", "pipe", "inherit"] });
+  const ran = [...sourceOptions, child, "backup-child", ...args];
+  const process = spawn(globalThis.process.execPath, ran, { stdio: ["ignore", "pipe", "inherit"] });
   let job = "";
   let pieces = 0;
   for await (const line of createInterface({ input: process.stdout })) {
