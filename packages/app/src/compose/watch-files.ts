@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 
 /**
  * Calls back when the content of a file changed since the last look: by content, because what replaces certificates renames, links
- * and touches as it likes. A file that cannot be read counts as one with another content. `files` is asked anew each time.
+ * and touches as it likes. A file that cannot be read counts as one with another content. `files` is asked anew each time. What changes while
+ * `changed` is at work is another change, and so is a file that is named for the first time: nobody knows what was read of it.
  */
 export async function watchFiles(
   files: () => readonly string[],
@@ -28,8 +29,6 @@ export async function watchFiles(
       if (now === known) return;
       known = now;
       await changed();
-      // What the change itself named.
-      known = await look();
     } finally {
       busy = false;
     }

@@ -191,3 +191,24 @@ it("a file that is replaced is a change, and so is one that is gone", async () =
     watch.close();
   }
 });
+
+it("a file that changes while a change is taken in has changed again", async () => {
+  const path = join(dir, "file");
+  await writeFile(path, "a");
+  const seen: string[] = [];
+  const watch = await watchFiles(
+    () => [path],
+    5,
+    async () => {
+      seen.push(await readFile(path, "utf8"));
+      if (seen.length === 1) await writeFile(path, "c");
+    },
+  );
+  try {
+    await writeFile(`${path}.new`, "b");
+    await rename(`${path}.new`, path);
+    await vi.waitUntil(() => seen.at(-1) === "c", WAIT);
+  } finally {
+    watch.close();
+  }
+});
