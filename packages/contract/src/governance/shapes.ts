@@ -26,6 +26,14 @@ export const finding = z
     country: z.string().optional(),
     context_word: z.string().optional(),
     context_delta: z.number().optional(),
+    probability: z
+      .number()
+      .optional()
+      .meta({ description: "How likely this reading is, where the value can be read in several ways that nothing tells apart" }),
+    alternatives: z
+      .array(z.strictObject({ entity: z.string(), country: z.string().optional(), probability: z.number() }))
+      .optional()
+      .meta({ description: "The other readings, likeliest first; those of one in four and more count for `tier` and `tags`" }),
     tier: z.string(),
     tags: z.array(z.string()),
   })

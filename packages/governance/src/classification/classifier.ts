@@ -6,7 +6,7 @@ import type { SqlParser } from "../sql/sql-parser.ts";
 import type { SchemaOf } from "../sql/types.ts";
 import { isBirthDate } from "./birth-date.ts";
 import { confidenceOf, hiddenNames } from "./confidence.ts";
-import { businessEvidence, type Evidence, safeName } from "./evidence.ts";
+import { businessEvidence, type Evidence, entitiesOf, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
 import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
 import { recognise } from "./recognise.ts";
@@ -194,7 +194,7 @@ function textEvidence(text: string, context: JsonObject, policy: TierPolicy, rec
   return recognise(text, recognisers, { ...(country === undefined ? {} : { country: country === "gb" ? "uk" : country }) }).map(
     (finding) => {
       const entity = isBirthDate(finding) ? "DATE_OF_BIRTH" : finding.entity;
-      const { tier, tags } = policyOf(policy, entity);
+      const { tier, tags } = policyOfFinding(policy, { ...finding, entity });
       const check = finding.validator === "passed" ? ", check passed" : "";
       const near = finding.contextWord === undefined ? "" : `, near "${finding.contextWord}"`;
       return {
@@ -202,7 +202,7 @@ function textEvidence(text: string, context: JsonObject, policy: TierPolicy, rec
         tier,
         tags,
         kind: finding.validator === "passed" ? "checksum" : finding.contextWord === undefined ? "pattern" : "context",
-        reason: `${entity} at ${finding.start}-${finding.end} (${finding.pattern}${check}${near})`,
+        reason: `${nameOfFinding(finding, entity)} at ${finding.start}-${finding.end} (${finding.pattern}${check}${near})`,
         finding: entity === finding.entity ? finding : Object.assign({}, finding, { entity }),
       };
     },
@@ -269,7 +269,9 @@ function conclude(
     ...new Set([
       ...tagsOf(
         policy,
-        evidence.filter((e) => e.kind !== "catalogue").map((e) => e.entity),
+        evidence
+          .filter((e) => e.kind !== "catalogue")
+          .flatMap((e) => [e.entity, ...(e.finding === undefined ? [] : entitiesOf(e.finding).slice(1))]),
       ),
       ...extra,
     ]),
@@ -293,7 +295,7 @@ function conclude(
 
 function classified({ tier, entity, path, column }: Evidence, finding: Finding, policy: TierPolicy): ClassifiedFinding {
   const place = { ...(path === undefined ? {} : { path }), ...(column === undefined ? {} : { column: safeName(column) }) };
-  return Object.assign({ tier, tags: tagsOf(policy, [entity]) }, finding, place);
+  return Object.assign({ tier, tags: tagsOf(policy, entitiesOf({ ...finding, entity })) }, finding, place);
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,6 +1,7 @@
 import { recognise } from "./recognise.ts";
 import type { Finding } from "./recogniser.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
+import { type EntityPolicy, maxTier, policyOf, type TierPolicy } from "./tiers.ts";
 
 /** How an entity became known; each kind has its own reliability. */
 export type EvidenceKind =
@@ -28,6 +29,31 @@ export interface Evidence {
   /** JSON path or column of the place. */
   readonly path?: string;
   readonly column?: string;
+}
+
+/** Readings of a value so likely count with the one that it is called by. */
+const COUNTS_FROM = 0.25;
+
+/** What a value has to be treated as: what it is called, and every other reading that is at least one in four likely. */
+export function entitiesOf({ entity, alternatives = [] }: Pick<Finding, "entity" | "alternatives">): readonly string[] {
+  return [entity, ...alternatives.filter(({ probability }) => probability >= COUNTS_FROM).map((other) => other.entity)];
+}
+
+/** The highest tier and all tags of what a value may be. */
+export function policyOfFinding(policy: TierPolicy, finding: Pick<Finding, "entity" | "alternatives">): EntityPolicy {
+  return entitiesOf(finding)
+    .map((entity) => policyOf(policy, entity))
+    .reduce((a, b) => ({ tier: maxTier(policy, a.tier, b.tier), tags: [...new Set([...a.tags, ...b.tags])] }));
+}
+
+/** How a finding is called in reasons: with its odds where it may be something else. */
+export function nameOfFinding({ entity, probability, alternatives = [] }: Finding, called = entity): string {
+  const likely = (p: number) => `${Math.round(p * 100)} %`;
+  if (probability === undefined) return called;
+  return [
+    `${called} (${likely(probability)})`,
+    ...alternatives.map((other) => `${other.entity} (${likely(other.probability)})`),
+  ].join(" or ");
 }
 
 /** That business data is meant, of whatever kind: it says nothing about persons. */

@@ -1,7 +1,8 @@
 import { contextOf, isPartOfRow, isQuantity, namesThing } from "./context.ts";
 import { lineUpOf, type Searcher } from "./line-up.ts";
 import { normalise } from "./normalise.ts";
-import type { Finding, Recogniser } from "./recogniser.ts";
+import { oddsOf, type Reading } from "./odds.ts";
+import type { Alternative, Finding, Recogniser } from "./recogniser.ts";
 import { TextDigits } from "./text-digits.ts";
 
 /** How a text is searched. */
@@ -34,12 +35,15 @@ interface Candidate {
   readonly rank: readonly number[];
   /** Place of its recogniser in the list. */
   readonly order: number;
+  readonly reading: Reading;
 }
 
 /**
  * Finds entities in a text. Every pattern is bounded and every match is judged in constant time, so the work is linear in the
  * text. Where matches overlap the best evidence wins: check digit and context, then the hinted country, longer span, base score, and at last how
- * common the entity is. Findings are in text order and do not overlap.
+ * common the entity is. A value that can be read in several ways is called by the
+ * likeliest, with the odds of it and of the others. Findings are in text
+ * order and do not overlap.
  *
  * @example
  * ```ts
@@ -108,6 +112,7 @@ function search(text: string, recognisers: readonly Recogniser[], options: Recog
         if (raised < minScore) continue;
         const start = folded.start(index);
         const end = folded.end(index + value.length);
+        const form = verdict === true ? 0 : pattern.score;
         found.push({
           finding: {
             entity: searcher.entity,
@@ -123,10 +128,11 @@ function search(text: string, recognisers: readonly Recogniser[], options: Recog
             evidenceClass(verdict === true, telling || hinted, context !== undefined),
             hinted ? 1 : 0,
             end - start,
-            verdict === true ? 0 : pattern.score,
+            form,
             searcher.prior,
           ],
           order: searcher.order,
+          reading: { prior: searcher.prior, form },
         });
       }
     }
@@ -178,17 +184,57 @@ function isMostlyDigits(text: string): boolean {
   return text.replace(/\D/g, "").length * 2 >= text.length;
 }
 
-/** Greedy choice by evidence over an interval list kept sorted by start. */
+/** Greedy choice by evidence over an interval list kept sorted by start; then what else the chosen values may be. */
 function resolveOverlaps(found: Candidate[]): Finding[] {
-  const taken: Finding[] = [];
-  for (const { finding } of found.sort(byEvidence)) {
+  const taken: Candidate[] = [];
+  for (const candidate of found.sort(byEvidence)) {
+    const { finding } = candidate;
     const at = lowerBound(taken, finding.start);
-    const before = taken[at - 1];
-    const after = taken[at];
+    const before = taken[at - 1]?.finding;
+    const after = taken[at]?.finding;
     if ((before !== undefined && before.end > finding.start) || (after !== undefined && after.start < finding.end)) continue;
-    taken.splice(at, 0, finding);
+    taken.splice(at, 0, candidate);
   }
-  return taken;
+  return taken.length === found.length ? taken.map(({ finding }) => finding) : readInAllWays(taken, found);
+}
+
+/** Readings less likely than this are left out. */
+const TOLD_FROM = 0.1;
+
+/**
+ * The chosen candidates, with the odds of what check digit, context and country do not tell apart from them: other readings of exactly the same stretch with
+ * the same class of evidence. `found` is in the order of the evidence.
+ */
+function readInAllWays(taken: readonly Candidate[], found: readonly Candidate[]): Finding[] {
+  const readings = new Map<number, Candidate[]>();
+  for (const candidate of taken) readings.set(candidate.finding.start, [candidate]);
+  for (const candidate of found) {
+    const same = readings.get(candidate.finding.start);
+    const first = same?.[0];
+    if (same === undefined || first?.finding.end !== candidate.finding.end) continue;
+    if (first.rank[0] !== candidate.rank[0] || first.rank[1] !== candidate.rank[1]) continue;
+    // A form that says nothing (any text beside a word) is no reading beside one that does.
+    if (candidate.finding.validator === "none" && candidate.reading.form === 0) continue;
+    if (!same.some(({ finding }) => finding.entity === candidate.finding.entity)) same.push(candidate);
+  }
+  return taken.map(({ finding }) => {
+    const same = readings.get(finding.start) ?? [];
+    if (same.length < 2) return finding;
+    const odds = oddsOf(same.map(({ reading }) => reading));
+    const told = same
+      .map(({ finding: each }, i) => ({ each, probability: rounded(odds[i] ?? 0) }))
+      .sort((a, b) => b.probability - a.probability);
+    const likeliest = told[0]?.each ?? finding;
+    const alternatives = told.slice(1).flatMap(({ each: { entity, country }, probability }): Alternative[] => {
+      return probability < TOLD_FROM ? [] : [{ entity, ...(country === undefined ? {} : { country }), probability }];
+    });
+    if (alternatives.length === 0) return likeliest;
+    return Object.assign({}, likeliest, { probability: told[0]?.probability ?? 1, alternatives });
+  });
+}
+
+function rounded(probability: number): number {
+  return Math.round(probability * 100) / 100;
 }
 
 function byEvidence(a: Candidate, b: Candidate): number {
@@ -201,12 +247,12 @@ function byEvidence(a: Candidate, b: Candidate): number {
   return one.start - other.start || (one.entity < other.entity ? -1 : one.entity > other.entity ? 1 : a.order - b.order);
 }
 
-function lowerBound(taken: readonly Finding[], start: number): number {
+function lowerBound(taken: readonly Candidate[], start: number): number {
   let low = 0;
   let high = taken.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((taken[middle]?.start ?? 0) < start) low = middle + 1;
+    if ((taken[middle]?.finding.start ?? 0) < start) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -55,4 +55,16 @@ export interface Finding {
   readonly country?: string;
   readonly contextWord?: string;
   readonly contextDelta?: number;
+  /** Where the value can be read in more than one way: how likely this reading is, 0..1. Absent where nothing else fits. */
+  readonly probability?: number;
+  /** The other readings of the same value, most likely first; those under one in ten are left out. */
+  readonly alternatives?: readonly Alternative[];
+}
+
+/** What a value may be instead. */
+export interface Alternative {
+  readonly entity: string;
+  readonly country?: string;
+  /** 0..1 */
+  readonly probability: number;
 }

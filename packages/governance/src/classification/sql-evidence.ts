@@ -1,5 +1,5 @@
 import type { ColumnInput, SqlAnalysis } from "../sql/types.ts";
-import { businessEvidence, type Evidence, safeName } from "./evidence.ts";
+import { businessEvidence, type Evidence, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
 import { isAboutHealth, isAboutPeople, termOf } from "./lexicon.ts";
 import { recognise } from "./recognise.ts";
 import type { Recogniser } from "./recogniser.ts";
@@ -174,13 +174,13 @@ function literalEvidence(
 ): Evidence[] {
   const hints = column === undefined ? [] : [column.toLowerCase().replace(/_/g, " ")];
   const found = recognise(value, recognisers, { hints }).map((finding): Evidence => {
-    const { tier, tags } = policyOf(policy, finding.entity);
+    const { tier, tags } = policyOfFinding(policy, finding);
     return {
       entity: finding.entity,
       tier,
       tags,
       kind: finding.validator === "passed" ? "checksum" : finding.contextWord === undefined ? "pattern" : "context",
-      reason: `a literal${column === undefined ? "" : ` compared with column ${safeName(column)}`} is ${finding.entity} (${finding.pattern})`,
+      reason: `a literal${column === undefined ? "" : ` compared with column ${safeName(column)}`} is ${nameOfFinding(finding)} (${finding.pattern})`,
       finding,
       ...(column === undefined ? {} : { column }),
     };

@@ -1,5 +1,5 @@
 import { classifyColumn } from "./columns.ts";
-import { type Evidence, safeName } from "./evidence.ts";
+import { type Evidence, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
 import { termOf, wordsOf } from "./lexicon.ts";
 import { namesEvidence } from "./query-code.ts";
 import { recognise } from "./recognise.ts";
@@ -49,7 +49,7 @@ export function jsonEvidence(
 function keyEvidence(key: string, path: string, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
   if (/^[\p{L}_$][\p{L}\p{N}_$-]{0,14}$/u.test(key) && !/\d{5}/.test(key)) return [];
   return recognise(key, recognisers).map((finding) => {
-    const { tier, tags } = policyOf(policy, finding.entity);
+    const { tier, tags } = policyOfFinding(policy, finding);
     return {
       entity: finding.entity,
       tier,
@@ -73,13 +73,13 @@ function leafEvidence(
   const term = termOf(key, about);
   const hints = key === "" ? [] : [wordsOf(key).join(" ")];
   const found: Evidence[] = recognise(value, recognisers, { hints }).map((finding) => {
-    const { tier, tags } = policyOf(policy, finding.entity);
+    const { tier, tags } = policyOfFinding(policy, finding);
     return {
       entity: finding.entity,
       tier,
       tags,
       kind: finding.validator === "passed" ? "checksum" : finding.contextWord === undefined ? "pattern" : "context",
-      reason: `${finding.entity} at ${path} (${finding.pattern}${finding.validator === "passed" ? ", check digit passed" : ""})`,
+      reason: `${nameOfFinding(finding)} at ${path} (${finding.pattern}${finding.validator === "passed" ? ", check digit passed" : ""})`,
       finding,
       path,
     };
@@ -135,13 +135,13 @@ export function columnEvidenceOf(
     for (const finding of recognise(value, recognisers, { hints })) {
       if (seen.has(finding.entity)) continue;
       seen.add(finding.entity);
-      const { tier, tags } = policyOf(policy, finding.entity);
+      const { tier, tags } = policyOfFinding(policy, finding);
       found.push({
         entity: finding.entity,
         tier,
         tags,
         kind: finding.validator === "passed" ? "checksum" : finding.contextWord === undefined ? "pattern" : "context",
-        reason: `values of column ${column} hold ${finding.entity} (${finding.pattern})`,
+        reason: `values of column ${column} hold ${nameOfFinding(finding)} (${finding.pattern})`,
         finding,
         column: name,
       });

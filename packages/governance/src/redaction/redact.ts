@@ -1,4 +1,5 @@
 import { isBirthDate } from "../classification/birth-date.ts";
+import { entitiesOf } from "../classification/evidence.ts";
 import { recognise } from "../classification/recognise.ts";
 import type { Finding, Recogniser } from "../classification/recogniser.ts";
 import { policyOf, type TierPolicy } from "../classification/tiers.ts";
@@ -120,8 +121,8 @@ function editsOf(text: string, options: RedactionOptions, first: boolean): reado
   const { policy, recognisers, rules, keys, hints = [], country } = options;
   const done = protectedSpans(text, markersIn(text, policy, keys), options.placeholders);
   const found: Edit[] = [];
-  const add = (entity: string, start: number, end: number): void => {
-    const rule = redactionRuleFor(policy, rules, entity);
+  const add = (entity: string, start: number, end: number, others: readonly string[] = []): void => {
+    const rule = redactionRuleFor(policy, rules, entity, ...others);
     if (rule.operator === "keep") return;
     for (const [from, to] of without(start, end, done))
       if (/[\p{L}\p{N}]/u.test(text.slice(from, to))) found.push({ start: from, end: to, entity, rule });
@@ -131,7 +132,7 @@ function editsOf(text: string, options: RedactionOptions, first: boolean): reado
     if (found.length > 0) return found;
   }
   for (const finding of recognise(text, recognisers, { hints, ...(country === undefined ? {} : { country }) }))
-    add(entityOf(finding), finding.start, finding.end);
+    add(entityOf(finding), finding.start, finding.end, entitiesOf(finding).slice(1));
   return withRepeated(text, found, done);
 }
 

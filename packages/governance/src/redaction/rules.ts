@@ -28,16 +28,20 @@ export function isKnownEntity(
 }
 
 /**
- * The rule for an entity: the first that fits. Where none does, values of the third tier and above are replaced and others kept: dates and places alone
- * identify nobody.
+ * The rule for a value that is one of these entities, the likeliest first: the first rule that fits any of them, `keep` only where it fits all. Where none does, values of the
+ * third tier and above are replaced and others kept: dates and places alone identify nobody.
  */
-export function redactionRuleFor(policy: TierPolicy, rules: readonly RedactionRule[], entity: string): RedactionRule {
-  const { tier } = policyOf(policy, entity);
-  const rank = tierRank(policy, tier);
+export function redactionRuleFor(
+  policy: TierPolicy,
+  rules: readonly RedactionRule[],
+  ...entities: readonly [string, ...string[]]
+): RedactionRule {
+  const ranks = entities.map((entity) => tierRank(policy, policyOf(policy, entity).tier));
   for (const rule of rules) {
-    if (rule.entity !== undefined && rule.entity !== entity) continue;
-    if (rule.tier !== undefined && rank < tierRank(policy, rule.tier)) continue;
-    return rule;
+    const fits = (entity: string, i: number): boolean =>
+      (rule.entity === undefined || rule.entity === entity) &&
+      (rule.tier === undefined || (ranks[i] ?? 0) >= tierRank(policy, rule.tier));
+    if (rule.operator === "keep" ? entities.every(fits) : entities.some(fits)) return rule;
   }
-  return { operator: rank >= Math.min(2, policy.tiers.length - 1) ? "replace" : "keep" };
+  return { operator: Math.max(...ranks) >= Math.min(2, policy.tiers.length - 1) ? "replace" : "keep" };
 }

@@ -140,6 +140,7 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
 
 function wireFinding(found: ClassifiedFinding) {
   const { entity, start, end, score, validator, pattern, tier, tags, country, path, column, contextWord, contextDelta } = found;
+  const { probability, alternatives } = found;
   return {
     entity,
     start,
@@ -154,5 +155,7 @@ function wireFinding(found: ClassifiedFinding) {
     ...(column === undefined ? {} : { column }),
     ...(contextWord === undefined ? {} : { context_word: contextWord }),
     ...(contextDelta === undefined ? {} : { context_delta: contextDelta }),
+    ...(probability === undefined ? {} : { probability }),
+    ...(alternatives === undefined ? {} : { alternatives: alternatives.map((other) => ({ ...other })) }),
   };
 }
