@@ -1,2 +1,3 @@
+export { type AdmittedDevice, openAdmittedDevice } from "./open-admitted-device.ts";
 export { openDirectoryDevice } from "./open-directory-device.ts";
 export { type StoredExtent, storedExtents } from "./stored-extents.ts";

@@ -40,6 +40,11 @@ export function createStorageMetrics() {
     poolCapacity: gauge("pool_capacity_bytes", "Capacity of a pool", ["pool"]),
     poolUsed: gauge("pool_used_bytes", "Bytes on the devices of a pool", ["pool"]),
     poolFree: gauge("pool_free_bytes", "Capacity minus used", ["pool"]),
+    poolTimeToFull: gauge(
+      "pool_time_to_full_seconds",
+      "Seconds until a pool is full at its present rate, where it fills within a year",
+      ["pool"],
+    ),
     poolState: gauge("pool_state", "1 for the state of a pool", ["pool", "state"]),
     deviceState: gauge("device_state", "1 for the state of a device", ["device", "state"]),
     deviceWear: gauge("device_wear_percent", "Wear as reported by SMART", ["device"]),

@@ -3,7 +3,6 @@ import type { BackupTarget } from "@seneschal/adapters/backups";
 import { newId, sha256 } from "@seneschal/adapters/log";
 import type { PortableKeys } from "@seneschal/adapters/vault";
 import {
-  classDurability,
   createEventLog,
   diskPercent,
   durabilityName,
@@ -16,7 +15,6 @@ import {
   type StorageEvent,
   scopeKey,
   storageError,
-  stripeOf,
 } from "@seneschal/core/storage";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
@@ -31,13 +29,15 @@ import { createChunkStore } from "./data/chunk-store.ts";
 import { createDeviceSet, type DeviceSet } from "./data/device-set.ts";
 import { createFragmentIo } from "./data/fragment-io.ts";
 import { joinCluster, type Membership } from "./data/join-cluster.ts";
+import { createLocalDevices, type OpenDevice } from "./data/local-devices.ts";
 import { createMemoryBudget, type MemoryBudgetOptions } from "./data/memory-budget.ts";
 import { type ChunkRepair, createChunkRepair } from "./data/rebuild-chunk.ts";
 import { runBackup, snapshotId, targetOf } from "./jobs/backup.ts";
 import { expireBackups, readManifest } from "./jobs/backup-manifest.ts";
 import { countReferences } from "./jobs/chunk-pages.ts";
 import { collectGarbage } from "./jobs/collect-garbage.ts";
-import { runEvacuation } from "./jobs/evacuate.ts";
+import { beginDrain, cancelDrain, evictNode, runDrain } from "./jobs/drain-node.ts";
+import { beginEvacuation, runEvacuation } from "./jobs/evacuate.ts";
 import { expireVersions } from "./jobs/expire-versions.ts";
 import type { MaintenanceParts } from "./jobs/parts.ts";
 import { runRebalance } from "./jobs/rebalance.ts";
@@ -52,6 +52,7 @@ import { type BucketWebhook, type Notifications, openNotifications } from "./not
 import { countBucket, countsToGoOn } from "./objects/bucket-usage.ts";
 import { createReadAhead } from "./objects/read-ahead.ts";
 import type { ObjectServices } from "./objects/services.ts";
+import type { NewDevice } from "./peers/new-device.ts";
 import type { NodeReport } from "./peers/node-report.ts";
 import { openPeers, type PeersOptions } from "./peers/open-peers.ts";
 import { shardStore } from "./shard-store.ts";
@@ -79,6 +80,8 @@ export interface StorageNodeOptions extends Membership {
   readonly vaultFor?: (tenant: string) => Vault;
   readonly kekTtlSeconds?: number;
   readonly readSmart?: (device: string) => Promise<SmartReading | undefined>;
+  /** Opens devices that the node is given while it runs; absent: it takes none. */
+  readonly openDevice?: OpenDevice;
   /** Where backups go, by name; the first is the default. */
   readonly backups?: Readonly<Record<string, BackupTarget>>;
   /** What a backup has when its request does not say. */
@@ -116,11 +119,19 @@ export interface StorageNode {
   backup(params: JsonObject, actor: Actor): Promise<Job>;
   /** `snapshot_id`; optionally `destination` and `pool_id`. */
   restore(params: JsonObject, actor: Actor): Promise<Job>;
+  /** Adds a device to a node, which opens its directory; this one passes it on to another. */
+  addDevice(node: string, device: NewDevice, actor: Actor): Promise<void>;
   evacuate(device: string, actor: Actor): Promise<Job>;
   cancelEvacuation(device: string, actor: Actor): Promise<void>;
   rebalance(pool: string, actor: Actor): Promise<Job>;
   collectGarbage(actor: Actor): Promise<Job>;
   removeDevice(device: string, actor: Actor): Promise<void>;
+  /** Takes away a pool without devices and data that this node's settings do not name. */
+  removePool(pool: string, actor: Actor): Promise<void>;
+  /** Evacuates a node's devices and moves its shards away. */
+  drainNode(node: string, actor: Actor): Promise<Job>;
+  cancelDrain(node: string, actor: Actor): Promise<void>;
+  evictNode(node: string, actor: Actor): Promise<void>;
   rotateKeys(actor: Actor): Promise<number>;
   /** Events of all nodes that answer, newest first. */
   clusterEvents(query: EventQuery): Promise<readonly StorageEvent[]>;
@@ -192,6 +203,8 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
   });
   const up = peers.reachable;
   await joinCluster(options, cluster, devices);
+  const local = createLocalDevices(context, cluster, devices, options.openDevice);
+  await local.reopen();
 
   const keys = createKeyManager(context, options.vault, () => cluster.state.keyEpoch);
   const tenants = createTenantKeys(context, {
@@ -247,7 +260,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     memory,
     keys,
     tenants,
-    defaultPool: () => options.pools[0]?.id ?? "",
+    defaultPool: () => options.pools.find(({ id }) => cluster.state.pools[id] !== undefined)?.id ?? "",
     onLost(chunk) {
       void background.step("repair after a read", () => repair.check(chunk, { trigger: "under_replication", repair: true }));
     },
@@ -288,6 +301,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       backup: (job) => runBackup(parts, job),
       restore: (job) => runRestore(parts, job),
       evacuation: (job) => runEvacuation(parts, job),
+      drain: (job) => runDrain(parts, job),
       rebalance: (job) => runRebalance(parts, job),
       async gc(job) {
         return { ...(await collectGarbage(parts, job.signal)) };
@@ -329,17 +343,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
   ): Promise<Job> => {
     const device = cluster.state.devices[id];
     if (device === undefined) throw unknown("device", id);
-    const pool = cluster.state.pools[device.pool];
-    const stripe = stripeOf(pool === undefined ? classDurability[device.class] : durabilityOf(cluster.state, pool).durability);
-    const others = Object.values(cluster.state.devices).filter(
-      (d) => d.pool === device.pool && d.id !== id && d.state === "Healthy" && up(d.node) && devices.get(d.id) !== undefined,
-    );
-    const needed = stripe.data + stripe.parity;
-    // Room: the others together must take what is on the device, each its share.
-    const share = Math.ceil(devices.usedBytes(id) / Math.max(1, others.length));
-    const targets = others.filter((d) => devices.usedBytes(d.id) + share <= d.capacityBytes).length;
-    const event = { kind: "evacuate", trigger, targets, needed, reason, ...(reading === undefined ? {} : { reading }) } as const;
-    await cluster.propose({ kind: "device.event", id, event }, actor);
+    await beginEvacuation(parts, device, { trigger, reason, ...(reading === undefined ? {} : { reading }) }, actor);
     return submit("evacuation", { device: id, reason }, actor);
   };
 
@@ -392,6 +396,8 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     for (const { id } of change.after.shards) metrics.raftEntries.inc({ shard: id });
     const { command } = change;
     if (["node.join", "device.add", "device.delete"].includes(command.kind)) attachDevices();
+    if (command.kind === "device.add" || command.kind === "device.delete")
+      void background.step("device directories", () => local.follow(change));
     if (command.kind === "shard.split") void background.step("recount", () => shards.recount(change.after));
     if (command.kind === "tenant.shred") tenants.purge(command.tenant);
   });
@@ -567,6 +573,14 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       await openBackupKeys(parts, await readManifest(target, snapshot));
       return submit("restore", { ...params, pool_id }, actor);
     },
+    async addDevice(id, device, actor) {
+      const node = cluster.state.nodes[id];
+      if (node === undefined) throw unknown("node", id);
+      if (id === nodeId) return local.add(device, actor);
+      await peers.addDevice(node, device, actor);
+      // What the other node was told must be seen here before the answer.
+      await cluster.refresh();
+    },
     evacuate: (device, actor) => evacuateWith(device, actor, "operator", `asked by ${actor.id}`),
     async cancelEvacuation(device, actor) {
       if (cluster.state.devices[device] === undefined) throw unknown("device", device);
@@ -592,10 +606,32 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       return submit("gc", {}, actor);
     },
     async removeDevice(device, actor) {
+      const removed = cluster.state.devices[device]?.state === "Removed";
+      const references = removed ? await countReferences(store, device) : 0;
+      if (references > 0)
+        throw storageError("DeviceNotEvacuated", `${references} fragments still lie on device ${device}: scrub it first`, {
+          device,
+        });
       await cluster.propose({ kind: "device.delete", id: device }, actor);
-      await devices.get(device)?.close();
-      devices.remove(device);
     },
+    async removePool(id, actor) {
+      if (options.pools.some((pool) => pool.id === id))
+        throw storageError("PoolNotEmpty", `pool ${id} is in the settings of this node, which would make it again`, { pool: id });
+      const holdsData = (await store.count("storage_chunks", "by_pool", [id])) > 0;
+      await cluster.propose({ kind: "pool.delete", id, holdsData }, actor);
+    },
+    async drainNode(node, actor) {
+      const same = await running("drain", (j) => j.params["node"] === node);
+      if (same !== undefined) throw storageError("AlreadyExists", `node ${node} drains`, { job_id: same.id });
+      await beginDrain(parts, node, actor);
+      return submit("drain", { node }, actor);
+    },
+    async cancelDrain(node, actor) {
+      await cancelDrain(parts, node, actor);
+      const job = await running("drain", (j) => j.params["node"] === node);
+      if (job !== undefined) await jobs.cancel(job.id).catch(() => undefined);
+    },
+    evictNode: (node, actor) => evictNode(parts, node, actor),
     async rotateKeys(actor) {
       const epoch = await keys.rotate();
       await cluster.propose({ kind: "key.rotate", epoch }, actor);

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
-import { openDirectoryDevice } from "@seneschal/adapters/devices";
+import { openAdmittedDevice, openDirectoryDevice } from "@seneschal/adapters/devices";
 import { targetGuard } from "@seneschal/adapters/http";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
@@ -71,6 +71,11 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   const list = deviceList(config, nodeId, parts.directory);
   const devices = await openDevices(config, list);
   const directories = new Map(list.map((d) => [d.id, d.directory]));
+  let roots = config.device_roots;
+  /** What is no device's. */
+  const own = [join(parts.directory, "metadata"), join(parts.directory, "cluster-log"), config.backup.directory].filter(
+    (path) => path !== undefined,
+  );
   const { backup, grpc: data } = config;
   const peerAddress = config.cluster.peer_address;
   const tlsFiles = await readDataPathTls(data);
@@ -105,9 +110,11 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
     readSmart: async (device) => {
       const simulated = await simulation?.read(device);
       if (simulated !== undefined) return simulated;
-      const directory = directories.get(device);
+      const directory = directories.get(device) ?? node.cluster.state.devices[device]?.directory;
       return directory === undefined ? undefined : readSmartFile(join(directory, "smart.json"));
     },
+    openDevice: ({ taken, ...device }) =>
+      openAdmittedDevice({ ...device, roots, taken: [...taken, ...directories.values(), ...own] }),
     backups: await openBackups(backup),
     backupDefaults: { retention_days: backup.retention_days, include_data: backup.include_data },
     backupCleanupMs: backup.cleanup_interval,
@@ -178,6 +185,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
         limits: limitsOf(next),
         apply() {
           allowed();
+          roots = next.device_roots;
           if (secured !== undefined) gateway?.setSecureContext(secured);
         },
       };

@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { webhookKey } from "@seneschal/adapters/webhook";
 import { deviceClasses } from "@seneschal/core/storage";
 import { z } from "zod";
@@ -112,6 +113,11 @@ export const storageSettings = z.strictObject({
   /** One directory per device; default six below the data directory. SMART data: `<directory>/smart.json`. */
   devices: z
     .array(z.strictObject({ id: name, pool: name, directory: z.string().min(1), capacity_bytes: z.int().min(1 << 20) }))
+    .default([]),
+  /** Directories below which this node may be given devices while it runs; without any it takes none. */
+  device_roots: z
+    .array(z.string().refine((path) => isAbsolute(path) && path !== "/", "expected an absolute path, not the root"))
+    .max(100)
     .default([]),
   admin: z
     .strictObject({

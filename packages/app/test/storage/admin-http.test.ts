@@ -136,6 +136,7 @@ describe.each(servers)("admin interface on %s", (_, serve) => {
       const path = route.path
         .replace(":device_id", "d0")
         .replace(":pool_id", "fast")
+        .replace(":node_id", "node-1")
         .replace(":job_id", "j")
         .replace(":tenant_id", "alpha")
         .replace(":access_key", "K");

@@ -39,6 +39,8 @@ export interface ClusterRig {
   get(at: string, key: string): Promise<Buffer>;
   /** Nodes of the fragments of every chunk; "" for a fragment without a home. */
   places(): Promise<readonly (readonly string[])[]>;
+  /** Where a node may be given a device. */
+  directoryOf(device: string): string;
   /** What a device keeps, by name. */
   extents(device: string): Promise<readonly StoredExtent[]>;
   dispose(): Promise<void>;
@@ -113,6 +115,7 @@ export async function openCluster(
         vault,
         devices: local,
         pools: [{ id: "fast", class: "ssd" }],
+        openDevice: openDirectoryDevice,
         ...extra,
       });
       const common = { node, authorisation, log: silent, host: "127.0.0.1", port: 0, ...(tls && { tls }) };
@@ -152,6 +155,7 @@ export async function openCluster(
       const { chunks } = await chunkPage(store, undefined, 1000);
       return chunks.map(({ doc }) => doc.fragments.map((f) => (f === null ? "" : (known[f.device]?.node ?? "?"))));
     },
+    directoryOf: (device) => join(directory, device),
     extents: (device) => storedExtents(join(directory, device)),
     async dispose() {
       for (const id of [...running.keys()]) await rig.stop(id);

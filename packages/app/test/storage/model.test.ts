@@ -29,8 +29,9 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("inline"), size: fc.constantFrom(512, 4096, 65_536) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("thresholds"), size: fc.constantFrom(0, 75, 90) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("away", "back"), device: fc.nat(6) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("scrub", "gc", "restart", "maintenance", "orphan") }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("evacuate"), device: fc.nat(6) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("scrub", "gc", "restart", "halt", "maintenance", "orphan") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("evacuate", "retire"), device: fc.nat(9) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("add", "rebalance"), device: fc.integer({ min: 7, max: 9 }) }) },
 );
 type Step = { do: string; key?: number; size?: number; seed?: number; device?: number; bit?: number };
 
@@ -114,7 +115,21 @@ test("whatever happens, what was acknowledged reads back bit-equal or fails clea
             const thresholds = { warning: readOnly && 60, critical: readOnly && 65, readOnly, targetFill: readOnly && 55 };
             await rig.node.cluster.propose({ kind: "pool.thresholds", id: "fast", thresholds }, operator);
           } else if (s.do === "away" || s.do === "back") rig.devices.get(device)!.away = s.do === "away";
-          else if (s.do === "scrub") {
+          else if (s.do === "add") {
+            const draft = { id: device, pool: "fast", directory: join(rig.directory, device), capacityBytes };
+            await rig.node
+              .addDevice("node-1", draft, operator)
+              .catch((error: { code: string }) => expect(error.code).toBe("AlreadyExists"));
+          } else if (s.do === "rebalance") {
+            await rig.node
+              .rebalance("fast", operator)
+              .catch((error: { code: string }) => expect(error.code).toBe("AlreadyExists"));
+            if ((s.device ?? 0) > 7) await rig.node.jobs.drain();
+          } else if (s.do === "retire") {
+            await rig.node.evacuate(device, operator).catch(() => undefined);
+            await rig.node.jobs.drain();
+            await rig.node.removeDevice(device, operator).catch(() => undefined);
+          } else if (s.do === "scrub") {
             await rig.node.scrub({ kind: "cluster" }, operator);
             await rig.node.jobs.drain();
           } else if (s.do === "gc") await collectGarbage(rig.node.parts);
@@ -128,7 +143,9 @@ test("whatever happens, what was acknowledged reads back bit-equal or fails clea
           else if (s.do === "evacuate") {
             await rig.node.evacuate(device, operator).catch(() => undefined);
             await rig.node.jobs.drain();
-          } else if (s.do === "restart") {
+          } else if (s.do === "restart" || s.do === "halt") {
+            // Halted in the middle of what it was doing; or nothing was under way.
+            if (s.do === "halt") void rig.node.jobs.tick();
             const away = [...rig.devices].filter(([, d]) => d.away).map(([id]) => id);
             await rig.node.jobs.stop();
             rig = await rig.restart();

@@ -155,6 +155,11 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       devices: [...devices.values()].map((device) => ({ device, pool: "fast", class: "ssd", capacityBytes })),
       pools: [{ id: "fast", class: "ssd", durability: { kind: "ec", data: options.data ?? 4, parity: options.parity ?? 2 } }],
       readSmart: async (device) => smart.get(device),
+      async openDevice({ id, directory: at, capacityBytes: bytes }) {
+        const device = switchableDevice(await openDirectoryDevice({ id, directory: at, capacityBytes: bytes }));
+        devices.set(id, device);
+        return device;
+      },
       ...options.extra,
     });
     for (const tenant of options.tenants ?? ["alpha", "beta"])
@@ -175,7 +180,8 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       extents: (device) => storedExtents(join(directory, device)),
       async dispose() {
         await node.stop();
-        await rm(directory, { recursive: true, force: true });
+        // A repair that a read asked for may still be writing.
+        await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
       },
     };
   };

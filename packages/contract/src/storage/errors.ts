@@ -32,8 +32,8 @@ export const storageCodes = {
 
 /** Codes that few operations give. */
 const only = {
-  INVALID_SETTING: ["setThresholds", "setTuning"],
-  DEVICE_NOT_EVACUATED: ["removeDevice"],
+  INVALID_SETTING: ["setThresholds", "setTuning", "addDevice", "createPool"],
+  DEVICE_NOT_EVACUATED: ["removeDevice", "evictNode"],
   BACKUP_CORRUPT: ["restoreBackup"],
   BACKUP_NOT_CONFIGURED: ["startBackup", "listBackups", "restoreBackup"],
 };
@@ -49,6 +49,11 @@ export const storageHttpErrors: ErrorTable = errorTable(
     DeviceNotEvacuated: "DEVICE_NOT_EVACUATED",
     DeviceTransitionRefused: "FAILED_PRECONDITION",
     EvacuationRefused: "FAILED_PRECONDITION",
+    PoolNotEmpty: "FAILED_PRECONDITION",
+    directory_not_allowed: "FORBIDDEN",
+    directory_in_use: "CONFLICT",
+    device_mismatch: "CONFLICT",
+    device_unavailable: "SERVICE_UNAVAILABLE",
     BackupNotConfigured: "BACKUP_NOT_CONFIGURED",
     backup_corrupt: "BACKUP_CORRUPT",
     backup_keys_missing: "FAILED_PRECONDITION",

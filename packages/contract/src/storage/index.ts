@@ -6,6 +6,7 @@ import { operationRoutes } from "./operation-routes.ts";
 import { statusRoutes } from "./status-routes.ts";
 
 export { storageCodes, storageHttpErrors } from "./errors.ts";
+export { type NewPool, newDevice, newPool } from "./nouns.ts";
 
 /** Every route of a storage node's admin interface. */
 export const storageContract = contract({ ...statusRoutes, ...operationRoutes, ...dashboardRoutes });

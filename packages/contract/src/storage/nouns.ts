@@ -55,8 +55,35 @@ export const pool = z
     used_percent: z.number(),
     device_count: count,
     thresholds,
+    growth_bytes_per_day: z.number().nullable().describe("Over the last day at most; null until an hour was seen"),
+    full_at: time.nullable().describe("When the pool is full at that rate; null when it does not fill within a year"),
   })
   .meta({ id: "StoragePool" });
+
+const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
+
+/** A device that is to be added. */
+export const newDevice = z.strictObject({
+  device_id: name,
+  node_id: id.optional().describe("The node that has the directory; absent: the one that answers"),
+  pool_id: name,
+  directory: z.string().min(1).max(4096).describe("Below one of `storage.device_roots` of that node; new or empty"),
+  capacity_bytes: z.int().min(1 << 20),
+});
+
+/** A pool that is to be made. Durability: by its class on one node, by the number of nodes on several. */
+export const newPool = z.strictObject({
+  pool_id: name,
+  class: z.enum(deviceClasses),
+  durability: z
+    .union([
+      z.strictObject({ data: z.int().min(2).max(16), parity: z.int().min(1).max(8) }),
+      z.strictObject({ copies: z.int().min(2).max(5) }),
+    ])
+    .optional(),
+});
+
+export type NewPool = z.output<typeof newPool>;
 
 export const device = z
   .object({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";
-import { accepted, backup, device, id, job, pool, smartReading, tuning, tuningChange } from "./nouns.ts";
+import { accepted, backup, device, id, job, newDevice, newPool, pool, smartReading, tuning, tuningChange } from "./nouns.ts";
 
 const post = {
   method: "POST",
@@ -13,6 +13,7 @@ const post = {
 } as const;
 const admin = { ...post, action: "storage:admin" } as const;
 const extension = { extension: true } as const;
+const done = z.object({ status: z.literal("ok"), message: z.string() });
 
 const scope = z
   .union([
@@ -90,6 +91,15 @@ export const operationRoutes = {
     reply: accepted,
   },
   collectGarbage: { ...admin, ...extension, path: "/ui/api/ops/gc", summary: "Starts a garbage collection", reply: accepted },
+  addDevice: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/devices",
+    summary: "Adds a device to a node, which opens its directory and keeps it over restarts",
+    status: 201,
+    body: newDevice,
+    reply: device,
+  },
   evacuateDevice: {
     ...admin,
     ...extension,
@@ -121,7 +131,7 @@ export const operationRoutes = {
     path: "/ui/api/ops/devices/:device_id",
     summary: "Forgets a device in the state Removed",
     params: z.object({ device_id: id }),
-    reply: z.object({ status: z.literal("ok"), message: z.string() }),
+    reply: done,
   },
   simulateSmart: {
     ...admin,
@@ -132,6 +142,49 @@ export const operationRoutes = {
     params: z.object({ device_id: id }),
     body: smartReading,
     reply: z.object({ status: z.literal("ok"), message: z.string(), device_id: z.string(), simulated: smartReading.nullable() }),
+  },
+  createPool: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/pools",
+    summary: "Makes a pool",
+    status: 201,
+    body: newPool,
+    reply: pool,
+  },
+  removePool: {
+    ...admin,
+    ...extension,
+    method: "DELETE",
+    path: "/ui/api/ops/pools/:pool_id",
+    summary: "Takes away a pool without devices and data",
+    params: z.object({ pool_id: id }),
+    reply: done,
+  },
+  drainNode: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/nodes/:node_id/drain",
+    summary: "Moves a node's shards and everything on its devices to other nodes. Refused where redundancy would not hold",
+    params: z.object({ node_id: id }),
+    reply: accepted,
+  },
+  cancelDrain: {
+    ...admin,
+    ...extension,
+    path: "/ui/api/ops/nodes/:node_id/cancel-drain",
+    summary: "Lets a node that drains stay; what was moved stays moved",
+    params: z.object({ node_id: id }),
+    reply: done,
+  },
+  evictNode: {
+    ...admin,
+    ...extension,
+    method: "DELETE",
+    path: "/ui/api/ops/nodes/:node_id",
+    summary: "Takes a drained node out of the cluster",
+    params: z.object({ node_id: id }),
+    reply: done,
   },
   rebalancePool: {
     ...admin,
@@ -207,7 +260,7 @@ export const operationRoutes = {
       "Destroys a tenant's key: its data can never be read again. Until its key service has confirmed, the state is `shredding`",
     params: z.object({ tenant_id: tenantId }),
     body: z.strictObject({ confirm: z.string().describe("The tenant id once more") }),
-    reply: z.object({ status: z.literal("ok"), message: z.string() }),
+    reply: done,
   },
   getBucketQuota: {
     ...admin,
@@ -279,6 +332,6 @@ export const operationRoutes = {
     path: "/ui/api/ops/credentials/:access_key",
     summary: "Revokes an S3 access key at once",
     params: z.object({ access_key: id }),
-    reply: z.object({ status: z.literal("ok"), message: z.string() }),
+    reply: done,
   },
 } as const satisfies Contract;

@@ -161,6 +161,7 @@ export const storageErrors = {
   DeviceNotEvacuated: { class: "permanent", grpc: "FAILED_PRECONDITION", http: 409 },
   DeviceTransitionRefused: { class: "permanent", grpc: "FAILED_PRECONDITION", http: 409 },
   EvacuationRefused: { class: "permanent", grpc: "FAILED_PRECONDITION", http: 409 },
+  PoolNotEmpty: { class: "permanent", grpc: "FAILED_PRECONDITION", http: 409 },
   InvalidSetting: { class: "permanent", grpc: "OUT_OF_RANGE", http: 400 },
   AlreadyExists: { class: "permanent", grpc: "ALREADY_EXISTS", http: 409 },
 } as const satisfies Readonly<Record<string, StorageErrorKind>>;

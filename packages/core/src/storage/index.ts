@@ -10,9 +10,11 @@ export {
 export {
   type ClusterNode,
   type ClusterState,
+  type DevicesSeen,
   durabilityOf,
   emptyCluster,
   isReadOnly,
+  judgeLeave,
   type NodeState,
   nodeShare,
   type Pool,
@@ -182,6 +184,7 @@ export {
   type StorageEvent,
   severities,
 } from "./watch/events.ts";
+export { type CapacityForecast, type CapacityPoint, forecastCapacity } from "./watch/forecast.ts";
 export {
   type Alert,
   activeAlerts,

@@ -3,6 +3,7 @@ import type { Handlers } from "@seneschal/contract";
 import type { StorageContract } from "@seneschal/contract/storage";
 import { type ScrubScope, storageError } from "@seneschal/core/storage";
 import { CodedError } from "@seneschal/kernel";
+import { poolCommand } from "../cluster/pool-command.ts";
 import { targetOf } from "../jobs/backup.ts";
 import { listBackups } from "../jobs/backup-manifest.ts";
 import type { StorageNode } from "../node.ts";
@@ -18,11 +19,17 @@ type OperationRoute =
   | "restoreBackup"
   | "startScrub"
   | "collectGarbage"
+  | "addDevice"
   | "evacuateDevice"
   | "cancelEvacuation"
   | "clearHold"
   | "removeDevice"
   | "simulateSmart"
+  | "createPool"
+  | "removePool"
+  | "drainNode"
+  | "cancelDrain"
+  | "evictNode"
   | "rebalancePool"
   | "setThresholds"
   | "setTuning"
@@ -43,6 +50,12 @@ const done = (message: string) => ({ status: "ok" as const, message });
 async function deviceOf(node: StorageNode, id: string) {
   const view = (await deviceViews(node)).find((d) => d.device_id === id);
   if (view === undefined) throw storageError("NotFound", `no such device: ${id}`, { field: "device_id" });
+  return view;
+}
+
+function poolOf(node: StorageNode, id: string) {
+  const view = poolViews(node).find((p) => p.pool_id === id);
+  if (view === undefined) throw storageError("NotFound", `no such pool: ${id}`, { field: "pool_id" });
   return view;
 }
 
@@ -83,6 +96,13 @@ export const operationHandlers: Pick<Handlers<StorageContract, AdminServices>, O
     audited(services, "gc", input, async (actor) =>
       begun("the collection has begun", (await services.node.collectGarbage(actor)).id),
     ),
+  addDevice: (services, input) =>
+    audited(services, "add_device", input, async (actor) => {
+      const { device_id: id, node_id, pool_id: pool, directory, capacity_bytes: capacityBytes } = input.body;
+      const { node } = services;
+      await node.addDevice(node_id ?? node.context.nodeId, { id, pool, directory, capacityBytes }, actor);
+      return deviceOf(node, id);
+    }),
   evacuateDevice: (services, input) =>
     audited(services, "evacuate", input, async (actor) =>
       begun(
@@ -121,6 +141,30 @@ export const operationHandlers: Pick<Handlers<StorageContract, AdminServices>, O
       node.context.emit("warning", "device", message, { device: device_id });
       return { ...done(`device ${device_id}: ${message}, from its next round on`), device_id, simulated };
     }),
+  createPool: (services, input) =>
+    audited(services, "create_pool", input, async (actor) => {
+      await services.node.cluster.propose(poolCommand(input.body), actor);
+      return poolOf(services.node, input.body.pool_id);
+    }),
+  removePool: (services, input) =>
+    audited(services, "remove_pool", input, async (actor) => {
+      await services.node.removePool(input.params.pool_id, actor);
+      return done(`pool ${input.params.pool_id} is gone`);
+    }),
+  drainNode: (services, input) =>
+    audited(services, "drain_node", input, async (actor) =>
+      begun(`node ${input.params.node_id} drains`, (await services.node.drainNode(input.params.node_id, actor)).id),
+    ),
+  cancelDrain: (services, input) =>
+    audited(services, "cancel_drain", input, async (actor) => {
+      await services.node.cancelDrain(input.params.node_id, actor);
+      return done(`node ${input.params.node_id} stays`);
+    }),
+  evictNode: (services, input) =>
+    audited(services, "evict_node", input, async (actor) => {
+      await services.node.evictNode(input.params.node_id, actor);
+      return done(`node ${input.params.node_id} is evicted`);
+    }),
   rebalancePool: (services, input) =>
     audited(services, "rebalance", input, async (actor) =>
       begun(`pool ${input.params.pool_id} is being rebalanced`, (await services.node.rebalance(input.params.pool_id, actor)).id),
@@ -135,9 +179,7 @@ export const operationHandlers: Pick<Handlers<StorageContract, AdminServices>, O
         ...(target_fill !== undefined && { targetFill: target_fill }),
       };
       await services.node.cluster.propose({ kind: "pool.thresholds", id: input.params.pool_id, thresholds }, actor);
-      const view = poolViews(services.node).find((p) => p.pool_id === input.params.pool_id);
-      if (view === undefined) throw storageError("NotFound", "no such pool", { field: "pool_id" });
-      return view;
+      return poolOf(services.node, input.params.pool_id);
     }),
   setTuning: (services, input) =>
     audited(services, "tuning", input, async (actor) => {
@@ -156,6 +198,8 @@ export const operationHandlers: Pick<Handlers<StorageContract, AdminServices>, O
       // An evacuation that ends must leave its device Degraded, not Evacuating for ever.
       if (job.kind === "evacuation" && (job.state === "running" || job.state === "queued"))
         await services.node.cancelEvacuation(job.params["device"] as string, actor);
+      else if (job.kind === "drain" && (job.state === "running" || job.state === "queued"))
+        await services.node.cancelDrain(job.params["node"] as string, actor);
       else await services.node.jobs.cancel(job_id);
       return jobView((await services.node.jobs.get(job_id)) ?? job);
     }),

@@ -10,7 +10,7 @@ const iso = (at: number) => new Date(at).toISOString();
 const percent = (used: number, capacity: number) => (capacity === 0 ? 0 : Math.round((1000 * used) / capacity) / 10);
 
 export function poolViews({ cluster, monitor }: StorageNode) {
-  return monitor.pools().map(({ id, state, usedBytes, capacityBytes }) => {
+  return monitor.pools().map(({ id, state, usedBytes, capacityBytes, forecast }) => {
     const pool = cluster.state.pools[id];
     const deviceClass = pool?.class ?? "custom";
     const t = effectiveThresholds(deviceClass, pool?.thresholds ?? {});
@@ -25,6 +25,8 @@ export function poolViews({ cluster, monitor }: StorageNode) {
       used_percent: percent(usedBytes, capacityBytes),
       device_count: Object.values(cluster.state.devices).filter((d) => d.pool === id && d.state !== "Removed").length,
       thresholds: { warning: t.warning, critical: t.critical, read_only: t.readOnly, full: t.full, target_fill: t.targetFill },
+      growth_bytes_per_day: forecast?.bytesPerDay ?? null,
+      full_at: forecast?.fullAt == null ? null : iso(forecast.fullAt),
     };
   });
 }
@@ -145,7 +147,7 @@ export function shardViews({ cluster, objects, monitor }: StorageNode) {
 export function jobView(job: Job) {
   const checkpoint = job.checkpoint as { readonly done?: number; readonly total?: number } | null;
   const total = checkpoint?.total ?? 0;
-  const { device, pool } = job.params as { readonly device?: string; readonly pool?: string };
+  const { device, pool, node } = job.params as { readonly device?: string; readonly pool?: string; readonly node?: string };
   return {
     job_id: job.id,
     kind: job.kind,
@@ -157,7 +159,9 @@ export function jobView(job: Job) {
           ? `device:${device}`
           : pool !== undefined
             ? `pool:${pool}`
-            : "cluster",
+            : node !== undefined
+              ? `node:${node}`
+              : "cluster",
     progress: {
       done: job.state === "succeeded" ? Math.max(total, checkpoint?.done ?? 0) : (checkpoint?.done ?? 0),
       total,

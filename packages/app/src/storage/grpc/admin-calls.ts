@@ -1,9 +1,13 @@
 import type { DataCall, DataHandler, Message } from "@seneschal/adapters/grpc-storage";
+import { newDevice, newPool } from "@seneschal/contract/storage";
 import { type ClusterCommand, type Device, isReadOnly, storageError } from "@seneschal/core/storage";
+import type { z } from "zod";
+import { poolCommand } from "../cluster/pool-command.ts";
 import type { Actor } from "../context.ts";
-import type { StorageNode } from "../node.ts";
+import { poolDurability, type StorageNode } from "../node.ts";
 import { auditedCall, textOf } from "./audited-call.ts";
 import type { PeerAuth } from "./authenticate-peer.ts";
+import { grpcError } from "./failure.ts";
 
 /** The StorageAdminService: for cluster admins only, every change in the audit log whether it succeeded or not. */
 export function adminCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
@@ -30,18 +34,57 @@ export function adminCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<s
     reason: found.reason,
   });
 
+  const found = (id: string): Message => {
+    const known = cluster.state.devices[id];
+    if (known === undefined) throw storageError("NotFound", `no such device: ${id}`, { field: "device_id" });
+    return view(known);
+  };
+
   return {
     async ListDevices(call) {
       await asAdmin(call);
       return { devices: Object.values(cluster.state.devices).map(view) };
     },
+    AddDevice: change("add_device", async (request, actor) => {
+      const parsed = newDevice.safeParse({ ...request, node_id: textOf(request, "node_id") || undefined });
+      if (!parsed.success) throw invalid(parsed.error);
+      const { device_id: id, node_id = context.nodeId, pool_id: pool, directory, capacity_bytes: capacityBytes } = parsed.data;
+      await node.addDevice(node_id, { id, pool, directory, capacityBytes }, actor);
+      return found(id);
+    }),
+    async ListPools(call) {
+      await asAdmin(call);
+      return {
+        pools: node.monitor.pools().map(({ id, state, usedBytes, capacityBytes }) => ({
+          pool_id: id,
+          class: cluster.state.pools[id]?.class ?? "custom",
+          durability: poolDurability(cluster, id),
+          state,
+          capacity_bytes: capacityBytes,
+          used_bytes: usedBytes,
+        })),
+      };
+    },
+    CreatePool: change("create_pool", async (request, actor) => {
+      const { data, parity, copies } = request;
+      const durability = copies ? { copies } : data || parity ? { data, parity } : undefined;
+      const parsed = newPool.safeParse({ pool_id: textOf(request, "pool_id"), class: textOf(request, "class"), durability });
+      if (!parsed.success) throw invalid(parsed.error);
+      await node.cluster.propose(poolCommand(parsed.data), actor);
+      return {};
+    }),
+    RemovePool: change("remove_pool", async (request, actor) => {
+      await node.removePool(textOf(request, "pool_id"), actor);
+      return {};
+    }),
+    RebalancePool: change("rebalance", async (request, actor) => ({
+      job_id: (await node.rebalance(textOf(request, "pool_id"), actor)).id,
+    })),
     EvacuateDevice: change("evacuate", async (request, actor) => ({ job_id: (await node.evacuate(device(request), actor)).id })),
     CancelEvacuation: change("cancel_evacuation", async (request, actor) => {
       const id = device(request);
       await node.cancelEvacuation(id, actor);
-      const found = cluster.state.devices[id];
-      if (found === undefined) throw storageError("NotFound", `no such device: ${id}`, { field: "device_id" });
-      return view(found);
+      return found(id);
     }),
     RemoveDevice: change("remove_device", async (request, actor) => {
       await node.removeDevice(device(request), actor);
@@ -80,11 +123,21 @@ export function adminCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<s
         actor,
       );
     }),
-    DrainNode: change("drain_node", (request, actor) =>
-      propose({ kind: "node.state", id: textOf(request, "node_id"), state: "Draining" }, actor),
-    ),
-    EvictNode: change("evict_node", (request, actor) =>
-      propose({ kind: "node.state", id: textOf(request, "node_id"), state: "Evicted" }, actor),
-    ),
+    DrainNode: change("drain_node", async (request, actor) => ({
+      job_id: (await node.drainNode(textOf(request, "node_id"), actor)).id,
+    })),
+    CancelDrain: change("cancel_drain", async (request, actor) => {
+      await node.cancelDrain(textOf(request, "node_id"), actor);
+      return {};
+    }),
+    EvictNode: change("evict_node", async (request, actor) => {
+      await node.evictNode(textOf(request, "node_id"), actor);
+      return {};
+    }),
   };
+}
+
+function invalid(error: z.ZodError): Error {
+  const [issue] = error.issues;
+  return grpcError("InvalidArgument", `${issue?.path.join(".")}: ${issue?.message}`, { field: issue?.path.join(".") ?? "" });
 }

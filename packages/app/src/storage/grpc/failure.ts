@@ -40,6 +40,8 @@ const own = {
   device_full: grpcStatus.RESOURCE_EXHAUSTED,
   device_mismatch: grpcStatus.FAILED_PRECONDITION,
   invalid_extent_name: INVALID_ARGUMENT,
+  directory_not_allowed: grpcStatus.PERMISSION_DENIED,
+  directory_in_use: grpcStatus.ALREADY_EXISTS,
 } as const satisfies Readonly<Record<ObjectErrorCode | BlobDeviceErrorCode, number>> & Readonly<Record<string, number>>;
 
 /** A failure that only the data path has. */

@@ -2,6 +2,7 @@ import type { DataCall, DataHandler } from "@seneschal/adapters/grpc-storage";
 import { type ClusterCommand, isReadOnly, storageError } from "@seneschal/core/storage";
 import { hasQuorum } from "../cluster/lead-shards.ts";
 import type { StorageNode } from "../node.ts";
+import { newDeviceRequest } from "../peers/new-device.ts";
 import { eventsReply, eventsRequest } from "../peers/node-report.ts";
 import { auditedCall, textOf } from "./audited-call.ts";
 import type { PeerAuth } from "./authenticate-peer.ts";
@@ -18,6 +19,12 @@ export function peerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<st
     async Events({ peer, request }) {
       await auth.admit(peer, "peers:use");
       return eventsReply.write(node.events.query(eventsRequest.read(request)));
+    },
+    async AddDevice({ peer, request }) {
+      await auth.admit(peer, "peers:use");
+      const { device, actor } = newDeviceRequest.read(request);
+      await node.addDevice(node.context.nodeId, device, actor);
+      return {};
     },
   };
 }

@@ -1,23 +1,78 @@
+import { type Device, type DeviceEvent, type DevicesSeen, judgeLeave, storageError } from "@seneschal/core/storage";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { JobContext } from "../../platform/index.ts";
-import { nodeActor } from "../context.ts";
+import { type Actor, nodeActor } from "../context.ts";
+import { takesWrites } from "../data/device-set.ts";
 import { chunkPage, countReferences } from "./chunk-pages.ts";
 import type { MaintenanceParts } from "./parts.ts";
 
+/** What this node sees of devices, for {@link judgeLeave}. */
+export function devicesSeen({
+  cluster,
+  devices,
+  objects,
+}: Pick<MaintenanceParts, "cluster" | "devices" | "objects">): DevicesSeen {
+  return {
+    reached: (d) => takesWrites(cluster.state, d) && objects.up(d.node) && devices.get(d.id) !== undefined,
+    usedBytes: (d) => devices.usedBytes(d.id),
+  };
+}
+
+type Why = Pick<Extract<DeviceEvent, { readonly kind: "evacuate" }>, "trigger" | "reason" | "reading">;
+
+/** Makes a device Evacuating: it takes nothing new. Throws the refusal, `EvacuationRefused` where redundancy would not hold. */
+export async function beginEvacuation(parts: MaintenanceParts, device: Device, why: Why, actor: Actor): Promise<void> {
+  const { state } = parts.cluster;
+  const pool = state.pools[device.pool];
+  if (pool === undefined) throw storageError("NotFound", `no such pool: ${device.pool}`, { field: "pool_id" });
+  const { refusal, needed, targets } = judgeLeave(state, pool, (d) => d.id === device.id, devicesSeen(parts));
+  const leaves = device.state === "Healthy" || device.state === "Degraded";
+  if (leaves && refusal !== undefined && targets >= needed)
+    throw storageError("EvacuationRefused", `device ${device.id}: evacuation ${refusal}`, { device: device.id });
+  await parts.cluster.propose(
+    { kind: "device.event", id: device.id, event: { kind: "evacuate", targets, needed, ...why } },
+    actor,
+  );
+}
+
 /**
  * Moves every fragment off a device: each is read and verified (or rebuilt), written elsewhere, committed, and only then
- * dropped. Scans again until a pass finds nothing, since writes may have been in flight. Ends the device as Removed, or
- * as Failed when some fragment has nowhere to go. Repeatable: a second run finds less to do.
+ * dropped. Ends the device as Removed, or as Failed when some fragment has nowhere to go.
  */
 export async function runEvacuation(parts: MaintenanceParts, job: JobContext): Promise<JsonObject> {
-  const { context, cluster, repair, throttle } = parts;
+  const { context, cluster } = parts;
   const device = job.params["device"] as string;
-  const evacuating = () => cluster.state.devices[device]?.state === "Evacuating";
+  const { moved, bytes, left } = await clearDevices(parts, job, new Set([device]));
+  if (left > 0) {
+    await cluster.propose(
+      { kind: "device.event", id: device, event: { kind: "fail", reason: `${left} chunks have nowhere to go` } },
+      nodeActor,
+    );
+    context.emit("error", "device", "evacuation failed", { device, left });
+    throw new CodedError("EvacuationRefused", `${left} chunks could not be moved off device ${device}`);
+  }
+  return { device, moved, bytes };
+}
+
+/**
+ * Moves every fragment off these devices, which are Evacuating, and ends them as Removed when nothing is left on them. Scans again
+ * until a pass finds nothing, since writes may have been in flight; `left`: chunks that have nowhere to go. Repeatable: a second run
+ * finds less to do.
+ */
+export async function clearDevices(
+  { context, cluster, repair, throttle }: MaintenanceParts,
+  job: JobContext,
+  devices: ReadonlySet<string>,
+): Promise<{ readonly moved: number; readonly bytes: number; readonly left: number }> {
+  const evacuating = () => [...devices].every((id) => cluster.state.devices[id]?.state === "Evacuating");
+  const references = async (): Promise<readonly number[]> =>
+    Promise.all([...devices].map((id) => countReferences(context.store, id)));
   const saved = job.checkpoint as { readonly moved: number; readonly bytes: number } | null;
   let moved = saved?.moved ?? 0;
   let bytes = saved?.bytes ?? 0;
-  const total = moved + (await countReferences(context.store, device));
-  await job.progress(Math.min(0.99, moved / Math.max(total, 1)), { moved, total, bytes, done: moved });
+  const total = (await references()).reduce((sum, n) => sum + n, moved);
+  const note = () => job.progress(Math.min(0.99, moved / Math.max(total, 1)), { moved, total, bytes, done: moved });
+  await note();
 
   for (let pass = 0; ; pass++) {
     let failed = 0;
@@ -26,31 +81,25 @@ export async function runEvacuation(parts: MaintenanceParts, job: JobContext): P
     do {
       const page = await chunkPage(context.store, cursor);
       for (const { id, doc } of page.chunks) {
-        if (!doc.fragments.some((f) => f?.device === device)) continue;
+        if (!doc.fragments.some((f) => f !== null && devices.has(f.device))) continue;
         if (!evacuating()) throw new CodedError("job_cancelled", "the device is no longer evacuating");
         job.signal.throwIfAborted();
         found += 1;
-        const outcome = await repair.move(id, (d) => d === device);
+        const outcome = await repair.move(id, (device) => devices.has(device));
         bytes += outcome.written;
         if (outcome.repair === "repaired") moved += 1;
         else if (outcome.verdict !== "Gone") failed += 1;
         await throttle(outcome.written, job.signal);
       }
       cursor = page.cursor;
-      if (found > 0) await job.progress(Math.min(0.99, moved / Math.max(total, 1)), { moved, total, bytes, done: moved });
+      if (found > 0) await note();
     } while (cursor !== undefined);
     if (found === 0) break;
     // Everything that was left failed: another pass would do no better.
-    if (failed === found && pass > 0) {
-      await cluster.propose(
-        { kind: "device.event", id: device, event: { kind: "fail", reason: `${failed} chunks have nowhere to go` } },
-        nodeActor,
-      );
-      context.emit("error", "device", "evacuation failed", { device, left: failed });
-      throw new CodedError("EvacuationRefused", `${failed} chunks could not be moved off device ${device}`);
-    }
+    if (failed === found && pass > 0) return { moved, bytes, left: failed };
   }
-  const references = await countReferences(context.store, device);
-  await cluster.propose({ kind: "device.event", id: device, event: { kind: "complete", references } }, nodeActor);
-  return { device, moved, bytes };
+  const counts = await references();
+  for (const [i, id] of [...devices].entries())
+    await cluster.propose({ kind: "device.event", id, event: { kind: "complete", references: counts[i] ?? 0 } }, nodeActor);
+  return { moved, bytes, left: 0 };
 }

@@ -1,7 +1,10 @@
 import { type DataChannel, openDataChannel, openRemoteDevices, type RemoteDevices } from "@seneschal/adapters/grpc-storage";
-import type { ClusterNode, EventQuery, StorageEvent } from "@seneschal/core/storage";
+import { type ClusterNode, type EventQuery, type StorageEvent, storageError } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
 import type { BlobDevice, Clock } from "@seneschal/kernel/ports";
+import type { Actor } from "../context.ts";
 import { within } from "../within.ts";
+import { type NewDevice, newDeviceRequest } from "./new-device.ts";
 import { eventsReply, eventsRequest, type NodeReport, readReport } from "./node-report.ts";
 
 /** A node as last heard of. */
@@ -21,6 +24,8 @@ export interface Peers {
   view(node: string): PeerView | undefined;
   /** The events that another node has; none when it does not answer. */
   events(node: ClusterNode, query: EventQuery): Promise<readonly StorageEvent[]>;
+  /** Has another node open a directory as a device. Throws its refusal, `ShardUnavailable` when it does not answer. */
+  addDevice(node: ClusterNode, device: NewDevice, actor: Actor): Promise<void>;
   /** A device that another node serves. */
   device(node: ClusterNode, id: string): BlobDevice;
   close(): void;
@@ -98,6 +103,19 @@ export function openPeers(options: PeersOptions): Peers {
         return eventsReply.read(await within(2 * timeoutMs, node.id, answer));
       } catch {
         return [];
+      }
+    },
+    async addDevice(node, device, actor) {
+      try {
+        await channelTo(node.peerAddress).ask("AddDevice", newDeviceRequest.write(device, actor));
+      } catch (error) {
+        if (!isCoded(error, "Unavailable", "AuthenticationFailed")) throw error;
+        throw storageError(
+          "ShardUnavailable",
+          `node ${node.id} does not answer: whether it has the device is not known`,
+          {},
+          error,
+        );
       }
     },
     device: (node, id) => devicesAt(node.dataAddress).device(id),

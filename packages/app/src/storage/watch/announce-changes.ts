@@ -17,6 +17,21 @@ export function announceChange(
           { device: command.id, reason, by },
         );
       break;
+    case "device.add":
+      context.emit("info", "device", `device ${command.device.id} added to pool ${command.device.pool}`, {
+        ...{ device: command.device.id, node: command.device.node, by },
+      });
+      break;
+    case "device.delete":
+      context.emit("info", "device", `device ${command.id} forgotten`, { device: command.id, by });
+      break;
+    case "pool.create":
+    case "pool.delete":
+      context.emit("info", "device", `pool ${command.id} ${command.kind === "pool.create" ? "made" : "gone"}`, {
+        pool: command.id,
+        by,
+      });
+      break;
     case "maintenance.set":
       context.emit("warning", "admin", `maintenance ${command.enabled ? "on" : "off"}: ${command.shard ?? "cluster"}`, { by });
       break;

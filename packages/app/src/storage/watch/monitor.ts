@@ -1,17 +1,22 @@
 import {
   type Alert,
   activeAlerts,
+  type CapacityForecast,
   type ClusterHealth,
   clusterHealth,
   createEdges,
   createHistory,
   type Device,
+  effectiveThresholds,
+  forecastCapacity,
   type HealthFacts,
   type History,
   type NodeStatus,
   nextScrubAt,
+  type PoolFill,
   type PoolState,
   poolState,
+  type Sample,
   type Shard,
   type SmartReading,
   type SmartVerdict,
@@ -85,6 +90,8 @@ export interface Monitor {
     readonly state: PoolState;
     readonly usedBytes: number;
     readonly capacityBytes: number;
+    /** As of the last round; absent until enough was seen. */
+    readonly forecast?: CapacityForecast;
   }[];
   nodeStatus(id: string): NodeStatus;
   peer(id: string): PeerView | undefined;
@@ -102,6 +109,9 @@ const lostAfter = 2;
 export function createMonitor(parts: MonitorParts): Monitor {
   const { context, cluster, devices, background, metrics } = { ...parts, metrics: parts.context.metrics };
   const history = createHistory<ClusterSample>();
+  /** What each pool held, for the forecasts. */
+  const filling = createHistory<Sample & { readonly pools: Readonly<Record<string, PoolFill>> }>();
+  let forecasts: Readonly<Record<string, CapacityForecast | undefined>> = {};
   const edges = createEdges<string>();
   const readings = new Map<string, SmartReading>();
   const verdicts = new Map<string, SmartVerdict>();
@@ -126,8 +136,29 @@ export function createMonitor(parts: MonitorParts): Monitor {
         state: poolState(fill.usedBytes, fill.capacityBytes, fill.thresholds),
         usedBytes: fill.usedBytes,
         capacityBytes: fill.capacityBytes,
+        ...(forecasts[id] === undefined ? {} : { forecast: forecasts[id] }),
       };
     });
+
+  /** Notes what the pools hold, and foretells from what they held since this process began, a day at most, when they are full. */
+  const foretell = (): void => {
+    const now = context.clock.now();
+    const fills = Object.keys(cluster.state.pools).map((id) => [id, poolFill(cluster.state, devices, id)] as const);
+    filling.add({ timestamp_ms: now, pools: Object.fromEntries(fills) });
+    const seen = filling.query(24, now);
+    forecasts = Object.fromEntries(
+      fills.map(([id, { class: deviceClass }]) => {
+        const points = seen.flatMap(({ timestamp_ms: at, pools: { [id]: fill } }) =>
+          fill === undefined ? [] : [{ at, ...fill }],
+        );
+        const overrides = cluster.state.pools[id]?.thresholds ?? {};
+        return [id, forecastCapacity(points, effectiveThresholds(deviceClass, overrides).full)];
+      }),
+    );
+    metrics.poolTimeToFull.reset();
+    for (const [pool, forecast] of Object.entries(forecasts))
+      if (typeof forecast?.fullAt === "number") metrics.poolTimeToFull.set({ pool }, Math.max(0, (forecast.fullAt - now) / 1000));
+  };
 
   const view: Monitor["view"] = () => ({
     unreachable_nodes: Object.values(cluster.state.nodes)
@@ -178,6 +209,9 @@ export function createMonitor(parts: MonitorParts): Monitor {
         id: p.id,
         state: p.state,
         usedPercent: p.capacityBytes === 0 ? 100 : Math.round((100 * p.usedBytes) / p.capacityBytes),
+        ...(typeof p.forecast?.fullAt === "number" && {
+          hoursToFull: Math.max(0, (p.forecast.fullAt - context.clock.now()) / 3_600_000),
+        }),
       })),
       shardsWithoutQuorum: cluster.state.shards
         .filter((s) => !cluster.status().available || !hasQuorum(s, parts.peers.reachable))
@@ -401,6 +435,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
         await background.step("shards", watchShards);
       }
       await background.step("sample", async () => {
+        foretell();
         publish();
         const all = pools();
         const nodes = facts().nodes;

@@ -82,16 +82,63 @@ export function nodeShare(
   fragments: number,
   answers: (node: string) => boolean = () => true,
 ): number {
-  const nodes = [...nodesOf(state, pool)].filter((n) => ["Active", "Degraded"].includes(state.nodes[n]?.state ?? "Active"));
+  const staying = [...nodesOf(state, pool, (device) => device.state !== "Evacuating")];
+  const nodes = staying.filter((n) => ["Active", "Degraded"].includes(state.nodes[n]?.state ?? "Active"));
   const counted = Math.max(nodes.filter(answers).length, Math.floor(nodes.length / 2) + 1);
   return Math.ceil(fragments / Math.max(1, Math.min(counted, nodes.length)));
 }
 
+/** What a caller measured of devices. */
+export interface DevicesSeen {
+  /** The device can be written to now. */
+  readonly reached: (device: Device) => boolean;
+  readonly usedBytes: (device: Device) => number;
+}
+
+/**
+ * Whether what lies on the devices of a pool that leave could lie as safely on those that stay: on as many Healthy devices as a chunk
+ * has fragments, each with room for its share, and so that the loss of a node is covered where it is now. `refusal` says why not.
+ */
+export function judgeLeave(
+  state: Pick<ClusterState, "devices" | "nodes" | "pools">,
+  pool: Pool,
+  leaves: (device: Device) => boolean,
+  { reached, usedBytes }: DevicesSeen,
+): { readonly needed: number; readonly targets: number; readonly refusal?: string } {
+  const own = Object.values(state.devices).filter((d) => d.pool === pool.id && d.state !== "Failed" && d.state !== "Removed");
+  const bytes = own.filter(leaves).reduce((sum, d) => sum + usedBytes(d), 0);
+  const staying = own.filter((d) => !leaves(d) && (d.state === "Healthy" || d.state === "Degraded") && reached(d));
+  const share = Math.ceil(bytes / Math.max(1, staying.filter((d) => d.state === "Healthy").length));
+  const able = staying.filter((d) => usedBytes(d) + share <= d.capacityBytes);
+  const { data, parity } = stripeOf(durabilityOf(state, pool).durability);
+  const needed = data + parity;
+  const targets = able.filter((d) => d.state === "Healthy").length;
+  const no = (refusal: string) => ({ needed, targets, refusal });
+  if (targets < needed) return no(`needs ${needed} other Healthy devices with room in pool ${pool.id}, found ${targets}`);
+  const gone = Object.fromEntries(own.filter(leaves).map((d) => [d.id, { ...d, state: "Evacuating" as const }]));
+  const most = nodeShare({ nodes: state.nodes, devices: { ...state.devices, ...gone } }, pool, needed);
+  const perNode = new Map<string, number>();
+  for (const { node } of able) perNode.set(node, Math.min(most, (perNode.get(node) ?? 0) + 1));
+  const places = [...perNode.values()].reduce((sum, n) => sum + n, 0);
+  if (places < needed)
+    return no(`leaves ${places} places for the ${needed} fragments of a chunk of pool ${pool.id}, ${most} a node`);
+  if (most > parity && nodeShare(state, pool, needed) <= parity)
+    return no(
+      `would put ${most} of ${needed} fragments of a chunk of pool ${pool.id} on one node, whose loss would no longer be covered`,
+    );
+  return { needed, targets };
+}
+
 /** Nodes with devices in the pool that are not given up. */
-function nodesOf(state: Pick<ClusterState, "devices">, pool: Pick<Pool, "id">): ReadonlySet<string> {
+function nodesOf(
+  state: Pick<ClusterState, "devices">,
+  pool: Pick<Pool, "id">,
+  counts: (device: Device) => boolean = () => true,
+): ReadonlySet<string> {
   const nodes = new Set<string>();
   for (const device of Object.values(state.devices))
-    if (device.pool === pool.id && device.state !== "Failed" && device.state !== "Removed") nodes.add(device.node);
+    if (device.pool === pool.id && device.state !== "Failed" && device.state !== "Removed" && counts(device))
+      nodes.add(device.node);
   return nodes;
 }
 

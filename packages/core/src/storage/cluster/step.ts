@@ -16,6 +16,8 @@ export type ClusterCommand =
   | { readonly kind: "node.state"; readonly id: string; readonly state: NodeState }
   | { readonly kind: "pool.create"; readonly id: string; readonly class: DeviceClass; readonly durability?: Durability }
   | { readonly kind: "pool.thresholds"; readonly id: string; readonly thresholds: ThresholdOverrides }
+  /** `holdsData`: measured by the caller. */
+  | { readonly kind: "pool.delete"; readonly id: string; readonly holdsData: boolean }
   /** `holdsData`: measured by the caller; the durability of existing chunks never changes. */
   | { readonly kind: "pool.durability"; readonly id: string; readonly durability: Durability; readonly holdsData: boolean }
   | {
@@ -26,6 +28,7 @@ export type ClusterCommand =
         readonly pool: string;
         readonly class: DeviceClass;
         readonly capacityBytes: number;
+        readonly directory?: string;
       };
     }
   | { readonly kind: "device.event"; readonly id: string; readonly event: DeviceEvent }
@@ -121,6 +124,18 @@ export function stepCluster(state: ClusterState, command: ClusterCommand, now: n
       const [problem] = thresholdProblems(pool.class, thresholds);
       if (problem !== undefined) return refusal("InvalidSetting", problem.message, { field: problem.field });
       return done({ ...state, pools: { ...state.pools, [pool.id]: { ...pool, thresholds } } });
+    }
+    case "pool.delete": {
+      const pool = state.pools[command.id];
+      if (pool === undefined) return missing("pool", command.id);
+      const used = Object.values(state.devices).find((d) => d.pool === pool.id);
+      if (used !== undefined)
+        return refusal("PoolNotEmpty", `pool ${pool.id} has device ${used.id}: evacuate and remove it first`, {
+          device: used.id,
+        });
+      if (command.holdsData) return refusal("PoolNotEmpty", `pool ${pool.id} holds data`, { pool_id: pool.id });
+      const { [pool.id]: _gone, ...pools } = state.pools;
+      return done({ ...state, pools });
     }
     case "pool.durability": {
       const pool = state.pools[command.id];

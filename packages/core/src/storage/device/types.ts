@@ -24,6 +24,8 @@ export interface Device {
   readonly pool: string;
   readonly class: DeviceClass;
   readonly capacityBytes: number;
+  /** The directory that its node opened for it while it ran; absent: the node's own settings say where it is. */
+  readonly directory?: string;
   readonly state: DeviceState;
   /** Failed only: whether the evacuation moved everything away. */
   readonly evacuated: boolean;

@@ -8,7 +8,13 @@ export type NodeStatus = "healthy" | "degraded" | "unreachable" | "draining";
 export interface HealthFacts {
   readonly nodes: readonly { readonly id: string; readonly status: NodeStatus }[];
   readonly devices: readonly { readonly id: string; readonly state: DeviceState; readonly flags: readonly string[] }[];
-  readonly pools: readonly { readonly id: string; readonly state: PoolState; readonly usedPercent: number }[];
+  readonly pools: readonly {
+    readonly id: string;
+    readonly state: PoolState;
+    readonly usedPercent: number;
+    /** Hours until the pool is full at its present rate, where that can be said. */
+    readonly hoursToFull?: number;
+  }[];
   readonly shardsWithoutQuorum: readonly string[];
   readonly keyManagerReachable: boolean;
   readonly unreachableTenantKms: number;
@@ -58,6 +64,10 @@ export interface Alert {
   readonly message: string;
 }
 
+/** How far ahead of a full pool an alert begins: enough to buy devices, and too late for that. */
+const fillWarningHours = 7 * 24;
+const fillCriticalHours = 24;
+
 /** Everything that wants a person's eye, most severe first. Derived from state, so it ends when the state does. */
 export function activeAlerts(facts: HealthFacts): readonly Alert[] {
   const alerts: Alert[] = [];
@@ -97,6 +107,13 @@ export function activeAlerts(facts: HealthFacts): readonly Alert[] {
         pool.state === "warning" ? "warning" : "critical",
         pool.id,
         `pool ${pool.state.replace("_", " ")} at ${pool.usedPercent}%`,
+      );
+  for (const { id, state, hoursToFull } of facts.pools)
+    if (state !== "full" && hoursToFull !== undefined && hoursToFull <= fillWarningHours)
+      add(
+        hoursToFull <= fillCriticalHours ? "critical" : "warning",
+        id,
+        `pool full in ${hoursToFull < 48 ? `${Math.floor(hoursToFull)} h` : `${Math.floor(hoursToFull / 24)} days`} at its present rate`,
       );
   if (facts.unreachableTenantKms > 0)
     add("warning", "tenant kms", `${counted(facts.unreachableTenantKms, "tenant key service")} unreachable`);

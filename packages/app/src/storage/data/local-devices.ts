@@ -1,0 +1,108 @@
+import { type Device, storageError } from "@seneschal/core/storage";
+import { CodedError, isCoded } from "@seneschal/kernel";
+import type { BlobDevice } from "@seneschal/kernel/ports";
+import type { ClusterChange, ClusterControl } from "../cluster/cluster-control.ts";
+import type { Actor, StorageContext } from "../context.ts";
+import type { NewDevice } from "../peers/new-device.ts";
+import type { DeviceSet } from "./device-set.ts";
+import { createKeyedLock } from "./keyed-lock.ts";
+
+/** Opens a directory as a device, where the settings allow it; `known`: it was opened before, and must still be there. */
+export type OpenDevice = (device: {
+  readonly id: string;
+  readonly directory: string;
+  readonly capacityBytes: number;
+  readonly known: boolean;
+  /** Directories that other devices of this node were given while it ran. */
+  readonly taken: readonly string[];
+}) => Promise<BlobDevice>;
+
+/** The devices that a node was given while it ran: the cluster's state says which, and where they are. */
+export interface LocalDevices {
+  /** Opens the directory, then tells the cluster; when that fails for certain, nothing has changed. */
+  add(device: NewDevice, actor: Actor): Promise<void>;
+  /** Opens what the cluster says that this node has, at its start. Throws `config_invalid` for a directory that is not allowed any more. */
+  reopen(): Promise<void>;
+  /** Opens and closes what the cluster's changes say. */
+  follow(change: ClusterChange): Promise<void>;
+}
+
+export function createLocalDevices(
+  context: StorageContext,
+  cluster: ClusterControl,
+  devices: DeviceSet,
+  open: OpenDevice | undefined,
+): LocalDevices {
+  const { nodeId } = context;
+  /** Two openings of one directory would write it over each other. */
+  const locked = createKeyedLock();
+  const own = (): readonly Device[] => Object.values(cluster.state.devices).filter((d) => d.node === nodeId);
+  const opened = async (device: Omit<NewDevice, "pool">, known: boolean): Promise<BlobDevice> => {
+    if (open === undefined) throw new CodedError("directory_not_allowed", "this node opens no devices while it runs");
+    const taken = own().flatMap((d) => (d.id === device.id || d.directory === undefined ? [] : [d.directory]));
+    return open({ ...device, known, taken });
+  };
+  /** A device that does not open is silent: the rounds say so, and give it up. */
+  const openKnown = async (device: Device, directory: string): Promise<void> => {
+    try {
+      await devices.add(await opened({ id: device.id, directory, capacityBytes: device.capacityBytes }, true));
+    } catch (error) {
+      if (isCoded(error, "directory_not_allowed")) throw error;
+      context.emit("critical", "device", `device ${device.id} does not open`, { device: device.id, error: String(error) });
+    }
+  };
+  const close = async (id: string): Promise<void> => {
+    const device = devices.get(id);
+    devices.remove(id);
+    await device?.close();
+  };
+
+  return {
+    add: (device, actor) =>
+      locked("add", async () => {
+        const { id, pool, directory, capacityBytes } = device;
+        const { pools, nodes, devices: known } = cluster.state;
+        if (known[id] !== undefined) throw storageError("AlreadyExists", `device ${id} exists`, { field: "device_id" });
+        const found = pools[pool];
+        if (found === undefined) throw storageError("NotFound", `no such pool: ${pool}`, { field: "pool_id" });
+        if (nodes[nodeId]?.state !== "Active")
+          throw storageError("InvalidSetting", `node ${nodeId} is ${nodes[nodeId]?.state}: it takes no devices`, {
+            field: "node_id",
+          });
+        await devices.add(await opened({ id, directory, capacityBytes }, false));
+        const command = {
+          kind: "device.add",
+          device: { id, node: nodeId, pool, class: found.class, capacityBytes, directory },
+        } as const;
+        await cluster.propose(command, actor).catch(async (error: unknown) => {
+          // What may be committed is opened again by its change, should that come.
+          await close(id);
+          throw error;
+        });
+      }),
+    reopen: () =>
+      locked("add", async () => {
+        for (const device of own()) {
+          const { id, directory, state } = device;
+          if (directory === undefined || state === "Removed" || devices.get(id) !== undefined) continue;
+          await openKnown(device, directory).catch((error: unknown) => {
+            throw new CodedError(
+              "config_invalid",
+              `storage.device_roots: ${(error as Error).message}`,
+              { field: "device_roots" },
+              error,
+            );
+          });
+        }
+      }),
+    follow: ({ command }) =>
+      locked("add", async () => {
+        const id = command.kind === "device.add" ? command.device.id : command.kind === "device.delete" ? command.id : "";
+        const device = cluster.state.devices[id];
+        if (device === undefined) {
+          if (devices.isLocal(id)) await close(id);
+        } else if (device.node === nodeId && device.directory !== undefined && devices.get(id) === undefined)
+          await openKnown(device, device.directory);
+      }),
+  };
+}
