@@ -48,6 +48,8 @@ const narrowed: Readonly<Record<string, readonly string[]>> = {
 const withoutDocuments: Readonly<Record<string, readonly string[]>> = {
   "0.1": [
     "audit_gaps",
+    "audit_tiles",
+    "audit_trees",
     "bootstrap",
     "custodians",
     "custody_ceremonies",

@@ -14,7 +14,10 @@ export type AdminRole = (typeof adminRoles)[number];
 export const auditResults = ["success", "error", "denied"] as const;
 export type AuditResult = (typeof auditResults)[number];
 
-/** Why an audit log is not whole. `unsigned`: nothing signed vouches for its events, as signing stopped before them. */
+/**
+ * Why an audit log is not whole. `unsigned`: nothing signed vouches for its events, as signing stopped before them. `hash_differs`: its events are whole, but the
+ * hashes of its tree that are kept for proofs are not theirs.
+ */
 export const auditFlaws = [
   "key_missing",
   "key_replaced",
@@ -22,6 +25,7 @@ export const auditFlaws = [
   "checkpoint_invalid",
   "event_missing",
   "root_differs",
+  "hash_differs",
   "unsigned",
 ] as const;
 export type AuditFlaw = (typeof auditFlaws)[number];

@@ -30,15 +30,16 @@ export class MerkleTree {
     return this.#edge.size;
   }
 
-  append(data: Uint8Array): number {
-    return this.appendHash(leafHash(data, this.#hash));
+  append(data: Uint8Array, onNode?: Parameters<CompactRange["appendHash"]>[1]): number {
+    return this.appendHash(leafHash(data, this.#hash), onNode);
   }
 
-  appendHash(leaf: Uint8Array): number {
+  appendHash(leaf: Uint8Array, onNode?: Parameters<CompactRange["appendHash"]>[1]): number {
     return this.#edge.appendHash(leaf, (level, index, hash) => {
       const nodes = this.#levels[level] ?? [];
       nodes[index] = hash;
       this.#levels[level] = nodes;
+      onNode?.(level, index, hash);
     });
   }
 

@@ -8,6 +8,7 @@ export { logKeys } from "./audit/log-key.ts";
 export { markRecorded, recordRefusal } from "./audit/record-refusal.ts";
 export { recordsInOrder, wholeLog } from "./audit/records.ts";
 export { type AuditFinding, AuditTampered, checkpointOrigin, checkpoints, type StoredCheckpoint } from "./audit/sealer.ts";
+export { auditTiles, auditTrees } from "./audit/tiles.ts";
 export { verifyRecords } from "./audit/verify.ts";
 export { base64, bytes, utf8 } from "./bytes.ts";
 export { type Call, type GatewayUnit, systemCall } from "./call.ts";

@@ -1,6 +1,7 @@
 import { acceptances } from "./audit/gaps.ts";
 import { logKeys } from "./audit/log-key.ts";
 import { checkpoints } from "./audit/sealer.ts";
+import { auditTiles, auditTrees } from "./audit/tiles.ts";
 import { instances } from "./instance/collections.ts";
 import { organizations } from "./organizations/collections.ts";
 import { organizationKeyRecords } from "./organizations/keys.ts";
@@ -12,6 +13,8 @@ import type { AnyCollection } from "./store/collection.ts";
 
 export const groundCollections: readonly AnyCollection[] = [
   acceptances,
+  auditTiles,
+  auditTrees,
   authorities,
   certificates,
   checkpoints,

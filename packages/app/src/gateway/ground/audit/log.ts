@@ -1,5 +1,14 @@
 import type { Logger } from "@seneschal/adapters/logging";
-import { type LeafRange, type NoteKey, noteVerifierKey, type Sha256, signNote } from "@seneschal/crypto/merkle";
+import {
+  claimRanges,
+  type LogClaim,
+  type LogProof,
+  type NoteKey,
+  noteVerifierKey,
+  proveClaim,
+  type Sha256,
+  signNote,
+} from "@seneschal/crypto/merkle";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import type { CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/kernel/ports";
 import type { Background, Due } from "../../../platform/background.ts";
@@ -8,12 +17,12 @@ import { reader } from "../store/reader.ts";
 import { transact, type Unit } from "../store/unit-of-work.ts";
 import { type AuditGap, acceptances, acceptanceText, acceptedBy, acceptedGaps, covers } from "./gaps.ts";
 import { type LogKey, openLogKey } from "./log-key.ts";
-import { RangeRoots } from "./range-roots.ts";
 import { recordsInOrder, wholeLog } from "./records.ts";
 import {
   type AuditFinding,
   AuditTampered,
   checkpoints,
+  type LogTree,
   openTree,
   readable,
   SEAL_BATCH,
@@ -21,6 +30,7 @@ import {
   sealBatch,
   signedState,
 } from "./sealer.ts";
+import { cutTiles, extendTiles, readTree, tileComparison, tiledSize, UNTILED } from "./tiles.ts";
 import { verifyRecords } from "./verify.ts";
 
 /** A checkpoint as it is handed out: the root of its note, and the key that signed it, base64. */
@@ -31,10 +41,15 @@ interface SignedCheckpoint extends StoredCheckpoint {
   readonly verifier_key: string;
 }
 
-/** Roots over ranges of a log's leaves, and the checkpoint that they were found under. */
-interface ProvenRoots {
+/** What was proven of a log, and the checkpoint under which it holds. */
+interface Proven extends LogProof {
   readonly checkpoint: SignedCheckpoint;
-  readonly roots: readonly Uint8Array[];
+}
+
+/** The newest checkpoint of a stream, when the key has signed it. */
+interface SignedStream extends LogTree {
+  readonly key: NoteKey;
+  readonly checkpoint: StoredCheckpoint;
 }
 
 /** The tamper evidence over the store's audit log. */
@@ -58,10 +73,11 @@ export interface AuditLog {
   open(): Promise<void>;
   checkpoint(stream: string): Promise<SignedCheckpoint | undefined>;
   /**
-   * The roots over ranges of leaves that are asked for when the newest checkpoint's size is known: what `rangesOf` throws is thrown. Reads the whole log, and
-   * says what is wrong with it rather than prove a part of it; `undefined` for a log without a checkpoint.
+   * Proves what is claimed when the newest checkpoint's size is known (what `claimOf` throws is thrown), from stored hashes of the tree: O(log n) reads. The
+   * proof was verified under the signed root. Where it does not hold the whole log is read, and what is wrong with it said; `undefined` for a log without a
+   * checkpoint.
    */
-  roots(stream: string, rangesOf: (size: number) => readonly LeafRange[]): Promise<ProvenRoots | AuditFinding | undefined>;
+  prove(stream: string, claimOf: (size: number) => LogClaim): Promise<Proven | AuditFinding | undefined>;
   /** Seals after commits, at most every `intervalMs`, until stopped. */
   start(background: Background, intervalMs?: number): void;
   stop(): Promise<void>;
@@ -80,6 +96,9 @@ interface Needs {
 /** After a seal that failed. */
 const RETRY_MS = 10_000;
 
+/** After a seal: tiles are in no hurry. */
+const TILE_MS = 1000;
+
 function signedBy(key: NoteKey, stored: StoredCheckpoint): SignedCheckpoint {
   const [, , root = ""] = stored.note.split("\n");
   return { ...stored, root, public_key: base64(key.publicKey), verifier_key: noteVerifierKey(key) };
@@ -94,6 +113,10 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
   let sealing: Promise<void> = Promise.resolve();
   let unsubscribe = (): void => undefined;
   let due: Due | undefined;
+  let tiling: Due | undefined;
+  /** What is known of how far tiles go, and the streams that have more events behind them than a batch. */
+  const tiled = new Map<string, number>();
+  const untiled = new Set<string>();
 
   const openKey = async (unit: Unit): Promise<LogKey> => {
     const logIsEmpty = (await store.auditRead(0, 1)).length === 0;
@@ -115,6 +138,8 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       });
       // Not before the commit: a key that was made in an attempt which lost is nobody's.
       publicKey = note;
+      for (const [stream, size] of sealed.sizes) if (size - (tiled.get(stream) ?? 0) > SEAL_BATCH) untiled.add(stream);
+      if (untiled.size > 0) tiling?.due(TILE_MS);
       for (const finding of sealed.broken) found(finding);
       // A batch that is not full reached the end: what came meanwhile waits, or a busy log would be signed without a pause.
       if (sealed.taken < SEAL_BATCH) break;
@@ -150,12 +175,15 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     }
   };
 
-  /** `watch` is told the checkpoint that records are then held against, and may look at the tree that grows. */
-  const judge = async (
+  /**
+   * A stream as far as the key has signed it, or what is wrong with that; `undefined` for one that is empty. What this process signed itself needs no proof of
+   * its signature where `ours` says so.
+   */
+  const signedStream = async (
     stream: string,
     unsealed: AuditFinding | undefined,
-    watch?: (checkpoint: SignedCheckpoint) => RangeRoots,
-  ): Promise<AuditFinding | undefined> => {
+    ours?: ReadonlyMap<string, string>,
+  ): Promise<SignedStream | AuditFinding | undefined> => {
     const key = publicKey;
     if (key === undefined) return unsealed ?? { flaw: "key_missing", stream, sequence: null };
     const checkpoint = await readable(() => read.get(checkpoints, stream));
@@ -170,18 +198,64 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
         sequence: null,
       };
     }
-    const tree = openTree(checkpoint, stream, { instance, key, sha256 });
+    const tree = openTree(checkpoint, stream, { instance, key, sha256, ...(ours && { own: ours }) });
     if ("flaw" in tree) return tree;
     const [gap] = tree.gaps;
     const unaccepted = gap && (await unacceptedGap(key));
     if (gap !== undefined && unaccepted !== undefined)
       return { flaw: "event_missing", stream, sequence: (stream === wholeLog ? unaccepted : gap).first };
-    const onNode = watch?.(signedBy(key, checkpoint)).onNode;
-    const records = recordsInOrder(store, stream);
-    return (
-      (await verifyRecords(records, checkpoint, { instance, key, sha256, stream, ...(onNode && { onNode }) })) ??
-      (unsealed?.stream === stream ? unsealed : undefined)
-    );
+    return { ...tree, key, checkpoint };
+  };
+
+  /** Reads the whole log, and holds the hashes that are kept of its tree against it. */
+  const judge = async (stream: string, unsealed: AuditFinding | undefined): Promise<AuditFinding | undefined> => {
+    const tiled = await tiledSize(store, stream, Number.MAX_SAFE_INTEGER);
+    const signed = await signedStream(stream, unsealed);
+    if (signed === undefined || "flaw" in signed) return signed;
+    const { key, checkpoint } = signed;
+    const tiles = tileComparison(store, stream, Math.min(tiled, checkpoint.size));
+    const records = async function* () {
+      for await (const page of recordsInOrder(store, stream)) {
+        yield page;
+        await tiles.compare();
+      }
+    };
+    const finding = await verifyRecords(records(), checkpoint, { instance, key, sha256, stream, onNode: tiles.onNode });
+    if (finding !== undefined) return finding;
+    await tiles.compare(true);
+    const wrong = tiles.wrong();
+    if (wrong === undefined) return unsealed?.stream === stream ? unsealed : undefined;
+    await transact(store, commitId, (unit) => cutTiles(unit, stream, wrong));
+    return { flaw: "hash_differs", stream, sequence: wrong + 1 };
+  };
+
+  /** Makes tiles of what is signed. */
+  const tile = async (stream: string): Promise<void> => {
+    for (let state: Awaited<ReturnType<typeof extendTiles>> = "more"; state !== "done"; ) {
+      const signed = await signedStream(stream, undefined, own);
+      if (signed === undefined || "flaw" in signed) return;
+      const { range, gaps } = signed;
+      state = await transact(store, commitId, (unit) => extendTiles(store, unit, { stream, size: range.size, gaps, sha256 }));
+      if (state === "damaged") found({ flaw: "hash_differs", stream, sequence: null });
+    }
+  };
+
+  /** A proof by what is kept of the tree, as far as it holds under what is signed. */
+  const proof = async (
+    stream: string,
+    unsealed: AuditFinding | undefined,
+    claimOf: (size: number) => LogClaim,
+  ): Promise<Proven | AuditFinding | "unproven" | undefined> => {
+    if (unsealed?.stream === stream) return unsealed;
+    const signed = await signedStream(stream, unsealed, own);
+    if (signed === undefined || "flaw" in signed) return signed;
+    const { checkpoint, range, gaps, key } = signed;
+    const { size } = range;
+    const claim = claimOf(size);
+    if (size - (await tiledSize(store, stream, size)) > UNTILED) await tile(stream);
+    const tree = await readTree(store, claimRanges(claim, size), { stream, size, gaps, sha256 });
+    const proven = proveClaim(claim, { size, root: range.root() }, (leaves) => tree.root(leaves), sha256);
+    return proven === undefined ? "unproven" : { ...proven, checkpoint: signedBy(key, checkpoint) };
   };
 
   /** A gap of the whole log that nobody's signed word accepts any more. */
@@ -223,8 +297,8 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     return note;
   };
 
-  const verify = async (stream: string, watch?: Parameters<typeof judge>[2]): Promise<AuditFinding | undefined> => {
-    const finding = await judge(stream, await trySeal(), watch);
+  const verify = async (stream: string): Promise<AuditFinding | undefined> => {
+    const finding = await judge(stream, await trySeal());
     if (finding === undefined) damage.delete(stream);
     else found(finding);
     return finding;
@@ -232,7 +306,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
 
   return {
     seal,
-    verify: (stream) => verify(stream),
+    verify,
     verifyAll: () => verify(wholeLog),
     gaps: signedGaps,
     acceptGap,
@@ -246,14 +320,13 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       if (stored === undefined || stored === "damaged" || publicKey === undefined) return undefined;
       return signedBy(publicKey, stored);
     },
-    async roots(stream, rangesOf) {
-      let under: { readonly checkpoint: SignedCheckpoint; readonly collected: RangeRoots } | undefined;
-      const finding = await verify(stream, (checkpoint) => {
-        const collected = new RangeRoots(rangesOf(checkpoint.size));
-        under = { checkpoint, collected };
-        return collected;
-      });
-      return finding ?? (under && { checkpoint: under.checkpoint, roots: under.collected.roots(sha256) });
+    async prove(stream, claimOf) {
+      const known = damage.has(stream) ? "unproven" : await proof(stream, await trySeal(), claimOf);
+      if (known !== "unproven") return known;
+      const finding = await verify(stream);
+      if (finding !== undefined && finding.flaw !== "hash_differs") return finding;
+      const proven = await proof(stream, undefined, claimOf);
+      return proven === "unproven" ? { flaw: "root_differs", stream, sequence: null } : proven;
     },
     start(background, intervalMs = 250) {
       const sealing = background.soon("audit seal", RETRY_MS, async () => {
@@ -261,12 +334,20 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
         if (finding !== undefined) throw new AuditTampered(finding);
       });
       due = sealing;
+      tiling = background.soon("audit tiles", RETRY_MS, async () => {
+        for (const stream of untiled) {
+          await tile(stream);
+          untiled.delete(stream);
+          tiled.set(stream, await tiledSize(store, stream, Number.MAX_SAFE_INTEGER));
+        }
+      });
       unsubscribe = store.subscribe(() => sealing.due(intervalMs));
       sealing.due(intervalMs);
     },
     async stop() {
       unsubscribe();
       await due?.stop();
+      await tiling?.stop();
       await trySeal().catch((error: unknown) => log.error({ error }, "the audit log could not be sealed"));
     },
   };

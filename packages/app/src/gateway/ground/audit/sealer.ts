@@ -58,7 +58,7 @@ export function checkpointOrigin(instance: string, stream: string): string {
 }
 
 /** A log as far as it is signed. */
-interface LogTree {
+export interface LogTree {
   readonly range: CompactRange;
   /** In order. */
   readonly gaps: readonly SignedGap[];
@@ -73,6 +73,8 @@ const SLICE = 64;
 /** What a batch came to. */
 export interface Sealed {
   readonly taken: number;
+  /** How far each stream is signed now, without the whole log. */
+  readonly sizes: readonly (readonly [stream: string, size: number])[];
   /** Streams that do not go on where their checkpoints end: they are signed no further, all others are. */
   readonly broken: readonly AuditFinding[];
 }
@@ -134,7 +136,8 @@ export async function sealBatch(
     more = entries.length === SLICE;
   }
   const broken: AuditFinding[] = [];
-  if (taken === 0) return { taken, broken };
+  const sizes: (readonly [string, number])[] = [];
+  if (taken === 0) return { taken, sizes, broken };
   for (const [stream, tree] of trees.set(wholeLog, { range: whole, gaps: wholeGaps })) {
     if ("flaw" in tree) {
       broken.push(tree);
@@ -146,9 +149,10 @@ export async function sealBatch(
     const note = await signNote(text, key.note, key.sign);
     own.set(stream, note);
     unit.put(checkpoints, stream, { stream, size: range.size, peaks: range.hashes.map(base64), note });
+    if (stream !== wholeLog) sizes.push([stream, range.size]);
   }
   if (!key.begun) await key.begin(unit);
-  return { taken, broken };
+  return { taken, sizes, broken };
 }
 
 /** What a read gives, or that what is stored there cannot be read. Other failures are thrown on: they say nothing of the log. */

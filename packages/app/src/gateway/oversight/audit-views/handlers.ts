@@ -1,7 +1,7 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
-import { consistencyRanges, inclusionRanges, type LeafRange } from "@seneschal/crypto/merkle";
+import type { LogClaim } from "@seneschal/crypto/merkle";
 import { type AuditRecord, auditLeaf, ownOrganization } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { download } from "./export.ts";
@@ -80,12 +80,12 @@ function requireSize(field: string, asked: number, [least, signed]: readonly [nu
   if (asked < least || asked > signed) throw invalidField(field, `expected a size from ${least} to ${signed}`);
 }
 
-/** Roots that only a whole log has. */
-async function rootsOf({ audit }: PartnerServices, org: string, rangesOf: (size: number) => readonly LeafRange[]) {
-  const proven = await audit.roots(org, rangesOf);
-  if (proven === undefined) throw notFound("checkpoint");
-  if (!("flaw" in proven)) return proven;
-  const { flaw, sequence } = proven;
+/** A proof, which only a whole log has. */
+async function proven({ audit }: PartnerServices, org: string, claimOf: (size: number) => LogClaim) {
+  const found = await audit.prove(org, claimOf);
+  if (found === undefined) throw notFound("checkpoint");
+  if (!("flaw" in found)) return found;
+  const { flaw, sequence } = found;
   throw refusal("STATE_CONFLICT", "the audit log is not whole: nothing is proven by it", { flaw, sequence });
 }
 
@@ -152,29 +152,31 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
   async auditProof(services, { principal, params, query }) {
     const record = await ownRecord(services, principal, params.id);
     const index = record.stream_seq - 1;
+    const leaf = auditLeaf(record, sha256(services));
     let size = 0;
-    const { checkpoint, roots } = await rootsOf(services, principal.org, (signed) => {
+    const { checkpoint, root, proof } = await proven(services, principal.org, (signed) => {
       size = query.size ?? signed;
       requireSize("size", size, [index + 1, signed]);
-      return [{ from: 0, to: size }, ...inclusionRanges(index, size)];
+      return { kind: "inclusion", index, size, leaf };
     });
-    const [root = "", ...proof] = roots.map(base64);
-    const data_hash = Buffer.from(auditLeaf(record, sha256(services))).toString("hex");
     const { note, public_key } = checkpoint;
-    return { org_id: principal.org, id: params.id, data_hash, index, size, root, proof, note, public_key };
+    return {
+      ...{ org_id: principal.org, id: params.id, data_hash: Buffer.from(leaf).toString("hex"), index, size },
+      ...{ root: base64(root), proof: proof.map(base64), note, public_key },
+    };
   },
 
   async auditConsistency(services, { principal, query: { first, second: asked } }) {
     let second = 0;
-    const { checkpoint, roots } = await rootsOf(services, principal.org, (signed) => {
+    const { checkpoint, root, secondRoot, proof } = await proven(services, principal.org, (signed) => {
       second = asked ?? signed;
       requireSize("second", second, [1, signed]);
       requireSize("first", first, [1, second]);
-      return [{ from: 0, to: first }, { from: 0, to: second }, ...consistencyRanges(first, second)];
+      return { kind: "consistency", first, second };
     });
-    const [first_root = "", second_root = "", ...proof] = roots.map(base64);
     const { note, public_key } = checkpoint;
-    return { org_id: principal.org, first, second, first_root, second_root, proof, note, public_key };
+    const [first_root, second_root] = [base64(root), base64(secondRoot)];
+    return { org_id: principal.org, first, second, first_root, second_root, proof: proof.map(base64), note, public_key };
   },
 
   async listActivity(services, { principal, query }) {

@@ -16,6 +16,8 @@ import {
 } from "../../custody/index.ts";
 import {
   acceptances,
+  auditTiles,
+  auditTrees,
   authorities,
   type Collection,
   certificates,
@@ -207,7 +209,9 @@ export const belongings: readonly Belonging[] = [
  */
 export const passing: readonly (readonly [collection: { readonly name: string }, reason: string])[] = [
   ...[authorities, bootstrapMarks, instances].map((own) => [own, "the instance's own"] as const),
-  ...[acceptances, checkpoints, logKeys].map((log) => [log, "of the audit log, which is never restored over"] as const),
+  ...[acceptances, auditTiles, auditTrees, checkpoints, logKeys].map(
+    (log) => [log, "of the audit log, which is never restored over"] as const,
+  ),
   [backups, "a record of backups; another instance reads it from their files"],
   ...[ceremonies, ceremonyShares, generationCeremonies, heldKeys, recoveries, recoveryShares].map(
     (open) => [open, "secrets that are erased within a day"] as const,

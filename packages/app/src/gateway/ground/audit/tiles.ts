@@ -1,0 +1,164 @@
+import { bytesEqual } from "@seneschal/crypto";
+import {
+  type LeafRange,
+  openTiles,
+  type Sha256,
+  type Tile,
+  TileCollector,
+  TiledTree,
+  type TileId,
+  tileLeaf,
+  tileWidth,
+} from "@seneschal/crypto/merkle";
+import type { DocumentStore } from "@seneschal/kernel/ports";
+import { base64, bytes } from "../bytes.ts";
+import { collection } from "../store/collection.ts";
+import type { Unit } from "../store/unit-of-work.ts";
+import { gapLeaf, type SignedGap } from "./gaps.ts";
+import { auditLeaf } from "./leaf.ts";
+import { recordsInOrder } from "./records.ts";
+import { readable } from "./sealer.ts";
+
+/** Up to 256 hashes of a stream's tree, one behind the other, base64 (C2SP tlog-tiles). */
+interface StoredTile {
+  readonly hashes: string;
+}
+
+export const auditTiles = collection<StoredTile>("audit_tiles");
+
+/** How far the tiles of a stream go. They are made of its events and believed by nobody: a log without any is as good, and proven more slowly. */
+interface StoredTree {
+  readonly size: number;
+}
+
+export const auditTrees = collection<StoredTree>("audit_trees");
+
+/** The most events behind the tiles that a proof reads before tiles are made of them, and that are made tiles of in one commit. */
+export const UNTILED = 2048;
+
+const idOf = (stream: string, { level, index }: Pick<TileId, "level" | "index">): string => `${level}/${index}/${stream}`;
+
+/** How many events of a stream have tiles, of so many that are signed: what is unreadable or nonsense is none. */
+export async function tiledSize(read: Pick<DocumentStore, "get">, stream: string, signed: number): Promise<number> {
+  const stored = await readable(() => read.get(auditTrees.name, stream));
+  const size = stored === undefined || stored === "damaged" ? 0 : (stored.doc as unknown as StoredTree).size;
+  return Number.isSafeInteger(size) && size > 0 ? Math.min(size, signed) : 0;
+}
+
+/** The hashes of tiles, as far as they are there and readable; of another length than was asked for, what there is. */
+async function hashesOf(store: DocumentStore, stream: string, tiles: readonly TileId[]): Promise<readonly Uint8Array[]> {
+  const stored = await Promise.all(tiles.map((tile) => readable(() => store.get(auditTiles.name, idOf(stream, tile)))));
+  return stored.map((found, i) => {
+    const hashes: unknown = found === undefined || found === "damaged" ? "" : (found.doc as unknown as StoredTile).hashes;
+    const data = typeof hashes === "string" ? bytes(hashes) : new Uint8Array();
+    // Several texts mean the same bytes; one of them is ours.
+    return base64(data) === hashes ? data.subarray(0, (tiles[i]?.width ?? 0) * 32) : new Uint8Array();
+  });
+}
+
+/** The leaf hashes of a stream from one index up to its size, with those of its gaps; fewer where a record is missing. */
+async function* leavesOf(
+  store: DocumentStore,
+  { stream, from, size: to, gaps, sha256 }: SignedStream & { readonly from: number },
+): AsyncGenerator<Uint8Array> {
+  let next = from + 1;
+  const inGap = (): boolean => gaps.some(({ first, last }) => first <= next && next <= last);
+  const passGaps = function* (): Generator<Uint8Array> {
+    for (; next <= to && inGap(); next++) yield gapLeaf(stream, next, sha256);
+  };
+  yield* passGaps();
+  if (next > to) return;
+  for await (const page of recordsInOrder(store, stream, next)) {
+    for (const record of page) {
+      if (record.stream_seq !== next) return;
+      yield auditLeaf(record, sha256);
+      next += 1;
+      yield* passGaps();
+      if (next > to) return;
+    }
+  }
+}
+
+/** A stream as far as it is signed. */
+interface SignedStream {
+  readonly stream: string;
+  readonly size: number;
+  readonly gaps: readonly SignedGap[];
+  readonly sha256: Sha256;
+}
+
+async function tilesOf(store: DocumentStore, stream: string, tiles: readonly TileId[]): Promise<ReadonlyMap<string, Uint8Array>> {
+  const hashes = await hashesOf(store, stream, tiles);
+  return new Map(tiles.map(({ level, index }, i) => [`${level}/${index}`, hashes[i] as Uint8Array]));
+}
+
+/** The tree of a stream as it is kept, for the roots over these ranges. */
+export async function readTree(store: DocumentStore, ranges: readonly LeafRange[], signed: SignedStream): Promise<TiledTree> {
+  const { stream, size, sha256 } = signed;
+  const tiled = await tiledSize(store, stream, size);
+  const tiles = await tilesOf(store, stream, TiledTree.tiles(ranges, tiled));
+  const tail: Uint8Array[] = [];
+  for await (const leaf of leavesOf(store, { ...signed, from: tiled })) tail.push(leaf);
+  return new TiledTree(tiled, tiles, tail, sha256);
+}
+
+/**
+ * Makes tiles of the events that are signed and have none yet, {@link UNTILED} at most, and tells whether there are `more` of them. Ends where a record is
+ * missing, and begins anew where a tile is (`damaged`). The events are not verified: nothing is proven by tiles but what holds under a signed root.
+ */
+export async function extendTiles(store: DocumentStore, unit: Unit, signed: SignedStream): Promise<"done" | "more" | "damaged"> {
+  const { stream, size, sha256 } = signed;
+  // Guards what is written: another process makes the same tiles.
+  await unit.get(auditTrees, stream).catch(() => undefined);
+  const from = await tiledSize(store, stream, size);
+  const to = Math.min(size, from + UNTILED);
+  if (from === to) return "done";
+  const tiles = await tilesOf(store, stream, [...TiledTree.tiles([{ from: 0, to: from }], from), ...openTiles(from)]);
+  const range = new TiledTree(from, tiles, [], sha256).edge();
+  const open = openTiles(from).map((tile): Tile => ({ ...tile, hashes: tiles.get(`${tile.level}/${tile.index}`) as Uint8Array }));
+  if (range === undefined || open.some(({ hashes, width }) => hashes.length < width * 32)) {
+    unit.put(auditTrees, stream, { size: 0 });
+    return "damaged";
+  }
+  const collected = new TileCollector(open);
+  for await (const leaf of leavesOf(store, { ...signed, from, size: to })) range.appendHash(leaf, collected.onNode);
+  if (range.size === from) return "done";
+  for (const tile of [...collected.take(), ...collected.open()])
+    unit.put(auditTiles, idOf(stream, tile), { hashes: base64(tile.hashes.subarray(0, tile.width * 32)) });
+  unit.put(auditTrees, stream, { size: range.size });
+  return range.size === to && to < size ? "more" : "done";
+}
+
+/** Forgets the tiles of a stream from one leaf on: they are made anew. */
+export async function cutTiles(unit: Unit, stream: string, size: number): Promise<void> {
+  await unit.get(auditTrees, stream).catch(() => undefined);
+  unit.put(auditTrees, stream, { size });
+}
+
+/** Compares the tiles of a stream with its tree while that grows from its first leaf on. */
+export function tileComparison(store: DocumentStore, stream: string, tiled: number) {
+  const collected = new TileCollector();
+  let wrong: number | undefined;
+  const compare = async (tiles: readonly Tile[]): Promise<void> => {
+    const there = tiles
+      .map((tile) => ({ ...tile, width: Math.min(tile.width, tileWidth(tile, tiled)) }))
+      .filter(({ width }) => width > 0);
+    const hashes = await hashesOf(store, stream, there);
+    for (const [i, tile] of there.entries()) {
+      const kept = hashes[i] as Uint8Array;
+      const differs = Array.from({ length: tile.width }, (_, at) => at).find(
+        (at) => !bytesEqual(kept.subarray(at * 32, at * 32 + 32), tile.hashes.subarray(at * 32, at * 32 + 32)),
+      );
+      if (differs !== undefined) wrong = Math.min(wrong ?? Number.POSITIVE_INFINITY, tileLeaf(tile, differs));
+    }
+  };
+  return {
+    onNode: collected.onNode,
+    /** Compares what became full; `end` also what did not. */
+    async compare(end = false): Promise<void> {
+      await compare(end ? [...collected.take(), ...collected.open()] : collected.take());
+    },
+    /** The first leaf whose hash, or that of a subtree which begins with it, is another; `undefined`: none. */
+    wrong: (): number | undefined => wrong,
+  };
+}
