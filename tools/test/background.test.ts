@@ -16,6 +16,7 @@ const code = (path: string): string => read(path).replace(/\/\*[\s\S]*?\*\/|^\s*
 
 /** The bound of one call, one connection or one end: whoever waits for it hears of it, nothing goes on behind it. */
 const bounds = [
+  "packages/adapters/src/audit-sinks/open-syslog-sink.ts",
   "packages/adapters/src/etcd/etcd-client.ts",
   "packages/adapters/src/etcd/open-etcd-lease.ts",
   "packages/adapters/src/grpc-scheduler/admin-server.ts",

@@ -69,7 +69,7 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
     let code: string | undefined;
     let response: WireResponse;
     try {
-      hooks.available?.();
+      hooks.available?.(ref);
       const now = hooks.now();
       principal = await admit(wire, extra, now, requestId, (found) => {
         principal = found;

@@ -48,8 +48,8 @@ export type Observe = (wire: WireRequest, ref: RouteRef, requestId: string) => (
 /** What a service puts around all of its routes. */
 export interface Hooks {
   readonly errors: ErrorTable;
-  /** Asked before anything else; throws `service_unavailable` while the service answers nobody. */
-  readonly available?: () => void;
+  /** Asked before anything else; throws `service_unavailable` while the service does not answer this route. */
+  readonly available?: (ref: RouteRef) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly requestId: () => string;

@@ -9,7 +9,7 @@ export { docsContract, documentContract } from "./docs.ts";
 export { type Endpoint, endpoints } from "./endpoints.ts";
 export { type ErrorRow, type ErrorTable, errorTable, failure, type HttpSituation, situation } from "./error-table.ts";
 export { requireMatch, versionTag } from "./etag.ts";
-export { UndocumentedCode } from "./failures.ts";
+export { changes, UndocumentedCode } from "./failures.ts";
 export { type Field, fieldsOf } from "./fields.ts";
 export type { AuthoriseInput, Hooks, Observe, Outcome, RateLimit, RateVerdict, RouteRef } from "./hooks.ts";
 export type { Idempotency, IdempotentRequest, StoredResponse } from "./idempotency.ts";

@@ -12,6 +12,8 @@ export interface SignedPostOptions {
   readonly timeoutMs?: number;
   /** Which addresses may be called; absent: any. */
   readonly guard?: TargetGuard;
+  /** PEM of whom to trust about the receiver; absent: the public CAs. */
+  readonly ca?: string;
 }
 
 /** Sends messages to one receiver. */
@@ -33,11 +35,12 @@ export interface SignedPost {
  * await hook.close();
  * ```
  */
-export function openSignedPost({ url, secret, now, timeoutMs = 5000, guard }: SignedPostOptions): SignedPost {
+export function openSignedPost({ url, secret, now, timeoutMs = 5000, guard, ca }: SignedPostOptions): SignedPost {
   const key = webhookKey(secret);
   if (key === undefined) throw new TypeError("the webhook's secret is not whsec_ and the base64 of 24 to 64 bytes");
-  const guarded = guard && mtlsFetch({ timeout: timeoutMs, lookup: guard.lookup });
-  const send = guarded?.fetch ?? fetch;
+  const own =
+    guard || ca ? mtlsFetch({ timeout: timeoutMs, ...(guard && { lookup: guard.lookup }), ...(ca && { ca }) }) : undefined;
+  const send = own?.fetch ?? fetch;
   return {
     async post(id, body, signal) {
       const timestamp = String(Math.floor(now() / 1000));
@@ -66,7 +69,7 @@ export function openSignedPost({ url, secret, now, timeoutMs = 5000, guard }: Si
       if (status < 200 || status > 299)
         throw new CodedError("notify_failed", `the webhook's receiver answered ${status}`, { status });
     },
-    close: async () => guarded?.close(),
+    close: async () => own?.close(),
   };
 }
 

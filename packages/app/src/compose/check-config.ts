@@ -147,6 +147,17 @@ async function checkPlaces(config: ProcessConfig): Promise<readonly Finding[]> {
   const found: Finding[] = [];
   const dir = resolve(config.data_dir);
   if (!(await isWritable(dir))) found.push(error("data_dir", `${dir} cannot be written`, "give it to the user that serves"));
+  for (const service of config.services) {
+    for (const [name, { path, required }] of Object.entries(service === "scheduler" ? {} : config[service].audit_sinks)) {
+      if (path === undefined) continue;
+      const at = dirname(resolve(path));
+      if (await canWrite(at)) continue;
+      const say = required ? error : warning;
+      found.push(
+        say(`${service}.audit_sinks.${name}.path`, `${at} cannot be written`, "make it, and give it to the user that serves"),
+      );
+    }
+  }
   for (const name of ["gateway", "storage"] as const) {
     const { vault } = config[name];
     if (
@@ -165,6 +176,13 @@ async function checkPlaces(config: ProcessConfig): Promise<readonly Finding[]> {
     );
   }
   return found;
+}
+
+async function canWrite(directory: string): Promise<boolean> {
+  return access(directory, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Whether a directory can be written, or made where it is to be. */
@@ -207,9 +225,10 @@ async function checkPolicies(config: ProcessConfig): Promise<readonly Finding[]>
   return found;
 }
 
-/** Somebody who must answer. */
+/** Somebody who must answer, or (`later`) whom others wait for without a start doing so. */
 interface Party {
   readonly setting: string;
+  readonly later?: boolean;
   readonly host: string;
   readonly port: number;
 }
@@ -230,24 +249,49 @@ function partiesOf(config: ProcessConfig): readonly Party[] {
     urls.push(...config.scheduler.storage.endpoints.map((url): [string, string] => ["scheduler.storage.endpoints", url]));
   if (config.services.includes("storage") && config.storage.cluster.kind === "etcd")
     urls.push(...config.storage.cluster.endpoints.map((url): [string, string] => ["storage.cluster.endpoints", url]));
-  const usual: Readonly<Record<string, number>> = { "https:": 443, "http:": 80, "postgres:": 5432, "postgresql:": 5432 };
-  return urls.flatMap(([setting, url]) => {
-    if (url === undefined || !URL.canParse(url)) return [];
+  const usual: Readonly<Record<string, number>> = {
+    "https:": 443,
+    "http:": 80,
+    "postgres:": 5432,
+    "postgresql:": 5432,
+    "tls:": 6514,
+    "tcp:": 601,
+  };
+  const sinks = config.services.flatMap((service) =>
+    service === "scheduler"
+      ? []
+      : Object.entries(config[service].audit_sinks).map(
+          ([name, { url }]) => [`${service}.audit_sinks.${name}.url`, url] as const,
+        ),
+  );
+  return [...urls, ...sinks].flatMap(([setting, url]) => {
+    if (url === undefined || !URL.canParse(url) || url.startsWith("udp:")) return [];
     const { protocol, hostname, port } = new URL(url);
     // A Unix socket of PostgreSQL is named among the parameters.
     return hostname === ""
       ? []
-      : [{ setting, host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || usual[protocol] || 0) }];
+      : [
+          {
+            ...{ setting, host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || usual[protocol] || 0) },
+            later: sinks.some(([sink]) => sink === setting),
+          },
+        ];
   });
 }
 
-function checkReach({ setting, host, port }: Party): Promise<readonly Finding[]> {
+function checkReach({ setting, host, port, later = false }: Party): Promise<readonly Finding[]> {
   return new Promise((done) => {
     const socket = connect({ host, port, timeout: REACH_MS });
     const end = (problem: string | undefined) => () => {
       socket.destroy();
-      const advice = "start it, or mend its address or the network; serve waits for it up to start_timeout";
-      done(problem === undefined ? [] : [error(setting, `${host}:${port} ${problem}`, advice)]);
+      if (problem === undefined) return done([]);
+      const mend = "start it, or mend its address or the network";
+      const found = `${host}:${port} ${problem}`;
+      done([
+        later
+          ? warning(setting, found, `${mend}; events wait for it`)
+          : error(setting, found, `${mend}; serve waits for it up to start_timeout`),
+      ]);
     };
     socket.once("connect", end(undefined));
     socket.once("timeout", end("does not answer"));

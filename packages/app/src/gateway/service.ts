@@ -7,12 +7,21 @@ import { vaultCollections } from "@seneschal/adapters/vault";
 import { gatewayContract, gatewayInfo } from "@seneschal/contract/gateway";
 import { parseCertificates } from "@seneschal/crypto/x509";
 import { CodedError } from "@seneschal/kernel";
+import type { AuditEntry } from "@seneschal/kernel/ports";
 import { openDatabase } from "../compose/open-database.ts";
 import { openVault } from "../compose/open-vault.ts";
 import { preparedInstance } from "../compose/prepare-data.ts";
 import { revocationLists } from "../compose/revocation-lists.ts";
 import { type GatewayServiceConfig, gatewayServiceSettings } from "../compose/service-settings.ts";
-import { type AuthSettings, type BuiltService, defineService, type Platform, tokenVerifiers } from "../platform/index.ts";
+import {
+  type AuthSettings,
+  type BuiltService,
+  defineService,
+  openAuditSinks,
+  type Platform,
+  tokenVerifiers,
+} from "../platform/index.ts";
+import type { AuditEvent } from "./ground/index.ts";
 import { type Gateway, openGateway } from "./open-gateway.ts";
 import { gatewaySchema } from "./schema.ts";
 
@@ -86,7 +95,14 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
       ...(prepared === undefined ? {} : { preparedInstance: prepared }),
       ownNames: await certifiedNames(own.server.tls_cert),
     });
-    return {
+    const { instance } = gateway.services;
+    const sinks = await openAuditSinks({
+      ...{ settings: own.audit_sinks, store, platform, service: "gateway", instance, describe: describeEvent },
+    }).catch(async (error: unknown) => {
+      await gateway.stop?.();
+      throw error;
+    });
+    return sinks.around({
       ...gateway,
       async stop() {
         lists?.close();
@@ -94,13 +110,19 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
         await engine.close();
         await store.close();
       },
-    };
+    });
   } catch (error) {
     lists?.close();
     await policy?.close();
     await store.close();
     throw error;
   }
+}
+
+/** What an event of the gateway says, in the words of all services. */
+function describeEvent({ event }: AuditEntry) {
+  const { id, timestamp: time, event_type: type, actor, result } = event as unknown as AuditEvent;
+  return { id, time, type, actor, outcome: result === "error" ? ("failure" as const) : result };
 }
 
 /** Where lists come from, and whose they may be. */

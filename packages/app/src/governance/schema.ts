@@ -1,7 +1,7 @@
 import type { JsonObject } from "@seneschal/kernel";
 import type { IndexSpec, IndexValue } from "@seneschal/kernel/ports";
 import type { StoreSchema } from "@seneschal/kernel/store";
-import { idempotencyCollections } from "../platform/index.ts";
+import { auditSinkCollections, idempotencyCollections } from "../platform/index.ts";
 
 const by = (...fields: readonly string[]): IndexSpec => ({ key: (doc) => fields.map((field) => doc[field] as IndexValue) });
 const event = (doc: JsonObject): JsonObject => doc["event"] as JsonObject;
@@ -18,6 +18,7 @@ export const governanceSchema: StoreSchema = {
     audit_checkpoints: {
       indexes: { by_size: by("stream", "size"), by_seq: { key: (doc) => [(doc["seq"] as number | undefined) ?? 0] } },
     },
+    ...auditSinkCollections,
     ...idempotencyCollections,
   },
   auditIndexes: {

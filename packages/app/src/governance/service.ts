@@ -2,9 +2,10 @@ import { join } from "node:path";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
 import { governanceContract, governanceInfo } from "@seneschal/contract/governance";
+import type { AuditEntry } from "@seneschal/kernel/ports";
 import { openDatabase } from "../compose/open-database.ts";
 import { type GovernanceServiceConfig, governanceServiceSettings } from "../compose/service-settings.ts";
-import { type BuiltService, DEFAULT_INSTANCE, defineService, type Platform } from "../platform/index.ts";
+import { type BuiltService, DEFAULT_INSTANCE, defineService, openAuditSinks, type Platform } from "../platform/index.ts";
 import { openCheckpointSigner } from "./audit/open-checkpoint-signer.ts";
 import { openGovernance } from "./open-governance.ts";
 import { governanceSchema } from "./schema.ts";
@@ -28,10 +29,15 @@ async function build(config: GovernanceServiceConfig, platform: Platform, dataDi
   const { clock, random, log, metrics, version, background, health } = platform;
   const store = await openDatabase(database, governanceSchema, join(dataDir, "governance"));
   const policy = embeddedPolicyEngine();
+  const instance = own.server.instance_id ?? DEFAULT_INSTANCE;
+  let sinks: Awaited<ReturnType<typeof openAuditSinks>> | undefined;
   try {
+    sinks = await openAuditSinks({
+      ...{ settings: own.audit_sinks, store, platform, service: "governance", instance, describe: describeEvent },
+    });
     const signer = await openCheckpointSigner(
       database.kind === "memory" ? undefined : join(dataDir, "governance-audit-key.pem"),
-      own.server.instance_id ?? DEFAULT_INSTANCE,
+      instance,
     );
     const built = await openGovernance({
       store,
@@ -47,17 +53,25 @@ async function build(config: GovernanceServiceConfig, platform: Platform, dataDi
       health,
       config: own,
     });
-    return {
+    return sinks.around({
       ...built,
       async stop() {
         await built.stop?.();
         await policy.close();
         await store.close();
       },
-    };
+    });
   } catch (error) {
+    await sinks?.close();
     await policy.close();
     await store.close();
     throw error;
   }
+}
+
+/** What an event of data governance says, in the words of all services. */
+function describeEvent({ event }: AuditEntry) {
+  const { id, timestamp: time, user_id: actor, operation_type, allowed } = event as Readonly<Record<string, string>>;
+  const outcome = (allowed as unknown) === false ? ("denied" as const) : ("success" as const);
+  return { id: `${id}`, time: `${time}`, type: `${operation_type}`.toLowerCase(), actor: `${actor}`, outcome };
 }

@@ -1,6 +1,6 @@
 import { redactionRule } from "@seneschal/contract/governance";
 import { z } from "zod";
-import { duration, file, logSettings, rateSettings, secret, serverSettings } from "../platform/index.ts";
+import { auditSinksSetting, duration, file, logSettings, rateSettings, secret, serverSettings } from "../platform/index.ts";
 
 /** The settings of the data-governance service. */
 export const governanceSettings = z.strictObject({
@@ -103,6 +103,7 @@ export const governanceSettings = z.strictObject({
   policy_files: z.array(file("policy")).default([]),
   /** Rego source in place of `policies/authz/governance.rego`. */
   authorization_policy: z.string().min(1).optional(),
+  audit_sinks: auditSinksSetting,
   /** A signed checkpoint of the audit log is written after so long. */
   checkpoint_interval: duration("60s"),
 });

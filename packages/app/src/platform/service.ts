@@ -14,6 +14,7 @@ import {
   type Hooks,
   type Incoming,
   type OpenApiInfo,
+  type RouteRef,
   type RunningServer,
   type Serve,
   type ServeOptions,
@@ -62,6 +63,8 @@ export interface BuiltService {
   readonly endpoints: (hooks: Hooks) => readonly Endpoint[];
   /** Reads anew what can change while it runs; throws, and then nothing has changed, when something of it cannot be used. */
   reload?(config: object): Promise<Reloaded>;
+  /** Asked before anything of a request is looked at: throws `service_unavailable` for a route that is not answered for now. */
+  admits?(ref: RouteRef): void;
   readonly checks?: readonly HealthCheck[];
   /** PEM of CAs of its own, whose client certificates its port accepts beside those that are configured. */
   clientAnchors?(): Promise<readonly string[]>;
@@ -190,7 +193,10 @@ export async function buildService<Schema extends z.ZodObject>(
     const hooks: Hooks = {
       ...built.hooks,
       ...(authorise && { authorise: (input) => inSpan("policy authorise", {}, () => authorise(input)) }),
-      available: phase.check,
+      available(ref) {
+        phase.check();
+        built?.admits?.(ref);
+      },
       now,
       requestId: () => Buffer.from(ids(16)).toString("hex"),
       pause: nextTurn,

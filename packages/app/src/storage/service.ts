@@ -3,11 +3,11 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { vaultCollections } from "@seneschal/adapters/vault";
 import { storageContract, storageInfo } from "@seneschal/contract/storage";
 import type { ServeNfs } from "@seneschal/core/storage";
-import type { Vault } from "@seneschal/kernel/ports";
+import type { AuditEntry, Vault } from "@seneschal/kernel/ports";
 import { openDatabase } from "../compose/open-database.ts";
 import { openVault } from "../compose/open-vault.ts";
 import { type StorageServiceConfig, storageServiceSettings } from "../compose/service-settings.ts";
-import { type BuiltService, defineService, type Platform } from "../platform/index.ts";
+import { type BuiltService, DEFAULT_INSTANCE, defineService, openAuditSinks, type Platform } from "../platform/index.ts";
 import { openClusterLog } from "./cluster/open-cluster-log.ts";
 import { openStorage } from "./open-storage.ts";
 import { storageSchema } from "./schema.ts";
@@ -38,7 +38,14 @@ async function build(
   const directory = join(dataDir, "storage");
   const schema = { ...storageSchema, collections: { ...storageSchema.collections, ...vaultCollections } };
   const store = await openDatabase(database, schema, join(directory, "metadata"));
+  const instance = own.server.instance_id ?? DEFAULT_INSTANCE;
+  let sinks: Awaited<ReturnType<typeof openAuditSinks>> | undefined;
   try {
+    // Before the node: one page tells the metrics of both.
+    sinks = await openAuditSinks({
+      ...{ settings: own.audit_sinks, store, platform, service: "storage", instance },
+      describe: (entry) => describeEvent(entry, clock.now()),
+    });
     const keyFile = join(dataDir, "unseal.key");
     const vault = await openVault(vaultConfig, keyFile, { store, crypto: nodeCrypto, clock, random });
     const clusterLog = await openClusterLog(own.cluster, directory);
@@ -47,15 +54,33 @@ async function build(
       tenantVaults.set(tenant, await openVault(settings, keyFile, { store, crypto: nodeCrypto, clock, random }));
     const vaultFor = (tenant: string): Vault => tenantVaults.get(tenant) ?? vault;
     const storage = await openStorage(own, platform, { store, clusterLog, vault, vaultFor, directory, serveNfs });
-    return {
+    return sinks.around({
       ...storage,
       async stop() {
         await storage.stop?.();
         await store.close();
       },
-    };
+    });
   } catch (error) {
+    await sinks?.close();
     await store.close();
     throw error;
   }
+}
+
+/** What an event of a storage node says, in the words of all services. One that has no time of its own has that of its telling. */
+function describeEvent({ seq, event }: AuditEntry, now: number) {
+  const {
+    at: time = new Date(now).toISOString(),
+    action,
+    actor = "",
+    outcome = "ok",
+  } = event as Readonly<Record<string, string>>;
+  return {
+    id: String(seq),
+    time,
+    type: `${action}`,
+    actor,
+    outcome: outcome === "ok" ? ("success" as const) : ("failure" as const),
+  };
 }

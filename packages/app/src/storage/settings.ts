@@ -2,7 +2,7 @@ import { isAbsolute } from "node:path";
 import { webhookKey } from "@seneschal/adapters/webhook";
 import { deviceClasses } from "@seneschal/core/storage";
 import { z } from "zod";
-import { duration, etcdSettings, file, rateSettings, secret, serverSettings } from "../platform/index.ts";
+import { auditSinksSetting, duration, etcdSettings, file, rateSettings, secret, serverSettings } from "../platform/index.ts";
 import { nfsSettings } from "./files/settings.ts";
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
@@ -22,6 +22,7 @@ function hasNoUser(text: string): boolean {
 /** The settings of a storage node. The environment names of the interface document are read beside them. */
 export const storageSettings = z.strictObject({
   server: serverSettings(9090),
+  audit_sinks: auditSinksSetting,
   node_id: z.string().min(1).max(128).default("node-1"),
   /** S3 gateway; port 0 takes any. */
   s3: z

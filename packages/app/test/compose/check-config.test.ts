@@ -1,5 +1,5 @@
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemRandom } from "@seneschal/adapters/system";
@@ -134,6 +134,32 @@ describe("a check of the configuration", () => {
     expect((await check({ services: ["gateway"], ...parties(there) })).map(({ setting }) => setting)).not.toContain(
       "scheduler.storage.endpoints",
     );
+  });
+});
+
+describe("a sink of audit events", () => {
+  it("that nobody could reach or write is named: regretted, and wrong where requests would be refused for it", async () => {
+    const gone = createServer();
+    await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));
+    const { port } = gone.address() as AddressInfo;
+    await new Promise((resolve) => gone.close(resolve));
+    const audit_sinks = {
+      far: { kind: "syslog", url: `tcp://127.0.0.1:${port}` },
+      best: { kind: "syslog", url: `udp://127.0.0.1:${port}` },
+      near: { kind: "file", path: join(dir, "a.jsonl") },
+      lost: { kind: "file", path: join(dir, "absent", "a.jsonl") },
+      must: { kind: "file", path: join(dir, "absent", "a.jsonl"), required: true },
+      sealed: { kind: "syslog", url: "tls://127.0.0.1:1", ca_file: join(dir, "no-ca.pem") },
+    };
+    const found = await check({ services: ["gateway"], gateway: { audit_sinks } });
+    expect(found.map(({ setting, severity }) => `${severity} ${setting}`).sort()).toEqual([
+      "error gateway.audit_sinks.must.path",
+      "error gateway.audit_sinks.sealed.ca_file",
+      "warning gateway.audit_sinks.far.url",
+      "warning gateway.audit_sinks.lost.path",
+      "warning gateway.audit_sinks.sealed.url",
+    ]);
+    expect(await check({ services: ["governance"], gateway: { audit_sinks } })).toEqual([]);
   });
 });
 

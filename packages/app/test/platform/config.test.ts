@@ -98,6 +98,30 @@ describe("configuration", () => {
     expect(JSON.stringify(shown)).not.toContain("hunter2");
   });
 
+  test("a secret is masked wherever it stands: in lists, in settings by name, and in structures of both", () => {
+    const hook = z.strictObject({ url: z.string(), secret: secret().optional() });
+    const deep = z.strictObject({
+      headers: z.record(z.string(), secret()).default({}),
+      hooks: z.array(hook).default([]),
+      sinks: z
+        .record(
+          z.string(),
+          hook.refine(() => true),
+        )
+        .default({}),
+    });
+    const config = deep.parse({
+      headers: { authorization: "hunter2" },
+      hooks: [{ url: "u", secret: "hunter2" }, { url: "u" }],
+      sinks: { siem: { url: "u", secret: "hunter2" } },
+    });
+    expect(describeConfig(deep, config)).toEqual({
+      headers: { authorization: "********" },
+      hooks: [{ url: "u", secret: "********" }, { url: "u" }],
+      sinks: { siem: { url: "u", secret: "********" } },
+    });
+  });
+
   test("an ambiguous environment name is a mistake of the schema", () => {
     const ambiguous = z.strictObject({ a_b: z.string().optional(), a: z.strictObject({ b: z.string().optional() }).optional() });
     expect(() => loadConfig(ambiguous, {})).toThrow(TypeError);

@@ -1,5 +1,6 @@
 import { isOrganizationId } from "@seneschal/core/keys";
 import { z } from "zod";
+import { auditSinksSetting } from "../../platform/audit-sinks/settings.ts";
 import { duration } from "../../platform/config/duration.ts";
 import { file } from "../../platform/config/file.ts";
 import { authSettings, rateSettings, serverSettings } from "../../platform/config/schema.ts";
@@ -25,6 +26,7 @@ export const gatewaySettings = z.strictObject({
       }),
     )
     .default([]),
+  audit_sinks: auditSinksSetting,
   admin: z.strictObject({ cert_ttl: duration("90d") }).prefault({}),
   pki: z
     .strictObject({

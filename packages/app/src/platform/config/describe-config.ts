@@ -1,12 +1,41 @@
 import type { z } from "zod";
-import { leaves } from "./leaves.ts";
+import { leaves, wrapped } from "./leaves.ts";
 
-/** What is in force by dotted path, `null` where nothing is set; secrets and what lies inside of them are masked. */
+/** What is in force by dotted path, `null` where nothing is set; secrets and what lies inside of them are masked, also in lists and in settings by name. */
 export function describeConfig(schema: z.ZodObject, config: unknown): Readonly<Record<string, unknown>> {
+  const shown = masked(schema, config);
   return Object.fromEntries(
     leaves(schema).map(({ path, secret }) => {
-      const value = path.reduce<unknown>((tree, key) => (tree as Record<string, unknown> | undefined)?.[key], config);
-      return [path.join("."), value === undefined ? null : secret ? "********" : value];
+      const value = path.reduce<unknown>((tree, key) => (tree as Record<string, unknown> | undefined)?.[key], shown);
+      return [path.join("."), value === undefined ? null : secret ? MASK : value];
     }),
   );
+}
+
+const MASK = "********";
+
+/** A value with a mask in the place of each secret that its schema marks. */
+function masked(schema: z.core.$ZodType, value: unknown): unknown {
+  if (value === undefined || value === null) return value;
+  if ((schema as z.ZodType).meta?.()?.["secret"] === true) return MASK;
+  const inner = wrapped(schema);
+  if (inner !== undefined) return masked(inner, value);
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  const each = (of: (key: string) => z.core.$ZodType | undefined): unknown =>
+    Object.fromEntries(
+      Object.entries(value).map(([key, item]) => {
+        const child = of(key);
+        return [key, child === undefined ? MASK : masked(child, item)];
+      }),
+    );
+  switch (def.type) {
+    case "object":
+      return each((key) => def.shape[key]);
+    case "record":
+      return each(() => def.valueType);
+    case "array":
+      return (value as readonly unknown[]).map((item) => masked(def.element, item));
+    default:
+      return value;
+  }
 }
