@@ -5,6 +5,7 @@ export {
   vaultCollections,
 } from "./open-embedded-vault.ts";
 export { openHttpVault } from "./open-http-vault.ts";
+export { openTransitWrapper } from "./transit-wrapper.ts";
 export {
   connectVault,
   type VaultAnswer,
@@ -13,4 +14,5 @@ export {
   type VaultConnectionOptions,
 } from "./vault-connection.ts";
 export { type IssuedByVault, type VaultCertificateWish, type VaultPki, vaultPki } from "./vault-pki.ts";
-export type { Unseal } from "./vault-seal.ts";
+export { initVault, rekeyVault, stagedSeal, verifyRekey } from "./vault-rekey.ts";
+export { type KeyWrapper, type NewSeal, openSeal, sharesOf, storedSeal, type Unseal } from "./vault-seal.ts";

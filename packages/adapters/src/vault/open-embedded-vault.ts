@@ -12,6 +12,7 @@ import type {
 import { addVersion, configure, decryptWith, encryptWith, infoOf, newTransitKey, type TransitKey, trim } from "./transit-key.ts";
 import { assertKeyName, vaultError } from "./vault-error.ts";
 import { openExport, sealExport } from "./vault-export.ts";
+import { forgetOldSeals } from "./vault-rekey.ts";
 import { sealedRootKey, type Unseal, unsealRootKey } from "./vault-seal.ts";
 
 const KEYS = "vault_keys";
@@ -28,8 +29,8 @@ export interface PortableKeys {
   /** The keys of these names, as text that opens only with the unseal key; names are sealed too. */
   exportKeys(named: (name: string) => boolean): Promise<string>;
   /**
-   * Opens such text; this vault is as it was until `adopt`. Throws `decryption_failed` when it is damaged or was made under another
-   * unseal key.
+   * Opens such text; this vault is as it was until `adopt`. Throws `decryption_failed` when it is damaged, or was made by another vault under
+   * another unseal key.
    */
   openExport(text: string): Promise<ExportedKeys>;
 }
@@ -61,7 +62,8 @@ interface Held {
  * can write the store can put an older document back, but reads nothing. A deleted key is in none of the store's files where the store
  * can expunge; elsewhere (PostgreSQL: dead rows until VACUUM FULL, the write-ahead log) it opens with the unseal key until they are gone.
  *
- * Throws `vault_unavailable` for a wrong unseal key.
+ * Throws `vault_unavailable` for a wrong unseal key; `vault_invalid` where operators are to unseal a vault that was not made
+ * ({@link initVault}).
  *
  * @example
  * ```ts
@@ -87,6 +89,7 @@ export async function openEmbeddedVault(options: {
 }): Promise<EmbeddedVault> {
   const { store, crypto, random, clock } = options;
   let root: Uint8Array | undefined = await unsealRootKey(store, crypto, random, options.unseal);
+  await forgetOldSeals(options);
   const cache = new Map<string, Held>();
 
   const expunge = async (): Promise<void> => store.expunge?.();
@@ -255,8 +258,7 @@ export async function openEmbeddedVault(options: {
       );
     },
     async openExport(text) {
-      rootKey();
-      const keys = await openExport(crypto, options.unseal, text);
+      const keys = await openExport(crypto, { root: rootKey(), unseal: options.unseal }, text);
       return {
         async decrypt(name, ciphertext, aad) {
           const key = keys.find((k) => k.name === name);

@@ -21,14 +21,27 @@ export function sealExport(
   return base64(utf8(JSON.stringify({ seal: root.seal, sealed })));
 }
 
-/** Opens {@link sealExport}. Throws `decryption_failed` unless it is whole and was made under this unseal key. */
-export async function openExport(crypto: CryptoProvider, unseal: Unseal, text: string): Promise<readonly TransitKey[]> {
+/**
+ * Opens {@link sealExport}. Throws `decryption_failed` unless it is whole and was made under this root key, whatever sealed that then, or
+ * under a root key that this unseal key opens.
+ */
+export async function openExport(
+  crypto: CryptoProvider,
+  own: { readonly root: Uint8Array; readonly unseal: Unseal },
+  text: string,
+): Promise<readonly TransitKey[]> {
   try {
     const { seal, sealed } = JSON.parse(fromUtf8(fromBase64(text))) as { readonly seal: JsonObject; readonly sealed: string };
-    const root = await openSeal(crypto, unseal, seal);
     const bytes = fromBase64(sealed);
-    const plain = crypto.open(root, bytes.subarray(0, 12), bytes.subarray(12), AAD);
-    root.fill(0);
+    const under = (root: Uint8Array): Uint8Array => crypto.open(root, bytes.subarray(0, 12), bytes.subarray(12), AAD);
+    let plain: Uint8Array;
+    try {
+      plain = under(own.root);
+    } catch {
+      const root = await openSeal(crypto, own.unseal, seal);
+      plain = under(root);
+      root.fill(0);
+    }
     return JSON.parse(fromUtf8(plain)) as readonly TransitKey[];
   } catch (cause) {
     throw vaultError("decryption_failed", "the exported keys do not open with this vault's unseal key", {}, cause);

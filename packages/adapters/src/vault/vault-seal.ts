@@ -1,20 +1,44 @@
-import { ARGON2_DEFAULT, base64, fromBase64, utf8 } from "@seneschal/crypto";
-import type { JsonObject } from "@seneschal/kernel";
-import type { Argon2Params, CryptoProvider, DocumentStore, Random } from "@seneschal/kernel/ports";
+import type { JsonObject } from "@seneschal/core";
+import type { Argon2Params, CryptoProvider, DocumentStore, Random, Stored } from "@seneschal/core/ports";
+import { ARGON2_DEFAULT, base64, canonicalJson, fromBase64, utf8 } from "@seneschal/crypto";
+import { type SplitRecord, splitSecret } from "@seneschal/crypto/threshold";
 import { vaultError } from "./vault-error.ts";
 
-/** What opens an embedded vault: 32 bytes from a key file, or a passphrase. */
-export type Unseal =
-  | { readonly kind: "key"; readonly key: Uint8Array }
-  | { readonly kind: "passphrase"; readonly passphrase: string; readonly cost?: Argon2Params };
+/** A key elsewhere (of another vault, in a hardware module) that wraps the unseal key: the vault opens by itself where that is reached. */
+export interface KeyWrapper {
+  /** Text that only `unwrap` opens. */
+  wrap(key: Uint8Array): Promise<string>;
+  /** Throws `vault_unavailable` when the wrapping key is not there, `decryption_failed` when it did not wrap this. */
+  unwrap(wrapped: string): Promise<Uint8Array>;
+}
 
-const COLLECTION = "vault_seal";
-const ID = "root";
-const AAD = utf8("seneschal/vault-root/v1");
+/** What opens an embedded vault. */
+export type Unseal =
+  /** 32 bytes from a key file. */
+  | { readonly kind: "key"; readonly key: Uint8Array }
+  | { readonly kind: "passphrase"; readonly passphrase: string; readonly cost?: Argon2Params }
+  /** What unseal key shares give together: 32 bytes. */
+  | { readonly kind: "shamir"; readonly key: Uint8Array }
+  | { readonly kind: "transit" | "pkcs11"; readonly wrapper: KeyWrapper };
+
+/** How a vault is to be sealed: as {@link Unseal} says, or under a key that is dealt in so many shares, `threshold` of which open it. */
+export type NewSeal =
+  | Exclude<Unseal, { readonly kind: "shamir" }>
+  | { readonly kind: "shamir"; readonly shares: number; readonly threshold: number };
+
+export const SEALS = "vault_seal";
+/** The seal in force. */
+export const ROOT = "root";
+const AAD = "seneschal/vault-root/v1";
+
+/** The seal of the vault in this store; `undefined` where none was made. */
+export function storedSeal(store: DocumentStore): Promise<Stored | undefined> {
+  return store.get(SEALS, ROOT);
+}
 
 /** The root key of the vault in this store as the unseal key seals it. */
 export async function sealedRootKey(store: DocumentStore): Promise<JsonObject> {
-  const stored = await store.get(COLLECTION, ID);
+  const stored = await storedSeal(store);
   if (stored === undefined) throw vaultError("vault_unavailable", "the vault's seal is gone");
   return stored.doc;
 }
@@ -29,27 +53,34 @@ export async function unsealRootKey(
   random: Random,
   unseal: Unseal,
 ): Promise<Uint8Array> {
-  const existing = await store.get(COLLECTION, ID);
+  const existing = await storedSeal(store);
   if (existing !== undefined) return openSeal(crypto, unseal, existing.doc);
+  if (unseal.kind === "shamir") throw vaultError("vault_invalid", "the vault has no seal yet", { reason: "not_initialized" });
   const root = random(32);
-  const doc = await seal(crypto, random, unseal, root);
+  const { doc } = await sealRoot(crypto, random, unseal, root);
   const commitId = `vault-init-${Buffer.from(random(16)).toString("hex")}`;
-  const result = await store.commit({ commitId, puts: [{ coll: COLLECTION, id: ID, doc, ifVersion: 0 }] });
+  const result = await store.commit({ commitId, puts: [{ coll: SEALS, id: ROOT, doc, ifVersion: 0 }] });
   if (result.ok) return root;
   // Another process was first: its root key is the vault's.
   root.fill(0);
   return openSeal(crypto, unseal, await sealedRootKey(store));
 }
 
-async function seal(crypto: CryptoProvider, random: Random, unseal: Unseal, root: Uint8Array): Promise<JsonObject> {
-  const salt = random(16);
-  const nonce = random(12);
-  const cost = unseal.kind === "passphrase" ? (unseal.cost ?? ARGON2_DEFAULT) : undefined;
-  const key = await unsealKey(crypto, unseal, salt, cost);
-  const sealed = base64(crypto.seal(key, nonce, root, AAD));
-  key.fill(0);
+/** A root key sealed anew, and the shares of a key that was dealt for it: these are nowhere else. */
+export async function sealRoot(
+  crypto: CryptoProvider,
+  random: Random,
+  seal: NewSeal,
+  root: Uint8Array,
+): Promise<{ readonly doc: JsonObject; readonly shares: readonly string[] }> {
+  const [salt, nonce] = [random(16), random(12)];
+  const cost = seal.kind === "passphrase" ? (seal.cost ?? ARGON2_DEFAULT) : undefined;
   const kdf = cost === undefined ? null : { time: cost.time, memory_kib: cost.memoryKiB, parallelism: cost.parallelism };
-  return { kind: unseal.kind, salt: base64(salt), kdf, nonce: base64(nonce), sealed };
+  const { material, more, shares } = await newMaterial(random, seal);
+  const key = await sealingKey(crypto, material, salt, cost);
+  const sealed = base64(crypto.seal(key, nonce, root, bound(more)));
+  key.fill(0);
+  return { doc: { kind: seal.kind, salt: base64(salt), kdf, nonce: base64(nonce), sealed, ...more }, shares };
 }
 
 /** The root key out of its sealed document. Throws `vault_unavailable` when the unseal key is not the right one. */
@@ -59,35 +90,86 @@ export async function openSeal(crypto: CryptoProvider, unseal: Unseal, doc: Json
   }
   let key: Uint8Array | undefined;
   try {
-    const [salt, nonce, sealed] = ["salt", "nonce", "sealed"].map((field) => exactly(String(doc[field])));
-    if (Object.keys(doc).sort().join() !== "kdf,kind,nonce,salt,sealed") throw new TypeError("not as it was written");
-    const kdf = doc["kdf"] as { readonly time: number; readonly memory_kib: number; readonly parallelism: number } | null;
+    const { kind: _, salt, kdf, nonce, sealed, ...more } = doc as unknown as SealDocument;
+    if (Object.keys(more).join() !== ({ shamir: "shares", transit: "wrapped", pkcs11: "wrapped" }[unseal.kind as string] ?? ""))
+      throw new TypeError("not as it was written");
     const cost = kdf === null ? undefined : { time: kdf.time, memoryKiB: kdf.memory_kib, parallelism: kdf.parallelism };
-    key = await unsealKey(crypto, unseal, salt as Uint8Array, cost);
-    return crypto.open(key, nonce as Uint8Array, sealed as Uint8Array, AAD);
+    const material = "wrapper" in unseal ? await unseal.wrapper.unwrap(String(more["wrapped"])) : materialOf(unseal);
+    key = await sealingKey(crypto, material, exactly(salt), cost);
+    return crypto.open(key, exactly(nonce), exactly(sealed), bound(more));
   } catch (cause) {
+    if ((cause as { readonly code?: unknown }).code === "vault_unavailable") throw cause;
     throw vaultError("vault_unavailable", "the vault does not open with this key, or its seal is damaged", {}, cause);
   } finally {
     key?.fill(0);
   }
 }
 
+/** What is public of the shares that open a seal. Throws `vault_unavailable` for a seal that is not in shares, or damaged. */
+export function sharesOf(doc: JsonObject): SplitRecord {
+  const shares = doc["shares"] as StoredShares | undefined;
+  if (doc["kind"] !== "shamir" || shares === undefined)
+    throw vaultError("vault_unavailable", `the vault is sealed with a ${String(doc["kind"])}, not in unseal key shares`);
+  const { set_id, epoch, threshold, total, salt, commitments } = shares;
+  return { setId: exactly(set_id), epoch, threshold, total, salt: exactly(salt), commitments: commitments.map(exactly) };
+}
+
+interface StoredShares {
+  readonly set_id: string;
+  readonly epoch: number;
+  readonly threshold: number;
+  readonly total: number;
+  readonly salt: string;
+  readonly commitments: readonly string[];
+}
+
+interface SealDocument extends JsonObject {
+  readonly kind: string;
+  readonly salt: string;
+  readonly kdf: { readonly time: number; readonly memory_kib: number; readonly parallelism: number } | null;
+  readonly nonce: string;
+  readonly sealed: string;
+}
+
+/** What the sealing key is derived from, what of it is stored, and the shares that are dealt of it. */
+async function newMaterial(
+  random: Random,
+  seal: NewSeal,
+): Promise<{ readonly material: Material; readonly more: JsonObject; readonly shares: readonly string[] }> {
+  if (seal.kind === "key" || seal.kind === "passphrase") return { material: materialOf(seal), more: {}, shares: [] };
+  const material = random(32);
+  if (seal.kind !== "shamir") return { material, more: { wrapped: await seal.wrapper.wrap(material) }, shares: [] };
+  const { shares, record } = await splitSecret(material, { threshold: seal.threshold, total: seal.shares, random });
+  const { setId, epoch, threshold, total, salt, commitments } = record;
+  const stored = { set_id: base64(setId), epoch, threshold, total, salt: base64(salt), commitments: commitments.map(base64) };
+  return { material, more: { shares: stored }, shares: shares.map((share) => share.encode()) };
+}
+
+type Material = Uint8Array | string;
+
+function materialOf(unseal: Exclude<Unseal, { readonly wrapper: KeyWrapper }>): Material {
+  return unseal.kind === "passphrase" ? unseal.passphrase : unseal.key;
+}
+
+/** What is stored beside the sealed root key is bound to it: altered, it opens nothing. */
+function bound(more: JsonObject): Uint8Array {
+  return utf8(Object.keys(more).length === 0 ? AAD : `${AAD}\0${canonicalJson(more)}`);
+}
+
 /** Bytes whose base64 is this very text: other texts can mean the same bytes. */
 function exactly(text: string): Uint8Array {
-  const bytes = fromBase64(text);
+  const bytes = fromBase64(String(text));
   if (base64(bytes) !== text) throw new TypeError("not as it was written");
   return bytes;
 }
 
-async function unsealKey(
+async function sealingKey(
   crypto: CryptoProvider,
-  unseal: Unseal,
+  material: Material,
   salt: Uint8Array,
   cost: Argon2Params | undefined,
 ): Promise<Uint8Array> {
-  if (unseal.kind === "passphrase") {
-    return crypto.argon2id(utf8(unseal.passphrase.normalize("NFKC")), salt, cost ?? ARGON2_DEFAULT, 32);
-  }
-  if (unseal.key.length !== 32) throw vaultError("vault_unavailable", "an unseal key has 32 bytes");
-  return crypto.hkdf("sha256", unseal.key, salt, AAD, 32);
+  if (typeof material === "string") return crypto.argon2id(utf8(material.normalize("NFKC")), salt, cost ?? ARGON2_DEFAULT, 32);
+  if (material.length !== 32) throw vaultError("vault_unavailable", "an unseal key has 32 bytes");
+  return crypto.hkdf("sha256", material, salt, utf8(AAD), 32);
 }

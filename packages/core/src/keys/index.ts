@@ -223,6 +223,15 @@ export {
 } from "./replica/judge.ts";
 export { isRotationDue, nextRotation, type RotationPolicy, requireRotationAge, rotationAge } from "./rotation/policy.ts";
 export {
+  attemptAt,
+  type GivenShare,
+  giveShare,
+  type ShareGiven,
+  type ShareVerdict,
+  UNSEAL_ATTEMPT_MS,
+  type UnsealAttempt,
+} from "./seal/give-share.ts";
+export {
   type Confirmation,
   confirmShare,
   forgetFollower,
