@@ -3,6 +3,16 @@ export { type BootstrapOptions, type Bootstrapped, bootstrapInstance } from "./c
 export { type CertificateFile, certificateFiles } from "./compose/certificate-files.ts";
 export { type CheckOptions, checkConfig, type Finding } from "./compose/check-config.ts";
 export { createOrganization } from "./compose/create-organization.ts";
+export {
+  type BringShares,
+  type Dealing,
+  type Dealt,
+  initVaultShares,
+  rekeyServiceVault,
+  type VaultService,
+  vaultServices,
+  verifyVaultRekey,
+} from "./compose/operate-vault.ts";
 export { type PreparedData, prepareData } from "./compose/prepare-data.ts";
 export { type DevCredentialsFile, type DevIdentity, prepareDev } from "./compose/prepare-dev.ts";
 export { type ProcessConfig, processSettings, type ServiceName, serviceNames } from "./compose/process-settings.ts";

@@ -30,6 +30,7 @@ export {
   type WithHeaders,
   withHeaders,
 } from "./route.ts";
+export { type SealStatus, sealContract } from "./seal.ts";
 export { secret, secretFields } from "./secret.ts";
 export type { MountOptions, RunningServer, Serve, ServeOptions, TlsOptions } from "./serve.ts";
 export type { BodyReader, Incoming, PeerCertificate, WireRequest, WireResponse } from "./wire.ts";

@@ -1,5 +1,5 @@
-import type { Vault } from "@seneschal/core/ports";
 import { utf8 } from "@seneschal/crypto";
+import type { Vault } from "@seneschal/kernel/ports";
 import type { KeyWrapper } from "./vault-seal.ts";
 
 const AAD = utf8("seneschal/unseal-key/v1");

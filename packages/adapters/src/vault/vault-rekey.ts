@@ -1,4 +1,4 @@
-import type { AuditDraft, CryptoProvider, Del, DocumentStore, Put, Random } from "@seneschal/core/ports";
+import type { AuditDraft, CryptoProvider, Del, DocumentStore, Put, Random } from "@seneschal/kernel/ports";
 import { vaultError } from "./vault-error.ts";
 import { type NewSeal, openSeal, ROOT, SEALS, sealRoot, storedSeal, type Unseal } from "./vault-seal.ts";
 

@@ -1,7 +1,7 @@
-import type { JsonObject } from "@seneschal/core";
-import type { Argon2Params, CryptoProvider, DocumentStore, Random, Stored } from "@seneschal/core/ports";
 import { ARGON2_DEFAULT, base64, canonicalJson, fromBase64, utf8 } from "@seneschal/crypto";
 import { type SplitRecord, splitSecret } from "@seneschal/crypto/threshold";
+import type { JsonObject } from "@seneschal/kernel";
+import type { Argon2Params, CryptoProvider, DocumentStore, Random, Stored } from "@seneschal/kernel/ports";
 import { vaultError } from "./vault-error.ts";
 
 /** A key elsewhere (of another vault, in a hardware module) that wraps the unseal key: the vault opens by itself where that is reached. */

@@ -18,10 +18,10 @@ import {
   vaultCollections,
   verifyRekey,
 } from "@seneschal/adapters/vault";
-import type { JsonObject } from "@seneschal/core";
-import type { DocumentStore } from "@seneschal/core/ports";
 import { utf8 } from "@seneschal/crypto";
 import { combineSecret, Share } from "@seneschal/crypto/threshold";
+import type { JsonObject } from "@seneschal/kernel";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { expect, test } from "vitest";
 
 const clock = settableClock(1_700_000_000_000);

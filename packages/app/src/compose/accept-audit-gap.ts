@@ -1,8 +1,7 @@
-import type { Logger } from "@seneschal/adapters/logging";
 import { systemClock } from "@seneschal/adapters/system";
 import { CodedError } from "@seneschal/kernel";
 import { type AcceptedGap, acceptAuditGap } from "../gateway/index.ts";
-import { operateGateway } from "./operate-gateway.ts";
+import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 
 const LONGEST_REASON = 1000;
@@ -14,7 +13,7 @@ const LONGEST_REASON = 1000;
 export async function acceptGap(
   config: ProcessConfig,
   { first, last, reason }: { readonly first: number; readonly last: number; readonly reason: string },
-  options: { readonly log: Logger; readonly version: string },
+  options: OperateOptions,
 ): Promise<AcceptedGap> {
   if (first < 1 || last < first) throw new CodedError("usage", "a gap goes from its first event, 1 or later, to its last");
   if (reason.trim() === "" || reason.length > LONGEST_REASON)

@@ -2,7 +2,6 @@ import { randomUUID, X509Certificate } from "node:crypto";
 import { access, chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import type { Logger } from "@seneschal/adapters/logging";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { requireThreshold } from "@seneschal/core/keys";
@@ -29,12 +28,13 @@ import {
   systemCall,
 } from "../gateway/index.ts";
 import { requireOrganizationId } from "./create-organization.ts";
-import { operateGateway } from "./operate-gateway.ts";
+import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
 import { prepareData } from "./prepare-data.ts";
 import type { ProcessConfig } from "./process-settings.ts";
+import { sealOf } from "./storage-settings.ts";
 
 /** What a new instance is to begin with. */
-export interface BootstrapOptions {
+export interface BootstrapOptions extends OperateOptions {
   readonly org: string;
   readonly email: string;
   readonly name: string;
@@ -47,8 +47,6 @@ export interface BootstrapOptions {
   readonly serverNames: readonly string[];
   /** Directory that the admin's certificate, the shares and what clients pin go to. */
   readonly out: string;
-  readonly log: Logger;
-  readonly version: string;
 }
 
 /** What was found or made, with the files that hold it. */
@@ -90,7 +88,8 @@ export async function bootstrapInstance(config: ProcessConfig, options: Bootstra
   await mkdir(out, { recursive: true, mode: 0o700 });
   const made: string[] = [];
   const { vault, server } = config.gateway;
-  const embedded = vault.kind === "embedded" && vault.passphrase === undefined && vault.key_file === undefined;
+  const seal = sealOf(vault);
+  const embedded = seal?.kind === "key_file" && seal.key_file === undefined;
   const data = embedded ? await prepareData(config.data_dir, systemRandom) : undefined;
   if (data?.made === true) made.push("unseal key");
   const certified = await isThere(server.tls_cert);

@@ -7,6 +7,7 @@ import { staticKeys } from "@seneschal/adapters/jwt";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { type NamedFile, namedFiles, openAuthorisation } from "../platform/index.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
+import { sealOf } from "./storage-settings.ts";
 
 /** Something that `serve` would refuse (`error`) or that its operator would regret (`warning`). */
 export interface Finding {
@@ -159,14 +160,8 @@ async function checkPlaces(config: ProcessConfig): Promise<readonly Finding[]> {
     }
   }
   for (const name of ["gateway", "storage"] as const) {
-    const { vault } = config[name];
-    if (
-      !config.services.includes(name) ||
-      vault.kind !== "embedded" ||
-      vault.key_file !== undefined ||
-      vault.passphrase !== undefined
-    )
-      continue;
+    const seal = sealOf(config[name].vault);
+    if (!config.services.includes(name) || seal?.kind !== "key_file" || seal.key_file !== undefined) continue;
     const path = join(dir, "unseal.key");
     found.push(
       ...(await checkFile({ setting: `${name}.vault.key_file`, path, holds: "unseal key" }, 0)).map((finding) => ({
@@ -242,9 +237,12 @@ function partiesOf(config: ProcessConfig): readonly Party[] {
     const own = service === "scheduler" ? config.scheduler.storage : config[service].database;
     if (own.kind === "postgres") urls.push([`${service}.${service === "scheduler" ? "storage" : "database"}.url`, own.url]);
   }
-  for (const service of ["gateway", "storage"] as const)
-    if (config.services.includes(service) && config[service].vault.kind === "http")
-      urls.push([`${service}.vault.address`, config[service].vault.address]);
+  for (const service of ["gateway", "storage"] as const) {
+    const { vault } = config[service];
+    if (!config.services.includes(service)) continue;
+    if (vault.kind === "http") urls.push([`${service}.vault.address`, vault.address]);
+    else if (vault.seal?.kind === "transit") urls.push([`${service}.vault.seal.address`, vault.seal.address]);
+  }
   if (config.services.includes("scheduler") && config.scheduler.storage.kind === "etcd")
     urls.push(...config.scheduler.storage.endpoints.map((url): [string, string] => ["scheduler.storage.endpoints", url]));
   if (config.services.includes("storage") && config.storage.cluster.kind === "etcd")

@@ -1,9 +1,8 @@
-import type { Logger } from "@seneschal/adapters/logging";
 import { systemClock } from "@seneschal/adapters/system";
 import { isOrganizationId } from "@seneschal/core/keys";
 import { CodedError } from "@seneschal/kernel";
 import { ensureOrganization, isAnchor, systemCall } from "../gateway/index.ts";
-import { operateGateway } from "./operate-gateway.ts";
+import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 
 /**
@@ -13,7 +12,7 @@ import type { ProcessConfig } from "./process-settings.ts";
 export async function createOrganization(
   config: ProcessConfig,
   { id, anchor }: { readonly id: string; readonly anchor: string | null },
-  options: { readonly log: Logger; readonly version: string },
+  options: OperateOptions,
 ): Promise<{ readonly id: string }> {
   requireOrganizationId(id);
   if (anchor !== null && !isAnchor(anchor))

@@ -1,11 +1,10 @@
 import { mkdir, open } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname } from "node:path";
 import type { Random } from "@seneschal/kernel/ports";
 
-/** Makes `unseal.key` (32 random bytes in base64, readable by its owner only) unless it is there. Returns its path and whether it is new. */
-export async function makeUnsealKey(dataDir: string, random: Random): Promise<{ readonly path: string; readonly made: boolean }> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const path = join(dataDir, "unseal.key");
+/** Makes a key file (32 random bytes in base64, readable by its owner only), through to the disk, unless it is there. Returns whether it is new. */
+export async function makeUnsealKey(path: string, random: Random): Promise<{ readonly path: string; readonly made: boolean }> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   try {
     const file = await open(path, "wx", 0o600);
     try {

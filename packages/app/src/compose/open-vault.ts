@@ -4,32 +4,58 @@ import {
   connectVault,
   openEmbeddedVault,
   openHttpVault,
+  openTransitWrapper,
   type PortableKeys,
   type Unseal,
   type VaultAuth,
 } from "@seneschal/adapters/vault";
 import { CodedError } from "@seneschal/kernel";
-import type { Clock, CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/kernel/ports";
+import type { Clock, Vault } from "@seneschal/kernel/ports";
+import type { Seal, SealedVault } from "../platform/index.ts";
+import { openedSeal, type SealParts, sealedVault } from "./operators.ts";
 import { requirePrivateKey } from "./private-files.ts";
-import type { VaultSettings } from "./storage-settings.ts";
+import { type SealSettings, sealOf, type VaultSettings } from "./storage-settings.ts";
+
+/** A vault that is open. */
+export interface OpenedVault {
+  readonly vault: Vault & Partial<PortableKeys>;
+  /** Of an embedded one. */
+  readonly seal?: Seal;
+  /** Erases the root key of an embedded one from memory. */
+  close(): void;
+}
+
+/** What an embedded vault is opened with. */
+export interface VaultParts extends SealParts {
+  readonly clock: Clock;
+  /** Where a seal in shares is opened: see `Platform.operators`. */
+  readonly operators?: ((vault: SealedVault) => Promise<Uint8Array>) | undefined;
+}
 
 /**
  * Opens the configured vault. The embedded one lives in the service's own store. Throws `config_invalid` when what
  * unseals it is missing: a vault is never opened with a key made up on the way.
  */
-export async function openVault(
-  settings: VaultSettings,
-  fallbackKeyFile: string,
-  parts: { readonly store: DocumentStore; readonly crypto: CryptoProvider; readonly clock: Clock; readonly random: Random },
-): Promise<Vault & Partial<PortableKeys>> {
-  const vault: Vault & Partial<PortableKeys> =
-    settings.kind === "http"
-      ? await openServer(settings, parts.clock)
-      : await openEmbeddedVault({ ...parts, unseal: await unsealOf(settings, fallbackKeyFile) });
+export async function openVault(settings: VaultSettings, fallbackKeyFile: string, parts: VaultParts): Promise<OpenedVault> {
+  const seal = sealOf(settings);
+  if (seal === undefined) return { vault: await openVaultServer(settings, parts.clock), close: () => undefined };
+  const unseal = await unsealOf(seal, fallbackKeyFile, parts);
+  const vault = await openEmbeddedVault({ ...parts, unseal });
+  return { vault: spannedVault(vault), seal: openedSeal(parts, seal), close: () => vault.seal() };
+}
+
+/** A vault server of the configuration. */
+export async function openVaultServer(settings: VaultSettings, clock: Clock): Promise<Vault> {
+  return spannedVault(await openServer(settings, clock));
+}
+
+function spannedVault<V extends Vault>(vault: V): V {
   return spanned(vault, "vault", ["createKey", "rotateKey", "encrypt", "decrypt", "encryptMany", "decryptMany", "rewrap"]);
 }
 
-async function openServer(settings: VaultSettings, clock: Clock): Promise<Vault> {
+type ServerSettings = Omit<VaultSettings, "kind" | "key_file" | "passphrase" | "seal">;
+
+async function openServer(settings: ServerSettings, clock: Clock): Promise<Vault> {
   const { address, namespace, ca_file, cert, timeout, transit_mount } = settings;
   if (address === undefined) throw new CodedError("config_invalid", "vault.address is needed");
   const connection = connectVault({
@@ -49,7 +75,7 @@ async function openServer(settings: VaultSettings, clock: Clock): Promise<Vault>
   return openHttpVault({ connection, mount: transit_mount });
 }
 
-function loginOf({ token, approle, kubernetes, cert }: VaultSettings): VaultAuth {
+function loginOf({ token, approle, kubernetes, cert }: ServerSettings): VaultAuth {
   if (token !== undefined) return { kind: "token", token };
   if (approle !== undefined) {
     const { role_id, secret_id_file, mount } = approle;
@@ -74,9 +100,24 @@ async function readSetting(setting: string, file: string): Promise<string> {
   }
 }
 
-async function unsealOf({ passphrase, key_file }: VaultSettings, fallback: string): Promise<Unseal> {
-  if (passphrase !== undefined) return { kind: "passphrase", passphrase };
-  const file = key_file ?? fallback;
+/** What opens a seal: read, unwrapped, or brought by operators. */
+async function unsealOf(seal: SealSettings, fallback: string, parts: VaultParts): Promise<Unseal> {
+  if (seal.kind !== "shamir") return keptUnseal(seal, fallback, parts.clock);
+  if (parts.operators === undefined)
+    throw new CodedError("vault_sealed", "the vault is sealed, and nothing here listens for its operators");
+  return { kind: "shamir", key: await parts.operators(await sealedVault(parts)) };
+}
+
+/** The same for every seal that needs no operators. */
+export async function keptUnseal(
+  seal: Exclude<SealSettings, { readonly kind: "shamir" }>,
+  fallback: string,
+  clock: Clock,
+): Promise<Exclude<Unseal, { readonly kind: "shamir" }>> {
+  if (seal.kind === "passphrase") return { kind: "passphrase", passphrase: seal.passphrase };
+  if (seal.kind === "transit")
+    return { kind: "transit", wrapper: openTransitWrapper(await openServer(seal, clock), seal.key_name) };
+  const file = seal.key_file ?? fallback;
   let text: string;
   try {
     text = await readFile(file, "utf8");

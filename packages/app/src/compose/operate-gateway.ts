@@ -3,8 +3,16 @@ import { openMetrics } from "@seneschal/adapters/metrics";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { GatewayServices } from "../gateway/index.ts";
 import { buildGateway } from "../gateway/service.ts";
-import { openBackground } from "../platform/index.ts";
+import { openBackground, type Platform } from "../platform/index.ts";
 import type { ProcessConfig } from "./process-settings.ts";
+
+/** How the gateway's services are lent. */
+export interface OperateOptions {
+  readonly log: Logger;
+  readonly version: string;
+  /** Brings the shares of a vault that operators unseal. */
+  readonly operators?: NonNullable<Platform["operators"]>;
+}
 
 /**
  * Lends the gateway's services to whoever operates the instance, without listening. An embedded store has one opener: stop the
@@ -12,7 +20,7 @@ import type { ProcessConfig } from "./process-settings.ts";
  */
 export async function operateGateway<R>(
   config: ProcessConfig,
-  { log, version }: { readonly log: Logger; readonly version: string },
+  { log, version, operators }: OperateOptions,
   use: (services: GatewayServices) => Promise<R>,
 ): Promise<R> {
   const metrics = openMetrics({ prefix: "gateway", version });
@@ -27,6 +35,7 @@ export async function operateGateway<R>(
       version,
       health: async () => ({ status: "healthy", ready: true, components: {} }),
       server: () => undefined,
+      ...(operators === undefined ? {} : { operators }),
     },
     config.data_dir,
   );

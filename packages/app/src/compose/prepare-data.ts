@@ -18,7 +18,7 @@ export interface PreparedData {
 export async function prepareData(dataDir: string, random: Random): Promise<PreparedData> {
   checkArgument("dataDir", dataDir, "string");
   checkArgument("random", random, "function");
-  const { path, made } = await makeUnsealKey(dataDir, random);
+  const { path, made } = await makeUnsealKey(join(dataDir, "unseal.key"), random);
   if (made) await writeFile(join(dataDir, FILE), `${newInstanceId(random)}\n`, { mode: 0o600, flag: "wx" });
   return { unsealKey: path, instanceId: await preparedInstance(dataDir), made };
 }

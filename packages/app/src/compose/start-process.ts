@@ -31,6 +31,8 @@ export interface ProcessOptions {
   readonly version: string;
   /** Serves the exports of the storage service. */
   readonly serveNfs?: ServeNfs;
+  /** Told whenever a service waits for the operators of its vault. */
+  readonly whenSealed?: (service: { readonly name: ServiceName; readonly url: string }) => void;
   /** Ends a start that waits. */
   readonly signal?: AbortSignal;
 }
@@ -45,6 +47,16 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
   const failed = new AbortController();
   const signals = signal === undefined ? failed.signal : AbortSignal.any([failed.signal, signal]);
   const prepared = await preparedInstance(config.data_dir);
+  let inForce = config;
+  /** Says when certificates end: in the metrics, and in the log of those that end soon. */
+  const watchEnds = async (current: ProcessConfig, service: ServiceName, metrics: RunningService["metrics"]): Promise<void> => {
+    const files = await certificateFiles(current, service);
+    metrics.certificateEnds(Object.fromEntries(files.map(({ setting, notAfter }) => [setting, notAfter / 1000])));
+    for (const { setting, path, notAfter } of files) {
+      if (notAfter - systemClock.now() > SOON) continue;
+      log.warn({ service, setting, path, expires: new Date(notAfter).toISOString() }, "a certificate ends soon, or has ended");
+    }
+  };
 
   const start = async (name: ServiceName): Promise<RunningService> => {
     const { definition, config: own, server, database, trustedCa } = await parts[name](named(config, name, prepared), serveNfs);
@@ -55,6 +67,11 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       trustedProxies: server.trusted_proxies,
       checks: config.disk.min_free_bytes === 0 ? [] : [diskCheck(resolve(config.data_dir), config.disk.min_free_bytes)],
       wait: { atMost: config.start_timeout, signal: signals },
+      whenSealed: (url) => options.whenSealed?.({ name, url }),
+      async whenBuilt(metrics) {
+        metrics.watchDisk(() => freeSpace(resolve(config.data_dir)));
+        await watchEnds(inForce, name, metrics);
+      },
     });
   };
   // Together: one that waits for its database keeps no other from its work.
@@ -76,24 +93,6 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
     await stop();
     throw reasons.find((reason) => (reason as { readonly name?: unknown }).name !== "AbortError") ?? reasons[0];
   }
-  /** Says when certificates end: in the metrics, and in the log of those that end soon. */
-  const watchEnds = async (current: ProcessConfig): Promise<void> => {
-    for (const [index, name] of config.services.entries()) {
-      const files = await certificateFiles(current, name);
-      running[index]?.metrics.certificateEnds(
-        Object.fromEntries(files.map(({ setting, notAfter }) => [setting, notAfter / 1000])),
-      );
-      for (const { setting, path, notAfter } of files) {
-        if (notAfter - systemClock.now() > SOON) continue;
-        log.warn(
-          { service: name, setting, path, expires: new Date(notAfter).toISOString() },
-          "a certificate ends soon, or has ended",
-        );
-      }
-    }
-  };
-  await watchEnds(config);
-  for (const { metrics } of running) metrics.watchDisk(() => freeSpace(resolve(config.data_dir)));
   return {
     services: [...running],
     async reload(next) {
@@ -107,7 +106,8 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       }
       for (const change of apply) change();
       setLogLevel(log, next.log.level);
-      await watchEnds(next);
+      inForce = next;
+      for (const { name, metrics } of running) await watchEnds(next, name as ServiceName, metrics);
     },
     stop,
   };

@@ -21,6 +21,7 @@ import {
   type Platform,
   tokenVerifiers,
 } from "../platform/index.ts";
+import { auditGatewaySeal } from "./ground/audit/audit-seal.ts";
 import type { AuditEvent } from "./ground/index.ts";
 import { type Gateway, openGateway } from "./open-gateway.ts";
 import { gatewaySchema } from "./schema.ts";
@@ -36,17 +37,25 @@ export function gatewayService(dataDir: string) {
   });
 }
 
+/** The gateway's store, with the embedded vault in it. */
+export function openGatewayStore(database: GatewayServiceConfig["database"], dataDir: string) {
+  const schema = { ...gatewaySchema, collections: { ...gatewaySchema.collections, ...vaultCollections } };
+  return openDatabase(database, schema, join(dataDir, "gateway"));
+}
+
 /** Opens store, vault and gateway; what was opened is closed again by `stop`, and when something fails on the way. */
 export async function buildGateway(config: GatewayServiceConfig, platform: Platform, dataDir: string): Promise<Gateway> {
   const { database, vault: vaultConfig, ...rest } = config;
   const own = { ...rest, backup: { location: rest.backup.location ?? join(dataDir, "gateway-backups") } };
-  const { clock, random, log, metrics, version, background, health } = platform;
-  const schema = { ...gatewaySchema, collections: { ...gatewaySchema.collections, ...vaultCollections } };
-  const store = await openDatabase(database, schema, join(dataDir, "gateway"));
+  const { clock, random, log, metrics, version, background, health, operators } = platform;
+  const store = await openGatewayStore(database, dataDir);
+  let closeVault: (() => void) | undefined;
   let policy: ReturnType<typeof embeddedPolicyEngine> | undefined;
   let lists: Awaited<ReturnType<typeof revocationLists>>;
   try {
-    const vault = await openVault(vaultConfig, join(dataDir, "unseal.key"), { store, crypto: nodeCrypto, clock, random });
+    const needs = { store, crypto: nodeCrypto, clock, random, operators, audit: auditGatewaySeal };
+    const { vault, seal, close } = await openVault(vaultConfig, join(dataDir, "unseal.key"), needs);
+    closeVault = close;
     const { threads, policy_deadline: deadline } = own.workers;
     policy = embeddedPolicyEngine({ threads, deadline });
     const engine = policy;
@@ -104,16 +113,19 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
     });
     return sinks.around({
       ...gateway,
+      ...(seal === undefined ? {} : { seal }),
       async stop() {
         lists?.close();
         await gateway.stop?.();
         await engine.close();
+        close();
         await store.close();
       },
     });
   } catch (error) {
     lists?.close();
     await policy?.close();
+    closeVault?.();
     await store.close();
     throw error;
   }

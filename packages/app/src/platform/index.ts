@@ -42,6 +42,7 @@ export { pooledRandom } from "./pooled-random.ts";
 export { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
 export { type RecordedReads, type RecordedReadsOptions, recordedReads } from "./recorded-reads.ts";
 export { type Repeat, repeatByTimer, type Stoppable } from "./repeat.ts";
+export type { GivenKey, Seal, SealedVault } from "./sealed.ts";
 export {
   type BuildOptions,
   type BuiltService,

@@ -9,11 +9,11 @@ export interface Phases {
   /** Idempotent; rejects after `stop`. */
   start(work: () => Promise<void>): Promise<void>;
   /** Idempotent. Calls `close` when no request is in flight any more, or after the grace. */
-  stop(close: () => Promise<void>): Promise<void>;
+  stop(close: () => Promise<void>, graceMs?: number): Promise<void>;
 }
 
 /** The life of a service. One that nobody started answers nothing: its background work would be missing without a sign. */
-export function phases(name: string, graceMs = 10_000): Phases {
+export function phases(name: string, usualGraceMs = 10_000): Phases {
   let started: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
   let inFlight = 0;
@@ -22,7 +22,7 @@ export function phases(name: string, graceMs = 10_000): Phases {
     inFlight--;
     if (inFlight === 0) idle?.();
   };
-  const drained = (): Promise<void> =>
+  const drained = (graceMs: number): Promise<void> =>
     new Promise((resolve) => {
       if (inFlight === 0) return resolve();
       const timer = setTimeout(resolve, graceMs);
@@ -46,8 +46,8 @@ export function phases(name: string, graceMs = 10_000): Phases {
       started ??= work();
       return started;
     },
-    stop(close) {
-      stopped ??= drained().then(close);
+    stop(close, graceMs = usualGraceMs) {
+      stopped ??= drained(graceMs).then(close);
       return stopped;
     },
   };

@@ -10,6 +10,7 @@ import {
   dispatcher,
   documentContract,
   type Endpoint,
+  type ErrorTable,
   endpoints,
   type Hooks,
   type Incoming,
@@ -18,6 +19,7 @@ import {
   type RunningServer,
   type Serve,
   type ServeOptions,
+  sealContract,
   type TlsOptions,
   type WireResponse,
 } from "@seneschal/contract";
@@ -32,6 +34,7 @@ import { observeRequests } from "./observe-requests.ts";
 import { phases } from "./phases.ts";
 import { pooledRandom } from "./pooled-random.ts";
 import { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
+import { type Seal, type SealedVault, sealEndpoints, sealErrors, sealLimits, whileSealed } from "./sealed.ts";
 import { notYet, untilThere, type Waiting } from "./wait-for-needs.ts";
 
 /** What the process gives to every service. */
@@ -47,6 +50,8 @@ export interface Platform {
   readonly health: () => Promise<Health>;
   /** The server it runs on, once it listens: to reload certificates and to drop connections. */
   readonly server: () => RunningServer | undefined;
+  /** Lets the operators of a sealed vault come; gives its unseal key. Absent where nothing listens for them. */
+  readonly operators?: (vault: SealedVault) => Promise<Uint8Array>;
 }
 
 /** What a service provides around its routes; the platform adds time, request ids, rate limits, metrics and logs. */
@@ -66,6 +71,8 @@ export interface BuiltService {
   /** Asked before anything of a request is looked at: throws `service_unavailable` for a route that is not answered for now. */
   admits?(ref: RouteRef): void;
   readonly checks?: readonly HealthCheck[];
+  /** Of its embedded vault: served to the operators. */
+  readonly seal?: Seal;
   /** PEM of CAs of its own, whose client certificates its port accepts beside those that are configured. */
   clientAnchors?(): Promise<readonly string[]>;
   /** Background work, begun once the port listens: nothing may keep a service from listening. */
@@ -118,8 +125,8 @@ export interface Service {
    * requests from then on. Throws when something of it cannot be used.
    */
   prepareReload(config: object): Promise<() => void>;
-  /** Takes no more requests, lets those in flight finish, then closes what the service holds. Idempotent. */
-  stop(): Promise<void>;
+  /** Takes no more requests, lets those in flight finish (`graceMs`), then closes what the service holds. Idempotent. */
+  stop(graceMs?: number): Promise<void>;
 }
 
 /** What a service is given. Everything has a safe default; what is left out is left out by name, `"off"`. */
@@ -146,6 +153,13 @@ export interface BuildOptions {
   readonly grace?: number;
   /** The server that it is served by, once there is one: connections of a certificate that is revoked are dropped there. */
   readonly server?: () => RunningServer | undefined;
+  /** For a vault that operators unseal; without them such a service is not built. */
+  readonly operators?: {
+    /** Serves `answers` until it resolves with the unseal key of the vault. */
+    wait(vault: SealedVault, answers: Dispatch): Promise<Uint8Array>;
+    /** An operator has sealed the vault: the service is to be stopped. */
+    sealed(): void;
+  };
 }
 
 /**
@@ -181,31 +195,53 @@ export async function buildService<Schema extends z.ZodObject>(
 
   let built: BuiltService | undefined;
   try {
-    built = await definition.build(config, { clock, random, log, metrics, version, background, health, server });
-    checks = [...(built.checks ?? []), ...(options.checks ?? [])];
     const now = (): number => clock.now();
-    const limits = options.rateLimits ?? built.limits;
     const limiter = (of: RateLimits) => rateLimiter(name, of, rates, now);
+    const ids = pooledRandom(random);
+    const observed: Omit<Hooks, "errors" | "rateLimit"> = {
+      now,
+      requestId: () => Buffer.from(ids(16)).toString("hex"),
+      pause: nextTurn,
+      observe: options.observation ?? observeRequests(metrics, log),
+      onError: (error, { id }, requestId) => log.error({ error, route: id, request_id: requestId }, "request failed"),
+    };
+    const sealLimit = options.rateLimits ?? limiter(sealLimits);
+    const addressOf = clientAddress(trustedProxies);
+    const errors = definition.info?.errors;
+    const operators = async (door: NonNullable<BuildOptions["operators"]>, errors: ErrorTable, vault: SealedVault) => {
+      const hooks = { ...observed, errors, rateLimit: sealLimit };
+      const sealed = whileSealed(vault, { hooks, version, livePath: definition.livePath ?? "/live" });
+      const answer = (incoming: Incoming) =>
+        sealed({ ...incoming, remoteAddress: addressOf(incoming.remoteAddress, incoming.headers["x-forwarded-for"]) });
+      return door.wait(vault, Object.assign(answer, { serves: sealed.serves }));
+    };
+    const { operators: door } = options;
+    const listening =
+      door === undefined || errors === undefined ? {} : { operators: (vault: SealedVault) => operators(door, errors, vault) };
+    built = await definition.build(config, { clock, random, log, metrics, version, background, health, server, ...listening });
+    checks = [...(built.checks ?? []), ...(options.checks ?? [])];
+    const limits = options.rateLimits ?? built.limits;
     let limit = limits === "off" ? undefined : limiter(limits);
     const { authorise } = built.hooks;
-    const ids = pooledRandom(random);
     const phase = phases(name, options.grace);
     const hooks: Hooks = {
       ...built.hooks,
       ...(authorise && { authorise: (input) => inSpan("policy authorise", {}, () => authorise(input)) }),
+      ...observed,
       available(ref) {
         phase.check();
         built?.admits?.(ref);
       },
-      now,
-      requestId: () => Buffer.from(ids(16)).toString("hex"),
-      pause: nextTurn,
       rateLimit: limit === undefined ? "off" : (...call) => limit?.(...call),
-      observe: options.observation ?? observeRequests(metrics, log),
-      onError: (error, { id }, requestId) => log.error({ error, route: id, request_id: requestId }, "request failed"),
     };
-    const inner = dispatcher([...built.endpoints(hooks), ...documentOf({ ...definition, ...built }, version, hooks)], hooks);
-    const addressOf = clientAddress(trustedProxies);
+    const inner = dispatcher(
+      [
+        ...built.endpoints(hooks),
+        ...documentOf({ ...definition, ...built }, version, hooks),
+        ...sealOf(built.seal, options, version, { ...hooks, available: phase.check, rateLimit: sealLimit }),
+      ],
+      hooks,
+    );
     const dispatch = (incoming: Incoming): Promise<WireResponse> =>
       phase.during(
         inServerSpan(incoming.method, incoming.headers, { "seneschal.service": name }, () =>
@@ -228,11 +264,11 @@ export async function buildService<Schema extends z.ZodObject>(
           apply?.();
         };
       },
-      stop: () =>
+      stop: (graceMs) =>
         phase.stop(async () => {
           await whole.stop?.();
           await rates.close();
-        }),
+        }, graceMs),
     };
   } catch (error) {
     await built?.stop?.();
@@ -243,12 +279,29 @@ export async function buildService<Schema extends z.ZodObject>(
 
 /** The endpoint of the service's own OpenAPI document. */
 function documentOf(
-  { contract, info }: Pick<ServiceDefinition, "contract" | "info">,
+  { contract, info, seal }: Pick<ServiceDefinition, "contract" | "info"> & Pick<BuiltService, "seal">,
   version: string,
   hooks: Hooks,
 ): readonly Endpoint[] {
   if (info === undefined) return [];
-  return endpoints(documentContract, documentHandlers(contract, { ...info, version }), undefined, hooks);
+  const whole = seal === undefined ? contract : { ...contract, ...sealContract };
+  const errors = seal === undefined ? info.errors : sealErrors(info.errors);
+  return endpoints(documentContract, documentHandlers(whole, { ...info, errors, version }), undefined, hooks);
+}
+
+/** The routes of the seal of its vault. */
+function sealOf(seal: Seal | undefined, { operators }: BuildOptions, version: string, hooks: Hooks): readonly Endpoint[] {
+  if (seal === undefined) return [];
+  const whole: Seal = {
+    ...seal,
+    async seal(given) {
+      if (operators === undefined) throw new CodedError("seal_conflict", "nothing here would listen for the operators then");
+      const state = await seal.seal(given);
+      operators.sealed();
+      return state;
+    },
+  };
+  return sealEndpoints(whole, version, hooks);
 }
 
 /** A service that listens. */
@@ -265,61 +318,115 @@ export interface RunningService extends Pick<Service, "name" | "metrics" | "heal
   prepareReload(config: object, listen: Parameters<Serve>[1]): Promise<() => void>;
 }
 
-export interface StartOptions extends Omit<BuildOptions, "grace" | "server" | "rates"> {
+export interface StartOptions extends Omit<BuildOptions, "grace" | "server" | "rates" | "operators"> {
   readonly serve: Serve;
   readonly listen: Parameters<Serve>[1];
   readonly log: Logger;
   readonly version: string;
   /** Counts requests against the service's limits, opened for each attempt; default: in this process alone. Closed with the service. */
   readonly rates?: () => Promise<RateCounter>;
-  /** How long a database or vault that does not answer is waited for; default: not at all. */
+  /** How long a database or vault that does not answer is waited for; default: not at all. Operators of a sealed vault have no limit. */
   readonly wait?: Waiting;
+  /** Called when the service was built, and again after its vault was sealed and unsealed: its metrics are then others. */
+  readonly whenBuilt?: (metrics: Metrics) => Promise<void>;
+  /** Called with its address whenever the service waits for the operators of its vault. */
+  readonly whenSealed?: (url: string) => void;
 }
 
 /**
  * Builds a service as {@link buildService} does and lets it listen. When anything fails on the way, what was opened is closed again
- * and the error goes to the caller.
+ * and the error goes to the caller. While the vault of the service is sealed, it listens for its operators and does nothing else; a
+ * service whose vault an operator seals is stopped, and begins anew.
  */
 export async function startService<Schema extends z.ZodObject>(
   definition: ServiceDefinition<Schema>,
   config: z.output<Schema>,
   options: StartOptions,
 ): Promise<RunningService> {
-  const { serve, listen, version, wait, rates, ...given } = options;
+  const { serve, listen, version, wait, rates, whenBuilt, whenSealed, ...given } = options;
   const { name } = definition;
   const log = options.log.child({ service: name });
+  const waiting = notYet(definition.info?.errors, definition.livePath ?? "/live");
+  const ended = new AbortController();
+  const signal = wait?.signal === undefined ? ended.signal : AbortSignal.any([wait.signal, ended.signal]);
+  let inForce = { config, listen };
   let server: RunningServer | undefined;
   let service: Service | undefined;
-  let dispatch = notYet(definition.info?.errors, definition.livePath ?? "/live");
+  let dispatch = waiting;
   const listening = (to: ServeOptions): Promise<RunningServer> => {
     const whatIsThere = (incoming: Incoming): Promise<WireResponse> => dispatch(incoming);
     return serve(Object.assign(whatIsThere, { serves: () => true }), to);
   };
-  const build = async (): Promise<Service> =>
-    buildService(definition, config, {
-      ...{ ...given, version, grace: 0, server: () => server },
-      ...(rates === undefined ? {} : { rates: await rates() }),
+  /** Builds the service, waits for what it needs, and lets it work. */
+  const begin = async (): Promise<Service> => {
+    let key: Uint8Array | undefined;
+    const build = async (anew: () => void): Promise<Service> =>
+      buildService(definition, inForce.config, {
+        ...{ ...given, version, grace: 0, server: () => server },
+        ...(rates === undefined ? {} : { rates: await rates() }),
+        operators: {
+          async wait(vault, answers) {
+            // An attempt that fails for another reason does not call the operators again.
+            if (key !== undefined && (await vault.opens(key))) return key;
+            dispatch = answers;
+            server ??= await listening(inForce.listen);
+            log.warn({ url: server.url }, "the vault is sealed: the service waits for its operators");
+            whenSealed?.(server.url);
+            key = await unlessAborted(vault.opened, signal);
+            log.warn({}, "the vault is unsealed");
+            dispatch = waiting;
+            anew();
+            return key;
+          },
+          sealed: reseal,
+        },
+      });
+    const built = await untilThere(build, { ...wait, atMost: wait?.atMost ?? 0, signal }, log, async () => {
+      server ??= await listening(inForce.listen);
     });
+    try {
+      const complete = await withAnchors(inForce.listen, built);
+      dispatch = built.dispatch;
+      if (server === undefined) server = await listening(complete);
+      else if (complete.tls !== undefined) server.setSecureContext(complete.tls);
+      await built.start();
+      await whenBuilt?.(built.metrics);
+    } catch (error) {
+      dispatch = waiting;
+      await built.stop();
+      throw error;
+    }
+    service = built;
+    return built;
+  };
+  let resealing = Promise.resolve();
+  function reseal(): void {
+    const open = service;
+    if (open === undefined) return;
+    service = undefined;
+    dispatch = waiting;
+    log.warn({}, "the vault was sealed by an operator");
+    resealing = (async () => {
+      await open.stop(inForce.listen.grace ?? USUAL_GRACE_MS);
+      whole = await begin();
+    })().catch((error: unknown) => {
+      if (!ended.signal.aborted) log.error({ error }, "the service did not come back after its vault was sealed: start it again");
+    });
+  }
+  let whole: Service;
   try {
-    service = await untilThere(build, wait, log, async () => {
-      server ??= await listening(listen);
-    });
-    dispatch = service.dispatch;
-    const complete = await withAnchors(listen, service);
-    if (server === undefined) server = await listening(complete);
-    else if (complete.tls !== undefined) server.setSecureContext(complete.tls);
-    await service.start();
+    whole = await begin();
   } catch (error) {
     await server?.close();
-    await service?.stop();
     throw error;
   }
-  const running = server;
-  const whole = service;
+  const running = server as unknown as RunningServer;
   log.info({ url: running.url, version }, "listening");
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
+    ended.abort();
     await running.close();
+    await resealing;
     await whole.stop();
     log.info({}, "stopped");
   };
@@ -327,19 +434,30 @@ export async function startService<Schema extends z.ZodObject>(
     name,
     url: running.url,
     port: running.port,
-    listeners: whole.listeners(),
+    get listeners() {
+      return whole.listeners();
+    },
     server: running,
-    metrics: whole.metrics,
-    health: () => whole.health(),
+    get metrics() {
+      return whole.metrics;
+    },
+    health: async () =>
+      service?.health() ?? {
+        ...{ status: "degraded", ready: false },
+        components: { vault: { status: "unhealthy", message: "sealed" } },
+      },
     async prepareReload(next, nextListen) {
-      const apply = await whole.prepareReload(next);
-      const { tls } = await withAnchors(nextListen, whole);
+      // While the vault is sealed there is no service: it will begin with what is in force then.
+      const open = service;
+      const apply = await open?.prepareReload(next);
+      const { tls } = open === undefined ? nextListen : await withAnchors(nextListen, open);
       if ((tls === undefined) !== (listen.tls === undefined))
         throw new CodedError("config_invalid", `${name}: TLS is not turned on or off while it runs`);
       if (tls !== undefined) requireUsable(tls);
       return () => {
+        inForce = { config: next as z.output<Schema>, listen: nextListen };
         if (tls !== undefined) running.setSecureContext(tls);
-        apply();
+        apply?.();
       };
     },
     stop() {
@@ -347,6 +465,23 @@ export async function startService<Schema extends z.ZodObject>(
       return stopped;
     },
   };
+}
+
+const USUAL_GRACE_MS = 10_000;
+
+/** What a promise gives, or the reason of the signal that came before. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }
 
 /** A service that is a CA itself trusts its own root, whatever else it is told to trust. */

@@ -27,18 +27,24 @@ function isPassing(error: unknown): boolean {
 
 const SLOWEST_MS = 5000;
 
-/** Does `work` until it succeeds, its failure is one that does not pass, or the time is over; `waiting` is called before each wait. */
+/**
+ * Does `work` until it succeeds, its failure is one that does not pass, or the time is over; `waiting` is called before each wait. The time
+ * begins anew whenever `work` says so: for what has no time of its own, such as people.
+ */
 export async function untilThere<T>(
-  work: () => Promise<T>,
+  work: (anew: () => void) => Promise<T>,
   wait: Waiting | undefined,
   log: Pick<Logger, "warn" | "info">,
   waiting: () => Promise<void>,
 ): Promise<T> {
   const { atMost = 0, every = 1000, signal } = wait ?? {};
-  const started = performance.now();
+  let started = performance.now();
+  const anew = (): void => {
+    started = performance.now();
+  };
   for (let attempt = 1; ; attempt++) {
     try {
-      const result = await work();
+      const result = await work(anew);
       if (attempt > 1) log.info({ attempt }, "what the start waited for is there");
       return result;
     } catch (error) {

@@ -5,9 +5,10 @@ import { storageContract, storageInfo } from "@seneschal/contract/storage";
 import type { ServeNfs } from "@seneschal/core/storage";
 import type { AuditEntry, Vault } from "@seneschal/kernel/ports";
 import { openDatabase } from "../compose/open-database.ts";
-import { openVault } from "../compose/open-vault.ts";
+import { openVault, openVaultServer } from "../compose/open-vault.ts";
 import { type StorageServiceConfig, storageServiceSettings } from "../compose/service-settings.ts";
 import { type BuiltService, DEFAULT_INSTANCE, defineService, openAuditSinks, type Platform } from "../platform/index.ts";
+import { auditStorageSeal } from "./audit-seal.ts";
 import { openClusterLog } from "./cluster/open-cluster-log.ts";
 import { openStorage } from "./open-storage.ts";
 import { storageSchema } from "./schema.ts";
@@ -27,6 +28,12 @@ export function storageService(dataDir: string, serveNfs?: ServeNfs) {
   });
 }
 
+/** The node's metadata, with the embedded vault in it. */
+export function openStorageStore(database: StorageServiceConfig["database"], dataDir: string) {
+  const schema = { ...storageSchema, collections: { ...storageSchema.collections, ...vaultCollections } };
+  return openDatabase(database, schema, join(dataDir, "storage", "metadata"));
+}
+
 async function build(
   config: StorageServiceConfig,
   platform: Platform,
@@ -34,10 +41,10 @@ async function build(
   serveNfs: ServeNfs | undefined,
 ): Promise<BuiltService> {
   const { database, vault: vaultConfig, tenant_vaults, ...own } = config;
-  const { clock, random } = platform;
+  const { clock, random, operators } = platform;
   const directory = join(dataDir, "storage");
-  const schema = { ...storageSchema, collections: { ...storageSchema.collections, ...vaultCollections } };
-  const store = await openDatabase(database, schema, join(directory, "metadata"));
+  const store = await openStorageStore(database, dataDir);
+  let closeVault: (() => void) | undefined;
   const instance = own.server.instance_id ?? DEFAULT_INSTANCE;
   let sinks: Awaited<ReturnType<typeof openAuditSinks>> | undefined;
   try {
@@ -47,22 +54,27 @@ async function build(
       describe: (entry) => describeEvent(entry, clock.now()),
     });
     const keyFile = join(dataDir, "unseal.key");
-    const vault = await openVault(vaultConfig, keyFile, { store, crypto: nodeCrypto, clock, random });
+    const needs = { store, crypto: nodeCrypto, clock, random, operators, audit: auditStorageSeal };
+    const { vault, seal, close } = await openVault(vaultConfig, keyFile, needs);
+    closeVault = close;
     const clusterLog = await openClusterLog(own.cluster, directory);
     const tenantVaults = new Map<string, Vault>();
     for (const [tenant, settings] of Object.entries(tenant_vaults))
-      tenantVaults.set(tenant, await openVault(settings, keyFile, { store, crypto: nodeCrypto, clock, random }));
+      tenantVaults.set(tenant, await openVaultServer(settings, clock));
     const vaultFor = (tenant: string): Vault => tenantVaults.get(tenant) ?? vault;
     const storage = await openStorage(own, platform, { store, clusterLog, vault, vaultFor, directory, serveNfs });
     return sinks.around({
       ...storage,
+      ...(seal === undefined ? {} : { seal }),
       async stop() {
         await storage.stop?.();
+        close();
         await store.close();
       },
     });
   } catch (error) {
     await sinks?.close();
+    closeVault?.();
     await store.close();
     throw error;
   }

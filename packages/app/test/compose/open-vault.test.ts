@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openMemoryStore } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { startVaultEmulator, type VaultEmulator } from "@seneschal/adapters/vault/emulator";
@@ -16,7 +15,7 @@ import {
   newSerial,
 } from "@seneschal/crypto/x509";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openVault } from "../../src/compose/open-vault.ts";
+import { openVaultServer } from "../../src/compose/open-vault.ts";
 import { vaultSettings } from "../../src/compose/storage-settings.ts";
 
 describe("a vault server, as it is configured", () => {
@@ -61,9 +60,7 @@ describe("a vault server, as it is configured", () => {
   });
 
   const open = (given: object) => {
-    const store = openMemoryStore({ collections: {} });
-    const parts = { store, crypto: nodeCrypto, clock: systemClock, random: systemRandom };
-    return openVault(vaultSettings.parse({ ...common, ...given }), join(directory, "none"), parts);
+    return openVaultServer(vaultSettings.parse({ ...common, ...given }), systemClock);
   };
 
   it("is reached by token, AppRole, service account and certificate, in its namespace", async () => {

@@ -41,7 +41,7 @@ it("a directory that stands open to the world is shut to it; its group is the op
 });
 
 it("a key is made for its owner, and refused by every mode that lets the world in or its group write", async () => {
-  const { path } = await makeUnsealKey(join(directory, "data"), systemRandom);
+  const { path } = await makeUnsealKey(join(directory, "data", "unseal.key"), systemRandom);
   const signing = join(directory, "data", "audit-key.pem");
   await openSigningKey(signing);
   expect([mode(path), mode(signing), mode(join(directory, "data"))]).toEqual([0o600, 0o600, 0o700]);

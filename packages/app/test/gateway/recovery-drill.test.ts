@@ -8,6 +8,7 @@ import { bodyHash, operationBytes } from "@seneschal/crypto/signing";
 import { afterAll, expect, it } from "vitest";
 import { openVault } from "../../src/compose/open-vault.ts";
 import { vaultSettings } from "../../src/compose/storage-settings.ts";
+import { auditGatewaySeal } from "../../src/gateway/ground/audit/audit-seal.ts";
 import { kekName } from "../../src/gateway/ground/organizations/kek-name.ts";
 import { organizationKeyRecords } from "../../src/gateway/ground/organizations/keys.ts";
 import { federationIdentities } from "../../src/gateway/partners/federation/collections.ts";
@@ -32,8 +33,8 @@ const unsealKey = (): string => Buffer.from(systemRandom(32)).toString("base64")
 /** A gateway over what lies in a directory: its database, with the default vault in it, its `unseal.key` and its backups. */
 async function machine(directory: string, instance: string, options: RigOptions = {}) {
   const store = await openLevelRigStore(join(directory, "gateway"));
-  const parts = { store, crypto: nodeCrypto, clock: systemClock, random: systemRandom };
-  const vault = await openVault(vaultSettings.parse({}), join(directory, "unseal.key"), parts);
+  const parts = { store, crypto: nodeCrypto, clock: systemClock, random: systemRandom, audit: auditGatewaySeal };
+  const { vault } = await openVault(vaultSettings.parse({}), join(directory, "unseal.key"), parts);
   const settings = { backup: { location: join(directory, "gateway-backups") }, server: { instance_id: instance } };
   const rig = await openRig({ ...options, store, vault, settings });
   let open = true;

@@ -5,8 +5,10 @@ import {
   describeConfig,
   duration,
   envName,
+  file as fileSetting,
   loadConfig,
   logSettings,
+  namedFiles,
   parseDuration,
   secret,
   serverSettings,
@@ -33,6 +35,19 @@ describe("configuration", () => {
     const env = { SENESCHAL_SERVER_PORT: "2", SENESCHAL_SERVER_HOST: "::1", PATH: "/bin" };
     const config = loadConfig(schema, { ...file("server: {port: 1, instance_id: a}"), env, flags: { "server.port": "3" } });
     expect(config.server).toMatchObject({ port: 3, host: "::1", instance_id: "a" });
+  });
+
+  test("every member of a setting that is of one kind or another has its name, is set by it, and is masked when it is secret", () => {
+    const login = z.strictObject({ kind: z.literal("login"), pin: secret(), pin_file: fileSetting("text").optional() });
+    const kinds = z.strictObject({
+      seal: z.discriminatedUnion("kind", [z.strictObject({ kind: z.literal("none") }), login]).optional(),
+    });
+    const env = { SENESCHAL_SEAL_KIND: "login", SENESCHAL_SEAL_PIN: "1234", SENESCHAL_SEAL_PIN_FILE: "/pin" };
+    const config = loadConfig(kinds, { env });
+    expect(config.seal).toEqual({ kind: "login", pin: "1234", pin_file: "/pin" });
+    expect(describeConfig(kinds, config)).toEqual({ "seal.kind": "login", "seal.pin": "********", "seal.pin_file": "/pin" });
+    expect(namedFiles(kinds, config)).toEqual([{ setting: "seal.pin_file", path: "/pin", holds: "text" }]);
+    expect(() => loadConfig(kinds, { env: { ...env, SENESCHAL_SEAL_KIND: "none" } })).toThrow(/seal\.pin: unknown setting/);
   });
 
   test("a JSON file is a YAML file", () => {

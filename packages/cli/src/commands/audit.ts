@@ -2,6 +2,7 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { acceptGap } from "@seneschal/app";
 import { CodedError } from "@seneschal/kernel";
 import { connectLog, type LogOptions, withLog } from "../audit-log.ts";
+import { bringShares } from "../bring-shares.ts";
 import { exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import { readConfig } from "../read-config.ts";
@@ -59,7 +60,7 @@ export const addAudit: AddCommand = (program, { host, result, exit }) => {
     .action(async (options: { first: number; last: number; reason: string; config?: string; set?: string[] }) => {
       const config = await readConfig(host, options);
       const log = openLogger({ level: "warn", destination: { write: (line) => host.err(line.trimEnd()) } });
-      const done = await acceptGap(config, options, { log, version });
+      const done = await acceptGap(config, options, { log, version, operators: bringShares(host) });
       result(done);
       if (!done.log.valid) exit(exitCode.no);
     });

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
 import { type Bootstrapped, bootstrapInstance } from "@seneschal/app";
+import { bringShares } from "../bring-shares.ts";
 import { readConfig } from "../read-config.ts";
 import { version } from "../version.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -44,7 +45,7 @@ export const addBootstrap: AddCommand = (program, { host, result }) => {
       const log = openLogger({ level: "warn", destination: { write: (line) => host.err(line.trimEnd()) } });
       const config = await readConfig(host, options);
       const asked = { org, email, name, workspace, shares, threshold, serverNames, out };
-      const done = await bootstrapInstance(config, { ...asked, log, version });
+      const done = await bootstrapInstance(config, { ...asked, log, version, operators: bringShares(host) });
       const certificates = config.auth.mtls.enabled && config.gateway.server.tls_cert !== undefined;
       const next = {
         serve: `seneschal serve${options.config === undefined ? "" : ` -c ${options.config}`}`,

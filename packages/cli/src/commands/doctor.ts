@@ -1,7 +1,7 @@
 import { access, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { certificateFiles, checkConfig, type ProcessConfig } from "@seneschal/app";
-import { type Client, client } from "@seneschal/contract";
+import { type Client, type ClientOptions, client, sealContract } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
 import { isCoded } from "@seneschal/kernel";
 import { exitCode } from "../exit-code.ts";
@@ -137,12 +137,30 @@ async function running(host: Host, options: ConnectionOptions): Promise<readonly
       };
       const gateway = client(gatewayContract, { ...reached, fetch });
       const known = options.cert !== undefined || options.token !== undefined || options.as !== undefined;
-      const said = await health(gateway);
+      const vault = await seal({ ...reached, fetch });
+      if (vault.some(({ state }) => state === "error")) return [...vault, clock(date)];
+      const said = [...vault, ...(await health(gateway))];
       return [...said, clock(date), ...(known ? [await log(gateway), ...(await partners(gateway))] : [])];
     });
   } catch (error) {
     return [{ check: "gateway", state: "error", message: textOf(error), advice: "start it, or mend --url and --ca" }];
   }
+}
+
+/** How its embedded vault is sealed; nothing where it has none. */
+async function seal(reached: ClientOptions): Promise<readonly Diagnosis[]> {
+  const told = await client(sealContract, reached)
+    .sealStatus()
+    .catch(() => undefined);
+  if (told === undefined) return [];
+  const { type, sealed, progress, t } = told;
+  if (!sealed) return [{ check: "vault", state: "ok", message: `open, its seal is ${type}` }];
+  return [
+    {
+      ...{ check: "vault", state: "error", message: `sealed: ${progress} of ${t} shares came` },
+      advice: "its operators type seneschal vault unseal, each with a share",
+    },
+  ];
 }
 
 async function health(gateway: Gateway): Promise<readonly Diagnosis[]> {

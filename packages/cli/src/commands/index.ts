@@ -18,6 +18,7 @@ import { addRedact } from "./redact.ts";
 import { addServe } from "./serve.ts";
 import { addServices } from "./service-routes.ts";
 import { addSign } from "./sign.ts";
+import { addVault } from "./vault.ts";
 
 /** Every command, in the order that `--help` shows. */
 export const commands: readonly AddCommand[] = [
@@ -27,6 +28,7 @@ export const commands: readonly AddCommand[] = [
   addDev,
   addConfig,
   addDoctor,
+  addVault,
   addOrg,
   addEnroll,
   addCeremony,

@@ -1,5 +1,6 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { createOrganization } from "@seneschal/app";
+import { bringShares } from "../bring-shares.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import { readConfig } from "../read-config.ts";
 import { version } from "../version.ts";
@@ -18,7 +19,13 @@ export const addOrg: AddCommand = (program, { host, result }) => {
     .action(async (id: string, options: { crkPublicKey?: string; config?: string; set?: string[] }) => {
       const config = await readConfig(host, options);
       const log = openLogger({ level: "warn", destination: { write: (line) => host.err(line.trimEnd()) } });
-      result(await createOrganization(config, { id, anchor: options.crkPublicKey ?? null }, { log, version }));
+      result(
+        await createOrganization(
+          config,
+          { id, anchor: options.crkPublicKey ?? null },
+          { log, version, operators: bringShares(host) },
+        ),
+      );
     });
   withConnection(org.command("show").description("the caller's organisation")).action(async (options: ConnectionOptions) => {
     const { organizations } = await connect(host, options, (gateway) => gateway.listOrganizations());

@@ -29,6 +29,7 @@ export const addServe: AddCommand = (program, { host, result }) => {
       const running = await startProcess(config, {
         ...{ serve: await chooseServer(config.http), serveNfs, log, version },
         signal: ended.signal,
+        whenSealed: (sealed) => result({ sealed }, JSON.stringify({ sealed })),
       }).catch((error: unknown) => {
         // Told to end while it waited.
         if ((error as { readonly name?: unknown }).name === "AbortError") return undefined;

@@ -54,6 +54,7 @@ export const gatewayCodes = {
   INTERNAL_ERROR: 500,
   FEDERATION_FAILED: 502,
   EDGE_UNREACHABLE: 503,
+  VAULT_SEALED: 503,
   VAULT_UNAVAILABLE: 503,
   SERVICE_UNAVAILABLE: 503,
 } as const satisfies Readonly<Record<KeysCode, number>> & Readonly<Record<string, number>>;
@@ -87,7 +88,9 @@ const names = {
   threshold_not_met: "CRK_THRESHOLD_NOT_MET",
   invalid_threshold: "INVALID_THRESHOLD",
   not_canonical: "VALIDATION_ERROR",
+  vault_sealed: "VAULT_SEALED",
   vault_unavailable: "VAULT_UNAVAILABLE",
+  seal_conflict: "STATE_CONFLICT",
   outcome_unknown: "SERVICE_UNAVAILABLE",
   store_unavailable: "SERVICE_UNAVAILABLE",
   store_failed: "SERVICE_UNAVAILABLE",

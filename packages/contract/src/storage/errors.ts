@@ -18,11 +18,13 @@ export const storageCodes = {
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   IDEMPOTENCY_MISMATCH: 422,
+  SHARE_INVALID: 422,
   RATE_LIMIT_EXCEEDED: 429,
   INTERNAL_ERROR: 500,
   DATA_LOSS: 500,
   SERVICE_UNAVAILABLE: 503,
   MAINTENANCE_MODE: 503,
+  VAULT_SEALED: 503,
   KEY_MANAGER_UNAVAILABLE: 503,
   TENANT_KMS_UNREACHABLE: 503,
   BACKUP_CORRUPT: 500,
@@ -34,6 +36,8 @@ export const storageCodes = {
 const only = {
   INVALID_SETTING: ["setThresholds", "setTuning", "addDevice", "createPool"],
   DEVICE_NOT_EVACUATED: ["removeDevice", "evictNode"],
+  /** Of {@link sealContract} alone. */
+  SHARE_INVALID: [],
   BACKUP_CORRUPT: ["restoreBackup"],
   BACKUP_NOT_CONFIGURED: ["startBackup", "listBackups", "restoreBackup"],
 };
@@ -63,6 +67,9 @@ export const storageHttpErrors: ErrorTable = errorTable(
     TenantAccessDenied: "FORBIDDEN",
     CryptoShredComplete: "CRYPTO_SHRED_COMPLETE",
     MaintenanceMode: "MAINTENANCE_MODE",
+    vault_sealed: "VAULT_SEALED",
+    share_invalid: "SHARE_INVALID",
+    seal_conflict: "CONFLICT",
     KeyManagerUnavailable: "KEY_MANAGER_UNAVAILABLE",
     TenantKmsUnreachable: "TENANT_KMS_UNREACHABLE",
     TenantKmsLost: "FAILED_PRECONDITION",

@@ -45,6 +45,11 @@ export function namedFiles(schema: z.core.$ZodType, value: unknown, at: readonly
       );
     case "array":
       return (value as readonly unknown[]).flatMap((item, index) => namedFiles(def.element, item, [...at, String(index)]));
+    case "union": {
+      // What a value has, only its own kind has.
+      const files = def.options.flatMap((option) => namedFiles(option, value, at));
+      return [...new Map(files.map((file) => [file.setting, file])).values()];
+    }
     case "record":
       return Object.entries(value).flatMap(([key, item]) => namedFiles(def.valueType, item, [...at, key]));
     default:

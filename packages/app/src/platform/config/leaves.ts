@@ -26,8 +26,14 @@ export function leaves(schema: z.core.$ZodType, path: readonly string[] = [], se
       return [{ path, kind: "number", secret: hidden }];
     case "boolean":
       return [{ path, kind: "boolean", secret: hidden }];
-    case "record":
     case "union":
+      // Of one kind or another: every member of each has its name.
+      if ("discriminator" in def) {
+        const members = def.options.flatMap((option) => leaves(option, path, hidden));
+        return [...new Map(members.map((leaf) => [leaf.path.join("."), leaf])).values()];
+      }
+      return [{ path, kind: "json", secret: hidden }];
+    case "record":
     case "tuple":
       return [{ path, kind: "json", secret: hidden }];
     default:

@@ -100,6 +100,10 @@ export const auditEventTypes = [
   "organization.create",
   "audit.export",
   "audit.gap.accept",
+  "vault.init",
+  "vault.unseal",
+  "vault.seal",
+  "vault.rekey",
   "auth.failure",
 ] as const;
 type AuditEventType = (typeof auditEventTypes)[number];
