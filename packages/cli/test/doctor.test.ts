@@ -33,7 +33,7 @@ describe("seneschal doctor", () => {
     const well = findings.filter(({ state }) => state === "ok").map(({ check }) => check);
     // The version of a development process is not this command's.
     expect(new Set([...well, "versions"])).toEqual(
-      new Set(["configuration", "gateway", "clock", "disk", "versions", "log", "partners"]),
+      new Set(["configuration", "vault", "gateway", "clock", "disk", "versions", "log", "partners"]),
     );
   });
 

@@ -31,6 +31,14 @@ function masked(schema: z.core.$ZodType, value: unknown): unknown {
   switch (def.type) {
     case "object":
       return each((key) => def.shape[key]);
+    case "union": {
+      const kinds = def.options.flatMap((option) => {
+        const { def: own } = (option as z.core.$ZodTypes)._zod;
+        return own.type === "object" ? [own.shape] : [];
+      });
+      if (kinds.length === 0 || typeof value !== "object") return value;
+      return each((key) => kinds.find((shape) => key in shape)?.[key]);
+    }
     case "record":
       return each(() => def.valueType);
     case "array":
