@@ -118,7 +118,7 @@ async function withStore<R>(
 
 async function gatewayParts(database: ProcessConfig["gateway"]["database"], dataDir: string) {
   const { openGatewayStore } = await import("../gateway/service.ts");
-  const { auditGatewaySeal } = await import("../gateway/ground/audit/audit-seal.ts");
+  const { auditGatewaySeal } = await import("../gateway/ground/index.ts");
   return { store: await openGatewayStore(database, dataDir), audit: auditGatewaySeal };
 }
 

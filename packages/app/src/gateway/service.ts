@@ -21,8 +21,7 @@ import {
   type Platform,
   tokenVerifiers,
 } from "../platform/index.ts";
-import { auditGatewaySeal } from "./ground/audit/audit-seal.ts";
-import type { AuditEvent } from "./ground/index.ts";
+import { type AuditEvent, auditGatewaySeal } from "./ground/index.ts";
 import { type Gateway, openGateway } from "./open-gateway.ts";
 import { gatewaySchema } from "./schema.ts";
 

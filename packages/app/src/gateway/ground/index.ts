@@ -1,4 +1,5 @@
 export { type AcceptedGap, acceptAuditGap } from "./audit/accept-gap.ts";
+export { auditGatewaySeal } from "./audit/audit-seal.ts";
 export { type AuditEvent, type AuditFacts, instanceStream } from "./audit/event.ts";
 export { acceptances } from "./audit/gaps.ts";
 export { type AuditRecord, auditIndexes } from "./audit/indexes.ts";
