@@ -1,5 +1,4 @@
-import type { Language } from "./template.ts";
-import type { Values } from "./values.ts";
+import type { ValuesOf } from "./values.ts";
 
 const words = (text: string): readonly string[] => text.split("|");
 
@@ -7,7 +6,7 @@ const words = (text: string): readonly string[] => text.split("|");
  * Values of the held-out part. Names: a sample (fixed seed) of the lists of Python's Faker (MIT), of several countries a language, which the classifier's own
  * lexicon was not made from; nobody chose them.
  */
-export const HELD_OUT_VALUES: Readonly<Record<Language, Values>> = {
+export const HELD_OUT_VALUES: ValuesOf = {
   en: {
     first: words(
       "Aadhya|Aahil|Aamir|Aamirah|Aayan|Advik|Alexandra|Ali|Alice|Alix|Ana|Anay|Andrew|Angel|Angela|April|Arham|Ariana|Ariel|Arin|Ashleigh|Ashley|Autumn|Awj|Baaqir|Barbara|Benjamin|Beryl|Beth|Bevan|Bhavika|Blessing|Brady|Brett|Brooke|Bruce|Bryan|Carl|Carlos|Caroline|Carolyne|Cassie|Catherine|Cesar|Chaitaly|Charan|Charity|Chatura|Che|Chelangat|Chelsea|Cheyenne|Christie|Christine|Claire|Colum|Comfort|Corey|Cornelius|Daisy|Dan|Danish|Dave|David|Dawn|Dearbhaile|Deborah|Devansh|Devon|Diamond|Diane|Don|Donna|Doris|Douglas|Durab|Eamonn|Ebony|Eileen|Ekaja|Ekantika|Eliud|Ella|Ellen|Elvis|Emma|Emmanuel|Ernest|Esther|Ezekiel|Faith|Finn|Fionnuala|Flora|Forum|Fraser|Fred|Gabriel|Gauri|George|Gerald|Gladys|Gregory|Haley|Hayley|Helen|Henry|Hope|Ibrahim|Idika|Isaiah|Jack|Jackline|Jake|Jalal|Jalil|Jamal|James|Jamie|Jasmine|Jason|Jeffrey|Jenna|Jesse|Jill|Jim|Joanna|Jodi|Jody|John|Jolene|Joseph|Joshua|Joy|Juliet|Jyoti|Kaleb|Kathryn|Keegan|Keith|Kelly|Kenneth|Kerri|Kimberley|Kinuthia|Kipkoech|Kirsty|Kristie|Kristy|Kurt|Laiq|Lauren|Laurie|Leah|Leanne|Leonard|Lewis|Logan|Loretta|Louis|Luis|Mackenzie|Mahad|Mahaz|Mark|Martin|Mary|Mason|Maureen|Maurice|Melody|Mercedes|Michael|Mikayla|Mohammed|Mohini|Molly|Mungai|Munyao|Mutisya|Mwende|Nachiket|Nathaniel|Nichole|Nicolas|Nikita|Nilima|Njogu|Omran|Onyango|Oran|Oscar|Owen|Patience|Paul|Paula|Pauline|Peace|Peadar|Pedro|Penelope|Peter|Phillip|Phyllis|Prisca|Pushti|Qadi|Qushi|Rabecca|Rachel|Rachelle|Rafeek|Rayan|Rebecca|Rehaan|Rhianna|Rick|Ricky|Robin|Robinson|Ronald|Ronith|Roy|Ruth|Sairah|Salim|Sally|Samantha|Samuel|Saood|Sarah|Sebastian|Shaun|Shelley|Sierra|Simon|Steven|Susan|Sylvia|Taaj|Taimur|Talhah|Tara|Teresa|Thomas|Tiegan|Timothy|Tina|Toby|Tommy|Tony|Tracey|Tracie|Tyla|Tyrone|Ubaydullah|Valerie|Vicki|Vickie|Victoria|Vrishti|Waida|Wanyonyi|Wayne|William|Wilson|Yachana|Yathrib|Yawer|Yvonne|Zachary|Zaitra|Zayyir",

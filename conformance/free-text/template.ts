@@ -13,7 +13,7 @@ export type Category =
 /** Where people write such texts. */
 export type Source = "email" | "chat" | "ticket" | "hr" | "medical" | "invoice" | "prompt" | "note";
 
-export type Language = "en" | "de" | "fr" | "es" | "it" | "pt" | "nl";
+export type Language = "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" | "ar" | "hi" | "zh" | "ja";
 
 /**
  * A text with places for values (`{person}`, `{iban}` ...) and the categories that it speaks of. One without a labelled place and without a
@@ -21,4 +21,4 @@ export type Language = "en" | "de" | "fr" | "es" | "it" | "pt" | "nl";
  */
 type Template = readonly [source: Source, text: string, ...categories: readonly Category[]];
 
-export type Templates = Readonly<Record<Language, readonly Template[]>>;
+export type Templates = Readonly<Partial<Record<Language, readonly Template[]>>>;

@@ -14,10 +14,12 @@ export interface Values {
   readonly dob: readonly string[];
 }
 
+export type ValuesOf = Readonly<Partial<Record<Language, Values>>>;
+
 const words = (text: string): readonly string[] => text.split("|");
 
 /** Values to make rules with. */
-export const VALUES: Readonly<Record<Language, Values>> = {
+export const VALUES: ValuesOf = {
   en: {
     first: words("James|Mary|Robert|Patricia|Michael|Linda|Daniel|Karen|Priya|Wei|Fatima|Chidi|Olivia|Liam|Aisha|Siobhan"),
     last: words(

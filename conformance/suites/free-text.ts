@@ -2,8 +2,10 @@
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
 import { createClassifier, policyOf, tierRank } from "@seneschal/governance";
 import { generate, type LabelledText } from "../free-text/generate.ts";
+import { HELD_OUT_SCRIPT_TEMPLATES, HELD_OUT_SCRIPT_VALUES } from "../free-text/held-out-scripts.ts";
 import { HELD_OUT_TEMPLATES } from "../free-text/held-out-templates.ts";
 import { HELD_OUT_VALUES } from "../free-text/held-out-values.ts";
+import { SCRIPT_TEMPLATES, SCRIPT_VALUES } from "../free-text/scripts.ts";
 import { TEMPLATES } from "../free-text/templates.ts";
 import { VALUES } from "../free-text/values.ts";
 import type { ConformanceSuite, SuiteResult } from "../suite.ts";
@@ -11,6 +13,9 @@ import { tally } from "../tally.ts";
 
 const SEEN = () => generate(TEMPLATES, VALUES, 1, 6);
 const HELD_OUT = () => generate(HELD_OUT_TEMPLATES, HELD_OUT_VALUES, 20_261_123, 12);
+
+const SCRIPTS_SEEN = () => generate(SCRIPT_TEMPLATES, SCRIPT_VALUES, 2, 12);
+const SCRIPTS_HELD_OUT = () => generate(HELD_OUT_SCRIPT_TEMPLATES, HELD_OUT_SCRIPT_VALUES, 20_261_125, 12);
 
 /** Entities that are judged by place; findings of others (dates, web addresses, the words of a category) are neither right nor wrong. */
 const PLACED: Readonly<Record<string, string>> = {
@@ -30,6 +35,8 @@ const PLACED: Readonly<Record<string, string>> = {
   VENDOR_TOKEN: "SECRET",
   PRIVATE_KEY: "SECRET",
   JWT: "SECRET",
+  NATIONAL_ID: "NATIONAL_ID",
+  IN_AADHAAR: "NATIONAL_ID",
 };
 /** Told apart from the sum: a place or a company alone identifies nobody. */
 const ASIDE = new Set(["LOCATION", "ORGANIZATION"]);
@@ -188,5 +195,7 @@ function suitesOf(
 
 export const suites: readonly ConformanceSuite[] = [
   ...suitesOf("prose-seen", SEEN, true, [0.97, 0.96, 0.97, 0.95, 0.95]),
+  ...suitesOf("scripts-seen", SCRIPTS_SEEN, true, [0.97, 0.96, 0.97, 0.95, 0.95]),
+  ...suitesOf("scripts-held-out", SCRIPTS_HELD_OUT, false, [0.95, 0.9, 0.95, 0.9, 0.9]),
   ...suitesOf("prose-held-out", HELD_OUT, false, [0.95, 0.85, 0.93, 0.85, 0.75]),
 ];

@@ -54,7 +54,7 @@ const LONG_DASHES = /[\u2014\u2015\ufe58]/;
 const ASCII = /^[\x00-\x7f]*$/;
 
 /**
- * Folds a text so that evasion by look-alikes fails: compatibility forms (NFKC per character), invisible characters removed, runs of blanks to one,
+ * Folds a text so that evasion by look-alikes fails: compatibility forms (NFKC per character), invisible characters removed, runs of blanks to one, voice marks put to their kana,
  * dashes and digits of all scripts to ASCII, Cyrillic and Greek look-alikes to Latin inside words that also hold ASCII letters or
  * digits (so that Russian or Greek words stay themselves). A run of foreign letters alone (`http://кулік.укр`) is folded only where all foreign letters of its
  * word are look-alikes, as they are in a disguise (`example.сом`).
@@ -84,6 +84,14 @@ export function normalise(text: string): Normalised {
         if (INVISIBLE.test(c)) continue;
         const folded = LONG_DASHES.test(c) ? longDash(out.at(-1), text[at]) : foldOne(c, mixed);
         if (folded === " " && out.at(-1) === " ") continue;
+        if (VOICE_MARK.test(folded)) {
+          const voiced = ((out.at(-1) ?? "") + folded).normalize("NFC");
+          if (out.length > 0 && voiced.length === 1) {
+            out[out.length - 1] = voiced;
+            ends[ends.length - 1] = at;
+            continue;
+          }
+        }
         // By UTF-16 units, as the text is indexed: an astral character is two of them.
         for (let unit = 0; unit < folded.length; unit++) {
           out.push(folded[unit] ?? "");
@@ -103,6 +111,9 @@ export function normalise(text: string): Normalised {
 function longDash(before: string | undefined, after: string | undefined): string {
   return DIGIT.test(before ?? "") && DIGIT.test(after ?? "") ? "-" : " ";
 }
+
+/** Voice marks of kana that stand behind their letter (NFD, half-width forms). */
+const VOICE_MARK = /^[\u3099\u309a]$/;
 
 /** Decimal digits of every script stand in runs of ten that begin with zero (Unicode, section 4.6). */
 function digitValue(code: number): number {

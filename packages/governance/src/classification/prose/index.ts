@@ -1,5 +1,6 @@
 import type { Matcher, Recogniser } from "../recogniser.ts";
 import { type ProseSpan, personsIn, placesIn } from "./persons.ts";
+import { scriptSpansIn } from "./scripts.ts";
 import { subjectsIn } from "./subjects.ts";
 import { wordsIn } from "./words.ts";
 
@@ -13,7 +14,7 @@ function read(text: string): ReadonlyMap<string, readonly ProseSpan[]> {
   if (/\p{L}{2}/u.test(text)) {
     const words = wordsIn(text);
     const persons = personsIn(text, words);
-    for (const span of [...persons, ...placesIn(text, words), ...subjectsIn(text, words, persons)]) {
+    for (const span of [...persons, ...placesIn(text, words), ...subjectsIn(text, words, persons), ...scriptSpansIn(text)]) {
       const same = spans.get(span.entity);
       if (same === undefined) spans.set(span.entity, [span]);
       else same.push(span);

@@ -29,7 +29,26 @@ export const BIRTH_WORDS: readonly string[] = [
   "nascimento",
   "geboorte",
   "b.",
+  "ميلاد",
+  "الميلاد",
+  "مواليد",
+  "ولدت",
+  "ولد في",
+  "जन्म",
+  "जन्मतिथि",
+  "出生",
+  "生日",
+  "生于",
+  "生年月日",
+  "生まれ",
+  "誕生日",
 ];
+
+/** Months in Arabic (of Egypt and the Gulf, and of the Levant) and Hindi; hamza and the dot below may stand apart. */
+const arabicMonth =
+  "(?:يناير|فبراير|مارس|(?:أ|ا\u0654?)بريل|مايو|يونيو|يوليو|(?:أ|ا\u0654?)غسطس|سبتمبر|(?:أ|ا\u0654?)كتوبر|نوفمبر|ديسمبر|شباط|(?:آ|ا\u0653?)ذار|نيسان|(?:أ|ا\u0654?)يار|حزيران|تموز|(?:آ|ا\u0653?)ب|(?:أ|ا\u0654?)يلول|تشرين ال(?:أ|ا\u0654?)ول|تشرين الثاني|كانون ال(?:أ|ا\u0654?)ول|كانون الثاني)";
+const hindiMonth = "(?:जनवरी|फ\u093c?रवरी|मार्च|अप्रैल|मई|जून|जुलाई|अगस्त|सितंबर|सितम्बर|अक्टूबर|अक्तूबर|नवंबर|नवम्बर|दिसंबर|दिसम्बर)";
+const day = "(?:0?[1-9]|[12]\\d|3[01])";
 
 /** Dates and times. Shapes that a version number or a fraction could have are weak. */
 export const dates: readonly Recogniser[] = [
@@ -107,6 +126,30 @@ export const dates: readonly Recogniser[] = [
       },
     ],
     context: [...BIRTH_WORDS, "date", "today", "when", "day"],
+    prior: 0.7,
+  },
+  {
+    entity: "DATE_TIME",
+    patterns: [
+      {
+        name: "year, month, day of China and Japan",
+        regex:
+          /(?<!\d)(?:(?:昭和|平成|令和|大正|明治) ?(?:\d{1,2}|元)|(?:19|20)?\d{2}) ?年 ?(?:0?[1-9]|1[0-2]) ?月 ?(?:0?[1-9]|[12]\d|3[01]) ?[日号]/g,
+        score: 0.6,
+      },
+      {
+        name: "day and month in Arabic",
+        regex: new RegExp(`(?<!\\d)${day} ${arabicMonth} (?:19|20)\\d{2}(?!\\d)`, "g"),
+        score: 0.6,
+      },
+      {
+        name: "day and month in Hindi",
+        regex: new RegExp(`(?<!\\d)${day} ${hindiMonth},? (?:19|20)\\d{2}(?!\\d)`, "g"),
+        score: 0.6,
+      },
+    ],
+    context: BIRTH_WORDS,
+    needs: (folded) => /[\u0621-\u064a\u0904-\u0939年]/.test(folded),
     prior: 0.7,
   },
 ];

@@ -4,11 +4,14 @@ import {
   isBirthNumber,
   isCif,
   isEgn,
+  isEgyptianId,
   isHkid,
   isHungarianTaxId,
   isLetteredNif,
+  isLuhnId,
   isMalteseTin,
   isMatricule,
+  isMyNumber,
   isOldChineseId,
   isSriLankanId,
 } from "../validators/national.ts";
@@ -92,6 +95,11 @@ const PERSONS: readonly (readonly [entity: string, checks: Checks, shape: string
   ["TAX_ID", ["MT", isMalteseTin], "(?:\\d{3,7}[ABGHLMPZ]|\\d{9})", ["tin", "tax identification", "identity card"]],
   ["NATIONAL_ID", ["LK", isSriLankanId], "[1-9]\\d{8}(?:[VX]|\\d{3})", ["nic", "identity card"]],
   ["NATIONAL_ID", ["LY", () => true], "[12](?:19|20)\\d{9}", ["الرقم الوطني", "national number"]],
+  // Check digits: Luhn (Absher; ICP of the Emirates), ordinance 85 of 2014, article 5 (Japan). Egypt: century, date, governorate.
+  ["NATIONAL_ID", ["SA", isLuhnId], "[12]\\d{9}", ["رقم الهوية", "هوية", "الهوية الوطنية", "الإقامة", "iqama", "هويتي"]],
+  ["NATIONAL_ID", ["AE", isLuhnId], "784-?(?:19|20)\\d{2}-?\\d{7}-?\\d", ["الهوية", "هوية", "هويتي", "emirates id"]],
+  ["NATIONAL_ID", ["EG", isEgyptianId], "[23]\\d{13}", ["الرقم القومي", "رقم قومي", "رقمه القومي", "رقمها القومي", "بطاقة"]],
+  ["NATIONAL_ID", ["JP", isMyNumber], "\\d{4}[ -]?\\d{4}[ -]?\\d{4}", ["マイナンバー", "個人番号", "my number"]],
   ["TAX_ID", ["GB", "utr"], "\\d{10}", ["utr", "unique taxpayer"]],
 ];
 

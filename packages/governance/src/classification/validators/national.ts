@@ -106,3 +106,25 @@ export function isSriLankanId(match: string): boolean {
   const day = Number(match.length === 12 ? match.slice(4, 7) : match.slice(2, 5)) % 500;
   return day >= 1 && day <= 366;
 }
+
+/** Identity numbers of Saudi Arabia (residents and citizens) and the Emirates: Luhn over all digits. */
+export function isLuhnId(match: string): boolean {
+  return luhn(digitsOf(match));
+}
+
+/** Egyptian national number: century (2 or 3), date of birth, governorate. Its check digit is not published. */
+export function isEgyptianId(match: string): boolean {
+  const year = Number(match.slice(1, 3)) + (match[0] === "2" ? 1900 : 2000);
+  const governorate = Number(match.slice(7, 9));
+  return (
+    isDay(year, Number(match.slice(3, 5)), Number(match.slice(5, 7))) &&
+    ((governorate >= 1 && governorate <= 35) || governorate === 88)
+  );
+}
+
+/** Japanese individual number (ordinance 85 of 2014, article 5). */
+export function isMyNumber(match: string): boolean {
+  const d = digitsOf(match);
+  const rest = weighted(d, [6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
+  return Number(d[11]) === (rest <= 1 ? 0 : 11 - rest);
+}
