@@ -2,7 +2,7 @@
  * Takes the types out of TypeScript as it is loaded. Imports name their files as they are, so Node finds each by itself. What became of a
  * file is kept by its content: a command of ours loads a thousand files, and the tests start hundreds of processes and threads.
  */
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
@@ -21,8 +21,8 @@ async function transform(url, text, name) {
   const esbuild = await import("esbuild");
   const { code } = await esbuild.transform(text, { ...options, sourcefile: fileURLToPath(url) });
   await mkdir(kept, { recursive: true });
-  // Others may read it while it is written.
-  const draft = new URL(`${name.href}.${process.pid}`);
+  // Others may read it while it is written, or write it too.
+  const draft = new URL(`${name.href}.${randomUUID()}`);
   await writeFile(draft, code);
   await rename(draft, name);
   return code;

@@ -1,0 +1,240 @@
+import type { Message } from "@seneschal/core/keys";
+import type { JsonObject } from "@seneschal/kernel";
+import type { IndexValue } from "@seneschal/kernel/ports";
+import {
+  ceremonies,
+  ceremonyShares,
+  custodians,
+  custodyCeremonies,
+  custodyEntries,
+  encryptedShares,
+  generationCeremonies,
+  heldKeys,
+  recoveries,
+  recoveryShares,
+  signingSessions,
+} from "../../custody/index.ts";
+import {
+  acceptances,
+  auditTiles,
+  auditTrees,
+  authorities,
+  type Collection,
+  certificates,
+  checkpoints,
+  crks,
+  instances,
+  logKeys,
+  organizationKeyRecords,
+  organizations,
+  signingRequests,
+  spentNonces,
+} from "../../ground/index.ts";
+import {
+  dispatches,
+  edgeSyncs,
+  edges,
+  federationIdentities,
+  federations,
+  messageReceipts,
+  messages,
+  receiptId,
+  replicas,
+  shares,
+} from "../../partners/index.ts";
+import {
+  admins,
+  bootstrapMarks,
+  devices,
+  emergencies,
+  emergencyActs,
+  enrollmentTokens,
+  groups,
+  memberships,
+  mfaFactors,
+  roleAssignments,
+  roles,
+  serviceIdentities,
+  users,
+} from "../../people/index.ts";
+import {
+  admissions,
+  dekUseId,
+  dekUseRecords,
+  deletionConsents,
+  invitations,
+  joinRequests,
+  participations,
+  policies,
+  rotationPolicies,
+  workspaces,
+} from "../../workspaces/index.ts";
+import { reportSeals } from "../compliance/collections.ts";
+import { backups } from "./collections.ts";
+
+/** How the documents of a collection that belong to an organisation are found. */
+type Where =
+  /** The document of the organisation's own id. */
+  | { readonly kind: "self" }
+  /** Through an index whose first value is the organisation. */
+  | { readonly kind: "index"; readonly index: string }
+  /** Through an index whose first value is the id of a document of another collection that belongs to it. */
+  | { readonly kind: "below"; readonly index: string; readonly parent: string }
+  /** By ids that documents of another collection name. */
+  | {
+      readonly kind: "named";
+      readonly parent: string;
+      readonly ids: (parent: JsonObject, parentId: string) => readonly string[];
+    };
+
+/** A document of a backup and what is in its place now; answers what is to stand there, `undefined` to leave it alone. */
+type Merge = (saved: JsonObject, current: JsonObject, org: string) => JsonObject | undefined;
+
+export interface BackupCollection {
+  readonly collection: Collection<object>;
+  readonly where: Where;
+  readonly merge: Merge;
+}
+
+/** Time goes on: what was revoked, disabled or removed since stays so. */
+const replace: Merge = (saved, current) => {
+  const over = current["status"] === "revoked" || current["enrollment_status"] === "disabled" || current["active"] === false;
+  return over ? undefined : saved;
+};
+
+/** Root keys and working keys never go back to an earlier epoch, nor does what counts or remembers. */
+const keep: Merge = () => undefined;
+
+/** An organisation that was configured and has no root key yet takes the one of the backup. */
+const organization: Merge = (saved, current) => (current["crk_id"] === null ? { ...saved, ...withoutKey(current) } : undefined);
+
+function withoutKey({ crk_id: _none, ...rest }: JsonObject): JsonObject {
+  return rest;
+}
+
+/** A workspace of one's own goes back; its key version does not, and signatures for an earlier revision stay worthless. */
+const workspace: Merge = (saved, current, org) => {
+  if (saved["org_id"] !== org) return undefined;
+  const newer = Number(current["dek_version"]) > Number(saved["dek_version"]);
+  return {
+    ...saved,
+    ...(newer ? { dek_version: current["dek_version"], dek_created_at: current["dek_created_at"] } : {}),
+    revision: Math.max(Number(current["revision"]), Number(saved["revision"])) + 1,
+  } as JsonObject;
+};
+
+/** No key version is lost that either side has. */
+const participation: Merge = (saved, current, org) =>
+  saved["org_id"] === org
+    ? { ...saved, deks: { ...(saved["deks"] as JsonObject), ...(current["deks"] as JsonObject) } }
+    : undefined;
+
+/** Compiled policies are known by id and version: a text never comes back under a number that stood for another. */
+const policy: Merge = (saved, current) => ({
+  ...saved,
+  version: Math.max(Number(saved["version"]), Number(current["version"])) + 1,
+});
+
+function belongs<T extends object>(collection: Collection<T>, where: Where, merge: Merge = replace): BackupCollection {
+  return { collection: collection as Collection<object>, where, merge };
+}
+
+const index = (name: string): Where => ({ kind: "index", index: name });
+const named = (parent: { readonly name: string }, ids: (parent: JsonObject, parentId: string) => readonly string[]): Where => ({
+  kind: "named",
+  parent: parent.name,
+  ids,
+});
+const below = (name: string, parent: { readonly name: string }): Where => ({ kind: "below", index: name, parent: parent.name });
+
+/** Everything that belongs to an organisation; parents stand before what lies below them. What is not here stands in `passing`. */
+export const backupCollections: readonly BackupCollection[] = [
+  belongs(organizations, { kind: "self" }, organization),
+  belongs(organizationKeyRecords, { kind: "self" }, keep),
+  belongs(crks, index("by_org"), keep),
+  belongs(encryptedShares, below("by_crk", crks), keep),
+  belongs(custodians, index("by_org")),
+  belongs(custodyCeremonies, index("by_org"), keep),
+  belongs(custodyEntries, below("by_ceremony", custodyCeremonies), keep),
+  belongs(admins, index("by_org")),
+  belongs(
+    mfaFactors,
+    named(admins, (_, id) => [id]),
+    keep,
+  ),
+  belongs(users, index("by_subject")),
+  belongs(serviceIdentities, index("by_org")),
+  belongs(devices, index("by_org")),
+  belongs(certificates, index("by_org")),
+  belongs(groups, index("by_org")),
+  belongs(memberships, below("by_group", groups)),
+  belongs(roles, index("by_org")),
+  belongs(roleAssignments, below("by_role", roles)),
+  belongs(participations, index("by_org"), participation),
+  belongs(
+    workspaces,
+    named(participations, (participation) => [String(participation["workspace_id"])]),
+    workspace,
+  ),
+  belongs(dekUseRecords, named(participations, usesOfSeat), keep),
+  belongs(admissions, below("by_workspace", workspaces)),
+  belongs(invitations, below("by_workspace", workspaces)),
+  belongs(joinRequests, index("by_group")),
+  belongs(rotationPolicies, index("by_org")),
+  belongs(policies, index("by_org"), policy),
+  belongs(federationIdentities, { kind: "self" }, keep),
+  belongs(federations, index("by_org"), keep),
+  belongs(shares, index("by_org"), keep),
+  belongs(replicas, index("by_org"), keep),
+  belongs(dispatches, index("by_org"), keep),
+  belongs(deletionConsents, below("by_workspace", workspaces), keep),
+  belongs(reportSeals, index("by_org")),
+  belongs(edges, index("by_org")),
+  belongs(
+    edgeSyncs,
+    named(edges, (_, id) => [id]),
+    keep,
+  ),
+  belongs(messages, index("held"), keep),
+  belongs(
+    messageReceipts,
+    named(messages, (message) => [receiptId(message as unknown as Message)]),
+    keep,
+  ),
+];
+
+/**
+ * Collections that no backup holds, and why. Every collection of the gateway stands here or in `backupCollections`; a test compares the
+ * two with what is declared.
+ */
+export const passing: readonly (readonly [collection: { readonly name: string }, reason: string])[] = [
+  ...[authorities, bootstrapMarks, instances].map((own) => [own, "the instance's own"] as const),
+  ...[acceptances, auditTiles, auditTrees, checkpoints, logKeys].map(
+    (log) => [log, "of the audit log, which is never restored over"] as const,
+  ),
+  [backups, "a record of backups; another instance reads it from their files"],
+  ...[ceremonies, ceremonyShares, generationCeremonies, heldKeys, recoveries, recoveryShares].map(
+    (open) => [open, "secrets that are erased within a day"] as const,
+  ),
+  ...[emergencies, emergencyActs, enrollmentTokens, signingRequests, signingSessions, spentNonces].map(
+    (brief) => [brief, "over within a day"] as const,
+  ),
+];
+
+function usesOfSeat(participation: JsonObject): readonly string[] {
+  return Object.keys(participation["deks"] as JsonObject).map((version) =>
+    dekUseId(String(participation["workspace_id"]), Number(version)),
+  );
+}
+
+/** The index values to list by, for one organisation and the ids found so far. */
+export function prefixes(where: Where, org: string, found: ReadonlyMap<string, ReadonlyMap<string, JsonObject>>) {
+  switch (where.kind) {
+    case "index":
+      return [[org]] as readonly (readonly IndexValue[])[];
+    case "below":
+      return [...(found.get(where.parent)?.keys() ?? [])].map((id) => [id]);
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,66 @@
+import { foldedWords } from "./context.ts";
+import { ANY_DIGITS, type PatternDigits, patternDigits } from "./pattern-digits.ts";
+import type { Pattern, Recogniser } from "./recogniser.ts";
+
+const DEFAULT_PRIOR = 0.5;
+
+/** A recogniser with every field there: objects of one shape are read several times as fast as those that have what they need. */
+export interface PlannedRecogniser
+  extends Omit<
+    Required<Recogniser>,
+    "patterns" | "country" | "languages" | "fit" | "validate" | "needs" | "onlyKnown" | "unless"
+  > {
+  readonly patterns: readonly SearchedPattern[];
+  /** Place in the list: decides between equals. */
+  readonly order: number;
+  readonly country: string | undefined;
+  readonly fit: Recogniser["fit"] | undefined;
+  readonly validate: Recogniser["validate"] | undefined;
+  readonly unless: Recogniser["unless"] | undefined;
+  readonly needsText: string;
+  readonly needsTest: ((folded: string) => boolean) | undefined;
+}
+
+/** A pattern and what its matches are known to be like. */
+interface SearchedPattern extends Pattern {
+  readonly digits: PatternDigits;
+}
+
+/** Recognisers in the order in which a search asks them. */
+export interface SearchPlan {
+  readonly always: readonly PlannedRecogniser[];
+  /** Those that are looked for only under a hint or beside their words, by these words. */
+  readonly known: readonly { readonly words: readonly string[]; readonly recognisers: readonly PlannedRecogniser[] }[];
+}
+
+const searchPlans = new WeakMap<readonly Recogniser[], SearchPlan>();
+
+/** The search plan of a list; made once for each list. */
+export function searchPlanOf(recognisers: readonly Recogniser[]): SearchPlan {
+  let searchPlan = searchPlans.get(recognisers);
+  if (searchPlan === undefined) {
+    searchPlan = make(recognisers);
+    searchPlans.set(recognisers, searchPlan);
+  }
+  return searchPlan;
+}
+
+function make(recognisers: readonly Recogniser[]): SearchPlan {
+  const always: PlannedRecogniser[] = [];
+  const known = new Map<readonly string[], PlannedRecogniser[]>();
+  for (const [order, recogniser] of recognisers.entries()) {
+    const { entity, country, fit, validate, unless, context, needs = "", prior = DEFAULT_PRIOR } = recogniser;
+    const patterns = recogniser.patterns.map(searched);
+    const digits = Math.max(recogniser.digits ?? 0, Math.min(...patterns.map((pattern) => pattern.digits.least)));
+    const needsText = typeof needs === "string" ? needs : "";
+    const needsTest = typeof needs === "string" ? undefined : needs;
+    const planned = { order, entity, country, patterns, fit, validate, unless, context, digits, needsText, needsTest, prior };
+    if (recogniser.onlyKnown !== true) always.push(planned);
+    else known.set(context, [...(known.get(context) ?? []), planned]);
+  }
+  return { always, known: [...known].map(([words, recognisers]) => ({ words: foldedWords(words), recognisers })) };
+}
+
+function searched({ name, regex, score }: Pattern): SearchedPattern {
+  return { name, regex, score, digits: regex instanceof RegExp ? patternDigits(regex) : ANY_DIGITS };
+}
