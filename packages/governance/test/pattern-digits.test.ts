@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { either, joined, lengthsOf, ONE_DIGIT, ONE_OTHER, repeated } from "../src/classification/first-run.ts";
+import { either, joined, lengthsOf, ONE_DIGIT, ONE_OTHER, repeated } from "../src/classification/first-digit-run.ts";
 import { patternDigits } from "../src/classification/pattern-digits.ts";
 import { TextDigits } from "../src/classification/text-digits.ts";
 import { DEFAULT_RECOGNISERS } from "../src/index.ts";
@@ -12,8 +12,8 @@ const patterns = DEFAULT_RECOGNISERS.flatMap(({ entity, country, patterns: list 
 
 describe("what is read off a pattern", () => {
   const shown = (regex: RegExp) => {
-    const { firstRun, ...rest } = patternDigits(regex);
-    return { ...rest, runs: [...Array(32).keys()].filter((n) => firstRun & (1 << n)) };
+    const { firstDigitRun, ...rest } = patternDigits(regex);
+    return { ...rest, runs: [...Array(32).keys()].filter((n) => firstDigitRun & (1 << n)) };
   };
   test.each([
     [/(?<!\d)\d{3}-\d{2}-\d{4}(?!\d)/g, { least: 9, most: 9, longest: 11, whole: true, runs: [3] }],

@@ -5,7 +5,7 @@ import type { CoveredState, Reader } from "./ground/index.ts";
 import { backups } from "./oversight/index.ts";
 import { findFederation, replicaId, replicas } from "./partners/index.ts";
 import { emergencies } from "./people/index.ts";
-import { policies, stateHash, travelling, workspaces } from "./workspaces/index.ts";
+import { policies, replicatedWorkspace, stateHash, workspaces } from "./workspaces/index.ts";
 
 /** What a signature covers beyond the request's own fields: facts that the server knows and a signer must have seen. */
 type Cover = (read: Reader, resourceId: string, org: string, crypto: CryptoProvider) => Promise<JsonObject>;
@@ -26,7 +26,7 @@ const content: Cover = async (read, id, org, crypto) => {
   const workspace = isUuid(id) ? await read.get(workspaces, id) : undefined;
   if (workspace === undefined) return {};
   const { revision } = workspace;
-  if (workspace.replica !== true) return { revision, state_sha256: stateHash(crypto, travelling(workspace)) };
+  if (workspace.replica !== true) return { revision, state_sha256: stateHash(crypto, replicatedWorkspace(workspace)) };
   const replica = await read.get(replicas, replicaId(id, org));
   return { revision, ...(replica?.revision === revision ? { state_sha256: replica.state_sha256 } : {}) };
 };

@@ -11,7 +11,7 @@ import { type RunningDev, startDev } from "../../src/index.ts";
 
 const services = ["gateway", "governance", "scheduler", "storage"] as const;
 
-describe.each(services)("the HTTP entrance of the %s", (service) => {
+describe.each(services)("the HTTP accessBasis of the %s", (service) => {
   let url: URL;
   beforeAll(async () => {
     url = new URL((await running).credentials.base_urls[service] ?? "");

@@ -9,22 +9,22 @@ import { bodyHash, operationBytes } from "@seneschal/crypto/signing";
 import { type CrkPublicJson, crkFromJson, signWithShares } from "@seneschal/crypto/threshold";
 import type { JsonObject } from "@seneschal/kernel";
 import { expect, it } from "vitest";
-import { belongings, passing } from "../../src/gateway/oversight/backups/belongings.ts";
+import { backupCollections, passing } from "../../src/gateway/oversight/backups/backup-collections.ts";
 import { upgraded } from "../../src/gateway/oversight/backups/payload.ts";
 import { gatewayCollectionList } from "../../src/gateway/resources.ts";
 import { openRig } from "./rig.ts";
 
 it("every collection is in backups or is left out for a reason, and none is both", () => {
-  const kept = belongings.map(({ collection }) => collection.name);
+  const kept = backupCollections.map(({ collection }) => collection.name);
   const left = passing.map(([{ name }]) => name);
   expect([...kept, ...left].sort()).toEqual(gatewayCollectionList.map(({ name }) => name).sort());
   for (const [{ name }, reason] of passing) expect(reason.length, name).toBeGreaterThan(10);
 });
 
 it("what lies below something is looked for behind it", () => {
-  for (const [i, { where }] of belongings.entries()) {
+  for (const [i, { where }] of backupCollections.entries()) {
     if (!("parent" in where)) continue;
-    expect(belongings.slice(0, i).map(({ collection }) => collection.name)).toContain(where.parent);
+    expect(backupCollections.slice(0, i).map(({ collection }) => collection.name)).toContain(where.parent);
   }
 });
 

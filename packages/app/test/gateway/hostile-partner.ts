@@ -11,7 +11,7 @@ import { shareId, shares } from "../../src/gateway/partners/replication/collecti
 import { describeShare } from "../../src/gateway/partners/replication/describe.ts";
 import { establish, importCertificate, type Side } from "./federated.ts";
 
-/** How the hostile gateway answers a call of a victim's courier. */
+/** How the hostile gateway answers a call of a victim's outbox. */
 export type Lie = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A gateway in bad hands: its keys and records are those of a real one; its server says whatever it is told to say. */

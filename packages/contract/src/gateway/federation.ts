@@ -2,7 +2,7 @@ import { federationStatuses, limits } from "@seneschal/core/keys";
 import { z } from "zod";
 import type { Contract } from "../route.ts";
 import { base64, listOf, organizationId, page, signature, signed, timestamp } from "./shapes.ts";
-import { bundledPolicy, travellingWorkspace } from "./workspaces.ts";
+import { bundledPolicy, replicatedWorkspace } from "./workspaces.ts";
 
 const federation = z
   .object({
@@ -88,7 +88,7 @@ export const peerState = z
         created_at: z.iso.datetime(),
         expires_at: z.iso.datetime(),
       }),
-      workspace: travellingWorkspace.pick({
+      workspace: replicatedWorkspace.pick({
         name: true,
         classification: true,
         mode: true,
@@ -100,7 +100,7 @@ export const peerState = z
       workspace_id: z.uuid(),
       sequence,
       stage: z.literal("shared"),
-      workspace: travellingWorkspace,
+      workspace: replicatedWorkspace,
       policies: z.array(bundledPolicy).max(limits.policies.count),
       /** The key versions that the partner does not hold yet, sealed to its organisation (HPKE, auth mode). */
       deks: base64(1, 1 << 20),

@@ -115,10 +115,10 @@ export const bundledPolicy = z.strictObject({
   version: z.int().min(1),
 });
 
-export type TravellingPolicy = z.output<typeof bundledPolicy>;
+export type ReplicatedPolicy = z.output<typeof bundledPolicy>;
 
 /** The part of a workspace that travels between instances. */
-export const travellingWorkspace = z.strictObject({
+export const replicatedWorkspace = z.strictObject({
   id: z.uuid(),
   name,
   owner_org_id: organizationId,
@@ -144,13 +144,13 @@ export const travellingWorkspace = z.strictObject({
   expires_at: z.iso.datetime().nullable(),
 });
 
-export type TravellingWorkspace = z.output<typeof travellingWorkspace>;
+export type ReplicatedWorkspace = z.output<typeof replicatedWorkspace>;
 
 /** The portable form of a workspace. `checksum` covers everything but itself and the signature. */
 const workspaceBundle = z
   .strictObject({
     format_version: z.literal(1),
-    workspace: travellingWorkspace,
+    workspace: replicatedWorkspace,
     policies: z.array(bundledPolicy).max(1000),
     export_dek: z.record(organizationId, base64(1, 4 << 20)),
     recipient_orgs: z.array(organizationId).max(1000),

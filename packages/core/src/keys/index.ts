@@ -1,4 +1,4 @@
-export { type AccessDecision, type AccessFacts, decideAccess, entrance, type PolicyVerdict } from "./access/decide-access.ts";
+export { type AccessDecision, type AccessFacts, accessBasis, decideAccess, type PolicyVerdict } from "./access/decide-access.ts";
 export {
   type Asking,
   ask,

@@ -1,5 +1,15 @@
 import { type AST, RegExpParser } from "@eslint-community/regexpp";
-import { ANY_TEXT, EMPTY, either, type FirstRun, joined, lengthsOf, ONE_DIGIT, ONE_OTHER, repeated } from "./first-run.ts";
+import {
+  ANY_TEXT,
+  EMPTY,
+  either,
+  type FirstDigitRun,
+  joined,
+  lengthsOf,
+  ONE_DIGIT,
+  ONE_OTHER,
+  repeated,
+} from "./first-digit-run.ts";
 
 /** What is known of the digits (0 to 9) in every match of a pattern. */
 export interface PatternDigits {
@@ -10,19 +20,25 @@ export interface PatternDigits {
   readonly longest: number;
   /** No digit stands before or behind a match: the runs of digits in it are whole ones. */
   readonly whole: boolean;
-  /** How long its first run of digits may be, see {@link FirstRun}; bit 0: it may have none. */
-  readonly firstRun: number;
+  /** How long its first run of digits may be, see {@link FirstDigitRun}; bit 0: it may have none. */
+  readonly firstDigitRun: number;
 }
 
 interface Extent extends Pick<PatternDigits, "least" | "most" | "longest"> {
-  readonly first: FirstRun;
+  readonly first: FirstDigitRun;
 }
 
 const NOTHING: Extent = { least: 0, most: 0, longest: 0, first: EMPTY };
 const ANYTHING: Extent = { least: 0, most: Number.POSITIVE_INFINITY, longest: Number.POSITIVE_INFINITY, first: ANY_TEXT };
 
 /** Of a pattern that nothing is known of. */
-export const ANY_DIGITS: PatternDigits = { least: 0, most: ANYTHING.most, longest: ANYTHING.longest, whole: false, firstRun: -1 };
+export const ANY_DIGITS: PatternDigits = {
+  least: 0,
+  most: ANYTHING.most,
+  longest: ANYTHING.longest,
+  whole: false,
+  firstDigitRun: -1,
+};
 
 const DIGITS = [..."0123456789"];
 
@@ -79,7 +95,7 @@ function read({ source, flags }: RegExp): PatternDigits {
   };
   const whole = alternatives.every(({ elements }) => refusesDigit(elements, "lookbehind") && refusesDigit(elements, "lookahead"));
   const { least, most, longest, first } = oneOf(alternatives);
-  return { least, most, longest, whole, firstRun: lengthsOf(first) };
+  return { least, most, longest, whole, firstDigitRun: lengthsOf(first) };
 }
 
 function character(onlyDigits: boolean, digits: boolean, longest: number): Extent {

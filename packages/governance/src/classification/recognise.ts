@@ -1,8 +1,8 @@
 import { contextOf, isPartOfRow, isQuantity, namesThing } from "./context.ts";
-import { lineUpOf, type Searcher } from "./line-up.ts";
 import { normalise } from "./normalise.ts";
 import { oddsOf, type Reading } from "./odds.ts";
 import type { Alternative, Finding, Recogniser } from "./recogniser.ts";
+import { type PlannedRecogniser, searchPlanOf } from "./search-plan.ts";
 import { TextDigits } from "./text-digits.ts";
 
 /** How a text is searched. */
@@ -74,34 +74,34 @@ function search(text: string, recognisers: readonly Recogniser[], options: Recog
     things.set(index, answer);
     return answer;
   };
-  const look = (searcher: Searcher): void => {
-    if (digits.count < searcher.digits || (entities !== undefined && !entities.has(searcher.entity))) return;
-    if (searcher.needsText !== "" && !folded.text.includes(searcher.needsText)) return;
-    if (searcher.needsTest !== undefined && !searcher.needsTest(folded.text)) return;
-    if (searcher.unless !== undefined && hints.some((hint) => searcher.unless?.test(hint))) return;
-    const hinted = country !== undefined && searcher.country === country;
-    for (const pattern of searcher.patterns) {
+  const look = (recogniser: PlannedRecogniser): void => {
+    if (digits.count < recogniser.digits || (entities !== undefined && !entities.has(recogniser.entity))) return;
+    if (recogniser.needsText !== "" && !folded.text.includes(recogniser.needsText)) return;
+    if (recogniser.needsTest !== undefined && !recogniser.needsTest(folded.text)) return;
+    if (recogniser.unless !== undefined && hints.some((hint) => recogniser.unless?.test(hint))) return;
+    const hinted = country !== undefined && recogniser.country === country;
+    for (const pattern of recogniser.patterns) {
       if (!digits.mayHold(pattern.digits)) continue;
       pattern.regex.lastIndex = 0;
       let count = 0;
       for (let match = pattern.regex.exec(folded.text); match !== null; match = pattern.regex.exec(folded.text)) {
-        const value = searcher.fit?.(match[0], match[0].length === folded.text.length) ?? trimmed(match[0]);
+        const value = recogniser.fit?.(match[0], match[0].length === folded.text.length) ?? trimmed(match[0]);
         if (value === "") {
           pattern.regex.lastIndex++;
           continue;
         }
         if (++count > MAX_MATCHES) break;
-        const verdict = searcher.validate?.(value);
-        if (verdict === false || (strict && verdict === undefined && searcher.validate !== undefined)) continue;
+        const verdict = recogniser.validate?.(value);
+        if (verdict === false || (strict && verdict === undefined && recogniser.validate !== undefined)) continue;
         const { index } = match;
-        const telling = verdict === true && searcher.prior >= TELLING_PRIOR;
+        const telling = verdict === true && recogniser.prior >= TELLING_PRIOR;
         if (
           !telling &&
           isMostlyDigits(value) &&
           (isThing(index) || (isPlainNumber(value) && isQuantity(lowered, index + value.length)))
         )
           continue;
-        const context = contextOf(lowered, index, index + value.length, searcher.context, hints);
+        const context = contextOf(lowered, index, index + value.length, recogniser.context, hints);
         if (!telling && context === undefined && isPartOfRow(folded.text, index, index + value.length)) continue;
         const alone = value.length === folded.text.length;
         const byChance = verdict === true && !telling && !alone && isPlainNumber(value);
@@ -115,13 +115,13 @@ function search(text: string, recognisers: readonly Recogniser[], options: Recog
         const form = verdict === true ? 0 : pattern.score;
         found.push({
           finding: {
-            entity: searcher.entity,
+            entity: recogniser.entity,
             start,
             end,
             score: raised,
             validator: verdict === true ? "passed" : "none",
             pattern: pattern.name,
-            ...(searcher.country === undefined ? {} : { country: searcher.country }),
+            ...(recogniser.country === undefined ? {} : { country: recogniser.country }),
             ...(context === undefined ? {} : { contextWord: context, contextDelta: raised - score }),
           },
           rank: [
@@ -129,20 +129,20 @@ function search(text: string, recognisers: readonly Recogniser[], options: Recog
             hinted ? 1 : 0,
             end - start,
             form,
-            searcher.prior,
+            recogniser.prior,
           ],
-          order: searcher.order,
-          reading: { prior: searcher.prior, form },
+          order: recogniser.order,
+          reading: { prior: recogniser.prior, form },
         });
       }
     }
   };
-  const { always, known } = lineUpOf(recognisers);
-  for (const searcher of always) look(searcher);
-  for (const { words, searchers } of known) {
+  const { always, known } = searchPlanOf(recognisers);
+  for (const recogniser of always) look(recogniser);
+  for (const { words, recognisers } of known) {
     const named = names(words, lowered, hints);
     if (!named && country === undefined) continue;
-    for (const searcher of searchers) if (named || searcher.country === country) look(searcher);
+    for (const recogniser of recognisers) if (named || recogniser.country === country) look(recogniser);
   }
   return found;
 }

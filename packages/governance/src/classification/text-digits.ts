@@ -1,4 +1,4 @@
-import { runBit } from "./first-run.ts";
+import { runBit } from "./first-digit-run.ts";
 import type { PatternDigits } from "./pattern-digits.ts";
 
 /** Runs of digits are added up to here: no identifier has more. */
@@ -44,9 +44,9 @@ export class TextDigits {
   }
 
   /** False when no match of the pattern can be in the text. */
-  mayHold({ least, most, longest, whole, firstRun }: PatternDigits): boolean {
+  mayHold({ least, most, longest, whole, firstDigitRun }: PatternDigits): boolean {
     if (!whole || least === 0) return this.count >= least;
-    if ((firstRun & this.#runs) === 0) return false;
+    if ((firstDigitRun & this.#runs) === 0) return false;
     if (most > COUNTED) return this.count >= least;
     for (let digits = least; digits <= most; digits++) {
       const shortest = this.#shortest[digits] ?? 0;

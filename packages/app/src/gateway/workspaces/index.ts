@@ -10,16 +10,23 @@ export type { WorkspaceReplication } from "./replication.ts";
 export { workspacesCollections, workspacesHandlers } from "./resources.ts";
 export type { WorkspaceServices } from "./services.ts";
 export type { BundleContent } from "./workspaces/bundle-content.ts";
-export { invitations, joinRequests, type Seat, seatId, seats, workspaces } from "./workspaces/collections.ts";
+export {
+  invitations,
+  joinRequests,
+  type Participation,
+  participationId,
+  participations,
+  workspaces,
+} from "./workspaces/collections.ts";
 export { makeWorkspace, type NewWorkspace } from "./workspaces/create.ts";
 export { dekRing } from "./workspaces/dek-ring.ts";
 export { dekUseId, dekUseRecords, dekUses } from "./workspaces/dek-uses.ts";
 export { consentId, type DeletionConsent, deletionConsents } from "./workspaces/deletion-consents.ts";
 export { findOwnWorkspace, findWorkspace } from "./workspaces/find.ts";
 export { workspaceReading } from "./workspaces/handlers.ts";
+export { replicatedPolicies, replicatedWorkspace, stateHash, storedWorkspace } from "./workspaces/replicated-state.ts";
 export { rotationPolicies } from "./workspaces/rotation-policies.ts";
 export { saveWorkspace } from "./workspaces/save.ts";
 export { breathe, openKeys, sealKeys } from "./workspaces/sealed-keys.ts";
 export { checkWorkspaceSignature } from "./workspaces/sign.ts";
-export { arrived, stateHash, travelling, travellingPolicies } from "./workspaces/travelling.ts";
 export { type DataItem, decryptItems, encryptItems } from "./workspaces/use-key.ts";

@@ -2,7 +2,7 @@ import type { Principal } from "@seneschal/contract";
 import type { Invitation, Replica, Share, ShareInput, Workspace } from "@seneschal/core/keys";
 import type { Call, GatewayUnit, PublicKeys, Reader, SignedRequest } from "../ground/index.ts";
 import type { BundleContent } from "./workspaces/bundle-content.ts";
-import type { Seat } from "./workspaces/collections.ts";
+import type { Participation } from "./workspaces/collections.ts";
 import type { DeletionConsent } from "./workspaces/deletion-consents.ts";
 
 /**
@@ -52,7 +52,7 @@ export interface WorkspaceReplication<Services> {
   /** Lets the partners that were invited to an air-gapped workspace take part. Answers the workspace as it is then. */
   handOver(services: Services, unit: GatewayUnit, workspace: Workspace): Promise<Workspace>;
   /** Throws `FEDERATION_INACTIVE` unless the instance that owns the workspace was heard lately. */
-  requireFollowed(services: Services, workspace: Workspace, seat: Seat, now: number): Promise<void>;
+  requireFollowed(services: Services, workspace: Workspace, participation: Participation, now: number): Promise<void>;
   /** What is known of a workspace of another instance that an organisation was offered. */
   replicaOf(read: Reader, workspace: string, org: string): Promise<Replica | undefined>;
   /** The public keys of an organisation with which another one is actively federated. */

@@ -4,7 +4,7 @@ import { admissionHandlers } from "./admissions/handlers.ts";
 import { joinRequestHandlers } from "./join-requests/handlers.ts";
 import { policies } from "./policies/collections.ts";
 import { policyHandlers } from "./policies/handlers.ts";
-import { invitations, joinRequests, seats, workspaces } from "./workspaces/collections.ts";
+import { invitations, joinRequests, participations, workspaces } from "./workspaces/collections.ts";
 import { dekUseRecords } from "./workspaces/dek-uses.ts";
 import { deletionConsents } from "./workspaces/deletion-consents.ts";
 import { workspaceHandlers } from "./workspaces/handlers.ts";
@@ -25,6 +25,6 @@ export const workspacesCollections: readonly AnyCollection[] = [
   joinRequests,
   policies,
   rotationPolicies,
-  seats,
+  participations,
   workspaces,
 ];

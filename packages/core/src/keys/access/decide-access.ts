@@ -37,7 +37,7 @@ export type AccessDecision =
  */
 export function decideAccess(facts: AccessFacts): AccessDecision {
   if (!facts.participates) return { allowed: false, code: "NOT_FOUND", reason: "workspace not found" };
-  const through = entrance(facts);
+  const through = accessBasis(facts);
   if (through === undefined)
     return { allowed: false, code: "NOT_ADMITTED", reason: "the identity is not admitted to the workspace" };
   const refused = workspaceRefusal(facts.status, facts.operation);
@@ -48,7 +48,7 @@ export function decideAccess(facts: AccessFacts): AccessDecision {
 }
 
 /** How an identity comes in: SECRET and CRK-protected workspaces need an admission, SECRET with a group membership as well. */
-export function entrance(
+export function accessBasis(
   facts: Pick<AccessFacts, "classification" | "crkProtected" | "admitted" | "groupBound" | "groupMember">,
 ): "admission" | "group" | undefined {
   if (facts.admitted) {

@@ -2,7 +2,7 @@ import { refusal, timestamp } from "@seneschal/core/keys";
 import type { JsonObject } from "@seneschal/kernel";
 import type { CollectionSpec, DocumentStore } from "@seneschal/kernel/ports";
 import { crks, type GatewayUnit } from "../../ground/index.ts";
-import { belongings, prefixes } from "./belongings.ts";
+import { backupCollections, prefixes } from "./backup-collections.ts";
 
 /** The version that this code writes. */
 const FORMAT = 2;
@@ -32,7 +32,7 @@ export interface BackupPayload {
  */
 export async function gather(store: DocumentStore, unit: GatewayUnit, org: string): Promise<BackupPayload> {
   const found = new Map<string, Map<string, JsonObject>>();
-  for (const { collection, where } of belongings) {
+  for (const { collection, where } of backupCollections) {
     const ids = new Set<string>(where.kind === "self" ? [org] : []);
     if (where.kind === "named") {
       for (const [parentId, parent] of found.get(where.parent) ?? []) for (const id of where.ids(parent, parentId)) ids.add(id);
@@ -64,7 +64,7 @@ export async function gather(store: DocumentStore, unit: GatewayUnit, org: strin
 
 /** Stages every document of a payload in the unit: all of them are committed, or none. */
 export async function stage(unit: GatewayUnit, payload: BackupPayload): Promise<void> {
-  for (const { collection, merge } of belongings) {
+  for (const { collection, merge } of backupCollections) {
     for (const document of payload.collections[collection.name] ?? []) {
       const { id } = document;
       const doc = upgraded(collection, document);
@@ -76,7 +76,7 @@ export async function stage(unit: GatewayUnit, payload: BackupPayload): Promise<
 }
 
 function saved(name: string, id: string, doc: JsonObject): SavedDocument {
-  const version = belongings.find(({ collection }) => collection.name === name)?.collection.version ?? 1;
+  const version = backupCollections.find(({ collection }) => collection.name === name)?.collection.version ?? 1;
   return version === 1 ? { id, doc } : { id, doc, version };
 }
 

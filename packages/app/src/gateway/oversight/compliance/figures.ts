@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "@seneschal/kernel";
 import { type Collection, every } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { admins, devices, memberships, roleAssignments, roles, serviceIdentities, users } from "../../people/index.ts";
-import { admissions, seats, workspaces } from "../../workspaces/index.ts";
+import { admissions, participations, workspaces } from "../../workspaces/index.ts";
 import { auditFigures } from "../audit-views/figures.ts";
 import { scanAudit } from "../audit-views/query.ts";
 import type { GrowingObject } from "./growing.ts";
@@ -12,7 +12,10 @@ import type { Scope } from "./scope.ts";
 
 /** What happened in a period: counts over the whole audit log of the organisation. */
 export async function summary({ store, read }: PartnerServices, { org, period, size }: Scope): Promise<GrowingObject> {
-  return { ...(await auditFigures(store, org, period, size)), workspace_count: await read.count(seats, "by_org", [org]) };
+  return {
+    ...(await auditFigures(store, org, period, size)),
+    workspace_count: await read.count(participations, "by_org", [org]),
+  };
 }
 
 /** Everything that is held about one person (GDPR Art. 15): the record, memberships, admissions, roles, and every event it did or that names it. */
@@ -73,7 +76,7 @@ export async function accessReview(services: PartnerServices, scope: Scope): Pro
   const { org, period, size } = scope;
   let total = 0;
   async function* reviewed() {
-    for await (const { workspace_id, group_id } of every(services, seats, "by_org", [org])) {
+    for await (const { workspace_id, group_id } of every(services, participations, "by_org", [org])) {
       const workspace = await services.read.get(workspaces, workspace_id);
       if (workspace === undefined) continue;
       total += 1;

@@ -19,7 +19,7 @@ const BATCH = 100;
 const LAST = "~";
 
 /**
- * A courier's rounds over an outbox: lane by lane, each at its own pace, begun where the last round ended. A lane that is still being
+ * Rounds over an outbox: lane by lane, each at its own pace, begun where the last round ended. A lane that is still being
  * worked on is left alone, so that a partner that lets us wait keeps nobody waiting but itself; what fails in a lane ends there, logged.
  */
 export function openLanes<T extends object>({
@@ -56,7 +56,7 @@ export function openLanes<T extends object>({
       busy.add(key);
       round.push(
         work(services, lane, now)
-          .catch((error: unknown) => services.log.error({ error, lane }, "a lane of the courier failed"))
+          .catch((error: unknown) => services.log.error({ error, lane }, "a lane of the outbox failed"))
           .finally(() => busy.delete(key)),
       );
     }

@@ -9,7 +9,7 @@ import type { PartnerServices } from "../services.ts";
 import { copyId, messages } from "./collections.ts";
 
 /**
- * The rounds of the courier of messages. What is refused for good fails; anything else is tried again, less and less often, until the
+ * The rounds of the outbox of messages. What is refused for good fails; anything else is tried again, less and less often, until the
  * message expires. Two processes may try the same message: the receiver takes it once.
  */
 export const messageLanes = () =>
@@ -24,7 +24,7 @@ export async function deliver(services: PartnerServices, message: Message, now: 
   const outcome = isPast(message.expires_at, now) ? miss("expired") : await attempt(services, message);
   const result = outcome.input.kind === "deliver" ? "done" : outcome.final ? "refused" : "retry";
   services.metrics.dispatched("message", result);
-  await services.transact(systemCall("system:courier", message.org_id, now), async (unit) => {
+  await services.transact(systemCall("system:outbox", message.org_id, now), async (unit) => {
     const current = await unit.get(messages, copyId(message));
     if (current?.status !== "pending") return;
     const next = stepMessage(current, outcome.input, now);

@@ -5,10 +5,10 @@ import { invitations, workspaces } from "../../workspaces/index.ts";
 import { requireRoomForOffer } from "../federation/budgets.ts";
 import type { StoredFederation } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";
+import { applySharedWorkspace } from "./apply-shared-workspace.ts";
 import { replicaId, replicas } from "./collections.ts";
 import { endReplica } from "./end-replica.ts";
 import { requirePoliciesCompile } from "./take-policies.ts";
-import { takeShare } from "./take-share.ts";
 
 /**
  * Looks into what an owner's instance says before anything of it is taken over: policies are compiled here, outside of the transaction.
@@ -57,7 +57,7 @@ export async function applyState(
       if (!taken) await takeOffer(services, unit, federation, known, state);
       return sequence;
     case "share":
-      if (known !== undefined && state.stage === "shared") await takeShare(services, unit, federation, known, state);
+      if (known !== undefined && state.stage === "shared") await applySharedWorkspace(services, unit, federation, known, state);
       return sequence;
   }
 }

@@ -7,8 +7,8 @@ import {
   type DeletionConsent,
   deletionConsents,
   findWorkspace,
+  replicatedWorkspace,
   stateHash,
-  travelling,
 } from "../../workspaces/index.ts";
 import { keysOfPartner } from "../federation/certified-keys.ts";
 import type { StoredFederation } from "../federation/collections.ts";
@@ -92,7 +92,7 @@ export function takeConsent(
   const { partner_org_id: partner } = federation;
   const { id, revision } = workspace;
   const { now } = unit.call;
-  const state_sha256 = stateHash(services.crypto, travelling(workspace));
+  const state_sha256 = stateHash(services.crypto, replicatedWorkspace(workspace));
   if (payload.body_sha256 !== bodyHash({ revision, state_sha256 })) {
     throw refusal("STATE_CONFLICT", "the workspace changed since it was signed", { revision });
   }
@@ -125,7 +125,7 @@ export function takeConsent(
 
 /** The organisations of other instances that signed the deletion of the workspace as it is now. */
 export async function consenting(services: PartnerServices, unit: GatewayUnit, workspace: Workspace): Promise<readonly string[]> {
-  const state_sha256 = stateHash(services.crypto, travelling(workspace));
+  const state_sha256 = stateHash(services.crypto, replicatedWorkspace(workspace));
   const all = await unit.list(deletionConsents, "by_workspace", [workspace.id]);
   const meant = all.filter((consent) => consent.revision === workspace.revision && consent.state_sha256 === state_sha256);
   return meant.map(({ org_id }) => org_id);

@@ -19,7 +19,7 @@ const GIVEN_UP_AFTER = 700;
 const DAILY = 86_400_000;
 
 /**
- * The rounds of the courier of dispatches. Two processes may try the same: the receiver takes each state once. An entry that fails
+ * The rounds of the outbox of dispatches. Two processes may try the same: the receiver takes each state once. An entry that fails
  * for whatever reason is put off, and the next of its lane is tried, unless the partner is not to be reached.
  */
 export const dispatchLanes = () =>
@@ -46,7 +46,7 @@ export async function deliverDispatch(services: PartnerServices, id: string, now
   const over = outcome.kind === "retry" && attempts >= GIVEN_UP_AFTER;
   const final: Delivery = over && dispatch.kind !== "state" ? { kind: "refused", code: "FEDERATION_FAILED" } : outcome;
   if (over && dispatch.kind === "answer") await giveUpAnswer(services, dispatch, "FEDERATION_FAILED", now);
-  await services.transact(systemCall("system:courier", dispatch.org_id, now), async (unit) => {
+  await services.transact(systemCall("system:outbox", dispatch.org_id, now), async (unit) => {
     const current = await unit.get(dispatches, id);
     if (current?.token !== dispatch.token) return;
     const { kind, org_id, federation_id, workspace_id } = current;

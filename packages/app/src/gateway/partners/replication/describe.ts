@@ -1,7 +1,7 @@
-import type { PeerState, TravellingWorkspace } from "@seneschal/contract/gateway";
+import type { PeerState, ReplicatedWorkspace } from "@seneschal/contract/gateway";
 import type { Offer, Share, Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
-import { invitations, sealKeys, travelling, travellingPolicies, workspaces } from "../../workspaces/index.ts";
+import { invitations, replicatedPolicies, replicatedWorkspace, sealKeys, workspaces } from "../../workspaces/index.ts";
 import { keysOfPartner } from "../federation/certified-keys.ts";
 import { federations } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";
@@ -29,11 +29,11 @@ export async function describeShare(services: PartnerServices, unit: GatewayUnit
   if (keys === undefined) return undefined;
   const recipient = { org: share.partner_org_id, exchange: keys.exchange };
   const sealed = await sealKeys(services, unit, workspace, share.org_id, [recipient], share.follower?.dek_version);
-  const policies = await travellingPolicies(unit, workspace_id);
+  const policies = await replicatedPolicies(unit, workspace_id);
   const deks = sealed[recipient.org] ?? "";
-  return { workspace_id, sequence, stage: "shared", workspace: travelling(workspace), policies, deks };
+  return { workspace_id, sequence, stage: "shared", workspace: replicatedWorkspace(workspace), policies, deks };
 }
 
-export function offerOf({ name, classification, mode, purpose, crk_protected }: Workspace | TravellingWorkspace): Offer {
+export function offerOf({ name, classification, mode, purpose, crk_protected }: Workspace | ReplicatedWorkspace): Offer {
   return { name, classification, mode, purpose, crk_protected };
 }

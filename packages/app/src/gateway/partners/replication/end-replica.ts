@@ -7,9 +7,9 @@ import {
   dekUseRecords,
   deletionConsents,
   invitations,
+  participationId,
+  participations,
   policies,
-  seatId,
-  seats,
   workspaces,
 } from "../../workspaces/index.ts";
 import type { PartnerServices } from "../services.ts";
@@ -55,13 +55,13 @@ export async function endReplica(
   });
 }
 
-/** Destroys the organisation's seat, and the workspace with the last one. */
+/** Destroys the organisation's participation, and the workspace with the last one. */
 async function vacate(services: PartnerServices, unit: GatewayUnit, id: string, org: string): Promise<void> {
-  if ((await unit.get(seats, seatId(id, org))) === undefined) return;
-  unit.delete(seats, seatId(id, org));
+  if ((await unit.get(participations, participationId(id, org))) === undefined) return;
+  unit.delete(participations, participationId(id, org));
   unit.invalidate(() => services.deks.forget(id));
   const workspace = await unit.get(workspaces, id);
-  const others = (await unit.list(seats, "by_workspace", [id])).some((seat) => seat.org_id !== org);
+  const others = (await unit.list(participations, "by_workspace", [id])).some((participation) => participation.org_id !== org);
   if (workspace === undefined || others) return;
   await dropPolicies(unit, workspace.org_id, id, await unit.list(policies, "by_workspace", [id]));
   for (let version = 1; version <= workspace.dek_version; version++) unit.delete(dekUseRecords, dekUseId(id, version));

@@ -1,5 +1,5 @@
 import { isSettled, type Workspace } from "@seneschal/core/keys";
-import { stateHash, travelling } from "../../workspaces/index.ts";
+import { replicatedWorkspace, stateHash } from "../../workspaces/index.ts";
 import type { StoredFederation } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";
 import { dispatches, dispatchId, replicaId, replicas, shares } from "./collections.ts";
@@ -26,7 +26,7 @@ export async function followed({ read, crypto }: Needs, workspace: Workspace, or
       };
     }),
   );
-  return { state_sha256: stateHash(crypto, travelling(workspace)), followers };
+  return { state_sha256: stateHash(crypto, replicatedWorkspace(workspace)), followers };
 }
 
 const SHOWN = 100;

@@ -6,7 +6,7 @@ import { deliverDispatch } from "./deliver-dispatch.ts";
 
 type What = Pick<Dispatch, "kind" | "org_id" | "federation_id" | "workspace_id">;
 
-/** Puts a dispatch into the outbox, in the transaction of its cause; the courier tries it until the partner has it. Answers its id. */
+/** Puts a dispatch into the outbox, in the transaction of its cause, where it is tried until the partner has it. Answers its id. */
 export async function queueDispatch(services: PartnerServices, unit: GatewayUnit, what: What): Promise<string> {
   const { now } = unit.call;
   const id = dispatchId(what);

@@ -1,5 +1,5 @@
 import { refusal, type Workspace } from "@seneschal/core/keys";
-import type { Seat } from "../../workspaces/index.ts";
+import type { Participation } from "../../workspaces/index.ts";
 import { federations } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";
 
@@ -11,7 +11,7 @@ import type { PartnerServices } from "../services.ts";
 export async function requireFollowed(
   { read, config }: PartnerServices,
   { mode }: Workspace,
-  { federation_id }: Seat,
+  { federation_id }: Participation,
   now: number,
 ): Promise<void> {
   if (federation_id === undefined) return;

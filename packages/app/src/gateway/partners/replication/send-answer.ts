@@ -34,7 +34,7 @@ export const sendAnswer: Send = async (services, dispatch, federation, now) => {
   try {
     await services.organizationKeys.ensureKek(org_id);
     await checkState(services, federation, state);
-    await services.transact(systemCall("system:courier", org_id, now), async (unit) => {
+    await services.transact(systemCall("system:outbox", org_id, now), async (unit) => {
       await applyState(services, unit, await federationOf(unit, federation.id), state);
     });
     return { kind: "done" };
@@ -52,7 +52,7 @@ export async function giveUpAnswer(
   code: string,
   now: number,
 ): Promise<void> {
-  await services.transact(systemCall("system:courier", org_id, now), async (unit) => {
+  await services.transact(systemCall("system:outbox", org_id, now), async (unit) => {
     const replica = await unit.get(replicas, replicaId(workspace_id, org_id));
     if (replica === undefined || replica.stage === "shared") return;
     const invitation = await unit.get(invitations, receivedId(replica));

@@ -12,7 +12,7 @@ import { describeShare } from "./describe.ts";
 export const sendState: Send = async (services, dispatch, federation, now) => {
   const { workspace_id, org_id } = dispatch;
   const id = shareId(workspace_id, federation.partner_org_id);
-  const call = systemCall("system:courier", org_id, now);
+  const call = systemCall("system:outbox", org_id, now);
   const state = await services.transact(call, async (unit) => {
     const share = await unit.get(shares, id);
     return share === undefined || isSettled(share) ? undefined : describeShare(services, unit, share);

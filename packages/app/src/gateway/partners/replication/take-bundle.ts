@@ -3,9 +3,9 @@ import type { GatewayUnit } from "../../ground/index.ts";
 import { type BundleContent, workspaces } from "../../workspaces/index.ts";
 import { findFederation } from "../federation/find.ts";
 import type { PartnerServices } from "../services.ts";
+import { applySharedWorkspace } from "./apply-shared-workspace.ts";
 import { replicaId, replicas } from "./collections.ts";
 import { offerOf } from "./describe.ts";
-import { takeShare } from "./take-share.ts";
 
 /**
  * Takes over a workspace of a federated partner from a bundle that was carried here and checked: the import is the acceptance. A later
@@ -37,7 +37,7 @@ export async function takeBundle(
   const { id: workspace_id } = workspace;
   const said = { workspace, policies: [...policies], deks };
   const state = { workspace_id, sequence: replica.sequence, stage: "shared" as const, ...said };
-  await takeShare(services, unit, federation, replica, state);
+  await applySharedWorkspace(services, unit, federation, replica, state);
   const taken = await unit.get(workspaces, workspace_id);
   if (taken === undefined) throw new Error(`workspace ${workspace_id} was not taken over`);
   return taken;

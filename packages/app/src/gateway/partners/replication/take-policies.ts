@@ -1,4 +1,4 @@
-import type { TravellingPolicy } from "@seneschal/contract/gateway";
+import type { ReplicatedPolicy } from "@seneschal/contract/gateway";
 import { type Replica, refusal, retirePolicies, timestamp } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
 import type { GatewayUnit, Reader } from "../../ground/index.ts";
@@ -25,7 +25,7 @@ export async function requirePoliciesCompile(
   services: PartnerServices,
   { id: federation, partner_org_id: owner }: Pick<StoredFederation, "id" | "partner_org_id">,
   workspace: string,
-  said: readonly TravellingPolicy[],
+  said: readonly ReplicatedPolicy[],
 ): Promise<void> {
   for (const { id, name, rego } of said) {
     if ((await standing(services.read, owner, workspace, id))?.known.rego === rego) continue;
@@ -45,7 +45,7 @@ export async function takePolicies(
   unit: GatewayUnit,
   owner: string,
   replica: Pick<Replica, "workspace_id" | "retired_policies">,
-  said: readonly TravellingPolicy[],
+  said: readonly ReplicatedPolicy[],
 ): Promise<Readonly<Record<string, number>>> {
   const at = timestamp(unit.call.now);
   const { workspace_id: workspace, retired_policies: retired = {} } = replica;

@@ -1,5 +1,5 @@
 import type { IdentityAdmissions } from "../../people/index.ts";
-import { seats } from "../workspaces/collections.ts";
+import { participations } from "../workspaces/collections.ts";
 import { admissions } from "./collections.ts";
 import { endAdmission } from "./end.ts";
 
@@ -11,5 +11,5 @@ export const identityAdmissions: IdentityAdmissions = {
       if (group === undefined || admission.via_group === group) await endAdmission(unit, admission.id);
     }
   },
-  bound: async (unit, { org, id }) => (await unit.list(seats, "by_group", [org, id], { limit: 1 })).length > 0,
+  bound: async (unit, { org, id }) => (await unit.list(participations, "by_group", [org, id], { limit: 1 })).length > 0,
 };

@@ -2,7 +2,7 @@ import type { AuthoriseInput, Principal } from "@seneschal/contract";
 import { refusal } from "@seneschal/core/keys";
 import { recordRefusal } from "../../ground/index.ts";
 import type { WorkspaceServices } from "../services.ts";
-import { seatId, seats, workspaces } from "../workspaces/collections.ts";
+import { participationId, participations, workspaces } from "../workspaces/collections.ts";
 
 /**
  * What policies know an operation by, by route. Not here are those whose handlers ask with more than the route tells: encrypt and
@@ -34,7 +34,8 @@ export async function requireRouteAllowed(
 ): Promise<void> {
   const operation = Object.hasOwn(OPERATIONS, route) ? OPERATIONS[route] : undefined;
   const id = params["id"] ?? "";
-  if (operation === undefined || (await services.read.get(seats, seatId(id, principal.org))) === undefined) return;
+  if (operation === undefined || (await services.read.get(participations, participationId(id, principal.org))) === undefined)
+    return;
   const call = { principal, now, requestId };
   const purpose = (await services.read.get(workspaces, id))?.purpose ?? "";
   const question = { call, operation, workspace: id, purpose, metadata: {} };

@@ -2,7 +2,7 @@ import { type Admission, revokeAdmission, stepInvitation, type Workspace, type W
 import type { GatewayUnit } from "../../ground/index.ts";
 import { admissions } from "../admissions/collections.ts";
 import type { WorkspaceServices } from "../services.ts";
-import { invitations, type Seat, seatId, seats, workspaces } from "./collections.ts";
+import { invitations, type Participation, participationId, participations, workspaces } from "./collections.ts";
 import { dekUseId, dekUseRecords } from "./dek-uses.ts";
 import { consentId, deletionConsents } from "./deletion-consents.ts";
 import { rotationPolicies } from "./rotation-policies.ts";
@@ -22,14 +22,18 @@ async function one(services: WorkspaceServices, unit: GatewayUnit, workspace: Wo
   switch (effect.kind) {
     case "mint_dek": {
       const dek = services.deks.mint();
-      // The first key comes with the workspace: nobody has a share or a seat yet.
+      // The first key comes with the workspace: nobody has a share or a participation yet.
       const first = effect.version === 1;
       for (const org of effect.orgs) {
         // An organisation of another instance is sent the key, sealed to it; nothing of its own is kept here.
         if (!first && (await services.replication.shareOf(unit, id, org)) !== undefined) continue;
-        const seat = (first ? undefined : await unit.get(seats, seatId(id, org))) ?? emptySeat(workspace, org);
+        const participation =
+          (first ? undefined : await unit.get(participations, participationId(id, org))) ?? emptyParticipation(workspace, org);
         const wrapped = await services.deks.wrap(dek, id, org, effect.version);
-        unit.put(seats, seatId(id, org), { ...seat, deks: { ...seat.deks, [effect.version]: wrapped } });
+        unit.put(participations, participationId(id, org), {
+          ...participation,
+          deks: { ...participation.deks, [effect.version]: wrapped },
+        });
       }
       dek.fill(0);
       return;
@@ -37,7 +41,7 @@ async function one(services: WorkspaceServices, unit: GatewayUnit, workspace: Wo
     case "wrap_deks": {
       const share = await services.replication.shareOf(unit, id, effect.org);
       if (share !== undefined) return services.replication.stepAndTell(services, unit, workspace, share, { kind: "join" });
-      const owner = await unit.get(seats, seatId(id, workspace.org_id));
+      const owner = await unit.get(participations, participationId(id, workspace.org_id));
       const deks: Record<string, string> = {};
       for (const version of Object.keys(owner?.deks ?? {})) {
         const dek = owner === undefined ? undefined : await services.deks.open(owner, Number(version));
@@ -45,13 +49,13 @@ async function one(services: WorkspaceServices, unit: GatewayUnit, workspace: Wo
         deks[version] = await services.deks.wrap(dek, id, effect.org, Number(version));
         dek.fill(0);
       }
-      unit.insert(seats, seatId(id, effect.org), { ...emptySeat(workspace, effect.org), deks });
+      unit.insert(participations, participationId(id, effect.org), { ...emptyParticipation(workspace, effect.org), deks });
       return;
     }
     case "drop_deks": {
       const share = await services.replication.shareOf(unit, id, effect.org);
       if (share !== undefined) return services.replication.stepAndTell(services, unit, workspace, share, { kind: "end" });
-      unit.delete(seats, seatId(id, effect.org));
+      unit.delete(participations, participationId(id, effect.org));
       unit.invalidate(() => services.deks.forget(id));
       return;
     }
@@ -70,7 +74,8 @@ async function one(services: WorkspaceServices, unit: GatewayUnit, workspace: Wo
       for (const { org_id } of await unit.list(deletionConsents, "by_workspace", [id])) {
         unit.delete(deletionConsents, consentId(id, org_id));
       }
-      for (const seat of await unit.list(seats, "by_workspace", [id])) unit.delete(seats, seatId(id, seat.org_id));
+      for (const participation of await unit.list(participations, "by_workspace", [id]))
+        unit.delete(participations, participationId(id, participation.org_id));
       for (const admission of await unit.list(admissions, "active", [id])) revoke(unit, admission);
       for (let version = 1; version <= workspace.dek_version; version++) unit.delete(dekUseRecords, dekUseId(id, version));
       unit.delete(rotationPolicies, id);
@@ -85,7 +90,7 @@ async function one(services: WorkspaceServices, unit: GatewayUnit, workspace: Wo
 /** Revocation does not depend on whether the invitation expired meanwhile. */
 const far = "9999-12-31T23:59:59.999Z";
 
-function emptySeat(workspace: Workspace, org: string): Seat {
+function emptyParticipation(workspace: Workspace, org: string): Participation {
   return {
     workspace_id: workspace.id,
     org_id: org,

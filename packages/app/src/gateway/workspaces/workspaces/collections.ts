@@ -12,7 +12,7 @@ export const workspaces = collection<Workspace>("workspaces", {
 });
 
 /** An organisation's place in a workspace: its group, and every key version wrapped for it alone. */
-export interface Seat {
+export interface Participation {
   readonly workspace_id: string;
   readonly org_id: string;
   readonly group_id: string | null;
@@ -20,18 +20,22 @@ export interface Seat {
   readonly created_at: string;
   /** Key version to the vault's ciphertext. */
   readonly deks: Readonly<Record<string, string>>;
-  /** Of a workspace that another instance owns: the federation over which that instance keeps the seat up to date. */
+  /** Of a workspace that another instance owns: the federation over which that instance keeps the participation up to date. */
   readonly federation_id?: string;
 }
 
-export const seats = collection<Seat>("workspace_seats", {
-  by_org: { key: (seat) => [seat.org_id, seat.created_at] },
-  by_group: { key: (seat) => (seat.group_id === null ? undefined : [seat.org_id, seat.group_id]) },
-  by_workspace: { key: (seat) => [seat.workspace_id, seat.org_id] },
-  by_federation: { key: (seat) => (seat.federation_id === undefined ? undefined : [seat.federation_id]) },
+export const participations = collection<Participation>("workspace_seats", {
+  by_org: { key: (participation) => [participation.org_id, participation.created_at] },
+  by_group: {
+    key: (participation) => (participation.group_id === null ? undefined : [participation.org_id, participation.group_id]),
+  },
+  by_workspace: { key: (participation) => [participation.workspace_id, participation.org_id] },
+  by_federation: {
+    key: (participation) => (participation.federation_id === undefined ? undefined : [participation.federation_id]),
+  },
 });
 
-export const seatId = (workspace: string, org: string): string => `${workspace}/${org}`;
+export const participationId = (workspace: string, org: string): string => `${workspace}/${org}`;
 
 export const invitations = collection<Invitation>("workspace_invitations", {
   by_workspace: { key: (invitation) => [invitation.workspace_id, invitation.created_at] },

@@ -11,7 +11,7 @@ export type NewWorkspace = Pick<Workspace, "name" | "classification" | "mode" | 
   readonly participants: readonly string[];
 };
 
-/** Makes a workspace, its first key and its seat; admits the creator and invites the participants named. */
+/** Makes a workspace, its first key and its participation; admits the creator and invites the participants named. */
 export async function makeWorkspace(
   services: WorkspaceServices,
   unit: GatewayUnit,

@@ -1,15 +1,15 @@
 import { canonicalJson } from "@seneschal/crypto";
 import type { Random, Vault } from "@seneschal/kernel/ports";
 import { kekName, type OrganizationKeys, utf8 } from "../../ground/index.ts";
-import type { Seat } from "./collections.ts";
+import type { Participation } from "./collections.ts";
 
 /** Makes, wraps and unwraps the keys of workspaces. A wrapped key is bound to its workspace, organisation and version. */
 export interface DekRing {
   /** 32 fresh bytes; the caller zeroes them. */
   mint(): Uint8Array;
   wrap(dek: Uint8Array, workspace: string, org: string, version: number): Promise<string>;
-  /** A version of an organisation's key, `undefined` when its seat has none. The caller may zero it. */
-  open(seat: Seat, version: number): Promise<Uint8Array | undefined>;
+  /** A version of an organisation's key, `undefined` when its participation has none. The caller may zero it. */
+  open(participation: Participation, version: number): Promise<Uint8Array | undefined>;
   /** Forgets what is in memory of a workspace. */
   forget(workspace: string): void;
 }

@@ -1,14 +1,17 @@
 import { notFound, participates, refusal, type Workspace } from "@seneschal/core/keys";
 import type { Reader } from "../../ground/index.ts";
-import { seatId, seats, workspaces } from "./collections.ts";
+import { participationId, participations, workspaces } from "./collections.ts";
 
 /**
- * A workspace in which the organisation takes part; to all others it does not exist. It takes part here when it has a seat: one of
+ * A workspace in which the organisation takes part; to all others it does not exist. It takes part here when it has a participation: one of
  * the same id on another instance is not the same.
  */
 export async function findWorkspace(read: Reader, id: string, org: string): Promise<Workspace> {
-  const [workspace, seat] = await Promise.all([read.get(workspaces, id), read.get(seats, seatId(id, org))]);
-  if (workspace === undefined || seat === undefined || !participates(workspace, org)) throw notFound("workspace");
+  const [workspace, participation] = await Promise.all([
+    read.get(workspaces, id),
+    read.get(participations, participationId(id, org)),
+  ]);
+  if (workspace === undefined || participation === undefined || !participates(workspace, org)) throw notFound("workspace");
   return workspace;
 }
 

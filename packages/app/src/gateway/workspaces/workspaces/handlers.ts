@@ -1,11 +1,11 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import {
+  accessBasis,
   admit,
   ask,
   byMembership,
   decideJoinRequest,
-  entrance,
   type Invitation,
   invalidField,
   invitationStatus,
@@ -27,7 +27,7 @@ import type { WorkspaceServices } from "../services.ts";
 import { boundGroup, standing } from "./access.ts";
 import type { BundleContent } from "./bundle-content.ts";
 import { carryOut } from "./carry-out.ts";
-import { invitations, joinRequests, seatId, seats, workspaces } from "./collections.ts";
+import { invitations, joinRequests, participationId, participations, workspaces } from "./collections.ts";
 import { makeWorkspace } from "./create.ts";
 import { findOwnWorkspace, findWorkspace } from "./find.ts";
 import { listWorkspaces, seesAll } from "./list.ts";
@@ -106,7 +106,8 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
   async getWorkspace(services, { principal, params, now }) {
     const { read } = services;
     const workspace = await findWorkspace(read, params.id, principal.org);
-    const visible = (await seesAll(read, principal)) || entrance(await standing(read, workspace, principal, now)) !== undefined;
+    const visible =
+      (await seesAll(read, principal)) || accessBasis(await standing(read, workspace, principal, now)) !== undefined;
     if (!visible) throw notFound("workspace");
     return Object.assign(workspaceView(workspace, now), await services.replication.followed(services, workspace, principal.org));
   },
@@ -235,8 +236,9 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
     }
     await services.transact(call, async (unit) => {
       const workspace = await unit.get(workspaces, params.id);
-      // An owner elsewhere may name whom it likes among the participants: without a seat it is nobody's here.
-      const named = workspace?.replica === true && (await unit.get(seats, seatId(params.id, principal.org))) === undefined;
+      // An owner elsewhere may name whom it likes among the participants: without a participation it is nobody's here.
+      const named =
+        workspace?.replica === true && (await unit.get(participations, participationId(params.id, principal.org))) === undefined;
       if (workspace === undefined || named) throw notFound("workspace");
       if (participates(workspace, principal.org)) throw refusal("CONFLICT", "the organisation already takes part");
       const invitation = await openInvitation(services, unit, params.id, principal.org);
@@ -328,7 +330,7 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
         now,
       );
       unit.record({ type: "workspace.request", workspace: workspace.id, metadata: { request_id: asked.id, group_id: group } });
-      const comesIn = entrance(await standing(unit, workspace, principal, now)) === "group";
+      const comesIn = accessBasis(await standing(unit, workspace, principal, now)) === "group";
       if (!comesIn) {
         unit.insert(joinRequests, asked.id, asked);
         return asked;
@@ -412,7 +414,7 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
       };
       if (content.workspace.crk_protected) await services.signatures.require(unit, claim);
       else await services.signatures.verify(unit, claim);
-      const here = await unit.get(seats, seatId(content.workspace.id, principal.org));
+      const here = await unit.get(participations, participationId(content.workspace.id, principal.org));
       const workspace = await importBundle(services, unit, content as BundleContent, checksum, signature);
       if (here === undefined) await admitCaller(services, unit, workspace.id);
       unit.record({ type: "workspace.import", workspace: workspace.id, metadata: { checksum, exporter: content.exporter_org } });

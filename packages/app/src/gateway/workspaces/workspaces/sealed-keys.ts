@@ -6,7 +6,7 @@ import { hpkeOpen, hpkeSeal } from "@seneschal/crypto/hpke";
 import { isCoded } from "@seneschal/kernel";
 import { base64, bytes, type GatewayUnit, utf8 } from "../../ground/index.ts";
 import type { WorkspaceServices } from "../services.ts";
-import { seatId, seats } from "./collections.ts";
+import { participationId, participations } from "./collections.ts";
 
 const INFO = utf8("seneschal/workspace-export/v1");
 
@@ -29,7 +29,7 @@ export interface Recipient {
 
 /**
  * Every key version of a workspace behind `held` up to the one in force, sealed to each recipient by HPKE in auth mode: the recipient
- * learns who sent it. Base64 by organisation. The exporter has a seat.
+ * learns who sent it. Base64 by organisation. The exporter has a participation.
  */
 export async function sealKeys(
   services: WorkspaceServices,
@@ -39,12 +39,12 @@ export async function sealKeys(
   recipients: readonly Recipient[],
   held = 0,
 ): Promise<Record<string, string>> {
-  const seat = await unit.get(seats, seatId(workspace.id, exporter));
-  if (seat === undefined) throw new Error(`workspace ${workspace.id} has no seat of the exporter`);
+  const participation = await unit.get(participations, participationId(workspace.id, exporter));
+  if (participation === undefined) throw new Error(`workspace ${workspace.id} has no participation of the exporter`);
   const deks: Record<string, string> = {};
   for (let version = held + 1; version <= workspace.dek_version; version++) {
     await breathe(version);
-    const dek = await services.deks.open(seat, version);
+    const dek = await services.deks.open(participation, version);
     if (dek !== undefined) deks[version] = base64(dek);
     dek?.fill(0);
   }

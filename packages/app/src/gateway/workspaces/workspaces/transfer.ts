@@ -4,9 +4,9 @@ import { policies } from "../policies/collections.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { bundleBytes, bundleChecksum, checkBundle, openDeks } from "./bundle.ts";
 import type { BundleContent } from "./bundle-content.ts";
-import { seatId, seats, workspaces } from "./collections.ts";
+import { participationId, participations, workspaces } from "./collections.ts";
+import { replicatedPolicies, replicatedWorkspace, storedWorkspace } from "./replicated-state.ts";
 import { type Recipient, sealKeys } from "./sealed-keys.ts";
-import { arrived, travelling, travellingPolicies } from "./travelling.ts";
 
 /** Makes the signed bundle of a workspace. Without `withKeys` it holds no key. */
 export async function exportBundle(services: WorkspaceServices, unit: GatewayUnit, workspace: Workspace, withKeys: boolean) {
@@ -14,8 +14,8 @@ export async function exportBundle(services: WorkspaceServices, unit: GatewayUni
   const recipients = await recipientsOf(services, unit, workspace);
   const content: BundleContent = {
     format_version: 1,
-    workspace: travelling(workspace),
-    policies: await travellingPolicies(unit, workspace.id),
+    workspace: replicatedWorkspace(workspace),
+    policies: await replicatedPolicies(unit, workspace.id),
     export_dek: withKeys ? await sealKeys(services, unit, workspace, principal.org, recipients) : {},
     recipient_orgs: recipients.map(({ org }) => org),
     exported_at: timestamp(now),
@@ -45,7 +45,7 @@ async function recipientsOf(
 
 /**
  * Brings a bundle in. The id stays; one that exists is a conflict. Every participant that lives on this instance gets its
- * seat, with the keys wrapped for it. A workspace whose owner lives elsewhere and is federated becomes a replica.
+ * participation, with the keys wrapped for it. A workspace whose owner lives elsewhere and is federated becomes a replica.
  */
 export async function importBundle(
   services: WorkspaceServices,
@@ -60,7 +60,7 @@ export async function importBundle(
   const here = owner === principal.org || (await isLocal(unit, owner));
   const taken = here ? undefined : await services.replication.takeBundle(services, unit, content);
   if (taken !== undefined) return taken;
-  const before = arrived(content.workspace);
+  const before = storedWorkspace(content.workspace);
   const workspace: Workspace = { ...before, revision: before.revision + 1, updated_at: timestamp(now) };
   if ((await unit.get(workspaces, workspace.id)) !== undefined) {
     throw refusal("CONFLICT", "a workspace of that id exists", { id: workspace.id });
@@ -73,7 +73,7 @@ export async function importBundle(
     for (const [version, dek] of Object.entries(deks)) {
       wrapped[version] = await services.deks.wrap(dek, workspace.id, org_id, Number(version));
     }
-    unit.insert(seats, seatId(workspace.id, org_id), {
+    unit.insert(participations, participationId(workspace.id, org_id), {
       workspace_id: workspace.id,
       org_id,
       group_id: workspace.group_bindings[org_id] ?? null,

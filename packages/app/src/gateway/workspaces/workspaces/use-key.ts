@@ -4,7 +4,7 @@ import { isCoded, type JsonObject } from "@seneschal/kernel";
 import { base64, bytes, type Call, markRecorded } from "../../ground/index.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { standing } from "./access.ts";
-import { seatId, seats, workspaces } from "./collections.ts";
+import { participationId, participations, workspaces } from "./collections.ts";
 
 const DOMAIN = "seneschal/workspace-data/v1";
 
@@ -22,10 +22,10 @@ export async function encryptItems(
   items: readonly DataItem[],
 ): Promise<string[]> {
   const contexts = contextsOf(items);
-  const { seat, version, record } = await enter(services, call, workspaceId, "encrypt", contexts);
+  const { participation, version, record } = await enter(services, call, workspaceId, "encrypt", contexts);
   const { owner, replica } = limits.dekUses;
-  await services.dekUses.take(workspaceId, version, items.length, seat.federation_id === undefined ? owner : replica);
-  const key = await services.deks.open(seat, version);
+  await services.dekUses.take(workspaceId, version, items.length, participation.federation_id === undefined ? owner : replica);
+  const key = await services.deks.open(participation, version);
   if (key === undefined) throw new Error(`workspace ${workspaceId} lost key version ${version}`);
   const bindings = bindingsOf(workspaceId, contexts);
   const out = items.map(({ text }, i) =>
@@ -47,12 +47,12 @@ export async function decryptItems(
   items: readonly DataItem[],
 ): Promise<string[]> {
   const contexts = contextsOf(items);
-  const { seat, record } = await enter(services, call, workspaceId, "decrypt", contexts);
+  const { participation, record } = await enter(services, call, workspaceId, "decrypt", contexts);
   const keys = new Map<number, Uint8Array>();
   try {
     const sealed = items.map(({ text }) => bytes(text));
     for (const version of new Set(sealed.map(recordKeyVersion))) {
-      const key = await services.deks.open(seat, version);
+      const key = await services.deks.open(participation, version);
       if (key !== undefined) keys.set(version, key);
     }
     const bindings = bindingsOf(workspaceId, contexts);
@@ -73,7 +73,7 @@ export async function decryptItems(
   }
 }
 
-/** Decides access, counts and audits a refusal, and hands out the caller's seat. */
+/** Decides access, counts and audits a refusal, and hands out the caller's participation. */
 async function enter(
   services: WorkspaceServices,
   call: Call,
@@ -83,12 +83,12 @@ async function enter(
 ) {
   const { read } = services;
   const { principal, now } = call;
-  const [workspace, seat] = await Promise.all([
+  const [workspace, participation] = await Promise.all([
     read.get(workspaces, workspaceId),
-    read.get(seats, seatId(workspaceId, principal.org)),
+    read.get(participations, participationId(workspaceId, principal.org)),
   ]);
-  if (workspace === undefined || seat === undefined) throw notFound("workspace");
-  await services.replication.requireFollowed(services, workspace, seat, now);
+  if (workspace === undefined || participation === undefined) throw notFound("workspace");
+  await services.replication.requireFollowed(services, workspace, participation, now);
   const facts = await standing(read, workspace, principal, now);
   const verdicts = await Promise.all(
     distinct.map((metadata) =>
@@ -113,7 +113,7 @@ async function enter(
     });
     services.metrics.operation(operation, result);
   };
-  return { workspace, seat, version: workspace.dek_version, record };
+  return { workspace, participation, version: workspace.dek_version, record };
 }
 
 function refused(code: KeysCode, reason: string): KeysError {
