@@ -71,61 +71,71 @@ def show_card(args):
 # A ceremony
 
 class Seat:
-    """What one custodian says in one ceremony, from a state that is kept sealed between turns."""
-    def __init__(self, keys, c, state, held):
-        self.keys, self.c, self.state, self.held = keys, c, state, held
-        self.seat, self.secret = state["seat"], b64(state["transport"])
-        self.polynomial = [int(k, 16) for k in state["polynomial"]]
+    """What one custodian says in one ceremony, from a state that is kept sealed between turns, and the share of the key that there is."""
+    def __init__(self, c, state, held):
+        self.c, self.state, self.seat, self.secrets = c, state, state["seat"], [b64(secret) for secret in state["transport"]]
+        first, *rest = [int(k, 16) for k in state["drawn"]]
+        if c.old and self.seat in c.dealers:
+            need(held and held[0] == c.deals[self.seat], f"a {c.kind} needs --held, the share of index {c.deals[self.seat]} of the key that there is")
+            first = 0 if c.kind == "refresh" else (c.weight(self.seat) * number(held[1]) - (sum(rest) if c.repair else 0)) % L
+        self.held, self.drawn = number(held[1]) if held else 0, [first, *rest]
 
-    def value(self, seat):
-        """f(seat), the constant term first."""
-        return sum(k * seat**power for power, k in enumerate(self.polynomial)) % L
+    def value(self, to):
+        """What is dealt to a seat: of a repair the summand, else f(to), the constant term first."""
+        if self.c.repair: return self.drawn[self.c.dealers.index(to)]
+        return sum(k * to**power for power, k in enumerate(self.drawn)) % L
 
     def commitment(self):
-        points = [encode(mul(k, BASE)) for k in self.polynomial]
+        points = [encode(mul(k, BASE)) for k in self.drawn]
         act = {"type": "commitment", "commitments": [text(p) for p in points]}
         if self.c.old: return act
         r = int(self.state["nonce"], 16)
         commitment = encode(mul(r, BASE))
         challenge = sha512(b"FROST-ED25519-SHA512-v1dkg", scalar(self.seat), points[0], commitment)
-        return {**act, "proof": text(commitment + scalar(r + challenge * self.polynomial[0]))}
+        return {**act, "proof": text(commitment + scalar(r + challenge * self.drawn[0]))}
 
-    def packages(self):
-        def package(to):
-            place = {"ceremony": self.c.name, "from": self.seat, "to": to, "transcript": self.c.round}
-            key = X25519PublicKey.from_public_bytes(self.c.joined[to])
-            return text(SUITE.encrypt(scalar(self.value(to)), key, b"seneschal/custody-package/v1\0" + jcs(place)))
-        return {"type": "packages", "sealed": [package(to) for to in range(1, self.c.total + 1) if to != self.seat]}
+    def package(self, to, value):
+        place = {"ceremony": self.c.name, "from": self.seat, "to": to, "transcript": self.c.round}
+        key = X25519PublicKey.from_public_bytes(self.c.joined[to][self.c.key_number(self.seat, to)])
+        return text(SUITE.encrypt(scalar(value), key, b"seneschal/custody-package/v1\0" + jcs(place)))
 
     def received(self):
-        return {sender: self.c.dealt_value(sender, self.seat, self.secret) for sender in sorted(self.c.dealt) if sender != self.seat}
+        c, there = self.c, [sender for sender in self.c.senders(self.seat) if self.c.sealed(sender, self.seat)]
+        return {sender: c.dealt_value(sender, self.seat, self.secrets[c.key_number(sender, self.seat)]) for sender in there}
 
     def next(self, confirm):
         """The next thing to say, or None."""
-        c, seat = self.c, self.seat
-        mine = {"type": "join", "transport_key": text(x25519(self.secret))}
-        if seat in c.joined and text(c.joined[seat]) != mine["transport_key"]: sys.exit("somebody else acts with these keys, or the state was lost")
+        c, seat, keys = self.c, self.seat, [text(x25519(secret)) for secret in self.secrets]
+        if seat in c.joined and list(map(text, c.joined[seat])) != keys: sys.exit("somebody else acts with these keys, or the state was lost")
         if c.status != "open" or time.time() > c.start["expires_at"]: return None
-        if not c.round: return mine if seat not in c.joined else self.commitment() if seat not in c.committed else None
-        if seat not in c.dealt: return self.packages()
-        if seat not in c.accepted:
-            wrong = next((sender for sender, value in self.received().items() if value is None), None)
-            if wrong: return {"type": "complaint", "against": wrong, "transport_secret": text(self.secret)}
-            return {"type": "accepted"} if len(c.dealt) == c.total else None
-        return confirmation("confirmation", c, confirm) if seat not in c.confirmed else None
+        if not c.round:
+            if seat in c.joiners and seat not in c.joined:
+                return {"type": "join", **({"transport_keys": keys} if "deals" in c.start else {"transport_key": keys[0]})}
+            return self.commitment() if seat in c.dealers and seat not in c.committed else None
+        if seat in c.dealers and seat not in c.dealt:
+            return {"type": "packages", "sealed": [self.package(to, self.value(to)) for to in c.dealt_to(seat)]}
+        helps = c.repair and seat in c.dealers
+        if seat in (c.joiners if helps else c.receivers) and seat not in (c.contributed if helps else c.accepted):
+            received = self.received()
+            wrong = next((sender for sender, value in received.items() if value is None), None)
+            if wrong: return {"type": "complaint", "against": wrong, "transport_secret": text(self.secrets[c.key_number(wrong, seat)])}
+            if len(received) < len(c.senders(seat)): return None
+            if helps: return {"type": "contribution", "sealed": self.package(1, sum(received.values()) + self.value(seat))}
+            return {"type": "accepted"}
+        return confirmation("confirmation", c, confirm) if seat in c.receivers and seat not in c.confirmed else None
 
     def share(self):
-        """The envelope of the seat's share of the key that has become active."""
-        c, old = self.c, self.c.start.get("crk")
-        sums = c.old or [ZERO] * c.threshold
-        for points in c.committed.values(): sums = [add(p, q) for p, q in zip(sums, points)]
-        total = (sum(self.received().values()) + self.value(self.seat) + (self.held or 0)) % L
-        need(same(mul(total, BASE), at(sums, self.seat)), "the share is not one of the key")
+        """Index and envelope of the share that the ceremony gives to the seat."""
+        c, old, index = self.c, self.c.start.get("crk"), self.c.start.get("index", self.seat)
+        own = self.value(self.seat) if self.seat in c.dealers else 0
+        value = (sum(self.received().values()) + own + (self.held if c.kind == "refresh" else 0)) % L
+        need(same(mul(value, BASE), at(c.made(), index)), "the share is not one of the key")
         broadcasts = [{"index": i, **without(c.acts[i], "type")} for i in sorted(c.acts)]
         set_id = b64(old["set_id"]) if old else hashlib.sha256(jcs(broadcasts)).digest()[:16]
-        epoch = old["epoch"] + 1 if old else 1
-        body = b"SNS\1\2" + set_id + epoch.to_bytes(4, "big") + bytes([c.threshold, c.total, self.seat, 0, 32]) + scalar(total)
-        return body + hashlib.sha256(body).digest()[:8]
+        epoch = old["epoch"] + (not c.repair) if old else 1
+        shares = old["total_shares"] if c.repair else len(c.receivers)
+        body = b"SNS\1\2" + set_id + epoch.to_bytes(4, "big") + bytes([c.threshold, shares, index, 0, 32]) + scalar(value)
+        return index, body + hashlib.sha256(body).digest()[:8]
 
 def confirmation(kind, c, confirm):
     if not c.transcript or confirm is None: return None
@@ -165,15 +175,16 @@ def open_state(keys, c, name, join, signing_key):
     seat = next((i for i, card in enumerate(c.start["seats"], 1) if card["signing_key"] == signing_key), None)
     if seat is None: sys.exit("these keys have no seat in the ceremony")
     if seat in c.joined: sys.exit("the seat is taken, and its state is not here")
-    if not join: sys.exit("\n".join([f"threshold {c.threshold} of {c.total}", *map(fingerprint, c.cards), "add --join when this is as agreed"]))
-    polynomial = [0 if k == 0 and c.old else drawn() for k in range(c.threshold)]
-    return {"seat": seat, "seen": [], "transport": text(os.urandom(32)), "polynomial": [hex(k) for k in polynomial], "nonce": hex(drawn())}
+    if not join: sys.exit("\n".join([f"{c.kind}, threshold {c.threshold}, {len(c.receivers)} are given a share, dealt by seats {c.dealers}", *map(fingerprint, c.cards), "add --join when this is as agreed"]))
+    keys = len(c.senders(seat)) if "deals" in c.start else 1
+    points = len(c.dealers) if c.repair else c.threshold
+    return {"seat": seat, "seen": [], "transport": [text(os.urandom(32)) for _ in range(keys)], "drawn": [hex(drawn()) for _ in range(points)], "nonce": hex(drawn())}
 
 def act(args):
     line = open(args.keys, "rb").read()
     keys, card = open_key_file(line, passphrase()), json.loads(line)["card"]
     known = {fingerprint(json.load(open(name))) for name in args.card or []}
-    held = number(envelope(args.held)[1]) if args.held else None
+    held = envelope(args.held) if args.held else None
     state = None
     while True:
         data, c = scan(args.transcript, known)
@@ -182,9 +193,8 @@ def act(args):
         else:
             state = state or open_state(keys, c, args.state, args.join, card["signing_key"])
             if c.hashes[: len(state["seen"])] != state["seen"]: sys.exit("NOT THE TRANSCRIPT THAT WAS SEEN BEFORE, or an older part of it")
-            if c.old and held is None: sys.exit("a refresh needs --held, the share of the key that is renewed")
             state["seen"] = c.hashes
-            seat = Seat(keys, c, state, held)
+            seat = Seat(c, state, held)
             said = seat.next(args.confirm)
             aead, bound = own(keys, "ceremony/" + c.name)
             nonce = os.urandom(12)
@@ -192,8 +202,10 @@ def act(args):
             replace(args.state, b"\1" + nonce + aead.encrypt(nonce, json.dumps(state).encode(), bound))
         if said is None: break
         if append(args.transcript, data, entry(keys, c, card["custodian_id"], said)): print("said:", said["type"])
-    if c.status == "active" and state and args.share:
-        write(args.share, json.dumps({"index": seat.seat, "data": text(seat.share())}).encode() + b"\n", os.O_EXCL)
+    if c.status == "active" and state and (args.share or seat.seat not in c.receivers):
+        if seat.seat in c.receivers:
+            index, data = seat.share()
+            write(args.share, json.dumps({"index": index, "data": text(data)}).encode() + b"\n", os.O_EXCL)
         os.remove(args.state)
     print(json.dumps({"status": c.status, "transcript": c.transcript, "blame": c.blame, "public_key": c.public_key}))
 
@@ -250,13 +262,9 @@ def sign(args):
     listed = b"".join(scalar(c["index"]) + b64(c["hiding"]) + b64(c["binding"]) for c in commitments)
     prefix = b64(session["crk"]["public_key"]) + b"".join(hashlib.sha512(b"FROST-ED25519-SHA512-v1" + tag + data).digest() for tag, data in ((b"msg", message), (b"com", listed)))
     factor = {c["index"]: sha512(b"FROST-ED25519-SHA512-v1rho", prefix, scalar(c["index"])) for c in commitments}
-    total = ZERO
-    for c in commitments: total = add(total, add(group(b64(c["hiding"])), mul(factor[c["index"]], group(b64(c["binding"])))))
-    challenge = sha512(encode(total), b64(session["crk"]["public_key"]), message)
-    weight = 1
-    for other in factor:
-        if other != index: weight = weight * other * pow(other - index, -1, L) % L
-    part = scalar(hiding + binding * factor[index] + weight * number(share) * challenge)
+    nonces = total(add(group(b64(c["hiding"])), mul(factor[c["index"]], group(b64(c["binding"])))) for c in commitments)
+    challenge = sha512(encode(nonces), b64(session["crk"]["public_key"]), message)
+    part = scalar(hiding + binding * factor[index] + lagrange(list(factor), index) * number(share) * challenge)
     call("POST", f"/crk/signing-sessions/{args.session}/sign", {"index": index, "share": text(part)})
 
 if __name__ == "__main__":

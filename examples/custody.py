@@ -131,6 +131,17 @@ def at(commitments, x):
     for c in reversed(commitments): q = add(mul(x, q), c)
     return q
 
+def total(points):
+    q = ZERO
+    for p in points: q = add(q, p)
+    return q
+
+def lagrange(indexes, index, x=0):
+    weight = 1
+    for other in indexes:
+        if other != index: weight = weight * (x - other) * pow(index - other, -1, L) % L
+    return weight
+
 class Ceremony:
     """What a transcript says so far: the rules of "What an entry may be", in their order."""
     def __init__(self, start, name):
@@ -138,19 +149,58 @@ class Ceremony:
         self.joined, self.committed, self.dealt, self.accepted, self.confirmed = {}, {}, {}, set(), set()
         self.status, self.hashes, self.round, self.transcript = "open", [], None, None
         self.witnessed, self.blame, self.public_key = False, None, None
-        old = start.get("crk")
-        self.threshold = old["threshold"] if old else start["threshold"]
+        old, self.kind, self.repair = start.get("crk"), start["kind"], start["kind"] == "repair"
+        self.threshold = start.get("threshold") or old["threshold"]
         self.old = [group(b64(c)) for c in old["commitments"]] if old else None
+        # Who deals, who is given a share, who says where things are sealed to; and with the share of which index a seat deals.
+        seats = list(range(1, self.total + 1))
+        self.deals = dict(zip(seats, start.get("deals") or (seats if old else [0] * self.total)))
+        self.dealers = [seat for seat in seats if not old or self.deals[seat]]
+        self.receivers = [1] if self.repair else seats[: start.get("total_shares", self.total)]
+        self.joiners, self.contributed = seats if self.repair else self.receivers, {}
+
+    def dealt_to(self, sender): return [seat for seat in (self.dealers if self.repair else self.receivers) if seat != sender]
+    def senders(self, to): return [seat for seat in self.dealers if seat != to] if to in self.joiners else []
+    def key_number(self, sender, to): return self.senders(to).index(sender) if self.kind in ("reshare", "repair") else 0
+    def weight(self, seat): return lagrange([self.deals[d] for d in self.dealers], self.deals[seat], self.start.get("index", 0))
+
+    def sealed(self, sender, to):
+        """The number of the entry in which one seat sealed something to another, and what; or None."""
+        if self.repair and to == 1: return self.contributed.get(sender)
+        if sender not in self.dealt: return None
+        n, sealed = self.dealt[sender]
+        return n, sealed[self.dealt_to(sender).index(to)]
+
+    def committed_to(self, sender, to):
+        """The point of which a sealed value is the logarithm."""
+        if not self.repair: return at(self.committed[sender], to)
+        if to > 1: return self.committed[sender][self.dealers.index(to)]
+        return total(self.committed[helper][self.dealers.index(sender)] for helper in self.dealers)
+
+    def commits(self, seat, act):
+        """The points of a commitment, or None."""
+        points = [group(b64(c), zero=k == 0 and not self.repair and bool(self.old)) for k, c in enumerate(act["commitments"])]
+        if None in points: return None
+        if not self.old: return points if proven(seat, points, b64(act["proof"])) else None
+        if self.kind == "refresh": return points if same(points[0], ZERO) else None
+        share = group(b64(self.start["crk"]["verifying_shares"][self.deals[seat] - 1]))
+        return points if same(total(points) if self.repair else points[0], mul(self.weight(seat), share)) else None
+
+    def made(self):
+        """The commitments of the key that all have made."""
+        if self.repair: return self.old
+        sums = self.old if self.kind == "refresh" else [ZERO] * self.threshold
+        for points in self.committed.values(): sums = [add(p, q) for p, q in zip(sums, points)]
+        return sums
 
     def dealt_value(self, sender, receiver, secret):
-        """The scalar that one seat dealt to another, or None: the package does not open, or is off the polynomial."""
+        """The scalar that one seat sealed to another, or None: it does not open, or is not what was committed to."""
         place = {"ceremony": self.name, "from": sender, "to": receiver, "transcript": self.round}
-        sealed = b64(self.dealt[sender][1][receiver - 1 if receiver < sender else receiver - 2])
         info = b"seneschal/custody-package/v1\0" + jcs(place)
-        try: value = SUITE.decrypt(sealed, X25519PrivateKey.from_private_bytes(secret), info)
+        try: value = SUITE.decrypt(b64(self.sealed(sender, receiver)[1]), X25519PrivateKey.from_private_bytes(secret), info)
         except (InvalidTag, ValueError): return None
         n = int.from_bytes(value, "little")
-        return n if len(value) == 32 and n < L and same(mul(n, BASE), at(self.committed[sender], receiver)) else None
+        return n if len(value) == 32 and n < L and same(mul(n, BASE), self.committed_to(sender, receiver)) else None
 
     def fail(self, seat, entry, reason): self.status, self.blame = "failed", {"seat": seat, "entry": entry, "reason": reason}
 
@@ -162,52 +212,66 @@ class Ceremony:
             if author != self.start["starter"]["custodian_id"]: return "role"
             self.status = "ended"
         elif kind in ("witness", "confirmation"):
-            if (author != self.start["witness"]["custodian_id"]) if kind == "witness" else not seat: return "role"
+            if (author != self.start["witness"]["custodian_id"]) if kind == "witness" else seat not in self.receivers: return "role"
             if not self.transcript: return "order"
             if self.witnessed if kind == "witness" else seat in self.confirmed: return "repeated"
             if (act["transcript"], act["public_key"]) != (self.transcript, self.public_key): return "other_transcript"
             if kind == "witness": self.witnessed = True
             else: self.confirmed.add(seat)
-        elif not seat: return "role"
         elif kind == "join":
+            if seat not in self.joiners: return "role"
+            keys = act.get("transport_keys") if self.kind in ("reshare", "repair") else [act[k] for k in ("transport_key",) if k in act]
+            if not keys or ("transport_keys" in act and len(keys) != len(self.senders(seat))): return "malformed"
             if seat in self.joined: return "repeated"
-            key = b64(act["transport_key"])
-            try: X25519PrivateKey.from_private_bytes(b"\1" * 32).exchange(X25519PublicKey.from_public_bytes(key))
+            keys = [b64(key) for key in keys]
+            try:
+                for key in keys: X25519PrivateKey.from_private_bytes(b"\1" * 32).exchange(X25519PublicKey.from_public_bytes(key))
             except ValueError: return self.fail(seat, n, "transport_key")
-            self.joined[seat] = key
+            self.joined[seat] = keys
         elif kind == "commitment":
-            if ("proof" in act) == bool(self.old) or len(act["commitments"]) != self.threshold: return "malformed"
+            if seat not in self.dealers: return "role"
+            if ("proof" in act) == bool(self.old): return "malformed"
+            if len(act["commitments"]) != (len(self.dealers) if self.repair else self.threshold): return "malformed"
             if seat in self.committed: return "repeated"
-            points = [group(b64(c), zero=k == 0 and self.old is not None) for k, c in enumerate(act["commitments"])]
-            fine = None not in points and (same(points[0], ZERO) if self.old else proven(seat, points, b64(act["proof"])))
-            if not fine: return self.fail(seat, n, "commitment")
+            points = self.commits(seat, act)
+            if points is None: return self.fail(seat, n, "commitment")
             self.committed[seat] = points
         elif kind == "packages":
-            if len(act["sealed"]) != self.total - 1: return "malformed"
+            if seat not in self.dealers: return "role"
+            if len(act["sealed"]) != len(self.dealt_to(seat)): return "malformed"
             if not self.round: return "order"
             if seat in self.dealt: return "repeated"
             self.dealt[seat] = n, act["sealed"]
+        elif kind == "contribution":
+            if not self.repair or seat not in self.dealers: return "role"
+            if len(self.dealt) < len(self.dealers): return "order"
+            if seat in self.contributed: return "repeated"
+            self.contributed[seat] = n, act["sealed"]
         elif kind == "accepted":
-            if len(self.dealt) < self.total: return "order"
+            if seat not in self.receivers: return "role"
+            if len(self.contributed if self.repair else self.dealt) < len(self.dealers): return "order"
             if seat in self.accepted: return "repeated"
             self.accepted.add(seat)
         elif kind == "complaint":
             against, secret = act["against"], b64(act["transport_secret"])
-            if against == seat or against > self.total: return "malformed"
-            if against not in self.dealt or seat in self.accepted: return "order"
-            own = X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw() == self.joined[seat]
-            if own and self.dealt_value(against, seat, secret) is None: self.fail(against, self.dealt[against][0], "package")
+            if seat not in self.joiners: return "role"
+            if against not in self.senders(seat): return "malformed"
+            sent = self.sealed(against, seat)
+            if sent is None or seat in self.accepted or seat in self.contributed: return "order"
+            public = X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+            own = public == self.joined[seat][self.key_number(against, seat)]
+            if own and self.dealt_value(against, seat, secret) is None: self.fail(against, sent[0], "package")
             else: self.fail(seat, n, "complaint")
 
     def settle(self):
         if self.status != "open": return
-        if not self.round and len(self.joined) == len(self.committed) == self.total: self.round = self.hashes[-1]
-        elif not self.transcript and len(self.accepted) == self.total:
-            sums = self.old or [ZERO] * self.threshold
-            for points in self.committed.values(): sums = [add(p, q) for p, q in zip(sums, points)]
+        together = len(self.joined) == len(self.joiners) and len(self.committed) == len(self.dealers)
+        if not self.round and together: self.round = self.hashes[-1]
+        elif not self.transcript and len(self.accepted) == len(self.receivers):
+            sums = self.made()
             if any(same(p, ZERO) for p in sums): self.status = "failed"
             else: self.transcript, self.public_key = self.hashes[-1], text(encode(sums[0]))
-        elif len(self.confirmed) == self.total and self.witnessed: self.status = "active"
+        elif len(self.confirmed) == len(self.receivers) and self.witnessed: self.status = "active"
 
 def read_canonical(line):
     """The value of which a line is the canonical JSON, or None. No number of these documents has a fraction."""

@@ -3,12 +3,13 @@ import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { base64, fromBase64, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { type CrkPublic, crkFromJson } from "../threshold/crk.ts";
-import type { Act, StartAct } from "./act.ts";
+import type { Act, JoinAct, StartAct } from "./act.ts";
 import { type CustodianCard, readCard } from "./custodian-card.ts";
-import { acceptsCommitment, publicOf, thresholdOf } from "./dealing.ts";
+import { acceptsCommitment, pointsOf, publicOf } from "./dealing.ts";
 import { complaintHolds } from "./dealt-value.ts";
 import { entryBytes, entryHash, isEntry, MAX_ENTRY_BYTES, NO_ENTRY, type TranscriptEntry } from "./entry.ts";
-import { type Blame, type BlameReason, seatOf, type TranscriptView } from "./transcript-view.ts";
+import { dealersOf, dealtTo, endsWith, joinersOf, receiversOf, sendersOf } from "./parts.ts";
+import { type Blame, type BlameReason, sealedFor, seatOf, type TranscriptView } from "./transcript-view.ts";
 import { takesPackages } from "./transport-key.ts";
 
 /** Why an entry is no part of a transcript. Whoever appended it is at fault, which no signature in it shows: nobody is blamed. */
@@ -94,7 +95,7 @@ function begin(provider: CryptoProvider, entry: TranscriptEntry, start: StartAct
   const view: TranscriptView = {
     ...{ ceremony: entry.ceremony, start, status: "open", hashes: [entryHash(provider, entry)] },
     ...{ acts: [{ author: entry.author, type: "start" }], joined: new Map(), committed: new Map(), dealt: new Map() },
-    ...{ accepted: new Set(), confirmed: new Set(), witnessed: false },
+    ...{ contributed: new Map(), accepted: new Set(), confirmed: new Set(), witnessed: false },
   };
   return { admitted: true, view };
 }
@@ -132,65 +133,90 @@ function perform(provider: CryptoProvider, view: TranscriptView, entry: Transcri
   return seat === 0 ? "role" : takeSeat(provider, view, seat, act);
 }
 
-/** The acts of a seat. */
+/** The acts of a seat, by the part that the start gives it. */
 function takeSeat(
   provider: CryptoProvider,
   view: TranscriptView,
   seat: number,
   act: Act,
 ): Partial<TranscriptView> | EntryRefusal {
-  const { start, joined, committed, dealt, accepted, round } = view;
-  const total = start.seats.length;
+  const { start, joined, committed, dealt, contributed, accepted, round } = view;
+  const dealers = dealersOf(start);
+  const senders = sendersOf(start, seat);
+  const deals = dealers.includes(seat);
+  const receives = receiversOf(start).includes(seat);
   const blame = (whom: number, reason: BlameReason, entry = view.hashes.length): Partial<TranscriptView> => ({
     status: "failed",
     blame: { seat: whom, entry, reason } satisfies Blame,
   });
   switch (act.type) {
-    case "join":
+    case "join": {
+      if (senders.length === 0) return "role";
+      const keys = transportKeys(start, act);
+      if (keys === undefined || (act.transport_key === undefined && keys.length !== senders.length)) return "malformed";
       if (joined.has(seat)) return "repeated";
-      if (!takesPackages(fromBase64(act.transport_key))) return blame(seat, "transport_key");
-      return { joined: new Map(joined).set(seat, act.transport_key) };
+      if (!keys.every((key) => takesPackages(fromBase64(key)))) return blame(seat, "transport_key");
+      return { joined: new Map(joined).set(seat, keys) };
+    }
     case "commitment":
-      if ((act.proof === undefined) !== (start.kind === "refresh")) return "malformed";
-      if (act.commitments.length !== thresholdOf(start)) return "malformed";
+      if (!deals) return "role";
+      if ((act.proof === undefined) === (start.kind === "generate")) return "malformed";
+      if (act.commitments.length !== pointsOf(start)) return "malformed";
       if (committed.has(seat)) return "repeated";
       if (!acceptsCommitment(start, seat, act)) return blame(seat, "commitment");
       return { committed: new Map(committed).set(seat, act) };
     case "packages":
-      if (act.sealed.length !== total - 1) return "malformed";
+      if (!deals) return "role";
+      if (act.sealed.length !== dealtTo(start, seat).length) return "malformed";
       if (round === undefined) return "order";
       if (dealt.has(seat)) return "repeated";
       return { dealt: new Map(dealt).set(seat, { entry: view.hashes.length, sealed: act.sealed }) };
+    case "contribution":
+      if (start.kind !== "repair" || !deals) return "role";
+      if (dealt.size < dealers.length) return "order";
+      if (contributed.has(seat)) return "repeated";
+      return { contributed: new Map(contributed).set(seat, { entry: view.hashes.length, sealed: act.sealed }) };
     case "accepted":
-      if (dealt.size < total) return "order";
+      if (!receives) return "role";
+      if (dealt.size < dealers.length || (start.kind === "repair" && contributed.size < dealers.length)) return "order";
       return accepted.has(seat) ? "repeated" : { accepted: new Set(accepted).add(seat) };
     case "complaint": {
       const { against } = act;
-      if (against === seat || against > total) return "malformed";
-      const dealing = dealt.get(against);
-      // Who has accepted all packages has no complaint: one of the two statements would be false.
-      if (dealing === undefined || accepted.has(seat)) return "order";
+      if (senders.length === 0) return "role";
+      if (!senders.includes(against)) return "malformed";
+      const sent = sealedFor(view, against, seat);
+      // Who has accepted all that was sent has no complaint: one of the two statements would be false.
+      if (sent === undefined || accepted.has(seat) || contributed.has(seat)) return "order";
       const complaint = { by: seat, against, transportSecret: fromBase64(act.transport_secret) };
-      return complaintHolds(provider, view, complaint) ? blame(against, "package", dealing.entry) : blame(seat, "complaint");
+      return complaintHolds(provider, view, complaint) ? blame(against, "package", sent.entry) : blame(seat, "complaint");
     }
     case "confirmation":
+      if (!receives) return "role";
       return confirms(view, act, view.confirmed.has(seat)) ?? { confirmed: new Set(view.confirmed).add(seat) };
     default:
       return "role";
   }
 }
 
+/** One key for all, or in a reshare and a repair a list; `undefined` for the other of the two. */
+function transportKeys({ kind }: StartAct, { transport_key: one, transport_keys: each }: JoinAct): readonly string[] | undefined {
+  if (kind === "reshare" || kind === "repair") return each;
+  return one === undefined ? undefined : [one];
+}
+
 /** Closes the rounds that an entry has completed. */
 function settle(view: TranscriptView): TranscriptView {
-  const total = view.start.seats.length;
+  const { start } = view;
   const head = view.hashes.at(-1) ?? NO_ENTRY;
   if (view.status !== "open") return view;
-  if (view.round === undefined && view.joined.size === total && view.committed.size === total) return { ...view, round: head };
-  if (view.transcript === undefined && view.accepted.size === total) {
+  const together = view.joined.size === joinersOf(start).length && view.committed.size === dealersOf(start).length;
+  if (view.round === undefined && together) return { ...view, round: head };
+  const receivers = receiversOf(start).length;
+  if (view.transcript === undefined && view.accepted.size === receivers) {
     const crk = made(view);
     return crk === undefined ? { ...view, status: "failed" } : { ...view, transcript: head, crk };
   }
-  return view.confirmed.size === total && view.witnessed ? { ...view, status: "active" } : view;
+  return view.confirmed.size === receivers && view.witnessed ? { ...view, status: "active" } : view;
 }
 
 /** `undefined` when commitments cancel each other out: nobody can deal to such a polynomial, so only liars among themselves get here. */
@@ -230,10 +256,28 @@ function seatsFit(start: StartAct): boolean {
   if (namesake === witness || (namesake !== undefined && canonicalJson(namesake) !== canonicalJson(starter))) return false;
   if (start.kind === "generate") return start.threshold <= start.seats.length;
   try {
-    return crkFromJson(start.crk).total === start.seats.length;
+    const { total, threshold } = crkFromJson(start.crk);
+    return start.kind === "refresh" ? total === start.seats.length : dealingFits(start, total, threshold);
   } catch {
     return false;
   }
+}
+
+/** A reshare or repair of a key of so many shares: each share is dealt once, at least the threshold of them, by a seat that has a part. */
+function dealingFits(
+  start: Extract<StartAct, { readonly kind: "reshare" | "repair" }>,
+  total: number,
+  threshold: number,
+): boolean {
+  const { seats, deals } = start;
+  const dealt = deals.filter((index) => index > 0);
+  const once = new Set(dealt).size === dealt.length && dealt.every((index) => index <= total);
+  if (deals.length !== seats.length || !once || dealt.length < threshold) return false;
+  if (start.kind === "repair") {
+    return deals[0] === 0 && dealt.length === seats.length - 1 && start.index <= total && !dealt.includes(start.index);
+  }
+  if (start.threshold > start.total_shares || start.total_shares > seats.length) return false;
+  return deals.every((index, i) => index > 0 || endsWith(start, i + 1) > 0);
 }
 
 function signed(provider: CryptoProvider, card: CustodianCard, entry: TranscriptEntry): boolean {

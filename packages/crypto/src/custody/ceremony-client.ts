@@ -4,15 +4,16 @@ import { cryptoError } from "../errors.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import type { CrkPublic } from "../threshold/crk.ts";
 import type { Share } from "../threshold/share.ts";
-import type { Act } from "./act.ts";
+import type { Act, StartAct } from "./act.ts";
 import { admitEntry } from "./admit-entry.ts";
 import { sealPackage } from "./ceremony-package.ts";
 import { CeremonyState } from "./ceremony-state.ts";
 import type { CustodianKeys } from "./custodian-keys.ts";
 import { dealtValue } from "./dealt-value.ts";
 import { signEntry, type TranscriptEntry } from "./entry.ts";
+import { receiversOf, sendersOf } from "./parts.ts";
 import { type SeatDealing, seatDealing } from "./seat-dealing.ts";
-import type { Blame, TranscriptView } from "./transcript-view.ts";
+import { type Blame, keyNumber, sealedFor, type TranscriptView, transportKey } from "./transcript-view.ts";
 
 /** Where a ceremony stands for one custodian. */
 export type CeremonyOutcome =
@@ -26,6 +27,8 @@ export type CeremonyOutcome =
    */
   | { readonly kind: "other_hash"; readonly transcript: string }
   | { readonly kind: "active"; readonly transcript: string; readonly crk: CrkPublic; readonly share: Share }
+  /** Active as well, and this seat was given no share: in a reshare it handed its own on, in a repair it helped, and keeps its own. */
+  | { readonly kind: "dealt"; readonly transcript: string; readonly crk: CrkPublic }
   | { readonly kind: "failed"; readonly blame?: Blame }
   | { readonly kind: "ended" }
   /**
@@ -41,7 +44,7 @@ export type CeremonyOutcome =
   | { readonly kind: "foreign" };
 
 /** Where a ceremony stands for its witness: `waiting` once its entry is in. */
-export type WitnessOutcome = Exclude<CeremonyOutcome, { readonly kind: "active" }>;
+export type WitnessOutcome = Exclude<CeremonyOutcome, { readonly kind: "active" | "dealt" }>;
 
 /** What a client does next, given what it was shown. */
 export interface CeremonyStep {
@@ -49,7 +52,7 @@ export interface CeremonyStep {
   readonly state: CeremonyState;
   /** To be sent in this order. What is lost or refused because another came first is made anew by the next step. */
   readonly entries: readonly TranscriptEntry[];
-  /** Where the ceremony stands once the entries are in; `active` only when it was shown so. */
+  /** Where the ceremony stands once the entries are in; `active` and `dealt` only when it was shown so. */
   readonly outcome: CeremonyOutcome;
 }
 
@@ -67,8 +70,8 @@ export function takeSeat(view: TranscriptView, keys: CustodianKeys, random: Rand
 /**
  * One step of a custodian's client: what it has to say to the transcript so far. Pure: the same state and view give the same acts,
  * so a step can be repeated, after a crash too. The relay learns nothing from the entries: what is secret in them is sealed to its
- * receiver. `confirm` is the hash that a person has compared; `share` is the seat's share of the key that a refresh renews. Throws
- * `share_invalid` when a refresh lacks it.
+ * receiver. `confirm` is the hash that a person has compared; `share` is the share of the key that there is with which the seat deals.
+ * Throws `share_invalid` when a seat that deals with one lacks it.
  *
  * @example
  * ```ts
@@ -194,7 +197,8 @@ class Seat {
   readonly #provider: CryptoProvider;
   readonly #input: Parameters<typeof ceremonyStep>[1];
   readonly #seat: number;
-  readonly #transportSecret: Uint8Array;
+  readonly #senders: readonly number[];
+  readonly #transportSecrets: readonly Uint8Array[];
   readonly #dealing: SeatDealing;
 
   constructor(provider: CryptoProvider, input: Parameters<typeof ceremonyStep>[1]) {
@@ -202,17 +206,16 @@ class Seat {
     this.#provider = provider;
     this.#input = input;
     this.#seat = state.seat;
-    this.#transportSecret = state.derive(provider, "transport-key", state.start)(32);
+    this.#senders = sendersOf(view.start, state.seat);
+    this.#transportSecrets = transportSecrets(provider, state, view.start);
     this.#dealing = seatDealing(provider, state, view, share);
   }
 
   isForeign(): boolean {
     const { view } = this.#input;
     const [joined, committed] = [view.joined.get(this.#seat), view.committed.get(this.#seat)];
-    return (
-      (joined !== undefined && joined !== this.#transportKey()) ||
-      (committed !== undefined && canonicalJson(committed) !== canonicalJson(this.#dealing.commitment))
-    );
+    const differs = (said: unknown, own: unknown) => said !== undefined && canonicalJson(said) !== canonicalJson(own);
+    return differs(joined, this.#transportKeys()) || differs(committed, this.#dealing.commitment ?? null);
   }
 
   step(): Pick<CeremonyStep, "entries" | "outcome"> {
@@ -225,63 +228,98 @@ class Seat {
   #outcome(after: TranscriptView): CeremonyOutcome {
     const { view, confirm } = this.#input;
     const { transcript, crk } = view;
-    if (view.status === "active" && transcript !== undefined && crk !== undefined)
-      return { kind: "active", transcript, crk, share: this.#dealing.share(view, this.#received()) };
-    return openOutcome(after, this.#input.at, after.confirmed.has(this.#seat), confirm);
+    if (view.status === "active" && transcript !== undefined && crk !== undefined) {
+      const share = this.#dealing.share(view, this.#received());
+      return share === undefined ? { kind: "dealt", transcript, crk } : { kind: "active", transcript, crk, share };
+    }
+    const outcome = openOutcome(after, this.#input.at, after.confirmed.has(this.#seat), confirm);
+    // Who is given no share has nothing to confirm.
+    return outcome.kind === "confirm" && !this.#receives() ? { kind: "waiting" } : outcome;
+  }
+
+  #receives(): boolean {
+    return receiversOf(this.#input.view.start).includes(this.#seat);
   }
 
   #acts(): readonly Act[] {
     const { view, confirm, at } = this.#input;
     const seat = this.#seat;
+    const { commitment, contribution } = this.#dealing;
     if (view.status !== "open" || at > view.start.expires_at) return [];
     if (view.round === undefined) {
       return [
-        ...(view.joined.has(seat) ? [] : [{ type: "join", transport_key: this.#transportKey() } as const]),
-        ...(view.committed.has(seat) ? [] : [this.#dealing.commitment]),
+        ...(view.joined.has(seat) || this.#senders.length === 0 ? [] : [this.#join()]),
+        ...(view.committed.has(seat) || commitment === undefined ? [] : [commitment]),
       ];
     }
-    if (!view.dealt.has(seat)) return [this.#packages(view.round)];
-    if (!view.accepted.has(seat)) return this.#judgement();
+    if (commitment !== undefined && !view.dealt.has(seat)) return [this.#packages(view.round)];
+    if (contribution !== undefined) return view.contributed.has(seat) ? [] : this.#judgement(view.round);
+    if (!this.#receives()) return [];
+    if (!view.accepted.has(seat)) return this.#judgement(view.round);
     if (view.confirmed.has(seat) || confirm === undefined || confirm !== view.transcript) return [];
     return [confirmationOf("confirmation", view)];
   }
 
+  #join(): Act {
+    const keys = this.#transportKeys();
+    const { kind } = this.#input.view.start;
+    const one = kind === "generate" || kind === "refresh";
+    return { type: "join", ...(one ? { transport_key: keys[0] ?? "" } : { transport_keys: keys }) };
+  }
+
   #packages(round: string): Act {
-    const { state, view } = this.#input;
+    const { view } = this.#input;
     const sealed = [...this.#dealing.values(view)]
       .sort(([a], [b]) => a - b)
-      .map(([to, value]) => {
-        const place = { ceremony: view.ceremony, from: this.#seat, to, transcript: round };
-        const random = state.derive(this.#provider, `package/${to}`, round);
-        return sealPackage(this.#provider, place, view.joined.get(to) ?? "", value, random);
-      });
+      .map(([to, value]) => this.#sealed(to, value, `package/${to}`, round));
     return { type: "packages", sealed };
   }
 
-  /** A complaint against the first wrong package, as soon as it is there; acceptance when all are there and hold. */
-  #judgement(): readonly Act[] {
-    const { view } = this.#input;
-    const received = this.#received();
-    const wrong = [...view.dealt.keys()].sort((a, b) => a - b).find((from) => from !== this.#seat && !received.has(from));
-    if (wrong !== undefined) {
-      return [{ type: "complaint", against: wrong, transport_secret: base64(this.#transportSecret) }];
-    }
-    return view.dealt.size === view.start.seats.length ? [{ type: "accepted" }] : [];
+  #sealed(to: number, value: Uint8Array, purpose: string, round: string): string {
+    const { state, view } = this.#input;
+    const place = { ceremony: view.ceremony, from: this.#seat, to, transcript: round };
+    const random = state.derive(this.#provider, purpose, round);
+    return sealPackage(this.#provider, place, transportKey(view, this.#seat, to) ?? "", value, random);
   }
 
-  /** What the others dealt to this seat, as far as it holds. */
+  /** A complaint against the first that is wrong, as soon as it is there; acceptance, or what is handed on, when all are there and hold. */
+  #judgement(round: string): readonly Act[] {
+    const { view } = this.#input;
+    const received = this.#received();
+    const there = this.#senders.filter((from) => sealedFor(view, from, this.#seat) !== undefined);
+    const against = there.find((from) => !received.has(from));
+    if (against !== undefined) {
+      return [{ type: "complaint", against, transport_secret: base64(this.#secretFor(against)) }];
+    }
+    if (there.length < this.#senders.length) return [];
+    const { contribution } = this.#dealing;
+    if (contribution === undefined) return [{ type: "accepted" }];
+    return [{ type: "contribution", sealed: this.#sealed(1, contribution(received), "contribution", round) }];
+  }
+
+  /** What the others sealed to this seat, as far as it holds. */
   #received(): ReadonlyMap<number, Uint8Array> {
     const { view } = this.#input;
     const received = new Map<number, Uint8Array>();
-    for (const from of view.dealt.keys()) {
-      if (from === this.#seat) continue;
-      const value = dealtValue(this.#provider, view, from, this.#seat, this.#transportSecret);
+    for (const from of this.#senders) {
+      const value = dealtValue(this.#provider, view, from, this.#seat, this.#secretFor(from));
       if (value !== undefined) received.set(from, value);
     }
     return received;
   }
 
-  #transportKey(): string {
-    return base64(this.#provider.x25519PublicKey(this.#transportSecret));
+  #secretFor(from: number): Uint8Array {
+    return this.#transportSecrets[keyNumber(this.#input.view.start, this.#senders, from)] ?? new Uint8Array();
   }
+
+  #transportKeys(): readonly string[] {
+    return this.#transportSecrets.map((secret) => base64(this.#provider.x25519PublicKey(secret)));
+  }
+}
+
+/** The secrets of a seat's transport keys: one, or in a reshare and a repair one for each who seals to it. */
+function transportSecrets(provider: CryptoProvider, state: CeremonyState, start: StartAct): readonly Uint8Array[] {
+  const random = state.derive(provider, "transport-key", state.start);
+  const senders = sendersOf(start, state.seat);
+  return senders.filter((from, i) => keyNumber(start, senders, from) === i).map(() => random(32));
 }

@@ -1,12 +1,26 @@
 import { fromBase64 } from "../bytes.ts";
 import { type CrkPublic, crkFromJson } from "../threshold/crk.ts";
 import { acceptsBroadcast, type DkgBroadcast, generatedPublic } from "../threshold/dkg-public.ts";
-import { refreshedPublic, refreshes } from "../threshold/resharing.ts";
+import { onPolynomial } from "../threshold/on-polynomial.ts";
+import { isContribution, isSummand, repairs } from "../threshold/repair.ts";
+import { refreshedPublic, refreshes, resharedPublic, reshares } from "../threshold/resharing.ts";
 import type { CommitmentAct, StartAct } from "./act.ts";
+import { dealersOf, heldBy } from "./parts.ts";
+import type { TranscriptView } from "./transcript-view.ts";
 
 /** How many shares make the key that a ceremony is about. */
 export function thresholdOf(start: StartAct): number {
-  return start.kind === "generate" ? start.threshold : start.crk.threshold;
+  return start.kind === "generate" || start.kind === "reshare" ? start.threshold : start.crk.threshold;
+}
+
+/** How many points a seat commits to. */
+export function pointsOf(start: StartAct): number {
+  return start.kind === "repair" ? dealersOf(start).length : thresholdOf(start);
+}
+
+/** Indexes of the shares with which a reshare or repair is dealt, in the order of seats. */
+export function dealtIndexes(start: StartAct): readonly number[] {
+  return dealersOf(start).map((seat) => heldBy(start, seat));
 }
 
 /** A seat's commitment as the key generation has it. */
@@ -14,27 +28,41 @@ export function broadcastOf(seat: number, { commitments, proof = "" }: Commitmen
   return { index: seat, commitments, proof };
 }
 
-/** A seat's commitment as the refresh has it. */
-export function dealOf(seat: number, { commitments }: CommitmentAct) {
-  return { from: seat, commitments: commitments.map(fromBase64) };
+/** A seat's commitment as refresh and reshare have it, from the share that it has of the key. */
+export function dealOf(start: StartAct, seat: number, { commitments }: CommitmentAct) {
+  return { from: heldBy(start, seat), commitments: commitments.map(fromBase64) };
 }
 
-/** Whether a seat's commitment is one: of the right degree, in the group, and with a proof, or zero where it must be zero. */
+/** Whether a seat's commitment is one: of the right degree, in the group, and with a proof, or with the constant that it must have. */
 export function acceptsCommitment(start: StartAct, seat: number, act: CommitmentAct): boolean {
   if (start.kind === "generate") return acceptsBroadcast(broadcastOf(seat, act), start.threshold);
-  return refreshes(dealOf(seat, act).commitments, start.crk.threshold);
+  const { from, commitments } = dealOf(start, seat, act);
+  if (start.kind === "refresh") return refreshes(commitments, start.crk.threshold);
+  const dealer = { from, dealers: dealtIndexes(start), verifyingShare: fromBase64(start.crk.verifying_shares[from - 1] ?? "") };
+  return start.kind === "reshare" ? reshares(commitments, start.threshold, dealer) : repairs(commitments, start.index, dealer);
+}
+
+/** Whether a value that seat `from` sealed to seat `to` is what was committed to. */
+export function holds(view: TranscriptView, from: number, to: number, value: Uint8Array): boolean {
+  const { start, committed } = view;
+  const pointsBy = (seat: number) => committed.get(seat)?.commitments.map(fromBase64) ?? [];
+  if (start.kind !== "repair") return onPolynomial(pointsBy(from), to, value);
+  const helpers = dealersOf(start);
+  if (to === 1) return isContribution(helpers.map(pointsBy), helpers.indexOf(from), value);
+  return isSummand(pointsBy(from), helpers.indexOf(to), value);
 }
 
 /** The public half that all commitments make. Throws `protocol_invalid` when they cancel each other out. */
 export function publicOf(start: StartAct, committed: ReadonlyMap<number, CommitmentAct>): CrkPublic {
   const all = [...committed].sort(([a], [b]) => a - b);
-  if (start.kind === "refresh")
-    return refreshedPublic(
-      crkFromJson(start.crk),
-      all.map(([seat, act]) => dealOf(seat, act)),
+  if (start.kind === "generate") {
+    return generatedPublic(
+      all.map(([seat, act]) => broadcastOf(seat, act)),
+      start.threshold,
     );
-  return generatedPublic(
-    all.map(([seat, act]) => broadcastOf(seat, act)),
-    start.threshold,
-  );
+  }
+  const crk = crkFromJson(start.crk);
+  const deals = all.map(([seat, act]) => dealOf(start, seat, act));
+  if (start.kind === "refresh") return refreshedPublic(crk, deals);
+  return start.kind === "reshare" ? resharedPublic(crk, deals, { threshold: start.threshold, total: start.total_shares }) : crk;
 }

@@ -1,13 +1,13 @@
 import { isCoded } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
-import { base64, fromBase64 } from "../bytes.ts";
-import { onPolynomial } from "../threshold/on-polynomial.ts";
+import { base64 } from "../bytes.ts";
 import { openPackage } from "./ceremony-package.ts";
-import { packageFor, type TranscriptView } from "./transcript-view.ts";
+import { holds } from "./dealing.ts";
+import { sealedFor, type TranscriptView, transportKey } from "./transcript-view.ts";
 
 /**
- * The value that seat `from` dealt to seat `to`, opened with the secret of `to`'s transport key; `undefined` when the package does not
- * open or its value is not on the committed polynomial. The receiver and everybody who checks its complaint ask this one function.
+ * The value that seat `from` sealed to seat `to`, opened with the secret of `to`'s transport key; `undefined` when it does not open or
+ * its value is not what was committed to. The receiver and everybody who checks its complaint ask this one function.
  */
 export function dealtValue(
   provider: CryptoProvider,
@@ -16,13 +16,12 @@ export function dealtValue(
   to: number,
   transportSecret: Uint8Array,
 ): Uint8Array | undefined {
-  const sealed = packageFor(view, from, to);
+  const sent = sealedFor(view, from, to);
   const { ceremony, round } = view;
-  if (sealed === undefined || round === undefined) return undefined;
+  if (sent === undefined || round === undefined) return undefined;
   try {
-    const value = openPackage(provider, { ceremony, from, to, transcript: round }, transportSecret, sealed);
-    const commitments = view.committed.get(from)?.commitments.map(fromBase64) ?? [];
-    return value.length === 32 && onPolynomial(commitments, to, value) ? value : undefined;
+    const value = openPackage(provider, { ceremony, from, to, transcript: round }, transportSecret, sent.sealed);
+    return value.length === 32 && holds(view, from, to, value) ? value : undefined;
   } catch (error) {
     // Nothing else: a machine that failed is no evidence against the dealer.
     if (isCoded(error, "decryption_failed")) return undefined;
@@ -30,7 +29,7 @@ export function dealtValue(
   }
 }
 
-/** Whether a complaint of seat `by` shows that the package of seat `against` does not hold. */
+/** Whether a complaint of seat `by` shows that what seat `against` sealed to it does not hold. */
 export function complaintHolds(
   provider: CryptoProvider,
   view: TranscriptView,
@@ -38,6 +37,6 @@ export function complaintHolds(
 ): boolean {
   const { by, against, transportSecret } = complaint;
   // The secret must be that of the key to which the package was sealed: with another nothing opens, whoever sealed it.
-  if (base64(provider.x25519PublicKey(transportSecret)) !== view.joined.get(by)) return false;
+  if (base64(provider.x25519PublicKey(transportSecret)) !== transportKey(view, against, by)) return false;
   return dealtValue(provider, view, against, by, transportSecret) === undefined;
 }

@@ -23,7 +23,7 @@ export interface TranscriptEntry {
   readonly signature: string;
 }
 
-/** More entries than a ceremony of 255 seats has: five acts of each seat, the start and the witness. */
+/** More entries than a ceremony of 255 seats has: six acts of each seat, the start and the witness. */
 export const MAX_ENTRIES = 2048;
 /** A start with 257 cards of the longest names, or 254 packages. */
 export const MAX_ENTRY_BYTES = 512 * 1024;

@@ -4,6 +4,7 @@ export type {
   CommitmentAct,
   ComplaintAct,
   ConfirmationAct,
+  ContributionAct,
   EndAct,
   JoinAct,
   PackagesAct,

@@ -14,6 +14,7 @@ export interface TranscriptStanding {
   readonly joined: readonly number[];
   readonly committed: readonly number[];
   readonly dealt: readonly number[];
+  readonly contributed: readonly number[];
   readonly accepted: readonly number[];
   readonly confirmed: readonly number[];
   readonly witnessed: boolean;
@@ -50,7 +51,7 @@ export function standingOf(view: TranscriptView): TranscriptStanding {
   return {
     ...{ status, entries: hashes.length, head: hashes.at(-1) ?? "", witnessed },
     ...{ joined: seats(view.joined.keys()), committed: seats(view.committed.keys()), dealt: seats(view.dealt.keys()) },
-    ...{ accepted: seats(view.accepted), confirmed: seats(view.confirmed) },
+    ...{ contributed: seats(view.contributed.keys()), accepted: seats(view.accepted), confirmed: seats(view.confirmed) },
     ...(transcript === undefined ? {} : { transcript }),
     ...(crk === undefined ? {} : { crk: crkToJson(crk) }),
     ...(blame === undefined ? {} : { blame }),

@@ -3,9 +3,11 @@ import { utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { parseCanonicalJson } from "../json/parse-canonical-json.ts";
 import { type CrkPublicJson, crkToJson } from "../threshold/crk.ts";
+import type { StartAct } from "./act.ts";
 import { type AdmissionOptions, admitEntry, type EntryRefusal } from "./admit-entry.ts";
 import { cardFingerprint } from "./custodian-card.ts";
 import { MAX_ENTRY_BYTES, type TranscriptEntry } from "./entry.ts";
+import { endsWith, heldBy } from "./parts.ts";
 import type { Blame, TranscriptView } from "./transcript-view.ts";
 
 /** 16 MiB hold a ceremony of 255 seats. */
@@ -18,13 +20,16 @@ export type TranscriptReport =
       readonly valid: true;
       readonly view: TranscriptView;
       readonly ceremony: string;
-      readonly kind: "generate" | "refresh";
+      readonly kind: StartAct["kind"];
       readonly status: TranscriptView["status"];
       readonly seats: readonly {
         readonly seat: number;
         readonly custodianId: string;
         readonly fingerprint: string;
         readonly confirmed: boolean;
+        /** The index of the share of the key with which the seat dealt, and of the one that it is given or keeps; 0: none. */
+        readonly deals: number;
+        readonly holds: number;
       }[];
       readonly witness: { readonly custodianId: string; readonly fingerprint: string; readonly confirmed: boolean };
       /** Base64: what custodians and witness confirm; present when all have accepted. */
@@ -85,7 +90,10 @@ function report(provider: CryptoProvider, view: TranscriptView): TranscriptRepor
   });
   return {
     ...{ valid: true, view, ceremony: view.ceremony, kind: start.kind, status: view.status, acts: view.acts },
-    seats: start.seats.map((card, i) => ({ seat: i + 1, ...person(card), confirmed: view.confirmed.has(i + 1) })),
+    seats: start.seats.map((card, i) => ({
+      ...{ seat: i + 1, ...person(card), confirmed: view.confirmed.has(i + 1) },
+      ...{ deals: heldBy(start, i + 1), holds: endsWith(start, i + 1) },
+    })),
     witness: { ...person(start.witness), confirmed: view.witnessed },
     ...(transcript === undefined ? {} : { transcript }),
     ...(crk === undefined ? {} : { crk: crkToJson(crk) }),

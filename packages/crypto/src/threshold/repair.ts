@@ -1,7 +1,9 @@
+import { isCoded } from "@seneschal/kernel";
 import type { Random } from "@seneschal/kernel/ports";
 import { cryptoError } from "../errors.ts";
 import { type CrkPublic, crkSet, crkShare } from "./crk.ts";
-import { lagrange, randomScalar, readScalar, scalars } from "./scalar-field.ts";
+import { type PublicDealer, weighted } from "./resharing.ts";
+import { basePoint, type GroupPoint, lagrange, Point, randomScalar, readPoint, readScalar, scalars } from "./scalar-field.ts";
 import type { Share } from "./share.ts";
 
 /** A random summand of a helper's contribution, secret, for one other helper. */
@@ -15,6 +17,7 @@ export interface RepairSummand {
  * Gives a lost share back without showing any share or the key to anybody (enrolment repairable threshold scheme).
  * Step 1, each of at least `threshold` helpers: splits its weighted share into random summands, one per helper.
  * Step 2, {@link sumRepair}: each helper adds what it received. Step 3, {@link repairShare}: the holder adds the sums.
+ * What is false in between is told from {@link commitRepair}, which each helper shows to all before step 1's summands are sent.
  */
 export function dealRepair(
   crk: CrkPublic,
@@ -42,6 +45,43 @@ export function repairShare(crk: CrkPublic, lost: number, sums: readonly Uint8Ar
   const share = crkShare(crk, lost, sumRepair(sums));
   if (!crkSet(crk).accepts(share)) throw cryptoError("protocol_invalid", "the sums do not give the lost share");
   return share;
+}
+
+/** The summands of one helper times the base point, in the order of helpers. */
+export function commitRepair(summands: readonly RepairSummand[]): readonly Uint8Array[] {
+  return summands.map(({ value }) => basePoint(readScalar(value)).toBytes());
+}
+
+/** Whether these are the {@link commitRepair} of one helper: as many as helpers, and together its weighted share. */
+export function repairs(commitments: readonly Uint8Array[], lost: number, helper: PublicDealer): boolean {
+  if (commitments.length !== helper.dealers.length) return false;
+  return orFalse(() => sum(commitments.map((c) => readPoint(c))).equals(weighted(helper, lost)));
+}
+
+/** Whether a summand is what its helper has committed to for the helper at `place`. */
+export function isSummand(commitments: readonly Uint8Array[], place: number, value: Uint8Array): boolean {
+  return isContribution([commitments], place, value);
+}
+
+/** Whether a sum is that of what all helpers have committed to for the helper at `place`. */
+export function isContribution(commitments: readonly (readonly Uint8Array[])[], place: number, value: Uint8Array): boolean {
+  const points = commitments.map((of) => of[place] ?? new Uint8Array());
+  return orFalse(() => basePoint(readScalar(value)).equals(sum(points.map((c) => readPoint(c)))));
+}
+
+function sum(points: readonly GroupPoint[]): GroupPoint {
+  return points.reduce((a, b) => a.add(b), Point.ZERO);
+}
+
+/** `false` for what is no scalar and no point of the group. */
+function orFalse(holds: () => boolean): boolean {
+  try {
+    return holds();
+  } catch (error) {
+    // Nothing else: a machine that failed is no evidence against the helper.
+    if (isCoded(error, "protocol_invalid")) return false;
+    throw error;
+  }
 }
 
 function assertHelpers(crk: CrkPublic, lost: number, helpers: readonly number[]): void {

@@ -50,9 +50,31 @@ export function dealRefresh(crk: CrkPublic, from: number, random: Random): Deal 
  * points alone, so that it costs the threshold and not the number of holders: {@link refreshedPublic} is for all deals together.
  */
 export function refreshes(commitments: readonly Uint8Array[], threshold: number): boolean {
+  return hasConstant(commitments, threshold, () => Point.ZERO);
+}
+
+/** One dealer of a reshare or repair, as everybody knows it: all dealers' indexes, and the public half of its own share. */
+export interface PublicDealer {
+  readonly from: number;
+  readonly dealers: readonly number[];
+  readonly verifyingShare: Uint8Array;
+}
+
+/** Whether one dealer's commitments reshare its part of the key under a threshold: as {@link refreshes}, its weighted share at zero. */
+export function reshares(commitments: readonly Uint8Array[], threshold: number, dealer: PublicDealer): boolean {
+  return hasConstant(commitments, threshold, () => weighted(dealer, 0));
+}
+
+/** A dealer's share times its weight for the value at `x`, times the base point. Throws `protocol_invalid`. */
+export function weighted({ from, dealers, verifyingShare }: PublicDealer, x: number): GroupPoint {
+  return readPoint(verifyingShare).multiplyUnsafe(lagrange(dealers, from, x));
+}
+
+function hasConstant(commitments: readonly Uint8Array[], threshold: number, constant: () => GroupPoint): boolean {
   if (commitments.length !== threshold) return false;
   try {
-    return commitments.map((c, k) => readPoint(c, k === 0 ? "allowed" : "refused"))[0]?.is0() === true;
+    const [first] = commitments.map((c, k) => readPoint(c, k === 0 ? "allowed" : "refused"));
+    return first?.equals(constant()) === true;
   } catch (error) {
     // Nothing else: a machine that failed is no evidence against the dealer.
     if (isCoded(error, "protocol_invalid")) return false;
@@ -105,9 +127,8 @@ export function resharedPublic(
   const dealers = deals.map((d) => d.from);
   assertDealers(crk, dealers);
   const polynomials = readDeals(deals, (points, from) => {
-    const old = crk.verifyingShares[from - 1];
-    const constant = old && readPoint(old).multiplyUnsafe(lagrange(dealers, from));
-    return points.length === to.threshold && constant !== undefined && points[0]?.equals(constant) === true;
+    const verifyingShare = crk.verifyingShares[from - 1] ?? new Uint8Array();
+    return points.length === to.threshold && points[0]?.equals(weighted({ from, dealers, verifyingShare }, 0)) === true;
   });
   const sums = polynomials.reduce((sum, points) => addPoints(sum, points));
   return successor(crk, to.threshold, to.total, sums);

@@ -13,6 +13,7 @@ import {
 import { crkSet, type Share, signWithShares } from "@seneschal/crypto/threshold";
 import { describe, expect, test } from "vitest";
 import { sealPackage } from "../../src/custody/ceremony-package.ts";
+import { transportKey } from "../../src/custody/transcript-view.ts";
 import { submit } from "../submit.ts";
 import { begun, CEREMONY, custodians, NOW, person, refreshOf, starter, startOf, witness } from "./rig.ts";
 
@@ -85,7 +86,7 @@ describe("key generation between custodians' clients", () => {
       (_, [, other = ""]) => other,
       ({ relay: { view } }) => {
         const place = { ceremony: CEREMONY, from: 2, to: 1, transcript: view.round! };
-        return sealPackage(nobleCrypto, place, view.joined.get(1)!, new Uint8Array(32).fill(1), seeded("lie"));
+        return sealPackage(nobleCrypto, place, transportKey(view, 2, 1)!, new Uint8Array(32).fill(1), seeded("lie"));
       },
     ];
     for (const lie of lies) {

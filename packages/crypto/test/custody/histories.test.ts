@@ -9,6 +9,7 @@ import {
   confirmationOf,
   encodeTranscript,
   entryHash,
+  type StartAct,
   signEntry,
   type TranscriptEntry,
   type TranscriptView,
@@ -19,10 +20,25 @@ import { crkSet, type Share, signWithShares } from "@seneschal/crypto/threshold"
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sealPackage } from "../../src/custody/ceremony-package.ts";
+import { dealtIndexes, pointsOf } from "../../src/custody/dealing.ts";
+import { dealtTo, receiversOf, sendersOf } from "../../src/custody/parts.ts";
 import { seatDealing } from "../../src/custody/seat-dealing.ts";
-import { basePoint, evaluate, randomScalar, scalars } from "../../src/threshold/scalar-field.ts";
+import { transportKey } from "../../src/custody/transcript-view.ts";
+import { basePoint, evaluate, lagrange, randomScalar, readScalar, scalars } from "../../src/threshold/scalar-field.ts";
 import { runs, submit } from "../submit.ts";
-import { CEREMONY, custodians, NOW, type Person, Relay, refreshOf, starter, startOf, witness } from "./rig.ts";
+import {
+  CEREMONY,
+  custodians,
+  NOW,
+  type Person,
+  Relay,
+  refreshOf,
+  repairOf,
+  reshareOf,
+  starter,
+  startOf,
+  witness,
+} from "./rig.ts";
 
 interface Liar {
   readonly seat: number;
@@ -30,40 +46,58 @@ interface Liar {
   readonly view: TranscriptView;
 }
 
-const transportSecret = (state: CeremonyState) => state.derive(nobleCrypto, "transport-key", state.start)(32);
-/** A seat that is not this one. */
-const another = ({ seat, view }: Liar) => (seat % view.start.seats.length) + 1;
+/** The secrets of a seat's transport keys, in the order of those who seal to it. */
+const transportSecrets = (state: CeremonyState, { start }: TranscriptView) => {
+  const random = state.derive(nobleCrypto, "transport-key", state.start);
+  const senders = sendersOf(start, state.seat);
+  return (start.kind === "generate" || start.kind === "refresh" ? senders.slice(0, 1) : senders).map(() => random(32));
+};
+/** What holds is said to be false, with the secret that belongs to it or another. */
+const complaint = ({ seat, state, view }: Liar, secret = transportSecrets(state, view)[0]!): Act => ({
+  type: "complaint",
+  against: sendersOf(view.start, seat)[0]!,
+  transport_secret: base64(secret),
+});
+/** A value of 1, sealed as it should be. */
+const wrongFor = ({ seat, view }: Liar, to: number) => {
+  const place = { ceremony: CEREMONY, from: seat, to, transcript: view.round ?? "" };
+  return sealPackage(nobleCrypto, place, transportKey(view, seat, to)!, new Uint8Array(32).fill(1), seeded("lie"));
+};
+const consents = ({ type }: Act) => type === "accepted" || type === "contribution";
 
 /** What a liar says instead of an act; `undefined`: nothing. */
 const LIES = {
-  "commits without proof": (act) => (act.type === "commitment" ? { ...act, commitments: [...act.commitments].reverse() } : act),
-  "joins with a key of small order": (act) => (act.type === "join" ? { ...act, transport_key: base64(new Uint8Array(32)) } : act),
-  "mixes packages up": (act) => (act.type === "packages" ? { ...act, sealed: [...act.sealed].reverse() } : act),
-  "deals a wrong value": (act, me) => {
-    if (act.type !== "packages") return act;
-    const to = another(me);
-    const place = { ceremony: CEREMONY, from: me.seat, to, transcript: me.view.round ?? "" };
-    const key = me.view.joined.get(to) ?? "";
-    const wrong = sealPackage(nobleCrypto, place, key, new Uint8Array(32).fill(1), seeded("lie"));
-    return { ...act, sealed: act.sealed.map((sealed, i) => (i === (to < me.seat ? to - 1 : to - 2) ? wrong : sealed)) };
+  "commits to another key": (act) =>
+    act.type === "commitment" ? { ...act, commitments: [act.commitments[1]!, ...act.commitments.slice(1)] } : act,
+  "joins with a key of small order": (act) => {
+    if (act.type !== "join") return act;
+    const nothing = base64(new Uint8Array(32));
+    if (act.transport_keys === undefined) return { type: "join", transport_key: nothing };
+    return { type: "join", transport_keys: [...act.transport_keys.slice(1), nothing] };
   },
-  "complains of what holds": (act, me) =>
-    act.type === "accepted"
-      ? { type: "complaint", against: another(me), transport_secret: base64(transportSecret(me.state)) }
+  "mixes packages up": (act) => {
+    if (act.type !== "packages") return act;
+    return { ...act, sealed: act.sealed.length > 1 ? [...act.sealed].reverse() : [base64(seeded("nothing")(80))] };
+  },
+  "deals a wrong value": (act, me) =>
+    act.type === "packages"
+      ? { ...act, sealed: [wrongFor(me, dealtTo(me.view.start, me.seat)[0]!), ...act.sealed.slice(1)] }
       : act,
-  "complains with another secret": (act, me) =>
-    act.type === "accepted" ? { type: "complaint", against: another(me), transport_secret: base64(seeded("another")(32)) } : act,
+  "contributes a wrong sum": (act, me) => (act.type === "contribution" ? { ...act, sealed: wrongFor(me, 1) } : act),
+  "complains of what holds": (act, me) => (consents(act) ? complaint(me) : act),
+  "complains with another secret": (act, me) => (consents(act) ? complaint(me, seeded("another")(32)) : act),
   "confirms another hash": (act) => (act.type === "confirmation" ? { ...act, transcript: base64(seeded("hash")(32)) } : act),
   "does not deal": (act) => (act.type === "packages" ? undefined : act),
-  "does not accept": (act) => (act.type === "accepted" ? undefined : act),
+  "does not accept": (act) => (consents(act) ? undefined : act),
   "accepts from the first on": () => ({ type: "accepted" }),
 } as const satisfies Record<string, (act: Act, me: Liar) => Act | undefined>;
 /** For what each lie is blamed; `undefined`: the ceremony stays open and nothing comes of it. */
 const CAUGHT: Readonly<Record<keyof typeof LIES, BlameReason | undefined>> = {
-  "commits without proof": "commitment",
+  "commits to another key": "commitment",
   "joins with a key of small order": "transport_key",
   "mixes packages up": "package",
   "deals a wrong value": "package",
+  "contributes a wrong sum": "package",
   "complains of what holds": "complaint",
   "complains with another secret": "complaint",
   "confirms another hash": undefined,
@@ -91,8 +125,9 @@ const moves: fc.Arbitrary<readonly Move[]> = fc.array(
   { maxLength: 40 },
 );
 
+const KINDS = ["generate", "refresh", "reshare", "repair"] as const;
 interface Plan {
-  readonly kind: "generate" | "refresh";
+  readonly kind: (typeof KINDS)[number];
   readonly total: number;
   readonly threshold: number;
   readonly liars: ReadonlyMap<number, keyof typeof LIES>;
@@ -102,7 +137,7 @@ interface Plan {
 
 const plans = (relays: number): fc.Arbitrary<Plan> =>
   fc
-    .record({ kind: fc.constantFrom("generate" as const, "refresh" as const), total: fc.integer({ min: 3, max: 4 }) })
+    .record({ kind: fc.constantFrom(...KINDS), total: fc.integer({ min: 3, max: 4 }) })
     .chain(({ kind, total }) =>
       fc.record({
         ...{ kind: fc.constant(kind), total: fc.constant(total), threshold: fc.integer({ min: 2, max: total }) },
@@ -125,14 +160,24 @@ const plans = (relays: number): fc.Arbitrary<Plan> =>
         })),
     );
 
+/** The start of a plan's ceremony, and the shares that seats deal with. A threshold of a reshare or repair is bounded by who has a share. */
+function castOf({ kind, total, threshold }: Plan): {
+  readonly start: StartAct;
+  readonly shares: readonly (Share | undefined)[];
+} {
+  if (kind === "generate") return { start: startOf(total, threshold), shares: [] };
+  if (kind === "refresh") return refreshOf(total, threshold);
+  const most = Math.min(threshold, total - 1);
+  return kind === "reshare" ? reshareOf(total, most) : repairOf(total, most);
+}
+
 /** Plays a plan, then lets everybody speak in turn until nothing new comes. */
 function play(plan: Plan) {
   const people = custodians(plan.total);
-  const refresh = plan.kind === "refresh" ? refreshOf(plan.total, plan.threshold) : undefined;
-  const start = refresh?.start ?? startOf(plan.total, plan.threshold);
+  const { start, shares } = castOf(plan);
   const relays = Array.from({ length: plan.relays }, () => new Relay());
   for (const relay of relays) expect(relay.say(starter, start)).toBeUndefined();
-  const held = (seat: number) => refresh?.shares[seat - 1];
+  const held = (seat: number) => shares[seat - 1];
   const begin = (seat: number, label: string) => takeSeat(relays[0]!.view, people[seat - 1]!.keys, seeded(`${label}/${seat}`));
   // An honest client has one state, wherever it looks; a liar has another for each relay.
   const honest = people.map((_, i) => begin(i + 1, "honest"));
@@ -226,40 +271,64 @@ function texts(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(texts) : [];
 }
 
-/** What must never leave the process of an honest custodian, in hex; the transport secret only where they have not complained. */
-function secretsOf(person: Person, state: CeremonyState, held: Share | undefined, view: TranscriptView): string[] {
-  const own = person.keys.toBytes();
-  const { secret } = JSON.parse(Buffer.from(state.toBytes()).toString()) as { secret: string };
+/** The scalars that a seat draws for what it deals, as they make what it commits to; then the nonce of its proof, which tells the constant. */
+function drawnBy(state: CeremonyState, held: Share | undefined, view: TranscriptView): readonly bigint[] {
   const { start } = view;
-  const threshold = start.kind === "generate" ? start.threshold : start.crk.threshold;
+  const { commitment } = seatDealing(nobleCrypto, state, view, held);
+  if (commitment === undefined) return [];
   const random = state.derive(nobleCrypto, "polynomial", state.start);
   const draw = (count: number) => Array.from({ length: count }, () => randomScalar(random));
-  const coefficients = start.kind === "generate" ? draw(threshold) : [0n, ...draw(threshold - 1)];
-  // These are the seat's: they make what it commits to.
-  const { commitment } = seatDealing(nobleCrypto, state, view, held);
-  expect(coefficients.map((c) => base64(basePoint(c).toBytes()))).toEqual(commitment.commitments);
-  // The nonce of the proof of knowledge tells the constant term.
+  const indexes = dealtIndexes(start);
+  const weighted = (x: number) => scalars.mul(lagrange(indexes, held!.index, x), readScalar(held!.payload()));
+  const points = pointsOf(start);
+  const made = ((): readonly bigint[] => {
+    if (start.kind === "generate") return draw(points);
+    if (start.kind === "refresh") return [0n, ...draw(points - 1)];
+    if (start.kind === "reshare") return [weighted(0), ...draw(points - 1)];
+    const summands = draw(points - 1);
+    return [...summands, summands.reduce((rest, one) => scalars.sub(rest, one), weighted(start.index))];
+  })();
+  expect(made.map((c) => base64(basePoint(c).toBytes()))).toEqual(commitment.commitments);
   const nonce = start.kind === "generate" ? draw(1) : [];
   expect(nonce.map((k) => base64(basePoint(k).toBytes()))).toEqual(
     commitment.proof === undefined ? [] : [base64(fromBase64(commitment.proof).subarray(0, 32))],
   );
-  const values = start.seats.map((_, i) => evaluate(coefficients, i + 1));
-  const complained = view.acts.some(({ author, type }) => author === person.id && type === "complaint");
-  return [
-    ...(complained ? [] : [transportSecret(state)]),
-    ...[...coefficients, ...nonce, ...values].filter((scalar) => scalar !== 0n).map((scalar) => scalars.toBytes(scalar)),
+  const values = start.kind === "repair" ? [] : start.seats.map((_, i) => evaluate(made, i + 1));
+  return [...made, ...nonce, ...values];
+}
+
+/** What must never leave the process of an honest custodian, in hex: of transport secrets all but the one that a complaint has shown. */
+function secretsOf(person: Person, state: CeremonyState, held: Share | undefined, relay: Relay): string[] {
+  const own = person.keys.toBytes();
+  const { view, entries } = relay;
+  const { secret } = JSON.parse(Buffer.from(state.toBytes()).toString()) as { secret: string };
+  const shown = entries.flatMap(({ author, act }) =>
+    author === person.id && act.type === "complaint" ? [hex(fromBase64(act.transport_secret))] : [],
+  );
+  const dealt = drawnBy(state, held, view).filter((scalar) => scalar !== 0n);
+  const all = [
+    ...transportSecrets(state, view),
+    ...dealt.map((scalar) => scalars.toBytes(scalar)),
     own.subarray(0, 32),
     own.subarray(32),
     fromBase64(secret),
     ...(held === undefined ? [] : [held.payload()]),
   ].map(hex);
+  return all.filter((one) => !shown.includes(one));
 }
 
-test.each(lieNames)("a custodian who %s is blamed for it, or keeps the others waiting", (lie) => {
-  const plan = { kind: "generate", total: 3, threshold: 2, liars: new Map([[2, lie]]), relays: 1, moves: [] } as const;
-  const { view } = play(plan).relays[0]!;
+/** Who tells a lie in which kind of ceremony: somebody whose part has it. */
+const liarOf = (kind: Plan["kind"], lie: keyof typeof LIES): number =>
+  kind === "reshare" || (kind === "repair" && lie === "confirms another hash") ? 1 : 2;
+const told = KINDS.filter((kind) => kind !== "refresh").flatMap((kind) =>
+  lieNames.filter((lie) => lie !== "contributes a wrong sum" || kind === "repair").map((lie) => [kind, lie] as const),
+);
+
+test.each(told)("a custodian who, in a %s, %s is blamed for it, or keeps the others waiting", (kind, lie) => {
+  const seat = liarOf(kind, lie);
+  const { view } = play({ kind, total: 3, threshold: 2, liars: new Map([[seat, lie]]), relays: 1, moves: [] }).relays[0]!;
   expect(view.blame?.reason).toBe(CAUGHT[lie]);
-  expect(view.blame?.seat).toBe(CAUGHT[lie] && 2);
+  expect(view.blame?.seat).toBe(CAUGHT[lie] && seat);
   expect(view.status).toBe(CAUGHT[lie] === undefined ? "open" : "failed");
 });
 
@@ -281,25 +350,27 @@ describe("in every history", () => {
         );
         expect(new Set(words.map(({ said }) => said)).size).toBeLessThanOrEqual(1);
         if (view.status === "active") {
-          expect(words.map(({ author }) => author).sort()).toEqual([...people.map(({ id }) => id), witness.id].sort());
+          const confirming = receiversOf(view.start).map((seat) => people[seat - 1]?.id ?? "");
+          expect(words.map(({ author }) => author).sort()).toEqual([...confirming, witness.id].sort());
         }
 
-        const outcomes = honestSeats.map((seat) => outcomeOf(seat, relay));
         const shares: Share[] = [];
-        for (const outcome of outcomes) {
-          expect(outcome.kind === "active").toBe(view.status === "active");
+        for (const seat of honestSeats) {
+          const outcome = outcomeOf(seat, relay);
+          const given = receiversOf(view.start).includes(seat);
+          expect(outcome.kind === (given ? "active" : "dealt")).toBe(view.status === "active");
           if (outcome.kind !== "active") continue;
           expect(outcome.crk).toEqual(view.crk);
           expect(crkSet(outcome.crk).accepts(outcome.share)).toBe(true);
           shares.push(outcome.share);
         }
-        if (view.crk !== undefined && shares.length >= plan.threshold) {
+        if (view.crk !== undefined && shares.length >= view.crk.threshold) {
           const signature = signWithShares(view.crk, submit(shares), Uint8Array.of(1), seeded("s"));
           expect(nobleCrypto.ed25519Verify(view.crk.publicKey, Uint8Array.of(1), signature)).toBe(true);
         }
 
         const said = texts(entries).join("\n");
-        const secrets = honestSeats.flatMap((seat) => secretsOf(people[seat - 1]!, honest[seat - 1]!, held(seat), view));
+        const secrets = honestSeats.flatMap((seat) => secretsOf(people[seat - 1]!, honest[seat - 1]!, held(seat), relay));
         for (const secret of [...secrets, ...shares.map((share) => hex(share.payload()))]) expect(said).not.toContain(secret);
 
         expect(verifyTranscript(nobleCrypto, encodeTranscript(entries))).toMatchObject({ valid: true, status: view.status });

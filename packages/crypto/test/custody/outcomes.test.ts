@@ -3,6 +3,7 @@ import { seeded } from "@seneschal/crypto/arbitraries";
 import { ceremonyStep, type TranscriptEntry, witnessStep } from "@seneschal/crypto/custody";
 import { describe, expect, test } from "vitest";
 import { sealPackage } from "../../src/custody/ceremony-package.ts";
+import { transportKey } from "../../src/custody/transcript-view.ts";
 import { begun, CEREMONY, custodians, NOW, person, startOf, witness } from "./rig.ts";
 
 /** A ceremony of 2 of 3 in which all have accepted. */
@@ -38,10 +39,16 @@ describe("a step tells where the ceremony stands once its entries are in", () =>
     const { relay, step } = begun(startOf(3, 2));
     for (let i = 0; i < 1; i++) for (const seat of [1, 2, 3]) for (const entry of step(seat).entries) relay.post(entry);
     const ada = person("ada");
-    const { round, joined } = relay.view;
+    const { round } = relay.view;
     const sealed = [2, 3].map((to) => {
       const place = { ceremony: CEREMONY, from: 1, to, transcript: round as string };
-      return sealPackage(nobleCrypto, place, joined.get(to) ?? "", new Uint8Array(32).fill(7), seeded(`bad/${to}`));
+      return sealPackage(
+        nobleCrypto,
+        place,
+        transportKey(relay.view, 1, to) ?? "",
+        new Uint8Array(32).fill(7),
+        seeded(`bad/${to}`),
+      );
     });
     expect(relay.say(ada, { type: "packages", sealed })).toBeUndefined();
     for (const entry of step(2).entries) relay.post(entry);

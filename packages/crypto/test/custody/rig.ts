@@ -58,6 +58,32 @@ export function refreshOf(total: number, threshold: number): { readonly start: S
   return { start: { ...start, kind: "refresh", crk: crkToJson(crk) } as StartAct, shares };
 }
 
+type Of<K extends StartAct["kind"]> = Extract<StartAct, { readonly kind: K }>;
+
+/** People with shares of a key of 2 of 4, or another, what is to be done with it, and the shares that the seats deal with. */
+function dealtFrom<K extends "reshare" | "repair">(
+  key: { readonly threshold: number; readonly total: number },
+  terms: Pick<Of<K>, "kind" | "deals"> & Partial<Of<K>>,
+) {
+  const { crk, shares } = dealCrk({ ...key, random: seeded(`old/${key.threshold}/${key.total}`) });
+  const { threshold: _, ...start } = startOf(terms.deals.length, 2) as Of<"generate">;
+  const held = terms.deals.map((index) => shares[index - 1]);
+  return { start: { ...start, crk: crkToJson(crk), ...terms } as unknown as Of<K>, shares: held, crk, all: shares };
+}
+
+/** A reshare from 2 of 4: the first seat goes on, holding index 2 before; the last only deals, with index 4; the others are new. */
+export function reshareOf(seats: number, threshold: number, change: Partial<Of<"reshare">> = {}) {
+  const deals = Array.from({ length: seats }, (_, i) => (i === 0 ? 2 : i === seats - 1 ? 4 : 0));
+  const terms = { kind: "reshare", deals, threshold, total_shares: seats - 1, ...change } as const;
+  return dealtFrom<"reshare">({ threshold: 2, total: 4 }, terms);
+}
+
+/** A repair of the share of index 3 of 5, which the first seat has lost, by as many helpers as there are other seats. */
+export function repairOf(seats: number, threshold = 2, change: Partial<Of<"repair">> = {}) {
+  const deals = [0, ...[5, 1, 2, 4].slice(0, seats - 1)];
+  return dealtFrom<"repair">({ threshold, total: 5 }, { kind: "repair", index: 3, deals, ...change });
+}
+
 /** Who relays: keeps what is admitted, in order, and every view of it. */
 export class Relay {
   readonly entries: TranscriptEntry[] = [];
@@ -83,7 +109,7 @@ export class Relay {
 }
 
 /** A ceremony that has begun, its clients seated. */
-export function begun(start: StartAct, shares: readonly Share[] = []) {
+export function begun(start: StartAct, shares: readonly (Share | undefined)[] = []) {
   const relay = new Relay();
   const refusal = relay.say(starter, start);
   if (refusal !== undefined) throw new Error(refusal);

@@ -17,10 +17,10 @@ import {
 import { signingBytes } from "@seneschal/crypto/signing";
 import { dealCrk, deriveShareKey, sealShare } from "@seneschal/crypto/threshold";
 import { packageInfo, sealPackage } from "../../src/custody/ceremony-package.ts";
-import { packageFor } from "../../src/custody/transcript-view.ts";
+import { sealedFor, transportKey } from "../../src/custody/transcript-view.ts";
 import { xeddsaSign } from "../../src/custody/xeddsa.ts";
 import { Point, readPoint } from "../../src/threshold/scalar-field.ts";
-import { begun, CEREMONY, person, refreshOf, startOf } from "./rig.ts";
+import { begun, CEREMONY, person, refreshOf, repairOf, reshareOf, startOf } from "./rig.ts";
 
 const transcriptOf = (name: string, entries: readonly TranscriptEntry[]) => fileOf(name, fromUtf8(encodeTranscript(entries)));
 const fileOf = (name: string, lines: string) => {
@@ -62,6 +62,32 @@ function cancelling() {
   return relay.entries;
 }
 
+/** A reshare or repair in which a seat says something else from a round on, and the others go on. */
+function misled(
+  { start, shares }: ReturnType<typeof reshareOf> | ReturnType<typeof repairOf>,
+  rounds: number,
+  seat: number,
+  says: (ceremony: ReturnType<typeof begun>) => Act,
+) {
+  const ceremony = begun(start, shares);
+  const { relay, people, step, settle } = ceremony;
+  for (let i = 0; i < rounds; i++) for (const at of people.keys()) for (const entry of step(at + 1).entries) relay.post(entry);
+  relay.say(people[seat - 1]!, says(ceremony));
+  settle(people.map((_, i) => i + 1).filter((other) => other !== seat));
+  return relay.entries;
+}
+
+/** A reshare or repair, and the shares that it gives, in hex. */
+function given({ start, shares }: ReturnType<typeof reshareOf> | ReturnType<typeof repairOf>) {
+  const ceremony = begun(start, shares);
+  ceremony.settle();
+  const outcomes = ceremony.people.map((_, i) => ceremony.step(i + 1).outcome);
+  return {
+    entries: ceremony.relay.entries,
+    signing_shares: outcomes.flatMap((outcome) => (outcome.kind === "active" ? [hex(outcome.share.payload())] : [])),
+  };
+}
+
 export async function custodyVectors() {
   const whole = begun(startOf(3, 2));
   whole.settle();
@@ -69,6 +95,8 @@ export async function custodyVectors() {
   const refresh = refreshOf(3, 2);
   const renewed = begun(refresh.start, refresh.shares);
   renewed.settle();
+  const reshared = given(reshareOf(4, 2));
+  const repaired = given(repairOf(3));
   const transport = whole.states.map((state) => state.derive(nobleCrypto, "transport-key", state.start)(32));
   const shares = whole.people.map((_, i) => {
     const { outcome } = whole.step(i + 1);
@@ -136,8 +164,10 @@ export async function custodyVectors() {
     entry: { entry: second, signed: fromUtf8(signingBytes("custodyEntry", signed)), hash: entryHash(nobleCrypto, second) },
     package: {
       ...{ ...place, info: fromUtf8(packageInfo(place)), transport_secret: hex(transport[1]!) },
-      sealed: packageFor(view, 1, 2)!,
+      sealed: sealedFor(view, 1, 2)!.sealed,
     },
+    reshared: { signing_shares: reshared.signing_shares },
+    repaired: { index: 3, signing_shares: repaired.signing_shares },
     generated: { transport_secrets: transport.map(hex), signing_shares: shares },
     transcripts: [
       transcriptOf("a key generation of three, threshold two", entries),
@@ -151,12 +181,46 @@ export async function custodyVectors() {
         "seat 2 sends seat 3 a value off its polynomial",
         spoilt(({ sealed }, { relay }) => {
           const wrong = { ceremony: CEREMONY, from: 2, to: 3, transcript: relay.view.round! };
-          const key = relay.view.joined.get(3)!;
+          const key = transportKey(relay.view, 2, 3)!;
           return [sealed[0]!, sealPackage(nobleCrypto, wrong, key, new Uint8Array(32).fill(1), seeded("lie"))];
         }),
       ),
       transcriptOf("seat 1 complains of a package that holds", falseComplaint.relay.entries),
       transcriptOf("commitments cancel each other out, and nobody has complained", cancelling()),
+      transcriptOf("a reshare from two of four to two of three, one of whom had a share", reshared.entries),
+      transcriptOf("a repair of the share of index 3 by two", repaired.entries),
+      transcriptOf(
+        "in a reshare seat 4 sends seat 2 a package that does not open",
+        misled(reshareOf(4, 2), 1, 4, ({ step }) => {
+          const { sealed } = step(4).entries[0]!.act as Extract<Act, { type: "packages" }>;
+          return { type: "packages", sealed: [sealed[0]!, base64(seeded("nothing")(80)), sealed[2]!] };
+        }),
+      ),
+      transcriptOf(
+        "in a reshare seat 4 commits to another share than it has",
+        misled(reshareOf(4, 2), 0, 4, ({ step }) => {
+          const { commitments } = step(4).entries[0]!.act as CommitmentAct;
+          return { type: "commitment", commitments: [...commitments].reverse() };
+        }),
+      ),
+      transcriptOf(
+        "in a repair seat 3 contributes a wrong sum",
+        misled(repairOf(3), 2, 3, ({ relay: { view } }) => {
+          const wrong = { ceremony: CEREMONY, from: 3, to: 1, transcript: view.round! };
+          const key = transportKey(view, 3, 1)!;
+          return {
+            type: "contribution",
+            sealed: sealPackage(nobleCrypto, wrong, key, new Uint8Array(32).fill(1), seeded("lie")),
+          };
+        }),
+      ),
+      transcriptOf(
+        "in a repair seat 3 complains of what holds",
+        misled(repairOf(3), 2, 3, ({ states }) => {
+          const secret = states[2]!.derive(nobleCrypto, "transport-key", states[2]!.start)(32);
+          return { type: "complaint", against: 2, transport_secret: base64(secret) };
+        }),
+      ),
       fileOf("nothing", ""),
       fileOf("the last line does not end", fromUtf8(encodeTranscript(entries)).slice(0, -1)),
       fileOf("lines end by two characters", fromUtf8(encodeTranscript(entries)).replaceAll("\n", "\r\n")),

@@ -18,13 +18,11 @@ opened = open_share(share["encrypted"], share["password"], share["crk_id"], shar
 info = b"seneschal/custody-package/v1\\0" + jcs({k: package[k] for k in ("ceremony", "from", "to", "transcript")})
 secret = X25519PrivateKey.from_private_bytes(bytes.fromhex(package["transport_secret"]))
 value = int.from_bytes(SUITE.decrypt(b64(package["sealed"]), secret, info), "little")
-polynomials = [[group(b64(c)) for c in json.loads(line)["act"]["commitments"]]
-               for line in given["transcripts"][0]["lines"].splitlines() if json.loads(line)["act"]["type"] == "commitment"]
-def verifying(seat):
-    total = ZERO
-    for polynomial in polynomials: total = add(total, at(polynomial, seat))
-    return total
-shares = [int.from_bytes(bytes.fromhex(s), "little") for s in given["generated"]["signing_shares"]]
+ceremony = lambda name: load(next(t["lines"].encode() for t in given["transcripts"] if t["name"].startswith(name)))
+polynomials = list(ceremony("a key generation").committed.values())
+def fits(name, shares, index=None):
+    made = ceremony(name).made()
+    return [same(mul(int.from_bytes(bytes.fromhex(s), "little"), BASE), at(made, index or i)) for i, s in enumerate(shares, 1)]
 print(json.dumps({
     "names": [all(map(is_name, given["names"]["fit"])), any(map(is_name, given["names"]["refused"]))],
     "card": card_holds(card["card"]), "fingerprint": fingerprint(card["card"]),
@@ -32,7 +30,9 @@ print(json.dumps({
     "own": open_own(bytes.fromhex(given["own"]["keys"]), given["own"]["purpose"], b64(given["own"]["sealed"])).hex(),
     "share": opened[-40:-8].hex(), "hash": entry_hash(given["entry"]["entry"]), "info": info.decode(),
     "value": same(mul(value, BASE), at(polynomials[0], 2)),
-    "shares": [same(mul(s, BASE), verifying(i + 1)) for i, s in enumerate(shares)],
+    "shares": fits("a key generation", given["generated"]["signing_shares"]),
+    "reshared": fits("a reshare", given["reshared"]["signing_shares"]),
+    "repaired": fits("a repair", given["repaired"]["signing_shares"], given["repaired"]["index"]),
     "verdicts": [verify(t["lines"].encode()) for t in given["transcripts"]],
 }))
 `;
@@ -51,6 +51,12 @@ test.skipIf(!python)("the program that was written from the documents opens and 
     ...{ card: true, fingerprint: vectors.card.fingerprint, keys: vectors.key_file.keys },
     own: vectors.own.plaintext,
     ...{ share: vectors.sealed_share.signing_share, hash: vectors.entry.hash, info: vectors.package.info },
-    ...{ value: true, shares: [true, true, true], verdicts: vectors.transcripts.map(({ verdict }) => verdict) },
+    ...{
+      value: true,
+      shares: [true, true, true],
+      reshared: [true, true, true],
+      repaired: [true],
+      verdicts: vectors.transcripts.map(({ verdict }) => verdict),
+    },
   });
 });
