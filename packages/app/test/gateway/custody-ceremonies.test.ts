@@ -1,7 +1,7 @@
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { signEntry, verifyTranscript } from "@seneschal/crypto/custody";
-import { crkFromJson, type Share, Signer } from "@seneschal/crypto/threshold";
+import { crkFromJson, crkToJson, dealCrk, type Share, Signer } from "@seneschal/crypto/threshold";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { begin } from "./begin.ts";
 import {
@@ -190,6 +190,124 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     expect((await officer("GET", `/api/v1/crk/${crk_id}/transcript?version=3`)).status).toBe(404);
   });
 
+  /** A key of 2 of 3, and everybody's share of it. */
+  const withKey = async (officer: Caller, people: readonly Person[]) => {
+    await enrolled(people);
+    const cast = parts(people);
+    const id = await begun(people);
+    const { crk_id } = (await held(rig.clock, id, cast)).body;
+    const shares = await taken(cast.seats, id);
+    return { cast, crk_id: String(crk_id), shares: shares as readonly Share[], material: await publicHalf(officer, crk_id) };
+  };
+  /** What each of these people is given by a ceremony that is over. */
+  const taken = async (people: readonly Person[], id: string, held: readonly (Share | undefined)[] = []) => {
+    const shares: (Share | undefined)[] = [];
+    for (const [i, who] of people.entries()) {
+      const { outcome } = await turn(rig.clock, who, id, held[i] === undefined ? {} : { share: held[i] });
+      shares.push(outcome.kind === "active" ? outcome.share : undefined);
+      delete who.state;
+    }
+    return shares;
+  };
+  const signedWith = (officer: Caller, public_key: string, shares: readonly (Share | undefined)[]) => {
+    const handed = shares.flatMap((share) => (share === undefined ? [] : [{ index: share.index, data: share.encode() }]));
+    return officer("POST", "/api/v1/crk/sign", { public_key, data: "eA==", shares: handed });
+  };
+
+  it("a reshare hands the key to other people under other numbers, dealt by who holds shares; those of before sign no more", async () => {
+    const { officer, people } = await newOrg(6);
+    const { cast, crk_id, shares, material } = await withKey(officer, people);
+    const [ada, bob, cy] = cast.seats as [Person, Person, Person];
+    const dan = people[5] as Person;
+    const terms = { kind: "reshare", crk: material, threshold: 2, total_shares: 2, deals: [0, 1, 3] };
+    const next = { ...cast, seats: [dan, ada, cy] };
+    const start = (of: typeof cast, change: object = terms) =>
+      cast.starter.call("POST", CEREMONIES, { entry: startEntry(rig.clock, of, change) });
+    // Who deals holds the share that is dealt, of the organisation's key.
+    expect(told(await start({ ...cast, seats: [dan, bob, cy] }))).toEqual([400, "VALIDATION_ERROR", "entry.act.seats[1]"]);
+    expect(told(await start(next, { ...terms, deals: [0, 1, 2] }))).toEqual([400, "VALIDATION_ERROR", "entry.act.seats[2]"]);
+    expect(told(await start(next, { ...terms, deals: [0, 1, 0] }))).toEqual([400, "VALIDATION_ERROR", "entry"]);
+    const foreign = crkToJson(dealCrk({ threshold: 2, total: 3, random: systemRandom }).crk);
+    expect(told(await start(next, { ...terms, crk: foreign }))).toEqual([400, "VALIDATION_ERROR", "entry.act.crk"]);
+    expect((await crkOf(officer)).status).toBe("active");
+
+    const { id } = (await start(next)).body;
+    expect((await crkOf(officer)).status).toBe("rotating");
+    expect(told(await start(next))).toEqual([409, "STATE_CONFLICT", undefined]);
+    const olds = [undefined, shares[0], shares[2]];
+    const last = await held(rig.clock, id, next, olds);
+    expect(last.body).toMatchObject({ status: "active", kind: "reshare", threshold: 2, total_shares: 2, crk_id, crk_version: 2 });
+    const crk = await crkOf(officer);
+    expect(crk).toMatchObject({
+      ...{ id: crk_id, status: "active", version: 2, threshold: 2, total_shares: 2 },
+      custodians: [dan, ada].map(({ id: identity_id }, i) => ({ index: i + 1, identity_id })),
+    });
+    const [dans, adas, none] = await taken(next.seats, id, olds);
+    expect(none).toBeUndefined();
+    expect((await signedWith(officer, crk.public_key, [dans, adas])).status).toBe(200);
+    for (const wrong of [shares.slice(0, 2), [dans, shares[1]]]) {
+      expect((await signedWith(officer, crk.public_key, wrong)).body.error.code).toBe("SHARE_INVALID");
+    }
+    expect((await transcriptOf(officer, `/api/v1/crk/${crk_id}/transcript`)).start.kind).toBe("reshare");
+    const [event] = (await officer("GET", "/api/v1/audit?event_type=crk.rotate&limit=1")).body.events;
+    expect(event).toMatchObject({ metadata: { crk_id, kind: "reshare", ceremony_id: id } });
+  });
+
+  it("a repair gives a share back to who held it, and changes nothing else; of a key with other shares meanwhile nothing comes of it", async () => {
+    const { officer, people } = await newOrg();
+    const { cast, crk_id, shares, material } = await withKey(officer, people);
+    const [ada, bob, cy] = cast.seats as [Person, Person, Person];
+    const terms = { kind: "repair", crk: material, index: 2, deals: [0, 1, 3] };
+    const repair = { ...cast, seats: [bob, ada, cy] };
+    const start = (of: typeof cast) => cast.starter.call("POST", CEREMONIES, { entry: startEntry(rig.clock, of, terms) });
+    expect(told(await start({ ...cast, seats: [ada, bob, cy] }))).toEqual([400, "VALIDATION_ERROR", "entry.act.seats[0]"]);
+    expect(told(await start({ ...cast, seats: [bob, cy, ada] }))).toEqual([400, "VALIDATION_ERROR", "entry.act.seats[1]"]);
+    const before = await crkOf(officer);
+    const { id } = (await start(repair)).body;
+    const olds = [undefined, shares[0], shares[2]];
+    expect((await held(rig.clock, id, repair, olds)).body).toMatchObject({
+      status: "active",
+      kind: "repair",
+      crk_id,
+      crk_version: 1,
+    });
+    expect(await crkOf(officer)).toEqual(before);
+    expect((await taken(repair.seats, id, olds)).map((share) => share?.encode())).toEqual([
+      ...[shares[1]?.encode(), undefined, undefined],
+    ]);
+    // The transcript of the key is still that of its shares.
+    expect((await transcriptOf(officer, `/api/v1/crk/${crk_id}/transcript`)).start.kind).toBe("generate");
+    const [event] = (await officer("GET", "/api/v1/audit?event_type=crk.repair&limit=1")).body.events;
+    expect(event).toMatchObject({ metadata: { crk_id, ceremony_id: id } });
+
+    const late = (await start(repair)).body.id;
+    const refresh = await begun(people, { kind: "refresh", crk: material });
+    expect((await held(rig.clock, refresh, cast, shares)).body.status).toBe("active");
+    for (const who of cast.seats) delete who.state;
+    expect(told(await held(rig.clock, late, repair, olds))).toEqual([409, "STATE_CONFLICT", undefined]);
+  });
+
+  it("whoever takes part lists their own ceremonies, without an office too, and nobody else's", async () => {
+    const { org, officer, people } = await newOrg();
+    const user = await registered(rig, officer, { org, sub: "without-office" });
+    const cy = withKeys(user, org);
+    const cast = [...people.slice(0, 2), cy, ...people.slice(3)];
+    await enrolled([...people.slice(0, 2), ...people.slice(3)]);
+    const made = await cy.call("POST", CUSTODIANS, { card: cy.card });
+    for (const by of people.slice(0, 2)) {
+      await by.call("POST", `${CUSTODIANS}/${made.body.id}/confirm`, { fingerprint: cy.fingerprint });
+    }
+    expect((await cy.call("GET", CEREMONIES)).body).toEqual({ ceremonies: [], count: 0, total: 0 });
+    const id = await begun(cast);
+    expect((await cy.call("GET", CEREMONIES)).body).toMatchObject({ ceremonies: [{ id, status: "open", left: [] }], total: 1 });
+    const other = await registered(rig, officer, { org, sub: "another-without-office" });
+    const nobody = rig.bearer({ sub: "nobody-knows", org });
+    for (const call of [other.call, nobody]) {
+      expect((await call("GET", CEREMONIES)).body).toEqual({ ceremonies: [], count: 0, total: 0 });
+    }
+    expect((await officer("GET", CEREMONIES)).body.total).toBe(1);
+  });
+
   it("an entry is brought by who signed it, once, in turn, by a clock that is right; what is refused changes nothing", async () => {
     const { org, officer, people } = await newOrg();
     await enrolled(people);
@@ -267,11 +385,14 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     const [refusal] = (await turn(rig.clock, cast.witness, id, { confirm })).answers as [Answer];
     expect(refusal.body.error).toMatchObject({ code: "STATE_CONFLICT", details: { custodians: [ids[0]] } });
     expect(await crkOf(officer)).toBeNull();
-    expect((await ada.call("GET", `${CEREMONIES}/${id}`)).body).toMatchObject({ status: "open", crk_id: null });
+    expect((await ada.call("GET", `${CEREMONIES}/${id}`)).body).toMatchObject({ status: "open", crk_id: null, left: [ids[0]] });
+    expect((await officer("GET", CEREMONIES)).body.ceremonies).toMatchObject([{ id, left: [ids[0]] }]);
+    const [event] = (await officer("GET", "/api/v1/audit?event_type=crk.ceremony&limit=1")).body.events;
+    expect(event).toMatchObject({ result: "denied", metadata: { event: "witness", left: [ids[0]] } });
     expect((await officer("DELETE", `${CEREMONIES}/${id}`)).status).toBe(204);
     const [closed] = (await turn(rig.clock, cast.witness, id, { confirm })).answers as [Answer];
     expect(told(closed)).toEqual([409, "STATE_CONFLICT", undefined]);
-    expect((await bob.call("GET", `${CEREMONIES}/${id}`)).body.status).toBe("cancelled");
+    expect((await bob.call("GET", `${CEREMONIES}/${id}`)).body).toMatchObject({ status: "cancelled", left: [] });
   });
 
   it("a false package is blamed on who signed it, and the ceremony fails; a second ceremony makes the key", async () => {

@@ -139,12 +139,13 @@ export async function held(
   clock: { now(): number },
   id: string,
   { seats, witness }: { readonly seats: readonly Person[]; readonly witness: Person },
-  shares: readonly Share[] = [],
+  shares: readonly (Share | undefined)[] = [],
 ): Promise<Answer> {
-  for (let round = 0; round < 3; round++) {
+  const agreed = async () => (await transcriptOf(witness.call, `${CEREMONIES}/${id}/transcript`)).transcript;
+  for (let round = 0; round < 4 && (await agreed()) === undefined; round++) {
     for (const [i, seat] of seats.entries()) await turn(clock, seat, id, shares[i] === undefined ? {} : { share: shares[i] });
   }
-  const { transcript: confirm = "" } = await transcriptOf(witness.call, `${CEREMONIES}/${id}/transcript`);
+  const confirm = (await agreed()) ?? "";
   for (const [i, seat] of seats.entries()) {
     await turn(clock, seat, id, { confirm, ...(shares[i] === undefined ? {} : { share: shares[i] }) });
   }

@@ -54,6 +54,7 @@ const withoutDocuments: Readonly<Record<string, readonly string[]>> = {
     "custodians",
     "custody_ceremonies",
     "custody_entries",
+    "custody_parts",
     "deletion_consents",
     "edge_syncs",
     "emergency_acts",

@@ -13,18 +13,22 @@ import {
   encodeTranscript,
   openKeyFile,
   readCard,
+  receiversOf,
+  type StartAct,
   sealKeyFile,
+  shareAfter,
+  shareBefore,
   signEntry,
   type TranscriptEntry,
   type TranscriptReport,
   type TranscriptView,
   takeSeat,
+  thresholdOf,
   verifyTranscript,
   witnessStep,
 } from "@seneschal/crypto/custody";
-import { crkToJson } from "@seneschal/crypto/threshold";
-import { CodedError, isCoded } from "@seneschal/kernel";
-import type { Command } from "commander";
+import { type CrkPublicJson, crkFromJson, crkToJson, Share } from "@seneschal/crypto/threshold";
+import { type Command, Option } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { isConnection, type KeptTranscript, withTranscript } from "../custodian-transcript.ts";
 import { replaceFile } from "../durable-file.ts";
@@ -35,6 +39,7 @@ import { readBytes, readIfThere, readJson } from "../read-file.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeSecret } from "../write-secret.ts";
 import type { AddCommand } from "./add-command.ts";
+import { readShare } from "./sign.ts";
 
 /**
  * `seneschal custodian ...`: a custodian's keys, and ceremonies that people hold among themselves. A gateway relays the transcript, or they hand
@@ -72,7 +77,7 @@ export function addVerify(ceremony: Command, { host, result, exit }: CommandCont
       const { view, ...told } = report;
       const key = active ? [`public key: ${report.crk?.public_key}`] : [];
       const lines = [`every entry holds; the ceremony is ${report.status}`, ...described(view), ...key, ...blameText(view)];
-      result({ ...told, threshold: thresholdOf(view), starter: named(view.start.starter) }, lines.join("\n"));
+      result({ ...told, threshold: thresholdOf(view.start), starter: named(view.start.starter) }, lines.join("\n"));
       if (!active && (options.active === true || options.crk !== undefined)) exit(exitCode.no);
     });
 }
@@ -122,32 +127,35 @@ function addEnroll(custodian: Command, { host, result }: CommandContext): void {
 
 function addStart(custodian: Command, { host, result }: CommandContext): void {
   withConnection(
-    custodian.command("start").description("start the generation of a root key among custodians: makes the transcript"),
+    custodian
+      .command("start")
+      .description(
+        "start a ceremony among custodians, which makes a root key or gives other shares of one: makes the transcript",
+      ),
   )
     .argument("[transcript]", "a new file that they hand round; left out with --url or --as: the gateway keeps it")
     .requiredOption("--keys <file>", "the starter's key file")
-    .requiredOption("--seat <cards...>", "the custodians' cards, in the order of their seats")
+    .requiredOption("--seat <cards...>", "the cards of those who will hold a share, in the order of their seats")
     .requiredOption("--witness <card>", "the witness's card")
-    .requiredOption("--threshold <n>", "how many of them can sign, at least 2", wholeNumber)
+    .addOption(new Option("--kind <kind>", "what comes of it").choices(KINDS).default("generate"))
+    .option("--threshold <n>", "generate, reshare: how many of them can sign, at least 2", wholeNumber)
+    .option("--crk <file>", "all but generate: the public half of the key, as ceremony verify --crk writes it")
+    .option("--dealer <index=card...>", "reshare, repair: who deals, with the share of which index of the key")
+    .option("--lost <index>", "repair: the index of the share that the one seat has lost", wholeNumber)
     .option("--hours <n>", "until when all must have acted", wholeNumber, 168)
     .action(
-      async (
-        file: string | undefined,
-        options: ConnectionOptions & { keys: string; seat: string[]; witness: string; threshold: number; hours: number },
-      ) => {
+      async (file: string | undefined, options: ConnectionOptions & Terms & { keys: string; witness: string; hours: number }) => {
         if ((file === undefined) !== isConnection(options))
           throw new CodedError("usage", "the transcript is a new file, or kept by the gateway of --url or --as: one of both");
-        const seats = await cardsOf(host, options.seat);
+        const terms = await termsOf(host, options);
         const [witness] = await cardsOf(host, [options.witness]);
-        if (options.threshold < 2 || options.threshold > seats.length)
-          throw new CodedError("usage", `--threshold is from 2 to the number of seats, ${seats.length}`);
         if (options.hours > 8784) throw new CodedError("usage", "--hours is at most a year");
         const { keys, card: starter } = await opened(host, options.keys);
         const at = seconds();
         const act = {
-          ...({ type: "start", kind: "generate", threshold: options.threshold, seats, starter } as const),
+          ...({ type: "start", ...terms, starter } as const),
           ...{ witness: witness as CustodianCard, expires_at: at + options.hours * 3600 },
-        };
+        } satisfies StartAct;
         const name = Buffer.from(systemRandom(16)).toString("hex");
         const entry = signEntry(keys, { ceremony: name, author: starter.custodian_id, at }, act);
         keys.erase();
@@ -163,6 +171,69 @@ function addStart(custodian: Command, { host, result }: CommandContext): void {
     );
 }
 
+const KINDS = ["generate", "refresh", "reshare", "repair"] as const;
+
+/** What a start says beside when, by whom and before whom. */
+interface Terms {
+  readonly kind: (typeof KINDS)[number];
+  readonly seat: string[];
+  readonly threshold?: number;
+  readonly crk?: string;
+  readonly dealer?: string[];
+  readonly lost?: number;
+}
+
+async function termsOf(host: Host, options: Terms) {
+  const { kind, threshold, lost } = options;
+  const has = { threshold, crk: options.crk, dealer: options.dealer, lost } as const;
+  const needs = {
+    generate: ["threshold"],
+    refresh: ["crk"],
+    reshare: ["crk", "threshold", "dealer"],
+    repair: ["crk", "lost", "dealer"],
+  };
+  for (const name of ["threshold", "crk", "dealer", "lost"] as const) {
+    const needed = needs[kind].includes(name);
+    if ((has[name] === undefined) === needed)
+      throw new CodedError("usage", `a ${kind} ${needed ? "needs" : "takes no"} --${name}`);
+  }
+  const seats = await cardsOf(host, options.seat);
+  if (threshold !== undefined && (threshold < 2 || threshold > seats.length))
+    throw new CodedError("usage", `--threshold is from 2 to the number of seats, ${seats.length}`);
+  if (kind === "generate") return { kind, threshold: threshold as number, seats } as const;
+  const crk = crkToJson(await crkOf(host, options.crk as string));
+  if (kind === "refresh") return { kind, crk, seats } as const;
+  const dealing = await dealersOf(host, seats, options.dealer as string[]);
+  return kind === "reshare"
+    ? ({ kind, crk, threshold: threshold as number, total_shares: seats.length, ...dealing } as const)
+    : ({ kind, crk, index: lost as number, ...dealing } as const);
+}
+
+/** Who deals and holds no share afterwards has a seat behind those who will. */
+async function dealersOf(host: Host, receivers: readonly CustodianCard[], named: readonly string[]) {
+  const seats = [...receivers];
+  const deals = receivers.map(() => 0);
+  for (const text of named) {
+    const [, index, file] = /^([1-9][0-9]{0,2})=(.+)$/.exec(text) ?? [];
+    if (index === undefined || file === undefined)
+      throw new CodedError("usage", `--dealer ${text} is not an index, an equals sign and a card`);
+    const card = readCard(nodeCrypto, await readJson(host, file));
+    const there = seats.findIndex((seat) => fingerprint(seat) === fingerprint(card));
+    const seat = there < 0 ? seats.push(card) - 1 : there;
+    deals[seat] = Number(index);
+  }
+  return { seats, deals };
+}
+
+/** The public half of a key. Throws `file_invalid`. */
+async function crkOf(host: Host, name: string) {
+  try {
+    return crkFromJson((await readJson(host, name)) as CrkPublicJson);
+  } catch (error) {
+    throw isCoded(error) ? error : new CodedError("file_invalid", `${name} is not the public half of a key`, {}, error);
+  }
+}
+
 /** The id of a ceremony that a gateway relays from here on. */
 async function startedAt(host: Host, options: ConnectionOptions, entry: TranscriptEntry): Promise<string> {
   const body = { entry: { ...entry, act: { ...entry.act } } };
@@ -176,6 +247,7 @@ interface ActOptions extends ConnectionOptions {
   readonly state?: string;
   readonly join?: boolean;
   readonly confirm?: string;
+  readonly held?: string;
   readonly share?: string;
 }
 
@@ -199,6 +271,7 @@ function addAct(custodian: Command, { host, result, exit }: CommandContext): voi
     .option("--state <file>", "what is kept between two turns, sealed by one's keys; removed at the end")
     .option("--join", "take the seat: people and threshold are as agreed")
     .option("--confirm <hash>", "confirm the key: the hash that the others have read out")
+    .option("--held <file>", "one's share of the key that there is: for who deals with it in a refresh, reshare or repair")
     .option("--share <file>", "where one's share goes when the key is active; readable by its owner only")
     .action(async (name: string, options: ActOptions) => {
       const knows = await knownOf(host, options.card);
@@ -266,7 +339,7 @@ async function seatTurn(
   host: Host,
   view: TranscriptView,
   keys: CustodianKeys,
-  { state: stateName, join, confirm, share: shareName }: ActOptions,
+  { state: stateName, join, confirm, held, share: shareName }: ActOptions,
   append: Append,
 ): Promise<Turn> {
   if (stateName === undefined) throw new CodedError("usage", "a seat needs --state");
@@ -279,11 +352,15 @@ async function seatTurn(
     if (view.joined.has(seat)) throw new CodedError("usage", `seat ${seat} is taken, and its state is not at ${stateName}`);
     if (join !== true) throw new CodedError("usage", `${described(view).join("\n")}\nadd --join when this is as agreed`);
   }
+  const index = shareBefore(view.start, before.seat);
+  if (index > 0 && held === undefined)
+    throw new CodedError("usage", `a ${view.start.kind} needs --held: one's share of index ${index} of the key that there is`);
   const step = ceremonyStep(nodeCrypto, {
     keys,
     state: before,
     view,
     at: seconds(),
+    ...(index === 0 || held === undefined ? {} : { share: Share.decode((await readShare(host, held)).data) }),
     ...(confirm === undefined ? {} : { confirm }),
   });
   const { outcome } = step;
@@ -297,6 +374,10 @@ async function seatTurn(
     await writeShare(host, shareName as string, text);
     await rm(path);
     return { ...step, told: { share: resolve(host.cwd, shareName as string), crk: crkToJson(crk) } };
+  }
+  if (outcome.kind === "dealt") {
+    await rm(path);
+    return { ...step, told: { crk: crkToJson(outcome.crk) } };
   }
   // Over, as was shown: what the state opens is of no use to anybody any more.
   if (step.entries.length === 0 && (outcome.kind === "failed" || outcome.kind === "ended")) await rm(path);
@@ -321,7 +402,7 @@ async function writeShare(host: Host, name: string, text: string): Promise<void>
   await replaceFile(resolve(host.cwd, name), name, Buffer.from(text));
 }
 
-const going: ReadonlySet<CeremonyOutcome["kind"]> = new Set(["waiting", "confirm", "active"]);
+const going: ReadonlySet<CeremonyOutcome["kind"]> = new Set(["waiting", "confirm", "active", "dealt"]);
 
 function textOf(outcome: CeremonyOutcome, { confirm, share }: ActOptions): readonly string[] {
   switch (outcome.kind) {
@@ -340,6 +421,11 @@ function textOf(outcome: CeremonyOutcome, { confirm, share }: ActOptions): reado
       ];
     case "active":
       return [`the key is active; share: ${share}`];
+    case "dealt":
+      return [
+        "the key is active, and one's part in the ceremony is over",
+        "after a reshare, destroy every copy of the share that one held: as many of those as the old threshold still make the key",
+      ];
     case "failed":
       return ["the ceremony has failed", ...(outcome.blame === undefined ? [] : [blamed(outcome.blame)])];
     case "ended":
@@ -363,9 +449,17 @@ function textOf(outcome: CeremonyOutcome, { confirm, share }: ActOptions): reado
 function described(view: TranscriptView): readonly string[] {
   const { seats, witness, starter, expires_at } = view.start;
   const confirmed = (is: boolean): string => (is ? ", has confirmed" : "");
+  const { start } = view;
+  const total = start.kind === "repair" ? start.crk.total_shares : receiversOf(start).length;
+  const part = (seat: number): string => {
+    if (start.kind === "generate" || start.kind === "refresh") return "";
+    const deals = shareBefore(start, seat) > 0 ? [`deals with the share of index ${shareBefore(start, seat)}`] : [];
+    const given = receiversOf(start).includes(seat) ? [`is given the share of index ${shareAfter(start, seat)}`] : [];
+    return `, ${[...deals, ...given].join(", ")}`;
+  };
   return [
-    `threshold ${thresholdOf(view)} of ${seats.length}, until ${new Date(expires_at * 1000).toISOString()}`,
-    ...seats.map((card, i) => `seat ${i + 1}: ${named(card)}${confirmed(view.confirmed.has(i + 1))}`),
+    `${view.start.kind}, threshold ${thresholdOf(view.start)} of ${total}, until ${new Date(expires_at * 1000).toISOString()}`,
+    ...seats.map((card, i) => `seat ${i + 1}: ${named(card)}${part(i + 1)}${confirmed(view.confirmed.has(i + 1))}`),
     `witness: ${named(witness)}${confirmed(view.witnessed)}`,
     `starter: ${named(starter)}`,
     ...(view.transcript === undefined ? [] : [`hash: ${view.transcript}`]),
@@ -377,7 +471,6 @@ const named = (card: CustodianCard): string =>
 const blamed = ({ seat, reason, entry }: NonNullable<TranscriptView["blame"]>): string =>
   `seat ${seat} is to blame: ${reason} (entry ${entry})`;
 const blameText = ({ blame }: TranscriptView): readonly string[] => (blame === undefined ? [] : [blamed(blame)]);
-const thresholdOf = ({ start }: TranscriptView): number => (start.kind === "generate" ? start.threshold : start.crk.threshold);
 
 function verified(bytes: Uint8Array, knows: Known | undefined): TranscriptReport {
   return verifyTranscript(nodeCrypto, bytes, knows === undefined ? {} : { knows });

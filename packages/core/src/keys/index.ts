@@ -103,6 +103,7 @@ export {
   requireCustodyTerm,
   requireOpenCeremony,
   requireRelayed,
+  rotatesShares,
 } from "./custody-ceremony/step.ts";
 export {
   type Device,

@@ -8,7 +8,7 @@ import { type CustodianCard, readCard } from "./custodian-card.ts";
 import { acceptsCommitment, pointsOf, publicOf } from "./dealing.ts";
 import { complaintHolds } from "./dealt-value.ts";
 import { entryBytes, entryHash, isEntry, MAX_ENTRY_BYTES, NO_ENTRY, type TranscriptEntry } from "./entry.ts";
-import { dealersOf, dealtTo, endsWith, joinersOf, receiversOf, sendersOf } from "./parts.ts";
+import { dealersOf, dealtTo, joinersOf, receiversOf, sendersOf, shareAfter } from "./parts.ts";
 import { type Blame, type BlameReason, sealedFor, seatOf, type TranscriptView } from "./transcript-view.ts";
 import { takesPackages } from "./transport-key.ts";
 
@@ -277,7 +277,7 @@ function dealingFits(
     return deals[0] === 0 && dealt.length === seats.length - 1 && start.index <= total && !dealt.includes(start.index);
   }
   if (start.threshold > start.total_shares || start.total_shares > seats.length) return false;
-  return deals.every((index, i) => index > 0 || endsWith(start, i + 1) > 0);
+  return deals.every((index, i) => index > 0 || shareAfter(start, i + 1) > 0);
 }
 
 function signed(provider: CryptoProvider, card: CustodianCard, entry: TranscriptEntry): boolean {

@@ -5,7 +5,7 @@ import { onPolynomial } from "../threshold/on-polynomial.ts";
 import { isContribution, isSummand, repairs } from "../threshold/repair.ts";
 import { refreshedPublic, refreshes, resharedPublic, reshares } from "../threshold/resharing.ts";
 import type { CommitmentAct, StartAct } from "./act.ts";
-import { dealersOf, heldBy } from "./parts.ts";
+import { dealersOf, shareBefore } from "./parts.ts";
 import type { TranscriptView } from "./transcript-view.ts";
 
 /** How many shares make the key that a ceremony is about. */
@@ -20,7 +20,7 @@ export function pointsOf(start: StartAct): number {
 
 /** Indexes of the shares with which a reshare or repair is dealt, in the order of seats. */
 export function dealtIndexes(start: StartAct): readonly number[] {
-  return dealersOf(start).map((seat) => heldBy(start, seat));
+  return dealersOf(start).map((seat) => shareBefore(start, seat));
 }
 
 /** A seat's commitment as the key generation has it. */
@@ -30,7 +30,7 @@ export function broadcastOf(seat: number, { commitments, proof = "" }: Commitmen
 
 /** A seat's commitment as refresh and reshare have it, from the share that it has of the key. */
 export function dealOf(start: StartAct, seat: number, { commitments }: CommitmentAct) {
-  return { from: heldBy(start, seat), commitments: commitments.map(fromBase64) };
+  return { from: shareBefore(start, seat), commitments: commitments.map(fromBase64) };
 }
 
 /** Whether a seat's commitment is one: of the right degree, in the group, and with a proof, or with the constant that it must have. */

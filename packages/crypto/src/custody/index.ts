@@ -23,8 +23,10 @@ export {
 export { CeremonyState } from "./ceremony-state.ts";
 export { type CustodianCard, cardFingerprint, custodianCard, readCard } from "./custodian-card.ts";
 export { CustodianKeys } from "./custodian-keys.ts";
+export { thresholdOf } from "./dealing.ts";
 export { entryHash, signEntry, type TranscriptEntry } from "./entry.ts";
 export { type KeyFileRefusal, openKeyFile, sealKeyFile } from "./key-file.ts";
+export { receiversOf, shareAfter, shareBefore } from "./parts.ts";
 export { encodeTranscript, type TranscriptReport, verifyTranscript } from "./transcript.ts";
 export type { Blame, BlameReason, TranscriptView } from "./transcript-view.ts";
 export {

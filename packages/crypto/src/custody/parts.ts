@@ -9,24 +9,24 @@ const seatsOf = (start: StartAct): readonly number[] => start.seats.map((_, i) =
 
 /** Seats that deal: they commit, and seal packages. */
 export function dealersOf(start: StartAct): readonly number[] {
-  return seatsOf(start).filter((seat) => start.kind === "generate" || heldBy(start, seat) > 0);
+  return seatsOf(start).filter((seat) => start.kind === "generate" || shareBefore(start, seat) > 0);
 }
 
 /** The index of the seat's share of the key that there was before; 0: none. */
-export function heldBy(start: StartAct, seat: number): number {
+export function shareBefore(start: StartAct, seat: number): number {
   if (start.kind === "generate") return 0;
   return start.kind === "refresh" ? seat : (start.deals[seat - 1] ?? 0);
 }
 
 /** The index of the share that the seat ends with, or goes on with; 0: none. */
-export function endsWith(start: StartAct, seat: number): number {
-  if (start.kind === "repair") return seat === 1 ? start.index : heldBy(start, seat);
+export function shareAfter(start: StartAct, seat: number): number {
+  if (start.kind === "repair") return seat === 1 ? start.index : shareBefore(start, seat);
   return start.kind === "reshare" && seat > start.total_shares ? 0 : seat;
 }
 
 /** Seats that a ceremony gives a share: they accept, and confirm. */
 export function receiversOf(start: StartAct): readonly number[] {
-  return start.kind === "repair" ? [1] : seatsOf(start).filter((seat) => endsWith(start, seat) > 0);
+  return start.kind === "repair" ? [1] : seatsOf(start).filter((seat) => shareAfter(start, seat) > 0);
 }
 
 /** Seats to which seat `from` seals a package each, in this order: in a repair those who help, else those who are given a share. */
@@ -36,7 +36,7 @@ export function dealtTo(start: StartAct, from: number): readonly number[] {
 
 /** Seats that seal something to seat `to`, in this order: packages, and contributions to the one whose share is repaired. */
 export function sendersOf(start: StartAct, to: number): readonly number[] {
-  const receives = start.kind === "repair" || endsWith(start, to) > 0;
+  const receives = start.kind === "repair" || shareAfter(start, to) > 0;
   return receives ? dealersOf(start).filter((seat) => seat !== to) : [];
 }
 

@@ -9,7 +9,7 @@ import type { Share } from "../threshold/share.ts";
 import type { CommitmentAct, StartAct } from "./act.ts";
 import type { CeremonyState } from "./ceremony-state.ts";
 import { broadcastOf, dealOf, dealtIndexes } from "./dealing.ts";
-import { dealersOf, dealtTo, endsWith, heldBy } from "./parts.ts";
+import { dealersOf, dealtTo, shareAfter, shareBefore } from "./parts.ts";
 import type { TranscriptView } from "./transcript-view.ts";
 
 /** Values by the seat that they are from or for. */
@@ -38,7 +38,7 @@ export function seatDealing(
   const { seat } = state;
   if (start.kind === "generate") return generating(start, seat, random);
   const crk = crkFromJson(start.crk);
-  const index = heldBy(start, seat);
+  const index = shareBefore(start, seat);
   if (index === 0) return receiving(start, crk, seat);
   if (held === undefined || held.index !== index || held.epoch !== crk.epoch || !crkSet(crk).accepts(held)) {
     throw cryptoError("share_invalid", `a ${start.kind} needs this seat's share of the key`, { indexes: [index] });
@@ -104,7 +104,7 @@ function receiving(start: Of<"refresh" | "reshare" | "repair">, crk: CrkPublic, 
   return {
     values: () => new Map(),
     share(of, received) {
-      const index = endsWith(start, seat);
+      const index = shareAfter(start, seat);
       if (index === 0) return undefined;
       if (start.kind === "repair") return repairShare(crk, index, [...received.values()]);
       const to = start.kind === "reshare" ? { threshold: start.threshold, total: start.total_shares } : crk;

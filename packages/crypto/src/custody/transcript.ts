@@ -7,7 +7,7 @@ import type { StartAct } from "./act.ts";
 import { type AdmissionOptions, admitEntry, type EntryRefusal } from "./admit-entry.ts";
 import { cardFingerprint } from "./custodian-card.ts";
 import { MAX_ENTRY_BYTES, type TranscriptEntry } from "./entry.ts";
-import { endsWith, heldBy } from "./parts.ts";
+import { shareAfter, shareBefore } from "./parts.ts";
 import type { Blame, TranscriptView } from "./transcript-view.ts";
 
 /** 16 MiB hold a ceremony of 255 seats. */
@@ -92,7 +92,7 @@ function report(provider: CryptoProvider, view: TranscriptView): TranscriptRepor
     ...{ valid: true, view, ceremony: view.ceremony, kind: start.kind, status: view.status, acts: view.acts },
     seats: start.seats.map((card, i) => ({
       ...{ seat: i + 1, ...person(card), confirmed: view.confirmed.has(i + 1) },
-      ...{ deals: heldBy(start, i + 1), holds: endsWith(start, i + 1) },
+      ...{ deals: shareBefore(start, i + 1), holds: shareAfter(start, i + 1) },
     })),
     witness: { ...person(start.witness), confirmed: view.witnessed },
     ...(transcript === undefined ? {} : { transcript }),

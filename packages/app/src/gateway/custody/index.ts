@@ -2,7 +2,7 @@ export { ceremonies, ceremonyShares } from "./ceremonies/collections.ts";
 export { endCeremony } from "./ceremonies/end.ts";
 export { type Dealing, storeNewCrk } from "./crk/deal.ts";
 export { custodians } from "./custodians/collections.ts";
-export { custodyCeremonies, custodyEntries } from "./custody-ceremonies/collections.ts";
+export { custodyCeremonies, custodyEntries, custodyParts } from "./custody-ceremonies/collections.ts";
 export { endCustodyCeremony } from "./custody-ceremonies/end.ts";
 export { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
 export { endGeneration } from "./generation-ceremonies/end.ts";

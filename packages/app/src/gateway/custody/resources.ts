@@ -4,7 +4,7 @@ import { ceremonyHandlers } from "./ceremonies/handlers.ts";
 import { crkHandlers } from "./crk/handlers.ts";
 import { custodians } from "./custodians/collections.ts";
 import { custodianHandlers } from "./custodians/handlers.ts";
-import { custodyCeremonies, custodyEntries } from "./custody-ceremonies/collections.ts";
+import { custodyCeremonies, custodyEntries, custodyParts } from "./custody-ceremonies/collections.ts";
 import { custodyCeremonyHandlers } from "./custody-ceremonies/handlers.ts";
 import { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
 import { generationCeremonyHandlers } from "./generation-ceremonies/handlers.ts";
@@ -30,6 +30,7 @@ export const custodyCollections: readonly AnyCollection[] = [
   custodians,
   custodyCeremonies,
   custodyEntries,
+  custodyParts,
   encryptedShares,
   generationCeremonies,
   heldKeys,

@@ -5,7 +5,7 @@ import { isPast, type Timestamp, timestamp } from "../time.ts";
 /** `open` awaits entries. What stands in the transcript makes it `active`, `failed` or `ended`; the gateway `cancelled` or `expired`. */
 export const custodyCeremonyStatuses = ["open", "active", "failed", "ended", "cancelled", "expired"] as const;
 export type CustodyCeremonyStatus = (typeof custodyCeremonyStatuses)[number];
-export const custodyCeremonyKinds = ["generate", "refresh"] as const;
+export const custodyCeremonyKinds = ["generate", "refresh", "reshare", "repair"] as const;
 
 /** Whose signed acts a ceremony consists of. `seat` is 0 for the witness and for a starter without a seat. */
 export interface CeremonyParticipant {
@@ -31,7 +31,7 @@ export interface CustodyCeremony {
   /** So many entries there are, and the hash of the last. */
   readonly entries: number;
   readonly head: string;
-  /** The key that was made or is refreshed. */
+  /** The key that was made, or whose shares are renewed, handed on or repaired. */
   readonly crk_id: string | null;
   /** The version of the key that its shares are of, once it is active. */
   readonly crk_version: number | null;
@@ -39,6 +39,11 @@ export interface CustodyCeremony {
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
   readonly expires_at: Timestamp;
+}
+
+/** Whether a ceremony of this kind gives a key that exists new shares: meanwhile the key is rotating. */
+export function rotatesShares(kind: CustodyCeremony["kind"]): boolean {
+  return kind === "refresh" || kind === "reshare";
 }
 
 /** Clocks of custodians may be off by so much. */

@@ -55,21 +55,31 @@ function ownCard({ crypto }: CustodyServices, value: unknown, { org }: Principal
   return card;
 }
 
-/** The enrolments that count now: confirmed, not revoked, of people who are registered and active. By their ids. */
-export async function requireActiveCustodians(
-  unit: GatewayUnit,
+/** Enrolments by their ids, and which of them do not count now: not confirmed, revoked, or of somebody who is not registered and active. */
+export async function activeCustodians(
+  read: Reader,
+  org: string,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, StoredCustodian>> {
-  const { org } = unit.call.principal;
-  const found = await Promise.all([...new Set(ids)].map((id) => find(unit, id, org)));
-  const active = await activeHolders(unit, org, found);
-  const gone = found.filter(({ status, identity_id }) => status !== "active" || !active.includes(identity_id));
-  if (gone.length > 0) {
-    throw refusal("STATE_CONFLICT", "the keys of a custodian do not count any more, or their holder is no active identity", {
-      custodians: gone.map(({ id }) => id),
-    });
-  }
-  return new Map(found.map((custodian) => [custodian.id, custodian]));
+): Promise<{ readonly found: ReadonlyMap<string, StoredCustodian>; readonly gone: ReadonlySet<string> }> {
+  const found = await Promise.all([...new Set(ids)].map((id) => find(read, id, org)));
+  const active = new Set(await activeHolders(read, org, found));
+  const gone = found.filter(({ status, identity_id }) => status !== "active" || !active.has(identity_id));
+  return { found: new Map(found.map((custodian) => [custodian.id, custodian])), gone: new Set(gone.map(({ id }) => id)) };
+}
+
+/** What is refused because of custodians who have left. */
+export function custodiansLeft(gone: Iterable<string>): Error {
+  return refusal(
+    "STATE_CONFLICT",
+    "the keys of a custodian do not count any more, or their holder is no active identity: end the ceremony and begin another without them",
+    { custodians: [...gone] },
+  );
+}
+
+/** Throws `STATE_CONFLICT` unless every one of these enrolments counts now. */
+export async function requireActiveCustodians(unit: GatewayUnit, ids: readonly string[]): Promise<void> {
+  const { gone } = await activeCustodians(unit, unit.call.principal.org, ids);
+  if (gone.size > 0) throw custodiansLeft(gone);
 }
 
 /** The enrolment of a person, unless it was revoked. */

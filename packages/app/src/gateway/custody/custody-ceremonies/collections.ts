@@ -1,4 +1,4 @@
-import type { CustodyCeremony } from "@seneschal/core/keys";
+import type { CustodyCeremony, Timestamp } from "@seneschal/core/keys";
 import type { TranscriptEntry, TranscriptStanding } from "@seneschal/crypto/custody";
 import { collection } from "../../ground/index.ts";
 
@@ -11,12 +11,25 @@ export const custodyCeremonies = collection<StoredCustodyCeremony>("custody_cere
   by_org: { key: (ceremony) => [ceremony.org_id, ceremony.created_at] },
   /** A name stands for one transcript. */
   by_name: { key: (ceremony) => [ceremony.org_id, ceremony.ceremony], unique: "a ceremony of this name exists" },
-  /** Those that made the shares of a key, by its versions. */
+  /** Those that made the shares of a key, by its versions. A repair makes none: it gives one back. */
   by_crk: {
-    key: (ceremony) =>
-      ceremony.crk_id === null || ceremony.crk_version === null ? undefined : [ceremony.crk_id, ceremony.crk_version],
+    key: ({ kind, crk_id, crk_version }) =>
+      kind === "repair" || crk_id === null || crk_version === null ? undefined : [crk_id, crk_version],
   },
   open_until: { key: (ceremony) => (ceremony.status === "open" ? [ceremony.expires_at] : undefined) },
+});
+
+/** That somebody takes part in a ceremony, never changed: so that who holds no office finds their own. */
+interface CeremonyPart {
+  readonly ceremony_id: string;
+  readonly org_id: string;
+  readonly identity_id: string;
+  readonly created_at: Timestamp;
+}
+
+export const custodyParts = collection<CeremonyPart>("custody_parts", {
+  by_identity: { key: (part) => [part.org_id, part.identity_id, part.created_at] },
+  by_ceremony: { key: (part) => [part.ceremony_id] },
 });
 
 /** An entry of a transcript, never changed. */
@@ -30,3 +43,5 @@ export const custodyEntries = collection<StoredEntry>("custody_entries", {
 });
 
 export const custodyEntryId = (ceremony: string, seq: number): string => `${ceremony}/${seq}`;
+
+export const custodyPartId = (ceremony: string, identity: string): string => `${ceremony}/${identity}`;

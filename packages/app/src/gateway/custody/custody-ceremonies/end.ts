@@ -1,15 +1,15 @@
-import { stepCrk, timestamp } from "@seneschal/core/keys";
+import { rotatesShares, stepCrk, timestamp } from "@seneschal/core/keys";
 import { crks, type GatewayUnit } from "../../ground/index.ts";
 import { custodyCeremonies, type StoredCustodyCeremony } from "./collections.ts";
 
-/** The gateway relays no more entries of an open ceremony; a key that was to be refreshed stays as it is. */
+/** The gateway relays no more entries of an open ceremony; a key that was to have new shares keeps those that it has. */
 export async function endCustodyCeremony(
   unit: GatewayUnit,
   ceremony: StoredCustodyCeremony,
   status: "cancelled" | "expired",
 ): Promise<void> {
   unit.put(custodyCeremonies, ceremony.id, { ...ceremony, status, updated_at: timestamp(unit.call.now) });
-  await abandonRefresh(unit, ceremony);
+  await abandonRotation(unit, ceremony);
   unit.record({
     type: "crk.ceremony",
     org: ceremony.org_id,
@@ -17,9 +17,9 @@ export async function endCustodyCeremony(
   });
 }
 
-/** A key whose refresh came to nothing has the shares that it had. */
-export async function abandonRefresh(unit: GatewayUnit, { kind, crk_id }: StoredCustodyCeremony): Promise<void> {
-  const crk = kind === "refresh" && crk_id !== null ? await unit.get(crks, crk_id) : undefined;
+/** A key whose refresh or reshare came to nothing has the shares that it had. */
+export async function abandonRotation(unit: GatewayUnit, { kind, crk_id }: StoredCustodyCeremony): Promise<void> {
+  const crk = rotatesShares(kind) && crk_id !== null ? await unit.get(crks, crk_id) : undefined;
   if (crk?.status !== "rotating") return;
   unit.put(crks, crk.id, { ...crk, ...stepCrk(crk, { kind: "abandon_rotation" }, unit.call.now) });
 }

@@ -11,6 +11,7 @@ import {
   requireCustodyTerm,
   requireOpenCeremony,
   requireRelayed,
+  rotatesShares,
   stepCrk,
   timestamp,
 } from "@seneschal/core/keys";
@@ -23,13 +24,20 @@ import {
   type TranscriptEntry,
   type TranscriptStanding,
 } from "@seneschal/crypto/custody";
-import { crks, currentCrk, every, type GatewayUnit, type Reader, requireCrk } from "../../ground/index.ts";
+import { crks, currentCrk, every, type GatewayUnit, type PageRequest, type Reader, requireCrk } from "../../ground/index.ts";
 import { personNamed } from "../../people/index.ts";
-import { enrolledAs, requireActiveCustodians, requireHolder } from "../custodians/handlers.ts";
+import { activeCustodians, custodiansLeft, enrolledAs, requireActiveCustodians, requireHolder } from "../custodians/handlers.ts";
 import type { CustodyServices } from "../services.ts";
-import { activate, requireRefreshable } from "./activate.ts";
-import { custodyCeremonies, custodyEntries, custodyEntryId, type StoredCustodyCeremony } from "./collections.ts";
-import { abandonRefresh, endCustodyCeremony } from "./end.ts";
+import { activate, keyOf, requireHeld } from "./activate.ts";
+import {
+  custodyCeremonies,
+  custodyEntries,
+  custodyEntryId,
+  custodyPartId,
+  custodyParts,
+  type StoredCustodyCeremony,
+} from "./collections.ts";
+import { abandonRotation, endCustodyCeremony } from "./end.ts";
 
 type Routes = Pick<
   GatewayContract,
@@ -42,30 +50,51 @@ type Routes = Pick<
   | "getCrkTranscript"
 >;
 
-function view({ standing, ...ceremony }: StoredCustodyCeremony, now: number) {
-  const { transcript = null, blame = null, witnessed, ...seats } = standing;
-  const { joined, committed, dealt, accepted, confirmed } = seats;
-  return {
-    ...ceremony,
-    status: custodyCeremonyStatus(ceremony, now),
-    participants: [...ceremony.participants],
-    progress: {
-      ...{ joined: [...joined], committed: [...committed], dealt: [...dealt], accepted: [...accepted] },
-      ...{ confirmed: [...confirmed], witnessed },
-    },
-    transcript,
-    blame,
-  };
+/** Ceremonies as they are shown. Of those that are open, who of their participants has left: with them the key cannot become active. */
+async function views(read: Reader, ceremonies: readonly StoredCustodyCeremony[], org: string, now: number) {
+  const enrolments = ({ participants }: StoredCustodyCeremony) => participants.map(({ enrollment_id }) => enrollment_id);
+  const open = ceremonies.filter((ceremony) => custodyCeremonyStatus(ceremony, now) === "open");
+  const { gone } = await activeCustodians(read, org, open.flatMap(enrolments));
+  return ceremonies.map(({ standing, ...ceremony }) => {
+    const { transcript = null, blame = null, witnessed, ...seats } = standing;
+    const { joined, committed, dealt, contributed, accepted, confirmed } = seats;
+    const status = custodyCeremonyStatus(ceremony, now);
+    return {
+      ...ceremony,
+      status,
+      participants: [...ceremony.participants],
+      left: status === "open" ? ceremony.participants.map((one) => one.enrollment_id).filter((id) => gone.has(id)) : [],
+      progress: {
+        ...{ joined: [...joined], committed: [...committed], dealt: [...dealt], contributed: [...contributed] },
+        ...{ accepted: [...accepted], confirmed: [...confirmed], witnessed },
+      },
+      transcript,
+      blame,
+    };
+  });
 }
+
+async function view(read: Reader, ceremony: StoredCustodyCeremony, now: number) {
+  const [shown] = await views(read, [ceremony], ceremony.org_id, now);
+  if (shown === undefined) throw new Error("one ceremony, one view");
+  return shown;
+}
+
+const holdsOffice = ({ roles }: Principal): boolean => roles.some((role) => (adminRoles as readonly string[]).includes(role));
 
 /** A ceremony that the caller may see: its participants, and who administers. */
 async function find(read: Reader, id: string, principal: Principal): Promise<StoredCustodyCeremony> {
   const ceremony = await read.get(custodyCeremonies, id);
-  const { org, roles } = principal;
-  if (ceremony === undefined || ceremony.org_id !== org) throw notFound("ceremony");
+  if (ceremony === undefined || ceremony.org_id !== principal.org) throw notFound("ceremony");
   const takesPart = ceremony.participants.some(({ identity_id }) => identity_id === principal.id);
-  if (!takesPart && !roles.some((role) => (adminRoles as readonly string[]).includes(role))) throw notFound("ceremony");
+  if (!takesPart && !holdsOffice(principal)) throw notFound("ceremony");
   return ceremony;
+}
+
+async function ownCeremonies(read: Reader, { org, id }: Principal, query: PageRequest) {
+  const parts = await read.page(custodyParts, "by_identity", [org, id], query);
+  const items = await Promise.all(parts.items.map((part) => read.get(custodyCeremonies, part.ceremony_id)));
+  return { items: items.flatMap((item) => (item === undefined ? [] : [item])), total: parts.total };
 }
 
 /** The transcript's file, entry by entry. What is appended meanwhile is not in it. */
@@ -139,39 +168,44 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
       const crk = start.kind === "generate" ? await currentCrk(unit, principal.org) : await requireCrk(unit, principal.org);
       if (start.kind === "generate" && crk !== undefined)
         throw refusal("CRK_EXISTS", "the organisation has a customer root key already");
-      if (start.kind === "refresh" && crk !== undefined) {
-        requireRefreshable(crk, start, participants);
-        unit.put(crks, crk.id, { ...crk, ...stepCrk(crk, { kind: "start_rotation" }, now) });
+      if (start.kind !== "generate" && crk !== undefined) {
+        requireHeld(crk, start, participants);
+        if (rotatesShares(start.kind)) unit.put(crks, crk.id, { ...crk, ...stepCrk(crk, { kind: "start_rotation" }, now) });
       }
       const id = services.newId(now);
       const at = timestamp(now);
       const { standing } = outcome;
       const ceremony: StoredCustodyCeremony = {
         ...{ id, org_id: principal.org, ceremony: entry.ceremony, kind: start.kind, status: standing.status },
-        threshold: start.kind === "generate" ? start.threshold : start.crk.threshold,
-        ...{ total_shares: start.seats.length, participants, entries: standing.entries, head: standing.head },
+        ...keyOf(start),
+        ...{ participants, entries: standing.entries, head: standing.head },
         ...{ crk_id: crk?.id ?? null, crk_version: null, started_by: principal.id, created_at: at, updated_at: at, expires_at },
         standing: standingOf(standing),
       };
       unit.insert(custodyCeremonies, id, ceremony);
+      for (const { identity_id } of participants) {
+        const part = { ceremony_id: id, org_id: principal.org, identity_id, created_at: at };
+        unit.insert(custodyParts, custodyPartId(id, identity_id), part);
+      }
       unit.insert(custodyEntries, custodyEntryId(id, 0), { ceremony_id: id, entry: entry as unknown as TranscriptEntry });
       unit.record({
         type: "crk.ceremony",
         metadata: { ceremony_id: id, operation: start.kind, event: "started", head: standing.head },
       });
-      return view(ceremony, now);
+      return view(unit, ceremony, now);
     });
   },
 
+  /** Who administers lists all, anybody else those that they take part in. */
   async listCustodyCeremonies({ read }, { principal, query, now }) {
-    const office = principal.roles.some((role) => (adminRoles as readonly string[]).includes(role));
-    if (!office) throw refusal("FORBIDDEN", "a participant asks for the ceremony by its id");
-    const { items, total } = await read.page(custodyCeremonies, "by_org", [principal.org], query);
-    return { ceremonies: items.map((item) => view(item, now)), count: items.length, total };
+    const { items, total } = holdsOffice(principal)
+      ? await read.page(custodyCeremonies, "by_org", [principal.org], query)
+      : await ownCeremonies(read, principal, query);
+    return { ceremonies: await views(read, items, principal.org, now), count: items.length, total };
   },
 
   async getCustodyCeremony({ read }, { principal, params, now }) {
-    return view(await find(read, params.id, principal), now);
+    return view(read, await find(read, params.id, principal), now);
   },
 
   async getCustodyTranscript(services, { principal, params }) {
@@ -180,7 +214,7 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
 
   async appendCustodyEntry(services, { principal, params, body, now, requestId }) {
     const { entry } = body;
-    return services.transact({ principal, now, requestId }, async (unit) => {
+    const outcome = await services.transact({ principal, now, requestId }, async (unit) => {
       const ceremony = await find(unit, params.id, principal);
       const { identity_id } = await requireHolder(unit, principal);
       const own = ceremony.participants.filter((one) => one.identity_id === identity_id);
@@ -191,16 +225,25 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
         unit,
         own.map(({ enrollment_id }) => enrollment_id),
       );
-      const outcome = await services.threshold.admitEntry(kept(services, ceremony), entry, principal.org);
-      if (!outcome.admitted) refused(outcome.reason, ceremony);
-      const { standing } = outcome;
+      const admitted = await services.threshold.admitEntry(kept(services, ceremony), entry, principal.org);
+      if (!admitted.admitted) refused(admitted.reason, ceremony);
+      const { standing } = admitted;
       const { status, entries, head } = standing;
+      const said = { ceremony_id: ceremony.id, operation: ceremony.kind, event: entry.act.type, entry: entry.seq };
+      if (status === "active") {
+        const all = ceremony.participants.map(({ enrollment_id }) => enrollment_id);
+        const { gone } = await activeCustodians(unit, principal.org, all);
+        if (gone.size > 0) {
+          unit.record({ type: "crk.ceremony", result: "denied", metadata: { ...said, left: [...gone] } });
+          return { left: gone };
+        }
+      }
       const made = status === "active" ? await activate(services, unit, ceremony, standing) : {};
       const next: StoredCustodyCeremony = {
         ...{ ...ceremony, status, entries, head, updated_at: timestamp(now), standing: standingOf(standing) },
         ...made,
       };
-      if (status === "failed" || status === "ended") await abandonRefresh(unit, ceremony);
+      if (status === "failed" || status === "ended") await abandonRotation(unit, ceremony);
       unit.put(custodyCeremonies, ceremony.id, next);
       unit.insert(custodyEntries, custodyEntryId(ceremony.id, entry.seq), {
         ceremony_id: ceremony.id,
@@ -210,12 +253,15 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
         type: "crk.ceremony",
         result: standing.blame === undefined ? "success" : "denied",
         metadata: {
-          ...{ ceremony_id: ceremony.id, operation: ceremony.kind, event: entry.act.type, entry: entry.seq, head, status },
+          ...{ ...said, head, status },
           ...(standing.blame === undefined ? {} : { blame: { ...standing.blame } }),
         },
       });
-      return view(next, now);
+      return { ceremony: await view(unit, next, now) };
     });
+    // Thrown behind the commit: that it was refused, and why, is recorded.
+    if ("left" in outcome) throw custodiansLeft(outcome.left);
+    return outcome.ceremony;
   },
 
   async cancelCustodyCeremony(services, { principal, params, now, requestId }) {

@@ -40,6 +40,7 @@ export const auditEventTypes = [
   "crk.generate",
   "crk.sign",
   "crk.rotate",
+  "crk.repair",
   "crk.reconstruct",
   "crk.ceremony",
   "crk.custodian",

@@ -7,6 +7,7 @@ import {
   custodians,
   custodyCeremonies,
   custodyEntries,
+  custodyParts,
   encryptedShares,
   generationCeremonies,
   heldKeys,
@@ -156,6 +157,7 @@ export const backupCollections: readonly BackupCollection[] = [
   belongs(custodians, index("by_org")),
   belongs(custodyCeremonies, index("by_org"), keep),
   belongs(custodyEntries, below("by_ceremony", custodyCeremonies), keep),
+  belongs(custodyParts, below("by_ceremony", custodyCeremonies), keep),
   belongs(admins, index("by_org")),
   belongs(
     mfaFactors,
