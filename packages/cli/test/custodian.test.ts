@@ -4,8 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { systemRandom } from "@seneschal/adapters/system";
 import { nobleCrypto } from "@seneschal/crypto";
-import { encodeTranscript, openKeyFile, signEntry, verifyTranscript } from "@seneschal/crypto/custody";
+import {
+  CustodianKeys,
+  custodianCard,
+  encodeTranscript,
+  openKeyFile,
+  sealKeyFile,
+  signEntry,
+  verifyTranscript,
+} from "@seneschal/crypto/custody";
 import { Share } from "@seneschal/crypto/threshold";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sourceOptions } from "../../../tools/source-options.ts";
@@ -164,6 +173,100 @@ describe("custodians hold a ceremony among themselves, by one file that they han
       expect([after.code, after.json()]).toMatchObject([1, { said: [], outcome: "failed", blame }]);
     }
     expect((await readdir(cwd)).filter((name) => name.endsWith(".state"))).toEqual(["bob.state"]);
+  });
+
+  test("the key is handed on to other people by who holds shares of it, and a lost share is given back", async () => {
+    // Keys as `custodian new` makes them, sealed at the least cost that a reader takes.
+    const cheaply = async (name: string, keys: CustodianKeys, card: ReturnType<typeof custodianCard>) => {
+      const cost = { time: 2, memoryKiB: 19_456, parallelism: 1 };
+      await writeFile(join(cwd, `${name}.keys`), await sealKeyFile(nodeCrypto, { keys, card }, `of ${name}`, systemRandom, cost));
+    };
+    for (const name of all) {
+      const { keys, card } = await openKeyFile(nodeCrypto, await readFile(join(cwd, `${name}.keys`)), `of ${name}`);
+      await cheaply(name, keys, card);
+    }
+    for (const name of ["dan", "fay"]) {
+      const keys = CustodianKeys.generate(nodeCrypto, systemRandom);
+      const card = custodianCard(nodeCrypto, keys, { orgId: "acme", custodianId: name }, systemRandom);
+      await cheaply(name, keys, card);
+      await writeFile(join(cwd, `${name}.card`), JSON.stringify(card));
+    }
+    const [, HANDOVER = [], DEAL = [], TAKE = [], REPAIR = []] = typed.slice(typed.indexOf(SIGN));
+    const key = JSON.parse(await readFile(join(cwd, "ceremony.crk"), "utf8"));
+    /** Turns of everybody until nobody has anything to say, then confirmations; the lines are those of the page for somebody else. */
+    const held = async (file: string, givers: readonly string[], takers: readonly string[]) => {
+      const all = [...new Set([...takers, ...givers])];
+      const turn = (name: string, ...more: readonly string[]) => {
+        const line = (givers.includes(name) ? DEAL : TAKE).map((word) =>
+          word
+            .replace("handover", file)
+            .replace(/^(ada|dan)(?=\.)/, name)
+            .replace(/\.state$/, `.${file}-state`),
+        );
+        return call([...line.filter((word) => word !== "--join"), ...more], `of ${name}`);
+      };
+      for (const name of all) {
+        const joined = await turn(name, "--join");
+        expect(joined.code, joined.errors).toBe(0);
+      }
+      for (let said = 1; said > 0; ) {
+        said = 0;
+        for (const name of all) said += ((await turn(name)).json() as { readonly said: readonly string[] }).said.length;
+      }
+      const { transcript } = (await turn(takers[0] ?? "")).json() as { readonly transcript: string };
+      for (const name of takers)
+        expect((await turn(name, "--confirm", transcript)).json()).toMatchObject({ said: ["confirmation"] });
+      const witness = by(WITNESS, "wim", transcript).slice(0, WITNESS.indexOf("--card"));
+      const line = [...witness.map((word) => word.replace(/^ceremony$/, file)), "--confirm", transcript];
+      expect((await call(line, "of wim")).json()).toMatchObject({ said: ["witness"] });
+      for (const name of all.filter((one) => !takers.includes(one))) {
+        expect((await turn(name)).json()).toMatchObject({ outcome: "dealt" });
+      }
+      for (const name of takers)
+        expect((await turn(name, "--share", `${name}.${file}`)).json()).toMatchObject({ outcome: "active" });
+    };
+    const start = (line: Line, change: (line: string) => string = (same) => same) =>
+      call(change(line.join(" ").replace("eve.card", "fay.card")).split(" "), "of sue");
+
+    const lost = await readFile(join(cwd, "bob.share"), "utf8");
+    expect((await start(REPAIR, (line) => line.replace("--lost 2", "--lost 3"))).errors).toContain(
+      "cannot hold a ceremony: seats",
+    );
+    expect((await start(REPAIR, (line) => line.replace(" --lost 2", ""))).errors).toContain("a repair needs --lost");
+    expect((await start(REPAIR)).code).toBe(0);
+    await held("repair", ["ada", "cy"], ["bob"]);
+    expect(await readFile(join(cwd, "bob.repair"), "utf8")).toBe(lost);
+
+    expect((await start(HANDOVER, (line) => line.replace("1=ada.card", "ada.card"))).errors).toContain("is not an index");
+    expect((await start(HANDOVER, (line) => line.replace(" --crk ceremony.crk", ""))).errors).toContain("a reshare needs --crk");
+    expect((await start(HANDOVER)).code).toBe(0);
+    const terms = await call(
+      DEAL.filter((word) => word !== "--join"),
+      "of ada",
+    );
+    expect(terms.errors).toContain("deals with the share of index 1, is given the share of index 2");
+    expect(
+      (
+        await call(
+          DEAL.filter((word) => !/held|share/.test(word)),
+          "of ada",
+        )
+      ).errors,
+    ).toContain("a reshare needs --held");
+    const foreign = await call(
+      DEAL.map((word) => word.replace("ada.share", "bob.share")),
+      "of ada",
+    );
+    expect(foreign.code).not.toBe(0);
+    await held("handover", ["ada", "cy"], ["dan", "ada", "fay"]);
+    expect((await readdir(cwd)).filter((name) => /-state$/.test(name))).toEqual([]);
+
+    const verify = await call([...VERIFY.slice(0, 2), "handover", "--active", "--crk", "handover.crk"]);
+    expect(verify.json()).toMatchObject({ kind: "reshare", status: "active", threshold: 2, crk: { public_key: key.public_key } });
+    const sign = (crk: string, ...shares: readonly string[]) =>
+      call(["sign", "--crk", crk, "--share", ...shares, "--message", "eA=="]);
+    expect((await sign("handover.crk", "dan.handover", "fay.handover")).json()).toMatchObject({ public_key: key.public_key });
+    expect((await sign("handover.crk", "dan.handover", "cy.share")).code, "a share of before").not.toBe(0);
   });
 
   test("a passphrase may come from a pipe that stays open, both times", async () => {

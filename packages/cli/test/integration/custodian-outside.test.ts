@@ -17,7 +17,7 @@ import {
   takeSeat,
   verifyTranscript,
 } from "@seneschal/crypto/custody";
-import { type CrkPublic, crkToJson, Share } from "@seneschal/crypto/threshold";
+import { type CrkPublic, crkToJson, dealCrk, Share } from "@seneschal/crypto/threshold";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { run } from "../../src/run.ts";
 import { openDevProcess } from "../dev-process.ts";
@@ -170,6 +170,90 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
     expect((await signed(renewed, [2, 3]))[0]).toBe(0);
     const mixed = new Map([...renewed.shares, [2, made.shares.get(2) as Share] as const]);
     expect((await signed({ ...renewed, shares: mixed }, [2, 3]))[0], "an old share with a new one").not.toBe(0);
+  });
+
+  it("hands its share on, is given one, helps to repair another's, and has its own repaired, beside clients of ours", async () => {
+    const { ada, cy, py, wim } = people;
+    const sue = person("sue");
+    const { crk, shares } = dealCrk({ threshold: 2, total: 3, random: systemRandom });
+    await writeFile(join(dir, "held"), JSON.stringify({ index: 2, data: (shares[1] as Share).encode() }));
+    /** A ceremony with one seat outside: what our clients and the program are given. */
+    const held = async (
+      file: string,
+      { seats, ...terms }: { readonly seats: readonly (typeof ada | undefined)[]; readonly deals: readonly number[] } & object,
+    ) => {
+      const start = {
+        ...{ type: "start", crk: crkToJson(crk), ...terms, seats: seats.map((who) => who?.card ?? py), witness: wim },
+        ...{ starter: sue.card, expires_at: now() + 3600 },
+      };
+      const path = join(dir, file);
+      const first = signEntry(sue.keys, { ceremony: file, author: "sue", at: now() }, start as unknown as StartAct);
+      await writeFile(path, encodeTranscript([first]));
+      const view = async (): Promise<TranscriptView> => {
+        const report = verifyTranscript(nodeCrypto, await readFile(path));
+        if (!report.valid) throw new Error(JSON.stringify(report.refused));
+        return report.view;
+      };
+      const opened = await view();
+      const states = new Map(
+        seats.flatMap((who) => (who === undefined ? [] : [[who, takeSeat(opened, who.keys, systemRandom)] as const])),
+      );
+      const turn = async (confirm?: string) => {
+        const outcomes = [];
+        for (const [who, state] of states) {
+          const share = shares[(terms.deals[state.seat - 1] ?? 0) - 1];
+          const more = { ...(confirm === undefined ? {} : { confirm }), ...(share === undefined ? {} : { share }) };
+          const step = ceremonyStep(nodeCrypto, { keys: who.keys, state, view: await view(), at: now(), ...more });
+          states.set(who, step.state);
+          await appendFile(path, encodeTranscript(step.entries));
+          outcomes.push(step.outcome);
+        }
+        return outcomes;
+      };
+      const deals = terms.deals[seats.indexOf(undefined)] === 2 ? ["--held", "held"] : [];
+      const act = async (...more: readonly string[]) => {
+        const ran = await outside(["act", file, "py.keys", `${file}.state`, "--join", ...deals, ...more]);
+        expect([ran.code, ran.err]).toEqual([0, ""]);
+      };
+      for (let round = 0; round < 4; round++) {
+        await turn();
+        await act();
+      }
+      const { transcript = "" } = await view();
+      await turn(transcript);
+      await act("--confirm", transcript);
+      await done("act", file, "wim.keys", "none", "--confirm", transcript);
+      await act("--share", `${file}.share`);
+      const share = await readFile(join(dir, `${file}.share`), "utf8").then(
+        (text) => Share.decode(JSON.parse(text).data),
+        () => undefined,
+      );
+      const { status, crk: made } = await view();
+      expect(status).toBe("active");
+      return { crk: made as CrkPublic, ours: await turn(), share };
+    };
+    const given = ({ ours, share }: Awaited<ReturnType<typeof held>>) => [
+      ...ours.flatMap((outcome) => (outcome.kind === "active" ? [outcome.share] : [])),
+      ...(share === undefined ? [] : [share]),
+    ];
+    const bob = person("bob");
+    const numbers = { kind: "reshare", threshold: 2, total_shares: 2 };
+    for (const [name, terms] of [
+      ["deals only", { ...numbers, seats: [ada, cy, undefined], deals: [1, 0, 2] }],
+      ["is given only", { ...numbers, seats: [undefined, cy, ada], deals: [0, 3, 1] }],
+      ["both", { ...numbers, seats: [bob, undefined, ada], deals: [0, 2, 1] }],
+    ] as const) {
+      const made = await held(name.replaceAll(" ", "-"), terms);
+      const all = given(made);
+      expect(all.length, name).toBe(2);
+      expect(made.crk).toMatchObject({ epoch: 2, publicKey: crk.publicKey });
+      const byIndex = new Map(all.map((share) => [share.index, share] as const));
+      expect((await signed({ crk: made.crk, shares: byIndex }, [1, 2]))[0], name).toBe(0);
+    }
+    const helped = await held("helps", { kind: "repair", index: 1, seats: [ada, undefined, cy], deals: [0, 2, 3] });
+    expect(given(helped).map((share) => share.encode())).toEqual([shares[0]?.encode()]);
+    const repaired = await held("repaired", { kind: "repair", index: 2, seats: [undefined, ada, cy], deals: [0, 1, 3] });
+    expect(repaired.share?.encode()).toBe(shares[1]?.encode());
   });
 
   it("complains of a package that does not hold, and whoever verifies names its dealer", async () => {
