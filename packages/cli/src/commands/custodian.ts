@@ -28,6 +28,7 @@ import {
   witnessStep,
 } from "@seneschal/crypto/custody";
 import { type CrkPublicJson, crkFromJson, crkToJson, Share } from "@seneschal/crypto/threshold";
+import { CodedError, isCoded } from "@seneschal/kernel";
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { isConnection, type KeptTranscript, withTranscript } from "../custodian-transcript.ts";

@@ -180,7 +180,15 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
     /** A ceremony with one seat outside: what our clients and the program are given. */
     const held = async (
       file: string,
-      { seats, ...terms }: { readonly seats: readonly (typeof ada | undefined)[]; readonly deals: readonly number[] } & object,
+      {
+        seats,
+        ...terms
+      }: {
+        readonly seats: readonly (typeof ada | undefined)[];
+        readonly deals: readonly number[];
+        readonly kind: string;
+        readonly [term: string]: unknown;
+      },
     ) => {
       const start = {
         ...{ type: "start", crk: crkToJson(crk), ...terms, seats: seats.map((who) => who?.card ?? py), witness: wim },
