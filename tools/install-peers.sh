@@ -7,7 +7,7 @@ status=0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq || status=1
-  for package in etcd-server postgresql chromium awscli rclone s3cmd libnfs-utils openssl iproute2 prometheus; do
+  for package in etcd-server postgresql chromium awscli rclone s3cmd libnfs-utils openssl iproute2 prometheus softhsm2; do
     dpkg -s "$package" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "$package" >/dev/null || {
       echo "not installed: $package"
       status=1
@@ -31,6 +31,13 @@ if command -v python3 >/dev/null; then
     status=1
   }
 fi
+# What calls hardware modules: compiled here, so never a dependency. Node's headers are taken from where Node lies, if they are there.
+headers="$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")"
+[ -d "$headers/include/node" ] || headers=""
+npm install --silent --no-audit --no-fund --prefix .peers/pkcs11 ${headers:+--nodedir="$headers"} pkcs11js@2.1.7 || {
+  echo "not installed: pkcs11js"
+  status=1
+}
 if command -v go >/dev/null; then
   GOBIN="$PWD/.peers/bin" go install helm.sh/helm/v3/cmd/helm@v3.18.6 || {
     echo "not installed: helm"

@@ -1,6 +1,6 @@
 import { ARGON2_DEFAULT, base64, canonicalJson, fromBase64, utf8 } from "@seneschal/crypto";
 import { type SplitRecord, splitSecret } from "@seneschal/crypto/threshold";
-import type { JsonObject } from "@seneschal/kernel";
+import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Argon2Params, CryptoProvider, DocumentStore, Random, Stored } from "@seneschal/kernel/ports";
 import { vaultError } from "./vault-error.ts";
 
@@ -98,7 +98,8 @@ export async function openSeal(crypto: CryptoProvider, unseal: Unseal, doc: Json
     key = await sealingKey(crypto, material, exactly(salt), cost);
     return crypto.open(key, exactly(nonce), exactly(sealed), bound(more));
   } catch (cause) {
-    if ((cause as { readonly code?: unknown }).code === "vault_unavailable") throw cause;
+    // What wraps is not there, or not as it is configured: nothing is known of the seal.
+    if (isCoded(cause, "vault_unavailable", "config_invalid")) throw cause;
     throw vaultError("vault_unavailable", "the vault does not open with this key, or its seal is damaged", {}, cause);
   } finally {
     key?.fill(0);

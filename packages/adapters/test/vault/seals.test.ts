@@ -8,6 +8,7 @@ import {
   initVault,
   type NewSeal,
   openEmbeddedVault,
+  openPkcs11Wrapper,
   openSeal,
   openTransitWrapper,
   rekeyVault,
@@ -118,6 +119,16 @@ test("shares are stored nowhere, and a vault that has keys is not initialized ag
   }
   await expect(initVault(parts(store), kinds["shamir"]!())).rejects.toMatchObject({ details: { reason: "initialized" } });
   await expect(open(newStore(), { kind: "shamir", key: random(32) })).rejects.toMatchObject({ code: "vault_invalid" });
+});
+
+test("a seal in a hardware module says by name which package it needs", async () => {
+  const key = { lib: "/lib.so", tokenLabel: "t", keyLabel: "k", pin: "987654" };
+  const seal: NewSeal = { kind: "pkcs11", wrapper: openPkcs11Wrapper(key, { random }) };
+  const missing = { code: "config_invalid", message: expect.stringContaining("npm install pkcs11js") };
+  await expect(open(newStore(), seal)).rejects.toMatchObject(missing);
+  const { store, unseal, ciphertext } = await made("key");
+  await expect(rekeyVault(parts(store), unseal, seal)).rejects.toMatchObject(missing);
+  expect(await (await open(store, unseal)).decrypt("k", ciphertext)).toEqual(utf8("secret"));
 });
 
 test("any member of a seal that is altered opens nothing", async () => {

@@ -1,9 +1,11 @@
 import { readFile } from "node:fs/promises";
+import { systemRandom } from "@seneschal/adapters/system";
 import { spanned } from "@seneschal/adapters/telemetry";
 import {
   connectVault,
   openEmbeddedVault,
   openHttpVault,
+  openPkcs11Wrapper,
   openTransitWrapper,
   type PortableKeys,
   type Unseal,
@@ -117,6 +119,11 @@ export async function keptUnseal(
   if (seal.kind === "passphrase") return { kind: "passphrase", passphrase: seal.passphrase };
   if (seal.kind === "transit")
     return { kind: "transit", wrapper: openTransitWrapper(await openServer(seal, clock), seal.key_name) };
+  if (seal.kind === "pkcs11") {
+    const { lib, token_label, key_label, pin } = seal;
+    const wrapper = openPkcs11Wrapper({ lib, tokenLabel: token_label, keyLabel: key_label, pin }, { random: systemRandom });
+    return { kind: "pkcs11", wrapper };
+  }
   const file = seal.key_file ?? fallback;
   let text: string;
   try {

@@ -64,6 +64,15 @@ export const sealSettings = z.discriminatedUnion("kind", [
   z
     .strictObject({ kind: z.literal("transit"), address: z.url(), key_name: z.string().min(1), ...vaultServer })
     .refine(hasOneLogin, { message: `transit needs exactly one of ${logins.join(", ")}` }),
+  /** An AES key in a hardware module; needs the package pkcs11js. */
+  z.strictObject({
+    kind: z.literal("pkcs11"),
+    /** The module's PKCS#11 library. */
+    lib: file("library"),
+    token_label: z.string().min(1),
+    key_label: z.string().min(1),
+    pin: secret(),
+  }),
 ]);
 
 export type SealSettings = z.output<typeof sealSettings>;

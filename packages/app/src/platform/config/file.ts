@@ -15,6 +15,8 @@ export type FileContent =
   | "policy"
   /** 32 bytes in base64. */
   | "unseal key"
+  /** Code that is loaded. */
+  | "library"
   | "text";
 
 /** A setting that names a file: it is opened by `config check`, and looked at again while the process runs. */
