@@ -7,6 +7,7 @@ import type {
   NotificationRule,
   ObjectNotice,
   Retention,
+  Website,
 } from "@seneschal/core/storage";
 import type { JsonObject } from "@seneschal/kernel";
 
@@ -154,6 +155,8 @@ export interface BucketDoc extends JsonObject {
   readonly lifecycle?: readonly (LifecycleRule & JsonObject)[];
   readonly public_access_block?: Readonly<Record<string, boolean>>;
   readonly cors?: readonly (CorsRule & JsonObject)[];
+  /** Absent: the bucket is no website. */
+  readonly website?: Website & JsonObject;
   /** Absent: no limit, and what the bucket holds is not counted. */
   readonly quota?: BucketQuota & JsonObject;
   /** Absent: nothing is told. */

@@ -210,6 +210,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
         authorisation,
         policies: await openBucketPolicies(engine),
         domain: config.s3.domain,
+        websiteDomain: config.s3.website_domain,
         signatureV2: config.s3.signature_v2,
         log,
         host,

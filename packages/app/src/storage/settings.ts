@@ -7,6 +7,15 @@ import { nfsSettings } from "./files/settings.ts";
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
 
+const domain = z
+  .string()
+  .regex(/^(?=.{1,253}$)(?![\d.]+$)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*$/, "expected a DNS name in lower case");
+
+/** Neither is the other, or lies below it: a host is of one of them. */
+function areApart(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || !(`.${one}`.endsWith(`.${other}`) || `.${other}`.endsWith(`.${one}`));
+}
+
 const durability = z.union([
   z.strictObject({ data: z.int().min(2).max(16), parity: z.int().min(1).max(8) }),
   z.strictObject({ copies: z.int().min(2).max(5) }),
@@ -37,14 +46,17 @@ export const storageSettings = z.strictObject({
       /** How long a body may stand still, on its way in or out. */
       idle_timeout: duration("60s"),
       /** A DNS name below which the first labels of a host are a bucket (virtual-host style). Absent: buckets are in paths alone. */
-      domain: z
-        .string()
-        .regex(/^(?=.{1,253}$)(?![\d.]+$)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*$/, "expected a DNS name in lower case")
-        .optional(),
+      domain: domain.optional(),
+      /** The same for websites of buckets, on the same port. Absent: there are none. Neither of the two lies below the other. */
+      website_domain: domain.optional(),
       /** Takes signatures of Version 2 too, in header, URL and form: HMAC-SHA1 that covers no payload. */
       signature_v2: z.boolean().default(false),
       /** Open connections at a time. */
       max_connections: z.int().min(1).max(1_000_000).default(4096),
+    })
+    .refine((s3) => areApart(s3.domain, s3.website_domain), {
+      message: "expected a name that is not, and does not lie below or above, domain",
+      path: ["website_domain"],
     })
     .prefault({}),
   nfs: nfsSettings,

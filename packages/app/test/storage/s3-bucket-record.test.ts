@@ -41,6 +41,42 @@ test("a request reads the record of each bucket that it is about once, whatever 
   await counted(client.send(new sdk.DeleteObjectsCommand({ Bucket, Delete: { Objects } })));
 });
 
+test("a request of a small object is one look at each record that it is about, and at most one commit", async () => {
+  const client = s3.client();
+  const { store } = s3.rig.node.context;
+  await client.send(new sdk.CreateBucketCommand({ Bucket: "plain" }));
+  const methods = ["get", "getMany", "list", "count", "commit"] as const;
+  const spies = methods.map((method) => vi.spyOn(store, method));
+  const costs = async (work: Promise<unknown>): Promise<string> => {
+    for (const spy of spies) spy.mockClear();
+    await work;
+    return methods
+      .flatMap((method, i) => {
+        const calls = (spies[i]?.mock.calls ?? []) as unknown as readonly (readonly unknown[])[];
+        return calls.map(([coll]) => (method === "commit" ? method : `${method} ${coll}`));
+      })
+      .join(", ");
+  };
+  const [bucket, object, chunk] = ["get storage_buckets", "get storage_objects", "get storage_chunks"];
+  // Keys are known from the first of each on.
+  await client.send(new sdk.PutObjectCommand({ Bucket: "plain", Key: "warm", Body: "text" }));
+  for (const [size, chunks] of [
+    [10, []],
+    [30_000, [chunk]],
+  ] as const) {
+    const at = { Bucket: "plain", Key: `k${size}` };
+    for (const fill of ["first", "again"]) {
+      const put = costs(client.send(new sdk.PutObjectCommand({ ...at, Body: Buffer.alloc(size, fill) })));
+      expect(await put).toBe([bucket, ...chunks, object, "commit"].join(", "));
+      const get = costs(client.send(new sdk.GetObjectCommand(at)).then(({ Body }) => Body?.transformToString()));
+      expect(await get).toBe([bucket, object, ...chunks].join(", "));
+    }
+    expect(await costs(client.send(new sdk.HeadObjectCommand(at)))).toBe(`${bucket}, ${object}`);
+    expect(await costs(client.send(new sdk.DeleteObjectCommand(at)))).toBe(`${bucket}, ${object}, commit`);
+  }
+  for (const spy of spies) spy.mockRestore();
+});
+
 test("a write meets the bucket as it is when it commits, whatever was read before", async () => {
   const client = s3.client();
   const { store } = s3.rig.node.context;

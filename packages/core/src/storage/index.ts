@@ -196,3 +196,4 @@ export {
 } from "./watch/health.ts";
 export { createHistory, type History, type Sample } from "./watch/history.ts";
 export { createRing, type Ring } from "./watch/ring.ts";
+export { pageKey, redirectOf, type Website, type WebsiteRedirect, type WebsiteRule, type WebsiteTarget } from "./website.ts";

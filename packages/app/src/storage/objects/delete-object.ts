@@ -91,7 +91,7 @@ export async function deleteObject(
     const { doc } = found;
     const now = clock.now();
     checkDeletable(doc, now, bypass);
-    const { puts, dels, bytes, objects } = await removeVersion(services, found);
+    const { puts, dels, bytes, objects } = await removeVersion(services, owner.bucket, found);
     // Who ended a retention before its time is on record.
     const early = doc.retention !== undefined && doc.retention.until > now;
     const event = { action: "object.delete.bypass", tenant, bucket, key, version: versionIdOf(doc) };

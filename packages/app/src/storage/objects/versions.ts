@@ -137,12 +137,15 @@ export async function putDeleteMarker(
 /** What ends a version for good: its record goes, and the latest one of the past becomes current in its place. */
 export async function removeVersion(
   services: ObjectServices,
+  { versioning }: Pick<BucketDoc, "versioning">,
   found: Located,
 ): Promise<Pick<Succession, "puts" | "dels" | "bytes" | "objects">> {
   const { doc, coll, id, version } = found;
   const trash = trashPuts(services, doc);
   const counted = plus({ bytes: 0, objects: 0 }, figureOf(doc), -1);
-  const latest = coll === "storage_objects" ? await latestOfPast(services, doc) : undefined;
+  // A bucket that never had versions has none of the past: nothing is looked for.
+  const followed = coll === "storage_objects" && versioning !== undefined;
+  const latest = followed ? await latestOfPast(services, doc) : undefined;
   if (latest === undefined) return { puts: trash, dels: [{ coll, id, ifVersion: version }], ...counted };
   const { superseded_at: _, ...current } = latest.doc as ObjectDoc;
   return {

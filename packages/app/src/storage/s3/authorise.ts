@@ -43,7 +43,7 @@ export interface Asking {
   /** What the caller's key may; `undefined`: all that the tenant may. */
   readonly access: KeyAccess | undefined;
   readonly method: string;
-  readonly operation: Operation;
+  readonly operation: Pick<Operation, "name" | "on">;
   readonly bucket: string;
   readonly key: string;
   readonly query: ReadonlyMap<string, string>;

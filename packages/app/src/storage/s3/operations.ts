@@ -54,6 +54,7 @@ import {
   removeObjectTagging,
 } from "./tagging.ts";
 import { getVersioning, listVersions, putVersioning } from "./versioning.ts";
+import { getWebsite, putWebsite, removeWebsite } from "./website.ts";
 
 /** An operation, and the closed list of what a request for it may say. */
 export interface Operation {
@@ -189,7 +190,7 @@ export const operations: readonly Operation[] = [
   ...configuration("LifecycleConfiguration", "lifecycle", { get: getLifecycle, put: putLifecycle }),
   { name: "DeleteBucketLifecycle", on: "bucket", method: "DELETE", asks: ["lifecycle"], run: removeLifecycle },
   ...configuration("NotificationConfiguration", "notification", { get: getNotifications, put: putNotifications }),
-  unset("GetBucketWebsite", "website", "NoSuchWebsiteConfiguration"),
+  ...configuration("Website", "website", { get: getWebsite, put: putWebsite, remove: removeWebsite }),
   unset("GetBucketReplication", "replication", "ReplicationConfigurationNotFoundError"),
   ...configuration("PublicAccessBlock", "publicAccessBlock", {
     ...{ get: getPublicAccessBlock, put: putPublicAccessBlock, remove: removePublicAccessBlock },

@@ -22,6 +22,7 @@ import { isPostForm, openPostForm } from "./post-form.ts";
 import { requestBody } from "./request-body.ts";
 import { withoutSignatureV2 } from "./sigv2.ts";
 import { splitTarget } from "./sigv4.ts";
+import { servePage } from "./website.ts";
 import { xmlDocument } from "./xml.ts";
 
 export interface S3Gateway {
@@ -45,6 +46,8 @@ export interface S3GatewayOptions {
   readonly port: number;
   /** Below this name the first labels of a host are a bucket; `undefined`: buckets are in paths alone. */
   readonly domain?: string | undefined;
+  /** Below this name the first labels of a host are a bucket whose website is asked for; `undefined`: there are no websites. */
+  readonly websiteDomain?: string | undefined;
   /** PEM. Absent: plaintext. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** How long a handshake and the head of a request may take; default 30,000. */
@@ -136,7 +139,8 @@ async function handle(
     const now = context.clock.now();
     const { path, query } = splitTarget(target);
     const host = headers["host"] ?? "";
-    const hosted = bucketOfHost(host, options.domain);
+    const site = bucketOfHost(host, options.websiteDomain);
+    const hosted = site ?? bucketOfHost(host, options.domain);
     const [, bucket = "", named = ""] =
       hosted === undefined ? (/^\/([^/]*)(?:\/(.*))?$/s.exec(path) ?? []) : [path, hosted, path.slice(1)];
     if (bucket === "" && path !== "/" && path !== "") throw s3Error("InvalidBucketName", "the name of the bucket is empty");
@@ -152,6 +156,18 @@ async function handle(
       // Told of refusals too: a page is to see why.
       for (const [name, value] of Object.entries(corsHeaders(record, method, headers["origin"] ?? "")))
         response.setHeader(name, value);
+    }
+    const root = `${options.tls === undefined ? "http" : "https"}://${host}${hosted === undefined ? `/${bucket}` : ""}`;
+    const doors = { services, policies: options.policies, authorisation: options.authorisation };
+    if (site !== undefined) {
+      operation = "Website";
+      const secure = options.tls !== undefined;
+      const asked = { method, bucket, key: named, query: new Map<string, string>(), headers: pageHeaders(headers), now };
+      const reach = authoriseS3(doors, { ...asked, caller: "", access: undefined, operation: reading, address, secure });
+      const reply = await servePage({ ...asked, services, reach, root, requestId });
+      status = reply.status;
+      if (!(await drain(request, waits && !begun))) response.setHeader("connection", "close");
+      return await send(response, reply, method, idleTimeoutMs);
     }
     const { lookUp } = options.credentials;
     const signatureV2 = options.signatureV2 === true;
@@ -175,23 +191,20 @@ async function handle(
     if (proof.tenant === "" && [...asked.query.keys()].some((name) => name.startsWith("response-")))
       throw s3Error("InvalidRequest", "Request specific response headers cannot be used for anonymous GET requests.");
     origin.principal = proof.tenant ?? origin.principal;
-    const reach = authoriseS3(
-      { services, policies: options.policies, authorisation: options.authorisation },
-      {
-        ...{
-          caller: proof.tenant,
-          access: proof.access,
-          method,
-          operation: asked.operation,
-          bucket,
-          key,
-          query: asked.query,
-          headers: asked.headers,
-          now,
-        },
-        ...{ address, secure: options.tls !== undefined },
+    const reach = authoriseS3(doors, {
+      ...{
+        caller: proof.tenant,
+        access: proof.access,
+        method,
+        operation: asked.operation,
+        bucket,
+        key,
+        query: asked.query,
+        headers: asked.headers,
+        now,
       },
-    );
+      ...{ address, secure: options.tls !== undefined },
+    });
     // Each key of a DeleteObjects is asked for by itself.
     const actions = operation === "DeleteObjects" ? [] : actionsOf(asked.operation, asked.query, asked.headers);
     const tenant = await reach({ bucket, key, actions, version: asked.query.get("versionId") });
@@ -212,7 +225,7 @@ async function handle(
       query: asked.query,
       headers: asked.headers,
       region: proof.scope.split("/")[1] ?? "",
-      root: `${options.tls === undefined ? "http" : "https"}://${host}${hosted === undefined ? `/${bucket}` : ""}`,
+      root,
       now,
       body: (algorithm) => requestBody(form?.file ?? source(), asked.headers, proof, algorithm),
       ...(form && { form }),
@@ -237,6 +250,14 @@ async function handle(
     context.metrics.gatewayRequests.inc({ protocol: "s3", method: operation, status: String(status) });
     context.metrics.gatewayDuration.observe({ protocol: "s3", method: operation }, seconds);
   }
+}
+
+/** What a page is asked of policies as. */
+const reading = { name: "GetObject", on: "object" } as const;
+
+/** What a request for a page may say: conditions and ranges. */
+function pageHeaders(headers: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => /^(?:if-.*|range|referer|user-agent)$/.test(name)));
 }
 
 /** The bucket that a host is called by: what stands before the domain. */

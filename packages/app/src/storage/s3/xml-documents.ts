@@ -78,6 +78,22 @@ export const documents = {
       },
     },
   },
+  WebsiteConfiguration: {
+    RedirectAllRequestsTo: { HostName: "text", Protocol: "text" },
+    IndexDocument: { Suffix: "text" },
+    ErrorDocument: { Key: "text" },
+    RoutingRules: {
+      RoutingRule: {
+        each: {
+          Condition: { KeyPrefixEquals: "text", HttpErrorCodeReturnedEquals: "text" },
+          Redirect: {
+            ...{ HostName: "text", HttpRedirectCode: "text", Protocol: "text" },
+            ...{ ReplaceKeyPrefixWith: "text", ReplaceKeyWith: "text" },
+          },
+        },
+      },
+    },
+  },
   Delete: {
     Object: { each: { Key: "text", VersionId: "text", ETag: "text", LastModifiedTime: "text", Size: "text" } },
     Quiet: "boolean",
