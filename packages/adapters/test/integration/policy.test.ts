@@ -1,4 +1,4 @@
-import { opaBuild, opaServerPolicyEngine, opaWasmPolicyEngine } from "@seneschal/adapters/policy";
+import { embeddedPolicyEngine, opaBuild, opaServerPolicyEngine, opaWasmPolicyEngine } from "@seneschal/adapters/policy";
 import { policyEngineSuite } from "@seneschal/kernel/testing";
 import { afterAll, beforeAll, describe } from "vitest";
 import { findOpa } from "../policy/find-opa.ts";
@@ -17,6 +17,12 @@ describe.skipIf(opa === undefined)(`the OPA server engine against ${where}`, () 
   policyEngineSuite(runner, {
     open: async () => opaServerPolicyEngine({ url: server.url, timeout: 10_000 }),
     capabilities: { clock: false },
+  });
+  describe("behind the embedded one, as services run it", () => {
+    policyEngineSuite(runner, {
+      open: async () => opaServerPolicyEngine({ url: server.url, timeout: 10_000, before: embeddedPolicyEngine() }),
+      capabilities: { clock: false },
+    });
   });
 });
 

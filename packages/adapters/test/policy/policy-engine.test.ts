@@ -4,7 +4,7 @@ import { embeddedPolicyEngine, memoryPolicyEngine, opaServerPolicyEngine } from 
 import type { JsonObject } from "@seneschal/kernel";
 import type { PolicyAnswer, PolicyProblem, PolicySource } from "@seneschal/kernel/ports";
 import { policyEngineSuite } from "@seneschal/kernel/testing";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { runner } from "../suite-runner.ts";
 
 describe("the embedded engine", () => {
@@ -119,8 +119,53 @@ describe("the OPA server engine, when the server fails", () => {
     });
   });
 
-  test("an unreachable server is a problem of compilation, not a policy", async () => {
+  test("an unreachable server says nothing of a policy: ask again", async () => {
     const engine = opaServerPolicyEngine({ url: "http://127.0.0.1:9", timeout: 500 });
-    expect(await engine.compile([source])).toMatchObject({ ok: false, problems: [{ code: "opa_unreachable" }] });
+    const unavailable = { code: "service_unavailable", details: { retry_after: expect.any(Number) } };
+    await expect(engine.compile([source])).rejects.toMatchObject(unavailable);
+    await expect(engine.check([source])).rejects.toMatchObject(unavailable);
+  });
+
+  describe("what the server holds", () => {
+    /** Of an OPA server the part that this is about: which modules it holds. A policy answers when its module is there. */
+    const held = new Set<string>();
+    const server = createServer((request, response) => {
+      const path = request.url ?? "";
+      const module = path.replace("/v1/policies/", "");
+      if (request.method === "PUT") held.add(module);
+      if (request.method === "DELETE") held.delete(module);
+      if (request.method === "GET" && !held.has(module)) response.statusCode = 404;
+      request.resume();
+      request.on("end", () => response.end(held.has(`${path.split("/")[3]}/0`) ? '{"result":true}' : "{}"));
+    });
+    let url = "";
+    beforeAll(async () => {
+      await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+      url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    afterAll(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+
+    test("is put there again when a server that was started anew has lost it", async () => {
+      const engine = opaServerPolicyEngine({ url });
+      const compiled = await engine.compile([source]);
+      if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+      held.clear();
+      expect(await compiled.policy.evaluate(["data", "p", "allow"], {}, { now: 0 })).toEqual({ kind: "defined", value: true });
+      await engine.close();
+      expect([...held]).toEqual([]);
+    });
+
+    test("is bounded, and what gave way answers when it is asked", async () => {
+      const engine = opaServerPolicyEngine({ url });
+      const first = await engine.compile([source]);
+      for (let i = 0; i < 1_000; i++) await engine.compile([source]);
+      await vi.waitUntil(() => held.size === 1_000, { timeout: 30_000 });
+      if (!first.ok) throw new Error(JSON.stringify(first.problems));
+      expect(await first.policy.evaluate(["data", "p", "allow"], {}, { now: 0 })).toEqual({ kind: "defined", value: true });
+      await vi.waitUntil(() => held.size === 1_000, { timeout: 30_000 });
+    });
   });
 });

@@ -1,13 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
-import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import type { Revocations } from "@seneschal/adapters/tls";
 import { vaultCollections } from "@seneschal/adapters/vault";
 import { gatewayContract, gatewayInfo } from "@seneschal/contract/gateway";
 import { parseCertificates } from "@seneschal/crypto/x509";
 import { CodedError } from "@seneschal/kernel";
-import type { AuditEntry } from "@seneschal/kernel/ports";
+import type { AuditEntry, PolicyEngine } from "@seneschal/kernel/ports";
 import { openDatabase } from "../compose/open-database.ts";
 import { openVault } from "../compose/open-vault.ts";
 import { preparedInstance } from "../compose/prepare-data.ts";
@@ -18,6 +17,7 @@ import {
   type BuiltService,
   defineService,
   openAuditSinks,
+  openPolicyEngine,
   type Platform,
   tokenVerifiers,
 } from "../platform/index.ts";
@@ -49,14 +49,14 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
   const { clock, random, log, metrics, version, background, health, operators } = platform;
   const store = await openGatewayStore(database, dataDir);
   let closeVault: (() => void) | undefined;
-  let policy: ReturnType<typeof embeddedPolicyEngine> | undefined;
+  let policy: PolicyEngine | undefined;
   let lists: Awaited<ReturnType<typeof revocationLists>>;
   try {
     const needs = { store, crypto: nodeCrypto, clock, random, operators, audit: auditGatewaySeal };
     const { vault, seal, close } = await openVault(vaultConfig, join(dataDir, "unseal.key"), needs);
     closeVault = close;
     const { threads, policy_deadline: deadline } = own.workers;
-    policy = embeddedPolicyEngine({ threads, deadline });
+    policy = await openPolicyEngine(own.policy_engine, { threads, deadline });
     const engine = policy;
     const tokens = await tokenVerifiers(own.auth, () => clock.now());
     const prepared = await preparedInstance(dataDir);

@@ -1,11 +1,17 @@
 import { join } from "node:path";
-import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
 import { governanceContract, governanceInfo } from "@seneschal/contract/governance";
 import type { AuditEntry } from "@seneschal/kernel/ports";
 import { openDatabase } from "../compose/open-database.ts";
 import { type GovernanceServiceConfig, governanceServiceSettings } from "../compose/service-settings.ts";
-import { type BuiltService, DEFAULT_INSTANCE, defineService, openAuditSinks, type Platform } from "../platform/index.ts";
+import {
+  type BuiltService,
+  DEFAULT_INSTANCE,
+  defineService,
+  openAuditSinks,
+  openPolicyEngine,
+  type Platform,
+} from "../platform/index.ts";
 import { openCheckpointSigner } from "./audit/open-checkpoint-signer.ts";
 import { openGovernance } from "./open-governance.ts";
 import { governanceSchema } from "./schema.ts";
@@ -27,8 +33,8 @@ export function governanceService(dataDir: string) {
 async function build(config: GovernanceServiceConfig, platform: Platform, dataDir: string): Promise<BuiltService> {
   const { database, ...own } = config;
   const { clock, random, log, metrics, version, background, health } = platform;
+  const policy = await openPolicyEngine(own.policy_engine);
   const store = await openDatabase(database, governanceSchema, join(dataDir, "governance"));
-  const policy = embeddedPolicyEngine();
   const instance = own.server.instance_id ?? DEFAULT_INSTANCE;
   let sinks: Awaited<ReturnType<typeof openAuditSinks>> | undefined;
   try {

@@ -1,6 +1,15 @@
 import { redactionRule } from "@seneschal/contract/governance";
 import { z } from "zod";
-import { auditSinksSetting, duration, file, logSettings, rateSettings, secret, serverSettings } from "../platform/index.ts";
+import {
+  auditSinksSetting,
+  duration,
+  file,
+  logSettings,
+  operatorPolicyEngineSetting,
+  rateSettings,
+  secret,
+  serverSettings,
+} from "../platform/index.ts";
 
 /** The settings of the data-governance service. */
 export const governanceSettings = z.strictObject({
@@ -101,6 +110,8 @@ export const governanceSettings = z.strictObject({
     .prefault({}),
   /** Rego files that replace the shipped policy; their decision is `data.governance.decision`. */
   policy_files: z.array(file("policy")).default([]),
+  /** What decides by `policy_files`, or by the shipped policy. */
+  policy_engine: operatorPolicyEngineSetting,
   /** Rego source in place of `policies/authz/governance.rego`. */
   authorization_policy: z.string().min(1).optional(),
   audit_sinks: auditSinksSetting,

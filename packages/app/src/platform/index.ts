@@ -38,6 +38,7 @@ export { jobCollections } from "./jobs/collections.ts";
 export { isOver, type Job, type JobState } from "./jobs/job.ts";
 export { type JobContext, type JobRequest, type JobRunner, type Jobs, type JobsOptions, openJobs } from "./jobs/open-jobs.ts";
 export { type Attempt, asAdmitted, inOneMoment } from "./one-moment.ts";
+export { openPolicyEngine, operatorPolicyEngineSetting, policyEngineSetting } from "./policy-engine.ts";
 export { pooledRandom } from "./pooled-random.ts";
 export { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
 export { type RecordedReads, type RecordedReadsOptions, recordedReads } from "./recorded-reads.ts";

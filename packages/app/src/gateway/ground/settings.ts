@@ -4,6 +4,7 @@ import { auditSinksSetting } from "../../platform/audit-sinks/settings.ts";
 import { duration } from "../../platform/config/duration.ts";
 import { file } from "../../platform/config/file.ts";
 import { authSettings, rateSettings, serverSettings } from "../../platform/config/schema.ts";
+import { policyEngineSetting } from "../../platform/policy-engine.ts";
 import { isAnchor } from "./organizations/is-anchor.ts";
 import { hostName } from "./pki/subject-names.ts";
 
@@ -150,6 +151,8 @@ export const gatewaySettings = z.strictObject({
       guarded: rateSettings(10, "1m"),
     })
     .prefault({}),
+  /** What decides by the policies of organisations and workspaces. */
+  policy_engine: policyEngineSetting,
   /** Rego source in place of `policies/authz/gateway.rego`. */
   authorization_policy: z.string().min(1).optional(),
 });
