@@ -7,7 +7,7 @@
     python custodian.py enroll ada.keys                                        the keys, with a gateway
     python custodian.py seed CEREMONY 1                                        of a password ceremony of the gateway
     python custodian.py open-share CRK 1 ada.share
-    python custodian.py sign SESSION ada.share
+    python custodian.py sign SESSION ada.share [--sign HASH]                   shows what is to be signed; signs what has this hash
 
 The last four call a gateway: GATEWAY (its address), CA, CERT and KEY (files) in the environment. Variable time: shows the formats, and is no place
 for a share of a key that matters.
@@ -243,12 +243,24 @@ def envelope(name):
     need(data[:5] == b"SNS\1\2" and data[-8:] == hashlib.sha256(data[:-8]).digest()[:8], "no FROST share, or a damaged one")
     return data[27], data[-40:-8]
 
+def meaning(message, session):
+    """What is to be signed, read from the bytes; the gateway shows the same, or nothing is signed."""
+    told = session["signs"]
+    if not message.startswith(b"seneschal/") and told is None: return "bytes: " + ascii(message.decode(errors="backslashreplace"))
+    purpose, _, payload = message.partition(b"\0")
+    document = read_canonical(payload)
+    need(document is not None and told and document == told["payload"], "the bytes are not the canonical form of what the gateway shows")
+    if told["body"] is not None: need(hashlib.sha256(jcs(told["body"])).hexdigest() == document["body_sha256"], "the body is not the operation's")
+    return json.dumps({"purpose": purpose.decode(), **document, "body": told["body"]}, indent=2)
+
 def sign(args):
     """RFC 9591, FROST(Ed25519, SHA-512): one pair of nonces, in this process only."""
     index, share = envelope(args.share)
     session = call("GET", f"/crk/signing-sessions/{args.session}")
     message = b64(session["round"]["message"])
-    print("to be signed:", message.decode(errors="backslashreplace"))
+    print(meaning(message, session))
+    if args.sign is None: return print("add --sign", hashlib.sha256(message).hexdigest(), "when this is what is meant")
+    need(args.sign == hashlib.sha256(message).hexdigest(), "the session is to sign something else: nothing was signed")
     public = group(b64(session["crk"]["verifying_shares"][index - 1]))
     need(public and same(mul(number(share), BASE), public), "the share is not one of the session's key")
     hiding, binding = (sha512(b"FROST-ED25519-SHA512-v1nonce", os.urandom(32), share) for _ in range(2))
@@ -282,6 +294,6 @@ if __name__ == "__main__":
     command("enroll", enroll, "keys")
     command("seed", seed, "ceremony", "index")
     command("open-share", fetch_share, "crk", "index", "out")
-    command("sign", sign, "session", "share")
+    command("sign", sign, "session", "share", sign={})
     args = parser.parse_args()
     args.run(args)

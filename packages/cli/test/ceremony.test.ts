@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from "node:crypto";
+import { createHash, createPublicKey, verify } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -69,9 +69,14 @@ describe("a root key by the command line", () => {
     const message = Buffer.from("transfer the castle").toString("base64");
     const session = await call(["ceremony", "session", "--message", message]);
     const id = String(session.json()["id"]);
-    const joined = await Promise.all(
-      [1, 3].map((index) => callAs(roles[index - 1], ["ceremony", "join", id, "--share", `share-${index}.json`])),
-    );
+    const take = (index: number, ...more: string[]) =>
+      callAs(roles[index - 1], ["ceremony", "join", id, "--share", `share-${index}.json`, ...more]);
+    const shown = await take(1);
+    expect([shown.code, shown.json()]).toMatchObject([0, { signs: null }]);
+    const hash = String(shown.json()["hash"]);
+    expect((await take(1, "--sign", "00".repeat(32))).code).toBe(2);
+    expect(sent.join("\n")).not.toContain('"hiding"');
+    const joined = await Promise.all([1, 3].map((index) => take(index, "--sign", hash)));
     expect(joined.map(({ code }) => code)).toEqual([0, 0]);
     const aggregated = await call(["ceremony", "aggregate", id]);
     const signature = String(aggregated.json()["signature"]);
@@ -102,8 +107,21 @@ describe("a root key by the command line", () => {
       "share-1.json",
       "--wait",
       "0",
+      "--sign",
+      hash,
     ]);
     expect([alone.code, alone.json()]).toMatchObject([2, { error: { code: "too_few_custodians" } }]);
+    // Its nonces went with the process: what it has committed to is signed by nobody any more.
+    const again = await callAs(roles[0], [
+      "ceremony",
+      "join",
+      String(lonely.json()["id"]),
+      "--share",
+      "share-1.json",
+      "--sign",
+      hash,
+    ]);
+    expect(again.json()).toMatchObject({ error: { code: "CONFLICT" } });
 
     await writeFile(join(dev.dir, "crk.json"), JSON.stringify(session.json()["crk"]));
     const offline = scriptedHost({ cwd: dev.dir });
@@ -116,6 +134,27 @@ describe("a root key by the command line", () => {
       true,
     );
     expect(await readFile(join(dev.dir, "share-1.json"), "utf8")).toContain('"index":1');
+  });
+
+  it("a custodian reads which operation is to be signed, on what, where and until when, before anything is signed", async () => {
+    const body = { type: "full" };
+    await writeFile(join(dev.dir, "body.json"), JSON.stringify(body));
+    await writeFile(join(dev.dir, "request.json"), JSON.stringify({ operation: "backup.create", body }));
+    const prepared = await call(["gateway", "create-signing-request", "--body", "@request.json"]);
+    expect(prepared.code, [...prepared.lines, ...prepared.errors].join()).toBe(0);
+    const message = String(prepared.json()["message"]);
+    const session = await call(["ceremony", "session", "--message", message, "--body", "body.json"]);
+    const id = String(session.json()["id"]);
+    const shown = await callAs(roles[0], ["ceremony", "join", id, "--share", "share-1.json"]);
+    expect([shown.code, shown.json()]).toMatchObject([
+      0,
+      {
+        hash: createHash("sha256").update(message, "base64").digest("hex"),
+        signs: { purpose: "operation", payload: { op: "backup.create", resource_type: "backup" }, body },
+      },
+    ]);
+    const { status, commitments } = (await call(["gateway", "get-signing-session", id])).json();
+    expect([status, commitments]).toEqual(["committing", []]);
   });
 
   it("a custodian without a password is told so, and nothing is sent", async () => {

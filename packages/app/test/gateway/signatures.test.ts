@@ -44,6 +44,35 @@ describe("signatures by the root key", () => {
     }
   });
 
+  it("a signing session shows the operation that its bytes are, and begins for none that nobody should sign", async () => {
+    const start = (data: string | Buffer, body?: object) => {
+      const bytes = typeof data === "string" ? data : data.toString("base64");
+      return acme("POST", "/api/v1/crk/signing-sessions", { data: bytes, ...(body === undefined ? {} : { body }) });
+    };
+    const id = await protectedWorkspace();
+    const request = { operation: "workspace.update", resource_id: id, body: { purpose: "new" } };
+    const { message, covered } = (await acme("POST", "/api/v1/crk/signing-requests", request)).body;
+    expect(covered).toEqual({ revision: expect.any(Number) });
+    const body = { ...request.body, ...covered };
+    const { signs, id: session } = (await start(message, body)).body;
+    expect(signs).toMatchObject({
+      ...{ purpose: "operation", body },
+      payload: { op: "workspace.update", org_id: "acme", resource_type: "workspace", resource_id: id, exp: expect.any(Number) },
+    });
+    expect((await acme("GET", `/api/v1/crk/signing-sessions/${session}`)).body.signs).toEqual(signs);
+    expect((await start(message)).body.signs).toEqual({ ...signs, body: null });
+    expect((await start(Buffer.from("release 7"))).body.signs).toBeNull();
+    const refusals = [
+      [await start(message, request.body), "body"],
+      [await start(Buffer.from("release 7"), {}), "body"],
+      [await start(Buffer.concat([Buffer.from(message, "base64"), Buffer.from(" ")])), "data"],
+      [await start(Buffer.from("seneschal/operation/v1\0{}")), "data"],
+    ] as const;
+    for (const [answer, field] of refusals) {
+      expect([code(answer), answer.body.error.details.field]).toEqual(["VALIDATION_ERROR", field]);
+    }
+  });
+
   it("a protected workspace changes by signature only; every wrong one is refused and changes nothing", async () => {
     const id = await protectedWorkspace();
     const other = await protectedWorkspace();

@@ -3,11 +3,13 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { ARGON2_DEFAULT, base64, fromBase64 } from "@seneschal/crypto";
 import { crkFromJson, deriveShareKey, openShare, Share, Signer } from "@seneschal/crypto/threshold";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import type { Host } from "../host.ts";
+import { readJson } from "../read-file.ts";
+import { signedBySession } from "../signed-by-session.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeSecret } from "../write-secret.ts";
 import type { AddCommand } from "./add-command.ts";
@@ -88,18 +90,34 @@ function addGeneration(ceremony: Command, { host, result }: CommandContext): voi
 function addSigning(ceremony: Command, { host, result }: CommandContext): void {
   withConnection(ceremony.command("session").description("start a signing session in which no share leaves its custodian"))
     .requiredOption("--message <base64>", "the exact bytes to sign")
-    .action(async (options: ConnectionOptions & { message: string }) => {
-      result(await connect(host, options, (gateway) => gateway.startSigningSession({ body: { data: options.message } })));
+    .option(
+      "--body <file>",
+      "of an operation: JSON of what its hash is of, the body and what is covered beside it, for the custodians to read",
+    )
+    .action(async (options: ConnectionOptions & { message: string; body?: string }) => {
+      const shown = options.body === undefined ? {} : { body: (await readJson(host, options.body)) as JsonObject };
+      const body = { data: options.message, ...shown };
+      result(await connect(host, options, (gateway) => gateway.startSigningSession({ body })));
     });
 
-  withConnection(ceremony.command("join").description("custodian: take part in a signing session with one's share file"))
+  withConnection(
+    ceremony.command("join").description("custodian: read what a signing session is to sign, and sign it with one's share file"),
+  )
     .argument("<id>", "the signing session")
+    .option("--sign <hash>", "sign: the hash of what was shown before, and is meant; without it nothing is signed")
     .requiredOption("--share <file>", "one's share")
     .option("--wait <seconds>", "for the other custodians to commit", wholeNumber, 600)
-    .action(async (id: string, options: ConnectionOptions & { share: string; wait: number }) => {
+    .action(async (id: string, options: ConnectionOptions & { share: string; sign?: string; wait: number }) => {
       const { data, index } = await readShare(host, options.share);
       const signed = await connect(host, options, async (gateway) => {
         const session = await gateway.getSigningSession({ params: { id } });
+        const { hash, signs, lines } = signedBySession(session);
+        if (options.sign === undefined) {
+          result({ session: id, hash, signs }, [...lines, `add --sign ${hash} when this is what is meant`].join("\n"));
+          return undefined;
+        }
+        if (options.sign !== hash)
+          throw new CodedError("usage", `the session is to sign something else: nothing was signed\n${lines.join("\n")}`);
         const crk = crkFromJson(session.crk);
         // One nonce pair, in this process only: a restart means a new round.
         const signer = new Signer(crk, Share.decode(data), session.round, systemRandom);
@@ -116,6 +134,7 @@ function addSigning(ceremony: Command, { host, result }: CommandContext): void {
         const { share } = signer.sign(state.round, state.commitments);
         return gateway.signInSigningSession({ params: { id }, body: { index, share } });
       });
+      if (signed === undefined) return;
       result(
         { session: id, index, signed_indexes: signed.signed_indexes },
         `signed as custodian ${index}; the share was not sent`,

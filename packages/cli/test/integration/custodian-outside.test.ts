@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -368,11 +369,16 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
       const { crk } = (await call("super_admin", ["ceremony", "finish", String(ceremony)])) as { crk: { id: string } };
       await call("security_admin", ["ceremony", "open-share", crk.id, "1", "--out", "1.json"], ["password 1"]);
       await own("open-share", crk.id, "2", "2.json");
-      const message = Buffer.from("transfer the castle").toString("base64");
-      const { id: session } = await call("super_admin", ["ceremony", "session", "--message", message]);
+      await writeFile(join(dev.dir, "body.json"), JSON.stringify({ type: "full" }));
+      await writeFile(join(dev.dir, "request.json"), JSON.stringify({ operation: "backup.create", body: { type: "full" } }));
+      const prepared = await call("super_admin", ["gateway", "create-signing-request", "--body", "@request.json"]);
+      const message = String(prepared["message"]);
+      const { id: session } = await call("super_admin", ["ceremony", "session", "--message", message, "--body", "body.json"]);
+      const hash = createHash("sha256").update(message, "base64").digest("hex");
+      await own("sign", String(session), "2.json");
       await Promise.all([
-        call("security_admin", ["ceremony", "join", String(session), "--share", "1.json"]),
-        own("sign", String(session), "2.json"),
+        call("security_admin", ["ceremony", "join", String(session), "--share", "1.json", "--sign", hash]),
+        own("sign", String(session), "2.json", "--sign", hash),
       ]);
       const { signature } = await call("super_admin", ["ceremony", "aggregate", String(session)]);
       expect(signature).toMatch(/^[A-Za-z0-9+/]{86}==$/);

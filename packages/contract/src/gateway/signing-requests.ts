@@ -67,7 +67,11 @@ export const signingRequestRoutes = {
     }),
     bodyLimit: 1 << 20,
     status: 201,
-    reply: signingRequest,
+    reply: signingRequest.extend({
+      covered: z
+        .record(z.string(), jsonValue)
+        .meta({ description: "Facts beside the body that are merged into it before it is hashed" }),
+    }),
     errors: [409],
   },
   getSigningRequest: {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
 import { seats } from "./crk.ts";
 import { base64, idParam, organizationId, timestamp } from "./shapes.ts";
@@ -15,6 +16,17 @@ const signingSession = z
     threshold: z.int(),
     /** What every custodian commits to before signing. `message` is the exact bytes, base64. */
     round: z.object({ id: z.string(), set_id: z.string(), epoch: z.int(), message: z.string() }),
+    signs: z
+      .object({
+        purpose: z.string().meta({ description: "For an operation `operation`; docs/signing.md has the others" }),
+        payload: z.record(z.string(), jsonValue),
+        body: z.record(z.string(), jsonValue).nullable(),
+      })
+      .nullable()
+      .meta({
+        description:
+          "What the message means: the operation with its resource, audience and expiry, read from the bytes, and the fields of its body where the starter gave them. Null for bytes that are no document of this project. A custodian's client reads the bytes itself",
+      }),
     /** The public half of the key: what a custodian's client computes with. */
     crk: z.object({
       set_id: z.string(),
@@ -54,7 +66,13 @@ export const signingSessionRoutes = {
     path: base,
     summary: "Start a FROST signing session",
     action: "crk:ceremony",
-    body: z.strictObject({ data: base64(0, 512 * 1024) }),
+    body: z.strictObject({
+      data: base64(0, 512 * 1024),
+      body: z
+        .record(z.string(), jsonValue)
+        .optional()
+        .meta({ description: "Where data is an operation: what its body_sha256 is of, for the custodians to read" }),
+    }),
     bodyLimit: 1 << 20,
     status: 201,
     reply: signingSession,

@@ -6,4 +6,5 @@ export {
   operationBytes,
   verifyOperation,
 } from "./operation.ts";
+export { readSigned, type SignedDocument } from "./read-signed.ts";
 export { bodyHash, SIGNING_PREFIXES, type SigningPurpose, signingBytes } from "./signing-bytes.ts";

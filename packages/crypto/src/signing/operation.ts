@@ -128,7 +128,8 @@ export function verifyOperation(
 const TEXT_FIELDS = ["op", "org_id", "audience", "resource_type", "resource_id", "body_sha256", "crk_id", "nonce"] as const;
 const FIELDS = new Set<string>([...TEXT_FIELDS, "v", "crk_epoch", "iat", "exp"]);
 
-function isWellFormed(payload: OperationPayload): boolean {
+/** Whether a payload has exactly the members of an operation, each as it must be. Never throws. */
+export function isWellFormed(payload: OperationPayload): boolean {
   return (
     payload.v === 1 &&
     Object.keys(payload).every((name) => FIELDS.has(name)) &&

@@ -73,6 +73,51 @@ describe("a signing round", () => {
     expect(() => signers[0]!.sign(round, commitments)).toThrow(coded("nonce_used"));
   });
 
+  test("whatever crashes and whatever runs side by side, nonces that were shown in one round sign in no other, and once", () => {
+    const rounds = 3;
+    const event = fc.record({
+      round: fc.nat(rounds - 1),
+      what: fc.constantFrom(
+        "commit" as const,
+        "crash" as const,
+        "sign" as const,
+        "sign among others" as const,
+        "sign another message" as const,
+      ),
+    });
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 20 }), fc.string(), (events, seed) => {
+        const random = seeded(`nonces/${seed}`);
+        const opened = Array.from({ length: rounds }, (_, i) => newSigningRound(crk, `r${i}`, message));
+        const others = opened.map((round) => [1, 2].map(() => new Signer(crk, shares[1]!, round, random).commitment));
+        // One process for each round, which is all that a custodian has of it.
+        const running: (Signer | undefined)[] = opened.map(() => undefined);
+        const shown: string[] = [];
+        const spent: string[] = [];
+        for (const { round: at, what } of events) {
+          const signer = running[at];
+          if (what === "crash") running[at] = undefined;
+          else if (what === "commit") {
+            running[at] = new Signer(crk, shares[0]!, opened[at]!, random);
+            shown.push(running[at].commitment.hiding, running[at].commitment.binding);
+          } else if (signer !== undefined) {
+            const list = [signer.commitment, others[at]![what === "sign among others" ? 1 : 0]!];
+            const round = what === "sign another message" ? newSigningRound(crk, `r${at}`, utf8("another")) : opened[at]!;
+            try {
+              signer.sign(round, list);
+              spent.push(signer.commitment.hiding);
+            } catch (error) {
+              expect(["nonce_used", "protocol_invalid"]).toContain((error as { code: string }).code);
+            }
+          }
+        }
+        expect(new Set(shown).size).toBe(shown.length);
+        expect(new Set(spent).size).toBe(spent.length);
+      }),
+      runs(15),
+    );
+  });
+
   test("nonces have no serialised form: a copy of a signer cannot sign", () => {
     const { signers } = open();
     const copy = structuredClone(signers[0]) as unknown as Record<string, unknown>;

@@ -52,7 +52,7 @@ export const signingRequestHandlers: Handlers<Routes, CustodyServices> = {
         type: "crk.signing_request",
         metadata: { signing_request_id: request.id, operation: request.operation, resource_id: request.resource_id },
       });
-      return view(request, now);
+      return { ...view(request, now), covered: { ...covered } };
     });
   },
 

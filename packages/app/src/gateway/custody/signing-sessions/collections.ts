@@ -1,5 +1,6 @@
 import type { CustodianSeat } from "@seneschal/core/keys";
 import type { RoundCommitment, SignatureShare, SigningRound } from "@seneschal/crypto/threshold";
+import type { JsonObject } from "@seneschal/kernel";
 import { collection } from "../../ground/index.ts";
 
 /** One FROST signing round, of which the server holds the public half only. */
@@ -11,6 +12,8 @@ export interface SigningSession {
   readonly status: "committing" | "signing" | "completed" | "failed";
   readonly threshold: number;
   readonly round: SigningRound;
+  /** Of an operation, what its body's hash is of, where the starter gave it. */
+  readonly body?: JsonObject;
   /** The key's custodians; who committed has taken the seat. Absent in sessions of an earlier release, which cannot go on. */
   readonly seats?: readonly CustodianSeat[];
   readonly commitments: readonly RoundCommitment[];

@@ -1,7 +1,19 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { adminRoles, isPast, keepSeats, notFound, refusal, requireSeated, takeSeat, timestamp } from "@seneschal/core/keys";
+import {
+  adminRoles,
+  invalidField,
+  isPast,
+  keepSeats,
+  notFound,
+  refusal,
+  requireSeated,
+  takeSeat,
+  timestamp,
+} from "@seneschal/core/keys";
+import { bodyHash, readSigned } from "@seneschal/crypto/signing";
 import { newSigningRound } from "@seneschal/crypto/threshold";
+import { isCoded, type JsonObject } from "@seneschal/kernel";
 import { base64, bytes, crks, type GatewayUnit, type Reader, requireCrk, type StoredCrk } from "../../ground/index.ts";
 import { activeHolders, asKnownNow, holderCalling } from "../../people/index.ts";
 import type { CustodyServices } from "../services.ts";
@@ -14,10 +26,35 @@ type Routes = Pick<
 
 const open = (session: SigningSession): boolean => session.status === "committing" || session.status === "signing";
 
+/** What the bytes of a session mean. Sessions of an earlier release may have some that begin like a document and are none. */
+function meaning({ round, body }: SigningSession) {
+  try {
+    const document = readSigned(bytes(round.message));
+    return document === undefined ? null : { ...document, body: body ?? null };
+  } catch (error) {
+    if (isCoded(error, "not_canonical")) return null;
+    throw error;
+  }
+}
+
+/** Throws `VALIDATION_ERROR` for what nobody should sign: bytes that begin like a document and are none, or whose body is another. */
+function requireShown(data: Uint8Array, body: JsonObject | undefined): void {
+  let document: ReturnType<typeof readSigned>;
+  try {
+    document = readSigned(data);
+  } catch (error) {
+    if (!isCoded(error, "not_canonical")) throw error;
+    throw invalidField("data", "begins like a signed document and is not the canonical form of one");
+  }
+  if (body === undefined) return;
+  if (document?.payload["body_sha256"] !== bodyHash(body)) throw invalidField("body", "is not what data is signed of");
+}
+
 function view(session: SigningSession, crk: StoredCrk, now: number) {
-  const { parts, commitments, cheaters, seats = [], ...rest } = session;
+  const { parts, commitments, cheaters, body: _, seats = [], ...rest } = session;
   return {
     ...rest,
+    signs: meaning(session),
     status: open(session) && isPast(session.expires_at, now) ? ("expired" as const) : session.status,
     seats: [...seats],
     commitments: [...commitments],
@@ -60,6 +97,7 @@ function requireRound(session: SigningSession, crk: StoredCrk, status: SigningSe
 
 export const signingSessionHandlers: Handlers<Routes, CustodyServices> = {
   async startSigningSession(services, { principal, body, now, requestId }) {
+    requireShown(bytes(body.data), body.body);
     return services.transact({ principal, now, requestId }, async (unit) => {
       const crk = await requireCrk(unit, principal.org);
       const id = services.newId(now);
@@ -72,6 +110,7 @@ export const signingSessionHandlers: Handlers<Routes, CustodyServices> = {
         status: "committing",
         threshold: crk.threshold,
         round: newSigningRound({ setId: bytes(crk.material.set_id), epoch: crk.material.epoch }, id, bytes(body.data)),
+        ...(body.body === undefined ? {} : { body: body.body }),
         seats: keepSeats(crk.custodians ?? []),
         commitments: [],
         parts: [],
