@@ -27,7 +27,7 @@ export function signedBySession({ round, signs: told }: Pick<Session, "round" | 
     return {
       hash,
       signs: null,
-      lines: [`no document of this project, but these bytes: ${JSON.stringify(Buffer.from(message).toString())}`],
+      lines: [`no document of this project, but these bytes: ${visible(Buffer.from(message).toString())}`],
     };
   }
   const { purpose, payload } = document;
@@ -42,13 +42,19 @@ export function signedBySession({ round, signs: told }: Pick<Session, "round" | 
 /** A document for people: of an operation what it does, to what, where and until when. */
 function documentLines(purpose: string, payload: JsonObject, body: JsonObject | null): readonly string[] {
   const lines = Object.entries(payload).map(([name, value]) => {
-    const time =
-      (name === "iat" || name === "exp") && typeof value === "number" ? ` (${new Date(value * 1000).toISOString()})` : "";
-    return `  ${name}: ${JSON.stringify(value)}${time}`;
+    const at = name === "iat" || name === "exp" ? new Date(Number(value) * 1000) : undefined;
+    // A time beyond what a date can say is shown as the number that it is.
+    const time = at === undefined || Number.isNaN(at.getTime()) ? "" : ` (${at.toISOString()})`;
+    return `  ${visible(name).slice(1, -1)}: ${visible(value)}${time}`;
   });
   const fields =
-    body === null
-      ? ["  its fields: not shown; ask for them, and compare body_sha256"]
-      : [`  its fields: ${JSON.stringify(body)}`];
+    body === null ? ["  its fields: not shown; ask for them, and compare body_sha256"] : [`  its fields: ${visible(body)}`];
   return [purpose, ...lines, ...(purpose === "operation" ? fields : [])];
+}
+
+/** As JSON in which every character is seen: what is signed can turn no line round, hide nothing and act on no terminal. */
+function visible(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (unseen) =>
+    [...unseen].map((character) => `\\u{${character.codePointAt(0)?.toString(16)}}`).join(""),
+  );
 }
