@@ -22,10 +22,19 @@ interface Range {
   readonly until?: string;
 }
 
+/** A checkpoint that a federated partner has cosigned, as the service keeps it. */
+interface Cosigned {
+  readonly org_id: string;
+  readonly note: string;
+  readonly verifier_key: string;
+}
+
 /** The log of the caller's organisation, from outside. */
 export interface AuditLog {
   /** The newest; none of a log that says that it is empty. */
-  checkpoint(): Promise<{ readonly note: string; readonly verifierKey: string } | undefined>;
+  checkpoint(): Promise<
+    { readonly note: string; readonly verifierKey: string; readonly witnesses?: readonly Cosigned[] } | undefined
+  >;
   /** Hashes of the consistency proof, base64. */
   proof(first: number, second: number): Promise<readonly string[]>;
   /** What the service itself says of its log. A range is the gateway's. */
@@ -57,8 +66,8 @@ export function connectLog<R>(host: Host, options: LogOptions, use: (log: AuditL
     return use({
       checkpoint: () =>
         unlessEmpty(async () => {
-          const { note, verifier_key: verifierKey } = await gateway.auditCheckpoint({});
-          return { note, verifierKey };
+          const { note, verifier_key: verifierKey, witnesses = [] } = await gateway.auditCheckpoint({});
+          return { note, verifierKey, witnesses };
         }),
       proof: async (first, second) => (await gateway.auditConsistency(query(first, second))).proof,
       verify: (range) => gateway.verifyAudit({ body: range }),

@@ -7,12 +7,14 @@ import { join } from "node:path";
 import { base64 } from "@seneschal/crypto";
 import {
   checkpointText,
+  cosignNote,
   MerkleTree,
   type NoteKey,
   noteVerifierKey,
   parseVerifierKey,
   signNote,
   verifyNote,
+  witnessVerifierKey,
 } from "@seneschal/crypto/merkle";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { run } from "../src/run.ts";
@@ -26,6 +28,14 @@ interface Log {
   proof?: string[];
   /** As the other service answers. */
   governance?: true;
+  /** Cosigned checkpoints that the service shows. */
+  witnesses?: readonly {
+    readonly org_id: string;
+    readonly size: number;
+    readonly cosigned_at: string;
+    readonly note: string;
+    readonly verifier_key: string;
+  }[];
 }
 
 function newKey(): Log["key"] {
@@ -55,7 +65,8 @@ describe("a witness of an audit log", () => {
     const note = await signNote(text, key.note, key.sign);
     const signed = { org_id: "acme", note, public_key: base64(key.note.publicKey), verifier_key: noteVerifierKey(key.note) };
     if (log.governance) return ofGovernance(path, signed);
-    if (path.pathname === "/api/v1/audit/checkpoint") return { size: tree.size, root: base64(tree.root()), ...signed };
+    if (path.pathname === "/api/v1/audit/checkpoint")
+      return { size: tree.size, root: base64(tree.root()), ...signed, witnesses: log.witnesses ?? [] };
     if (path.pathname === "/api/v1/audit/verify")
       return { valid: true, since: null, until: null, flaw: null, sequence: null, accepted_gaps: [] };
     const [first, second] = [Number(path.searchParams.get("first")), Number(path.searchParams.get("second"))];
@@ -195,5 +206,32 @@ describe("a witness of an audit log", () => {
     expect(await call("audit", "witness-key", "--name", "w", "--out", "w.pem")).toMatchObject({
       ...{ code: 2, told: { error: { code: "file_exists" } } },
     });
+  });
+
+  it("verification holds the log against what federated partners have cosigned, and says what is proven by that", async () => {
+    log = { tree: treeOf(1, 2, 3), key: newKey() };
+    const partner = newKey();
+    const witness = { ...partner.note, name: "seneschal.witness/globex" };
+    const cosigned = async (size: number, root: Uint8Array) => {
+      const text = checkpointText({ origin: "seneschal.audit/i/acme", size, root });
+      const note = await cosignNote(await signNote(text, log.key.note, log.key.sign), witness, 1_700_000_000, partner.sign);
+      const cosigned_at = "2023-11-14T22:13:20.000Z";
+      return { org_id: "globex", size, cosigned_at, note, verifier_key: witnessVerifierKey(witness) };
+    };
+    const verify = () => call("audit", "verify", "--url", url);
+    log.witnesses = [await cosigned(2, log.tree.root(2))];
+    expect(await verify()).toMatchObject({
+      code: 0,
+      told: {
+        witnesses: [{ org_id: "globex", growth: "grown", size: 2, cosigned: { [witness.name]: "2023-11-14T22:13:20.000Z" } }],
+      },
+    });
+    log.witnesses = [await cosigned(9, log.tree.root(2))];
+    expect(await verify()).toMatchObject({ code: 1, told: { witnesses: [{ growth: "put_back" }] } });
+    log.witnesses = [await cosigned(3, log.tree.root(2))];
+    expect(await verify()).toMatchObject({ code: 1, told: { witnesses: [{ growth: "forked" }] } });
+    const [shown] = log.witnesses;
+    if (shown !== undefined) log.witnesses = [{ ...shown, note: shown.note.replace("\n3\n", "\n2\n") }];
+    expect((await verify()).code).not.toBe(0);
   });
 });

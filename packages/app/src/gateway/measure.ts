@@ -7,10 +7,12 @@ import {
   dispatches,
   federations,
   federationView,
+  logWitnesses,
   messages,
   type PartnerStates,
   type StoredFederation,
   shares,
+  witnessedLogs,
 } from "./partners/index.ts";
 import { type PolicyGate, workspaces } from "./workspaces/index.ts";
 
@@ -155,6 +157,28 @@ export function measured({ registry }: Metrics): Measured {
             const ends = active.flatMap(({ [field]: at }) => (at === null ? [] : [Date.parse(at)]));
             if (ends.length > 0) this.set({ direction }, (Math.min(...ends) - now()) / 1000);
           }
+        },
+      });
+      new Gauge({
+        name: "gateway_audit_witness_trouble",
+        help: "Audit logs that do not go on from what was witnessed of them, as partners say of ours and we of theirs",
+        labelNames: ["of", "growth"],
+        registers,
+        async collect() {
+          for (const growth of ["put_back", "forked", "unproven", "other_log", "unfounded"] as const) {
+            this.set({ of: "ours", growth }, await store.count(logWitnesses.name, "troubled", [growth]));
+            this.set({ of: "partners", growth }, await store.count(witnessedLogs.name, "troubled", [growth]));
+          }
+        },
+      });
+      new Gauge({
+        name: "gateway_audit_witness_oldest_seconds",
+        help: "How long ago the partner that lags most cosigned an audit log of ours; 0 when none ever did",
+        registers,
+        async collect() {
+          const { items } = await store.list(logWitnesses.name, "by_age", [], { limit: 1 });
+          const since = items[0]?.doc["cosigned_at"];
+          this.set(typeof since === "string" ? Math.max(0, (now() - Date.parse(since)) / 1000) : 0);
         },
       });
       new Gauge({

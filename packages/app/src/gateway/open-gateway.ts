@@ -61,10 +61,12 @@ import {
   federationChannels,
   federations,
   hostOf,
+  logWitnesses,
   messageLanes,
   partnerRefusals,
   partnerStates,
   watchPartners,
+  witnessRounds,
   workspaceReplication,
 } from "./partners/index.ts";
 import { lastUse, openOrchestrator, rememberingUnit, writeLastUse } from "./people/index.ts";
@@ -115,6 +117,8 @@ export interface Gateway extends BuiltService {
   deliver(now: number): Promise<void>;
   /** Calls every partner to see whether it is there; `start` does it by the configured interval. `now` in milliseconds. */
   watchPartners(now: number): Promise<void>;
+  /** Has every partner witness the audit log of the organisation that it is federated with. */
+  askWitnesses(now: number): Promise<void>;
   /** Ends what time has ended; `start` calls it every minute. `now` in milliseconds. */
   sweep(now: number): Promise<void>;
   /** Rotates data keys that are due by their policies; `start` runs it by the configured interval. */
@@ -265,7 +269,17 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       rate: rate_limit.guarded,
     },
   });
+  checks.push({
+    name: "audit_witnesses",
+    required: false,
+    check: async () => {
+      for (const growth of ["put_back", "forked"])
+        if ((await store.count(logWitnesses.name, "troubled", [growth])) > 0)
+          throw new Error(`a partner has witnessed another audit log than this one: ${growth}`);
+    },
+  });
   const rotation = rotationScheduler(services);
+  const askWitnesses = witnessRounds();
   const [deliverMessages, deliverDispatches] = [messageLanes(), dispatchLanes()];
   const deliverAll = async (at: number): Promise<void> => {
     await Promise.all([
@@ -298,6 +312,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     sweep: (at) => sweep(services, background, at),
     deliver: deliverAll,
     watchPartners: (at) => watchPartners(services, at),
+    askWitnesses: (at) => askWitnesses(services, at),
     rotation,
     endpoints: (full: Hooks) =>
       endpoints(
@@ -320,7 +335,10 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       again("sweep", SWEEP_MS, (now) => sweep(services, background, now));
       atOnce("key rotation", config.rotation.scan_interval, (now) => rotation.run(now));
       const { health_interval } = config.federation;
-      if (health_interval > 0) atOnce("partners", health_interval, (now) => watchPartners(services, now));
+      if (health_interval > 0) {
+        atOnce("partners", health_interval, (now) => watchPartners(services, now));
+        again("audit witnesses", health_interval, (now) => askWitnesses(services, now));
+      }
     },
     async stop() {
       const ended = Promise.all(running.map((step) => step.stop()));

@@ -28,11 +28,13 @@ interface SideOptions {
   readonly backups?: string;
   /** Settings of `federation` beside the address. */
   readonly federation?: Readonly<Record<string, unknown>>;
+  /** Where the gateway keeps what it knows; stays the caller's to close. */
+  readonly kept?: Pick<RigOptions, "store" | "vault">;
 }
 
-/** A gateway with its own store, vault and root CA. */
-export async function openSide(org: string, { observe, timeout = "20s", backups, federation }: SideOptions = {}): Promise<Side> {
-  const rig = await openRig({
+function rigOptions(org: string, { observe, timeout = "20s", backups, federation, kept }: SideOptions): RigOptions {
+  return {
+    ...kept,
     organizations: [org],
     ...(observe && { observe }),
     settings: {
@@ -41,8 +43,20 @@ export async function openSide(org: string, { observe, timeout = "20s", backups,
       federation: { allowed_targets: local, timeout, ...federation },
       edges: { allowed_targets: local, allow_http: true, probe_timeout: "1s" },
     },
-  });
+  };
+}
+
+/** A gateway with its own store, vault and root CA. */
+export async function openSide(org: string, options: SideOptions = {}): Promise<Side> {
+  const rig = await openRig(rigOptions(org, options));
   return sideOf(org, rig, rig.admin(org));
+}
+
+/** The same organisation, on a gateway that goes on from what another one kept. */
+export async function reopenSide(side: Side, options: SideOptions): Promise<Side> {
+  const rig = await openRig(rigOptions(side.org, options));
+  const call = rig.bearer({ sub: `admin of ${side.org}`, org: side.org, roles: ["super_admin"] });
+  return { ...side, rig, call, url: `https://localhost:${rig.server.port}` };
 }
 
 /** Another organisation on a side's gateway, by a token of its super admin. */

@@ -59,8 +59,10 @@ const withoutDocuments: Readonly<Record<string, readonly string[]>> = {
     "edge_syncs",
     "emergency_acts",
     "instances",
+    "log_witnesses",
     "message_receipts",
     "spent_nonces",
+    "witnessed_logs",
   ],
 };
 

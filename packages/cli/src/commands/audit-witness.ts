@@ -84,6 +84,25 @@ export async function provenSince(
   return { growth, size: keptSize, cosigned: Object.fromEntries(times) };
 }
 
+/** The same of a checkpoint that a federated partner has cosigned. */
+export interface Witnessed extends Proven {
+  readonly org_id: string;
+  readonly verifier_key: string;
+}
+
+/** Whether a log goes on from each checkpoint that partners have cosigned, as the service has kept them. Throws `file_invalid` for one that its partner has not signed. */
+export async function provenByWitnesses(log: AuditLog): Promise<readonly Witnessed[]> {
+  const { witnesses = [] } = (await log.checkpoint()) ?? {};
+  const all: Witnessed[] = [];
+  for (const { org_id, note, verifier_key } of witnesses)
+    all.push({
+      org_id,
+      verifier_key,
+      ...(await provenSince(log, { note, file: `the checkpoint of ${org_id}` }, [verifier_key])),
+    });
+  return all;
+}
+
 type Judgement = Growth | "other_key";
 
 /** What is wrong with a log that does not go on; `undefined` for one that does. */

@@ -10,7 +10,7 @@ import { readText } from "../read-file.ts";
 import { version } from "../version.ts";
 import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
-import { addWitness, type Proven, provenSince, trouble } from "./audit-witness.ts";
+import { addWitness, type Proven, provenByWitnesses, provenSince, trouble, type Witnessed } from "./audit-witness.ts";
 
 type Gaps = readonly { readonly first: number; readonly last: number }[];
 
@@ -23,6 +23,13 @@ function butFor(gaps: Gaps = []): string {
 function provenText({ size, cosigned }: Proven): string {
   const by = Object.entries(cosigned).map(([name, time]) => `, as ${name} had seen it at ${time}`);
   return `proven here: it goes on from the ${size} events of the checkpoint${by.join("")}`;
+}
+
+/** Of a checkpoint that the gateway itself keeps: it is worth what the key is, which the partner can tell. */
+function witnessText({ org_id, growth, size, cosigned, verifier_key }: Witnessed): string {
+  const [time] = Object.values(cosigned);
+  const seen = `the ${size} events that the partner ${org_id} cosigned at ${time}`;
+  return `${trouble[growth] ?? `proven here: it goes on from ${seen}`} (compare its key with ${org_id}: ${verifier_key})`;
 }
 
 /** `seneschal audit ...`; `verify` and `accept-gap` end with 1 when the log is not whole. */
@@ -41,12 +48,17 @@ export const addAudit: AddCommand = (program, { host, result, exit }) => {
       const { proven, ...verdict } = await connectLog(host, options, async (log) => ({
         ...(await log.verify(range)),
         proven: kept && (await provenSince(log, kept, witness)),
+        witnesses: await provenByWitnesses(log),
       }));
-      const wrong = proven && trouble[proven.growth];
+      const { witnesses } = verdict;
+      const wrong = [proven, ...witnesses].flatMap((one) => (one && trouble[one.growth]) ?? []);
       const whole = verdict.valid ? `the log is whole${butFor(verdict.accepted_gaps)}` : "THE LOG IS NOT WHOLE";
-      const judged = proven === undefined ? [] : [wrong ?? provenText(proven)];
+      const judged = [
+        ...(proven === undefined ? [] : [trouble[proven.growth] ?? provenText(proven)]),
+        ...witnesses.map(witnessText),
+      ];
       result({ ...verdict, ...(proven === undefined ? {} : { proven }) }, [whole, ...judged].join("\n"));
-      if (!verdict.valid || wrong !== undefined) exit(exitCode.no);
+      if (!verdict.valid || wrong.length > 0) exit(exitCode.no);
     });
   addWitness(audit, { host, result, exit });
   audit

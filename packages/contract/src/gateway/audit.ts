@@ -123,6 +123,18 @@ export const auditRoutes = {
       .object({
         ...{ org_id: organizationId, size: z.int(), root, ...signedNote },
         verifier_key: z.string().meta({ description: "public_key as a verifier key of C2SP signed-note" }),
+        witnesses: z
+          .array(
+            z.object({
+              org_id: organizationId,
+              size: z.int(),
+              cosigned_at: timestamp,
+              note: z.string().meta({ description: "the checkpoint that it cosigned (C2SP tlog-cosignature)" }),
+              verifier_key: z.string(),
+            }),
+          )
+          .optional()
+          .meta({ description: "what federated partners have witnessed of the log" }),
       })
       .meta({ id: "AuditCheckpoint" }),
   },

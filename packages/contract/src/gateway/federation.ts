@@ -27,6 +27,27 @@ const federation = z
   })
   .meta({ id: "Federation" });
 
+/** Why a log does not go on from what its witness has seen. */
+const witnessTrouble = z
+  .object({
+    growth: z.enum(["put_back", "forked", "unproven", "other_log", "unfounded"]).meta({
+      description:
+        "the log is shorter than it was, another of the same size, does not go on as proven, is another instance's; or a witness refuses and shows no reason",
+    }),
+    /** What was signed before, by the log itself, and what it signs now: together they are the evidence. */
+    before: z.string(),
+    now: z.string(),
+    since: timestamp,
+  })
+  .nullable();
+
+/** A checkpoint that a witness has cosigned (C2SP tlog-cosignature). */
+const cosigned = {
+  size: z.int().meta({ description: "events of the log that the witness has seen; 0 before the first" }),
+  cosigned_at: timestamp.nullable(),
+  note: z.string().nullable().meta({ description: "the cosigned checkpoint, a signed note" }),
+};
+
 /** What one federation is like, with what waits on either side. */
 const federationDetail = federation
   .extend({
@@ -54,6 +75,25 @@ const federationDetail = federation
         confirmed_at: timestamp.nullable(),
       }),
     ),
+    /** Our audit log, as the partner has witnessed it; `null` before it was asked, or where its release does not know how. */
+    witnessed_by: z
+      .object({
+        ...cosigned,
+        verifier_key: z.string().meta({ description: "the partner's, by the certificate that was pinned" }),
+        trouble: witnessTrouble,
+      })
+      .nullable()
+      .optional(),
+    /** The partner's audit log, as we have witnessed it. */
+    witness_of: z
+      .object({
+        ...cosigned,
+        log_key: z.string().meta({ description: "the verifier key of the partner's log" }),
+        verifier_key: z.string().meta({ description: "ours, as a witness" }),
+        trouble: witnessTrouble,
+      })
+      .nullable()
+      .optional(),
   })
   .meta({ id: "FederationDetail" });
 
@@ -134,6 +174,12 @@ const operationPayload = z.strictObject({
 const peer = { tag: "federation", auth: "principal", action: "federation:peer", extension: true, values: 64 } as const;
 /** Policies with their texts, keys, a thousand participants. */
 const state = { bodyLimit: 8 << 20, replyLimit: 8 << 20, values: 16_384 } as const;
+
+/** A checkpoint with its signatures: a log's own gaps stand in it, a line each. */
+const note = z.string().min(1).max(8192);
+const treeSize = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+/** A path of at most 64 levels, on both sides of a split. */
+const growthProof = z.array(base64(32, 32)).max(128);
 
 /** Bilateral channels between organisations, each on its own instance. */
 export const federationRoutes = {
@@ -300,6 +346,36 @@ export const federationRoutes = {
     bodyOptional: true,
     bodyLimit: 4 << 10,
     status: 204,
+    errors: [409],
+  },
+  peerCheckpoint: {
+    ...peer,
+    method: "PUT",
+    path: `${base}/peer/checkpoint`,
+    summary:
+      "The partner asks to have its audit log's newest checkpoint witnessed: it is cosigned when it goes on from the last one",
+    body: z.strictObject({
+      first: treeSize.meta({ description: "the size that was cosigned last, as far as the caller knows; 0: none" }),
+      proof: growthProof.meta({ description: "consistency proof from there on (RFC 9162, section 2.1.4)" }),
+      note,
+      log_key: z.string().max(512).meta({ description: "verifier key of the log (C2SP signed-note)" }),
+    }),
+    values: 256,
+    bodyLimit: 32 << 10,
+    replyLimit: 32 << 10,
+    status: 200,
+    reply: z
+      .discriminatedUnion("outcome", [
+        z.object({ outcome: z.literal("cosigned"), note: z.string().max(16_384) }),
+        z.object({ outcome: z.literal("other_size"), size: treeSize, note: z.string().max(16_384) }),
+        z.object({
+          outcome: z.literal("refused"),
+          growth: z.enum(["put_back", "forked", "unproven", "other_log"]),
+          size: treeSize,
+          note: z.string().max(16_384),
+        }),
+      ])
+      .meta({ id: "FederationWitnessing", description: "`note`: what was cosigned last; empty for none" }),
     errors: [409],
   },
   peerWorkspace: {

@@ -39,7 +39,7 @@ const issuing = [
 const withPartner = [
   ...["establishFederation", "revokeFederation", "renewFederationCertificate", "importFederationCertificate", "federationHealth"],
   ...["sendMessage", "deliverMessage", "createWorkspace", "importWorkspace", "peerHealth", "peerAnswer"],
-  ...["peerWorkspace", "peerDeletionConsent", "peerCertificate", "peerRevocation", ...ofWorkspace],
+  ...["peerWorkspace", "peerDeletionConsent", "peerCertificate", "peerCheckpoint", "peerRevocation", ...ofWorkspace],
 ];
 
 /** Codes that few operations of the gateway give: what is not here can stand wherever its status can. */

@@ -29,4 +29,4 @@ export {
 } from "./tiles.ts";
 export { emptyRoot, leafHash, nodeHash, type Sha256 } from "./tree-hash.ts";
 export { verifyConsistency, verifyInclusion, verifySubtreeConsistency, verifySubtreeInclusion } from "./verify-proof.ts";
-export { type Growth, judgeGrowth } from "./witness.ts";
+export { type Growth, judgeGrowth, judgeOffer } from "./witness.ts";

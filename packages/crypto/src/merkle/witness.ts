@@ -43,3 +43,25 @@ export function judgeGrowth(
   const claim = { oldSize: kept.size, newSize: offered.size, oldRoot: kept.root, newRoot: offered.root, proof };
   return verifyConsistency(claim, hash) ? "grown" : "unproven";
 }
+
+/**
+ * Judges a checkpoint as it is offered to a witness (C2SP tlog-witness): with the size `first` that the log's owner believes the witness has, 0 for none, and
+ * the proof from there on. `other_size` accuses nobody: the owner did not know what the witness has, is told, and asks again. So a log is `put_back` only by
+ * the word of who knows that it was longer, and never by requests that overtook each other.
+ *
+ * @example
+ * ```ts
+ * import { judgeOffer } from "@seneschal/crypto/merkle";
+ * const [old, kept] = [7, 9].map((size) => ({ origin: "audit.acme.example", size, root: new Uint8Array(32) }));
+ * console.log(judgeOffer(kept, old, 7, []), judgeOffer(kept, old, 9, [])); // other_size put_back
+ * ```
+ */
+export function judgeOffer(
+  kept: Checkpoint | undefined,
+  offered: Checkpoint,
+  first: number,
+  proof: readonly Uint8Array[],
+  hash: Sha256 = nobleSha256,
+): Growth | "other_size" {
+  return first === (kept?.size ?? 0) ? judgeGrowth(kept, offered, proof, hash) : "other_size";
+}

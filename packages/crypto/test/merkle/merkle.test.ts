@@ -8,6 +8,7 @@ import {
   emptyRoot,
   inclusionRanges,
   judgeGrowth,
+  judgeOffer,
   leafHash,
   MerkleTree,
   nodeHash,
@@ -319,4 +320,23 @@ describe("signed notes (C2SP)", () => {
     );
     expect(bytesEqual(roots[0]!, emptyRoot())).toBe(true);
   });
+});
+
+test("an offer that names another size than the witness has accuses nobody; one that names it is judged by it", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 130 }),
+      fc.integer({ min: 1, max: 130 }),
+      fc.integer({ min: 0, max: 130 }),
+      (kept, size, first) => {
+        const at = (n: number) => ({ origin: "log", size: n, root: roots[n] as Uint8Array });
+        const known = kept === 0 ? undefined : at(kept);
+        const proof = first > 0 && first < size ? tree.consistencyProof(first, size) : [];
+        const judged = judgeOffer(known, at(size), first, proof);
+        if (first !== kept) expect(judged).toBe("other_size");
+        else if (kept === 0) expect(judged).toBe("first");
+        else expect(judged).toBe(size < kept ? "put_back" : size === kept ? "same" : "grown");
+      },
+    ),
+  );
 });

@@ -22,7 +22,7 @@ export { currentCrk, requireCrk } from "./organizations/current-root-key.ts";
 export { ensureOrganization } from "./organizations/ensure.ts";
 export { isAnchor } from "./organizations/is-anchor.ts";
 export { isLocal } from "./organizations/is-local.ts";
-export { kekName } from "./organizations/kek-name.ts";
+export { kekName, vaultName } from "./organizations/kek-name.ts";
 export { type OrganizationKeys, organizationKeyRecords, organizationKeys, type PublicKeys } from "./organizations/keys.ts";
 export { ownOrganization } from "./organizations/own-organization.ts";
 export { requireBegun } from "./organizations/require-begun.ts";

@@ -18,3 +18,6 @@ export { endReplica } from "./replication/end-replica.ts";
 export { workspaceReplication } from "./replication/workspace-replication.ts";
 export { partnersCollections, partnersHandlers } from "./resources.ts";
 export type { PartnerServices } from "./services.ts";
+export { logWitnesses, witnessedLogs } from "./witnesses/collections.ts";
+export { witnessRounds } from "./witnesses/rounds.ts";
+export { cosignedCheckpoints } from "./witnesses/view.ts";

@@ -8,11 +8,14 @@ import { messageReceipts, messages } from "./messages/collections.ts";
 import { messageHandlers } from "./messages/handlers.ts";
 import { dispatches, replicas, shares } from "./replication/collections.ts";
 import { replicationHandlers } from "./replication/peer-handlers.ts";
+import { logWitnesses, witnessedLogs } from "./witnesses/collections.ts";
+import { witnessHandlers } from "./witnesses/peer-handlers.ts";
 
 export const partnersHandlers = {
   ...federationHandlers,
   ...peerHandlers,
   ...replicationHandlers,
+  ...witnessHandlers,
   ...messageHandlers,
   ...edgeHandlers,
 };
@@ -23,8 +26,10 @@ export const partnersCollections: readonly AnyCollection[] = [
   edges,
   federationIdentities,
   federations,
+  logWitnesses,
   messageReceipts,
   messages,
   replicas,
   shares,
+  witnessedLogs,
 ];

@@ -32,6 +32,7 @@ export const auditEventTypes = [
   "federation.cert.renew",
   "federation.cert.import",
   "federation.refuse",
+  "federation.witness",
   "federation.delivery",
   "policy.create",
   "policy.update",

@@ -3,7 +3,7 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import type { LogClaim } from "@seneschal/crypto/merkle";
 import { type AuditRecord, auditLeaf, ownOrganization } from "../../ground/index.ts";
-import type { PartnerServices } from "../../partners/index.ts";
+import { cosignedCheckpoints, type PartnerServices } from "../../partners/index.ts";
 import { download } from "./export.ts";
 import { auditFigures } from "./figures.ts";
 import { presentEvents } from "./present.ts";
@@ -146,7 +146,7 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
   async auditCheckpoint(services, { principal }) {
     const checkpoint = await services.audit.checkpoint(principal.org);
     if (checkpoint === undefined) throw notFound("checkpoint");
-    return { org_id: principal.org, ...checkpoint };
+    return { org_id: principal.org, ...checkpoint, witnesses: await cosignedCheckpoints(services.read, principal.org) };
   },
 
   async auditProof(services, { principal, params, query }) {

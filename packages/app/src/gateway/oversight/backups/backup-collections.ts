@@ -37,11 +37,13 @@ import {
   edges,
   federationIdentities,
   federations,
+  logWitnesses,
   messageReceipts,
   messages,
   receiptId,
   replicas,
   shares,
+  witnessedLogs,
 } from "../../partners/index.ts";
 import {
   admins,
@@ -214,6 +216,7 @@ export const passing: readonly (readonly [collection: { readonly name: string },
   ...[acceptances, auditTiles, auditTrees, checkpoints, logKeys].map(
     (log) => [log, "of the audit log, which is never restored over"] as const,
   ),
+  ...[logWitnesses, witnessedLogs].map((seen) => [seen, "what was witnessed of a log is never forgotten by a restore"] as const),
   [backups, "a record of backups; another instance reads it from their files"],
   ...[ceremonies, ceremonyShares, generationCeremonies, heldKeys, recoveries, recoveryShares].map(
     (open) => [open, "secrets that are erased within a day"] as const,

@@ -5,6 +5,7 @@ import { invitations, saveWorkspace, workspaces } from "../../workspaces/index.t
 import { replicaId, replicas, shareId, shares } from "../replication/collections.ts";
 import { endReplica } from "../replication/end-replica.ts";
 import type { PartnerServices } from "../services.ts";
+import { logWitnesses, witnessedLogs } from "../witnesses/collections.ts";
 import { federations, type StoredFederation } from "./collections.ts";
 
 /**
@@ -34,6 +35,8 @@ export async function endFederation(
     const replica = await unit.get(replicas, replicaId(found.workspace_id, org));
     if (replica !== undefined) await endReplica(services, unit, replica, "federation");
   }
+  unit.delete(logWitnesses, federation.id);
+  unit.delete(witnessedLogs, federation.id);
   unit.record({ type: "federation.revoke", org, metadata: { federation_id: federation.id, partner_org_id: partner } });
   return ended;
 }

@@ -14,6 +14,7 @@ import {
 import { standingOf } from "../replication/followers.ts";
 import { offerWaiting } from "../replication/offer.ts";
 import type { PartnerServices } from "../services.ts";
+import { witnessesOf } from "../witnesses/view.ts";
 import { useOf } from "./budgets.ts";
 import { checkPartner, type PartnerHealth } from "./check-health.ts";
 import { federationIdentities, federations, type StoredFederation } from "./collections.ts";
@@ -76,8 +77,10 @@ function requireTarget({ targets }: PartnerServices, partner_url: string): void 
 
 /** A tag stands for the federation, not for what waits on either side. */
 export const federationReading: EntityReading<never> = {
-  tagged: ({ use: _, outbox: __, follows: ___, ...federation }: { use?: unknown; outbox?: unknown; follows?: unknown }) =>
-    federation,
+  tagged: (detail: object) => {
+    const waiting = new Set(["use", "outbox", "follows", "witnessed_by", "witness_of"]);
+    return Object.fromEntries(Object.entries(detail).filter(([name]) => !waiting.has(name)));
+  },
 };
 
 export const federationHandlers: Handlers<Routes, PartnerServices> = {
@@ -159,8 +162,12 @@ export const federationHandlers: Handlers<Routes, PartnerServices> = {
 
   async getFederation({ read, config }, { principal, params }) {
     const federation = await requireFederation(read, params.partner_id, principal.org);
-    const [use, standing] = await Promise.all([useOf(read, federation), standingOf({ read }, federation)]);
-    return { ...federationView(federation), ...standing, use: { ...use, budgets: config.federation.budgets } };
+    const [use, standing, witnesses] = await Promise.all([
+      useOf(read, federation),
+      standingOf({ read }, federation),
+      witnessesOf(read, federation),
+    ]);
+    return { ...federationView(federation), ...standing, ...witnesses, use: { ...use, budgets: config.federation.budgets } };
   },
 
   async revokeFederation(services, { principal, params, body, now, requestId, request }) {
