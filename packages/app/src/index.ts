@@ -7,6 +7,7 @@ export {
   type BringShares,
   type Dealing,
   type Dealt,
+  initVaultByBackup,
   initVaultShares,
   rekeyServiceVault,
   type VaultService,

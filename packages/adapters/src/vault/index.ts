@@ -14,6 +14,7 @@ export {
   type VaultConnection,
   type VaultConnectionOptions,
 } from "./vault-connection.ts";
+export { sealOfExport } from "./vault-export.ts";
 export { type IssuedByVault, type VaultCertificateWish, type VaultPki, vaultPki } from "./vault-pki.ts";
-export { initVault, rekeyVault, stagedSeal, verifyRekey } from "./vault-rekey.ts";
+export { initVault, initVaultAs, rekeyVault, stagedSeal, verifyRekey } from "./vault-rekey.ts";
 export { type KeyWrapper, type NewSeal, openSeal, sharesOf, storedSeal, type Unseal } from "./vault-seal.ts";

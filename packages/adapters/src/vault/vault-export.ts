@@ -21,6 +21,17 @@ export function sealExport(
   return base64(utf8(JSON.stringify({ seal: root.seal, sealed })));
 }
 
+/** The root key of the vault that made {@link sealExport}, as its unseal key sealed it. Throws `vault_invalid` for anything else. */
+export function sealOfExport(text: string): JsonObject {
+  try {
+    const { seal } = JSON.parse(fromUtf8(fromBase64(text))) as { readonly seal?: JsonObject };
+    if (typeof seal?.["kind"] === "string") return seal;
+  } catch {
+    // Told below.
+  }
+  throw vaultError("vault_invalid", "these are no keys that a vault exported", { reason: "no_export" });
+}
+
 /**
  * Opens {@link sealExport}. Throws `decryption_failed` unless it is whole and was made under this root key, whatever sealed that then, or
  * under a root key that this unseal key opens.

@@ -1,5 +1,7 @@
+import type { JsonObject } from "@seneschal/kernel";
 import type { AuditDraft, CryptoProvider, Del, DocumentStore, Put, Random } from "@seneschal/kernel/ports";
 import { vaultError } from "./vault-error.ts";
+import { sealOfExport } from "./vault-export.ts";
 import { type NewSeal, openSeal, ROOT, SEALS, sealRoot, storedSeal, type Unseal } from "./vault-seal.ts";
 
 /** A seal in shares that nobody has shown to have yet: the one before it stays in force. */
@@ -17,16 +19,29 @@ interface Parts {
  * Makes the vault of a store that has none, or one that guards nothing yet. Gives the unseal key shares of a `shamir` seal: they are
  * stored nowhere. Throws `vault_invalid` when the vault has keys.
  */
-export async function initVault({ store, crypto, random }: Parts, seal: NewSeal, audit?: AuditDraft): Promise<readonly string[]> {
+export async function initVault(parts: Parts, seal: NewSeal, audit?: AuditDraft): Promise<readonly string[]> {
+  const { crypto, random } = parts;
+  const root = random(32);
+  const { doc, shares } = await sealRoot(crypto, random, seal, root);
+  root.fill(0);
+  await begin(parts, doc, audit);
+  return shares;
+}
+
+/**
+ * Makes the vault of such a store with the seal of another, of which this is an export: what unsealed that one unseals this, and opens
+ * what it exported. Throws as {@link initVault} does, and for what is no export.
+ */
+export async function initVaultAs(parts: Parts, exported: string, audit?: AuditDraft): Promise<void> {
+  await begin(parts, sealOfExport(exported), audit);
+}
+
+async function begin({ store, random }: Parts, doc: JsonObject, audit?: AuditDraft): Promise<void> {
   const existing = await storedSeal(store);
   const { items } = await store.list("vault_keys", "name", [], { limit: 1 });
   if (existing !== undefined && items.length > 0)
     throw vaultError("vault_invalid", "the vault is initialized and has keys: rekey it", { reason: "initialized" });
-  const root = random(32);
-  const { doc, shares } = await sealRoot(crypto, random, seal, root);
-  root.fill(0);
   await put({ store, random }, [{ coll: SEALS, id: ROOT, doc, ifVersion: existing?.version ?? 0 }], [], audit);
-  return shares;
 }
 
 /**

@@ -6,6 +6,7 @@ import { openMemoryStore, seededRandom, settableClock } from "@seneschal/adapter
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import {
   initVault,
+  initVaultAs,
   type NewSeal,
   openEmbeddedVault,
   openPkcs11Wrapper,
@@ -119,6 +120,19 @@ test("shares are stored nowhere, and a vault that has keys is not initialized ag
   }
   await expect(initVault(parts(store), kinds["shamir"]!())).rejects.toMatchObject({ details: { reason: "initialized" } });
   await expect(open(newStore(), { kind: "shamir", key: random(32) })).rejects.toMatchObject({ code: "vault_invalid" });
+});
+
+test("a clean vault begins with the seal of a lost one: the same shares open it, and what that one exported", async () => {
+  const { store, unseal, vault, ciphertext } = await made("shamir");
+  const backup = await vault.exportKeys(() => true);
+  const clean = newStore();
+  await initVaultAs(parts(clean), backup);
+  expect(await docOf(clean)).toEqual(await docOf(store));
+  const keys = await (await open(clean, unseal)).openExport(backup);
+  expect(await keys.decrypt("k", ciphertext)).toEqual(utf8("secret"));
+  await keys.adopt();
+  await expect(initVaultAs(parts(clean), backup)).rejects.toMatchObject({ details: { reason: "initialized" } });
+  await expect(initVaultAs(parts(newStore()), "bm9uZQ==")).rejects.toMatchObject({ details: { reason: "no_export" } });
 });
 
 test("a seal in a hardware module says by name which package it needs", async () => {

@@ -1,7 +1,16 @@
 import { join, resolve } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
-import { initVault, type NewSeal, rekeyVault, type Unseal, verifyRekey } from "@seneschal/adapters/vault";
+import {
+  initVault,
+  initVaultAs,
+  type NewSeal,
+  rekeyVault,
+  sealOfExport,
+  sharesOf,
+  type Unseal,
+  verifyRekey,
+} from "@seneschal/adapters/vault";
 import { requireThreshold } from "@seneschal/core/keys";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { SealedVault } from "../platform/index.ts";
@@ -43,6 +52,34 @@ export async function initVaultShares(config: ProcessConfig, service: VaultServi
     const shares = await initVault(parts, seal, parts.audit(act("vault.init", { kind: "shamir", ...dealing })));
     return { shares, in_force: true };
   });
+}
+
+/**
+ * Makes a service's vault on a clean machine as that of a lost one was, by a backup of it (the text of a gateway's file, or a node's
+ * `manifest.json`): the same shares unseal it, and the backup can be restored. Tells how many.
+ */
+export async function initVaultByBackup(config: ProcessConfig, service: VaultService, backup: string): Promise<Dealing> {
+  if (sealSettingsOf(config, service).kind !== "shamir")
+    throw new CodedError("config_invalid", `${service}.vault.seal.kind is not shamir: another seal is made by the first start`);
+  const exported = exportIn(service, backup);
+  if (exported === undefined || sealOfExport(exported)["kind"] !== "shamir")
+    throw new CodedError("config_invalid", `this is no ${service} backup of a vault in unseal key shares`);
+  const { threshold, total: shares } = sharesOf(sealOfExport(exported));
+  return withStore(config, service, async (parts) => {
+    await initVaultAs(parts, exported, parts.audit(act("vault.init", { kind: "shamir", shares, threshold })));
+    return { shares, threshold };
+  });
+}
+
+/** The keys that a backup carries, as the vault exported them. */
+function exportIn(service: VaultService, backup: string): string | undefined {
+  try {
+    if (service === "storage") return (JSON.parse(backup) as { readonly vault?: string }).vault;
+    const [head = "", keys] = backup.split("\n", 2);
+    return (JSON.parse(head) as { readonly keys?: boolean }).keys === true ? keys : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

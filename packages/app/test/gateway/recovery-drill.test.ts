@@ -7,12 +7,15 @@ import { canonicalJson } from "@seneschal/crypto";
 import { bodyHash, operationBytes } from "@seneschal/crypto/signing";
 import { afterAll, expect, it } from "vitest";
 import { openVault } from "../../src/compose/open-vault.ts";
+import { initVaultByBackup, initVaultShares } from "../../src/compose/operate-vault.ts";
+import { processSettings } from "../../src/compose/process-settings.ts";
 import { vaultSettings } from "../../src/compose/storage-settings.ts";
 import { auditGatewaySeal } from "../../src/gateway/ground/audit/audit-seal.ts";
 import { kekName } from "../../src/gateway/ground/organizations/kek-name.ts";
 import { organizationKeyRecords } from "../../src/gateway/ground/organizations/keys.ts";
 import { federationIdentities } from "../../src/gateway/partners/federation/collections.ts";
 import { federationKey } from "../../src/gateway/partners/federation/key.ts";
+import type { SealedVault } from "../../src/platform/index.ts";
 import { openLevelRigStore } from "./level-store.ts";
 import { type Answer, type Caller, openRig, type Rig, type RigOptions } from "./rig.ts";
 import { type RootKey, rootKey } from "./root-key.ts";
@@ -31,10 +34,17 @@ function folder(): string {
 const unsealKey = (): string => Buffer.from(systemRandom(32)).toString("base64");
 
 /** A gateway over what lies in a directory: its database, with the default vault in it, its `unseal.key` and its backups. */
-async function machine(directory: string, instance: string, options: RigOptions = {}) {
+async function machine(directory: string, instance: string, options: RigOptions = {}, shares: readonly string[] = []) {
   const store = await openLevelRigStore(join(directory, "gateway"));
-  const parts = { store, crypto: nodeCrypto, clock: systemClock, random: systemRandom, audit: auditGatewaySeal };
-  const { vault } = await openVault(vaultSettings.parse({}), join(directory, "unseal.key"), parts);
+  const operators = async (sealed: SealedVault): Promise<Uint8Array> => {
+    let nonce: string | undefined;
+    for (const key of shares)
+      ({ nonce } = await sealed.unseal({ key, nonce, now: systemClock.now(), address: "here", requestId: "" }));
+    return sealed.opened;
+  };
+  const parts = { store, crypto: nodeCrypto, clock: systemClock, random: systemRandom, audit: auditGatewaySeal, operators };
+  const seal = shares.length === 0 ? {} : { seal: { kind: "shamir" } };
+  const { vault } = await openVault(vaultSettings.parse(seal), join(directory, "unseal.key"), parts);
   const settings = { backup: { location: join(directory, "gateway-backups") }, server: { instance_id: instance } };
   const rig = await openRig({ ...options, store, vault, settings });
   let open = true;
@@ -81,6 +91,36 @@ async function signedRestore(acme: Caller, key: RootKey, backup: Made, audience:
 const told = (answer: Answer): readonly [number, string] => [answer.status, answer.body?.error?.code];
 const restoring = (rig: Rig, backup: Made, body: object, org = "anywhere"): Promise<Answer> =>
   rig.bearer({ sub: "operator", org, roles: ["super_admin"] })("POST", `/api/v1/backups/${backup.id}/restore`, body);
+
+it("a backup and the operators' shares, and nothing else of the lost machine, are the organisation on a clean one", async () => {
+  const configured = (data_dir: string) => processSettings.parse({ data_dir, gateway: { vault: { seal: { kind: "shamir" } } } });
+  const here = folder();
+  const { shares } = await initVaultShares(configured(here), "gateway", { shares: 3, threshold: 2 });
+  const lost = await machine(here, "lost", {}, shares.slice(0, 2));
+  const acme = lost.rig.admin("acme");
+  const key = await rootKey(acme);
+  const { id } = (await acme("POST", "/api/v1/workspaces", { name: "ledger" })).body;
+  const { ciphertext } = (await acme("POST", `/api/v1/workspaces/${id}/encrypt`, { plaintext: "AAAA" })).body;
+  const type = { type: "full" };
+  const made = await acme("POST", "/api/v1/backups", { ...type, crk_signature: await key.sign("backup.create", "", type) });
+  const backup: Made = made.body;
+  const to = await signedRestore(acme, key, backup, "spare");
+  const admin = lost.rig.dev.organizations["acme"]?.admins.super_admin.id ?? "";
+  await lost.stop();
+
+  const there = folder();
+  cpSync(join(here, "gateway-backups"), join(there, "gateway-backups"), { recursive: true });
+  const file = readFileSync(join(there, "gateway-backups", `${backup.id}.backup`), "utf8");
+  for (const other of ["", "{}", '{"keys":true}\nbm9uZQ=='])
+    await expect(initVaultByBackup(configured(there), "gateway", other)).rejects.toHaveProperty("code");
+  expect(await initVaultByBackup(configured(there), "gateway", file)).toEqual({ shares: 3, threshold: 2 });
+  const spare = await machine(there, "spare", { organizations: [] }, shares.slice(1));
+  const restored = await restoring(spare.rig, backup, to);
+  expect(restored.status, restored.text).toBe(204);
+  const caller = spare.rig.bearer({ sub: admin, org: "acme", roles: ["super_admin"] });
+  expect((await caller("POST", `/api/v1/workspaces/${id}/decrypt`, { ciphertext })).body).toEqual({ plaintext: "AAAA" });
+  await spare.stop();
+});
 
 it("a backup and unseal.key, and nothing else of the lost machine, are the organisation on a clean one", async () => {
   const [here, unseal] = [folder(), unsealKey()];

@@ -1,5 +1,6 @@
 import {
   type Dealt,
+  initVaultByBackup,
   initVaultShares,
   rekeyServiceVault,
   type VaultService,
@@ -12,6 +13,7 @@ import { askShare, bringShares } from "../bring-shares.ts";
 import { exitCode } from "../exit-code.ts";
 import { reach } from "../reach.ts";
 import { readConfig } from "../read-config.ts";
+import { readText } from "../read-file.ts";
 import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
 
@@ -47,11 +49,15 @@ export const addVault: AddCommand = (program, { host, result, exit }) => {
   const ask = <R>(target: Remote, use: (seal: Client<typeof sealContract>) => Promise<R>): Promise<R> =>
     reach(host, target, (options) => use(client(sealContract, options)));
 
-  dealing(
-    local(vault.command("init").description("deal the unseal key of a new vault in shares, shown once and kept nowhere")),
-  ).action(async (options: Local) => {
-    tell(await initVaultShares(await readConfig(host, options), options.service, options), "the first start asks for them");
-  });
+  dealing(local(vault.command("init").description("deal the unseal key of a new vault in shares, shown once and kept nowhere")))
+    .option("--backup <file>", "of a lost machine (of storage its manifest.json): the shares of that machine are this one's")
+    .action(async (options: Local & { backup?: string }) => {
+      const config = await readConfig(host, options);
+      const { service, backup } = options;
+      if (backup === undefined) return tell(await initVaultShares(config, service, options), "the first start asks for them");
+      const { shares, threshold } = await initVaultByBackup(config, service, await readText(host, backup));
+      result({ shares, threshold }, `${threshold} of the ${shares} shares of the machine that made the backup unseal this one`);
+    });
 
   remote(vault.command("status").description("how a service's vault is sealed; ends with 1 while it is")).action(
     async (options: Remote) => {
