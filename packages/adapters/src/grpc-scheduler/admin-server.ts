@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import {
+  experimental,
   type GrpcObject,
   loadPackageDefinition,
   Metadata,
@@ -42,6 +43,8 @@ export interface AdminServerOptions {
 
 export interface AdminServer {
   readonly port: number;
+  /** What new connections are shown from now on, PEM; those that are there stay. Of a server with TLS. */
+  setSecureContext(tls: { readonly cert: string; readonly key: string }): void;
   close(): Promise<void>;
 }
 
@@ -90,20 +93,49 @@ export async function openAdminServer({ host, port, tls, handlers }: AdminServer
     adminService().service,
     Object.fromEntries(Object.entries(handlers).map(([name, handler]) => [name, unary(handler)])),
   );
+  const identity = tls && serverIdentity(tls);
   const credentials =
-    tls === undefined
+    identity === undefined
       ? ServerCredentials.createInsecure()
-      : ServerCredentials.createSsl(null, [{ cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) }]);
+      : experimental.createCertificateProviderServerCredentials(identity.provider, null, false);
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`${host}:${port}`, credentials, (error, at) => (error === null ? resolve(at) : reject(error)));
   });
   return {
     port: bound,
+    setSecureContext: (next) => identity?.replace(next),
     close: () =>
       new Promise((resolve) => {
         server.tryShutdown(() => resolve());
         setTimeout(() => server.forceShutdown(), 2000).unref();
       }),
+  };
+}
+
+/** What the server shows, in the form in which gRPC takes another one while it runs. */
+function serverIdentity(first: { readonly cert: string; readonly key: string }) {
+  type Provider = Parameters<typeof experimental.createCertificateProviderServerCredentials>[0];
+  type Listener = Parameters<Provider["addIdentityCertificateListener"]>[0];
+  const listeners = new Set<Listener>();
+  let current = first;
+  const tell = (listener: Listener): void =>
+    listener({ certificate: Buffer.from(current.cert), privateKey: Buffer.from(current.key) });
+  const provider: Provider = {
+    addCaCertificateListener: () => undefined,
+    removeCaCertificateListener: () => undefined,
+    addIdentityCertificateListener(listener) {
+      listeners.add(listener);
+      // gRPC listens to what its credentials say only after they have listened here.
+      queueMicrotask(() => tell(listener));
+    },
+    removeIdentityCertificateListener: (listener) => void listeners.delete(listener),
+  };
+  return {
+    provider,
+    replace(next: typeof first): void {
+      current = next;
+      for (const listener of listeners) tell(listener);
+    },
   };
 }
 

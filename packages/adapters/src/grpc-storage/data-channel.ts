@@ -31,22 +31,25 @@ export interface DataChannel {
   receive(method: string, request: Message): AsyncIterable<Message>;
   /** Sends messages to a method that streams requests. The server may answer before all are through. */
   send(method: string, messages: AsyncIterable<Message>): Promise<Message>;
+  /** What the next calls show and trust. Calls under way end on the connection that they have. Of a channel with TLS. */
+  setSecureContext(tls: NonNullable<DataChannelOptions["tls"]>): void;
   close(): void;
 }
 
 type Done = (error: ServiceError | null, reply?: Message) => void;
 
 /** Opens a channel to a service; it connects with its first call. */
-export function openDataChannel(service: keyof DataServices, { address, tls, timeoutMs }: DataChannelOptions): DataChannel {
+export function openDataChannel(service: keyof DataServices, { address, timeoutMs, ...given }: DataChannelOptions): DataChannel {
+  let { tls } = given;
   const Service = dataServices()[service];
   const pem = (text: string) => Buffer.from(text);
   const host = hostOf(address);
   const byAddress = isIP(host) !== 0;
   const verify = byAddress ? { checkServerIdentity: (_: string, cert: PeerCertificate) => checkServerIdentity(host, cert) } : {};
-  const channel =
+  const secured = () =>
     tls === undefined ? credentials.createInsecure() : credentials.createSsl(pem(tls.ca), pem(tls.key), pem(tls.cert), verify);
   const connect = () =>
-    new Service(address, channel, {
+    new Service(address, secured(), {
       // Failures are decided on by the callers, who know what may be repeated.
       "grpc.enable_retries": 0,
       // Nodes are few and near: one that comes back is found at once.
@@ -126,6 +129,12 @@ export function openDataChannel(service: keyof DataServices, { address, tls, tim
           });
         }),
       ),
+    setSecureContext(next) {
+      if (tls === undefined) return;
+      tls = next;
+      client.close();
+      client = connect();
+    },
     close: () => client.close(),
   };
 }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer as createPlainServer, type Socket } from "node:net";
-import { createServer as createTlsServer, type TLSSocket } from "node:tls";
+import { createServer as createTlsServer, type TLSSocket, Server as TlsServer } from "node:tls";
 import {
   Metadata,
   Server,
@@ -58,6 +58,8 @@ export interface DataServerOptions {
 
 export interface DataServer {
   readonly port: number;
+  /** What new connections are shown and held against from now on; those that are there stay. Of a server with TLS. */
+  setSecureContext(tls: NonNullable<DataServerOptions["tls"]>): void;
   close(): Promise<void>;
 }
 
@@ -149,6 +151,9 @@ export async function openDataServer(options: DataServerOptions): Promise<DataSe
   await once(listener, "listening");
   return {
     port: (listener.address() as AddressInfo).port,
+    setSecureContext(next) {
+      if (listener instanceof TlsServer) listener.setSecureContext({ ...next, minVersion: "TLSv1.2" });
+    },
     async close() {
       const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
       const force = setTimeout(() => {

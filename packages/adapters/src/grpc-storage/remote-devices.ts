@@ -1,12 +1,14 @@
 import { CodedError, isCoded } from "@seneschal/kernel";
 import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/kernel/ports";
-import { type DataChannelOptions, openDataChannel } from "./data-channel.ts";
+import { type DataChannel, type DataChannelOptions, openDataChannel } from "./data-channel.ts";
 import { PIECE_BYTES } from "./object-client.ts";
 import type { Message } from "./open-data-server.ts";
 
 /** The devices of another node, each a {@link BlobDevice} whose extents travel over the data path. */
 export interface RemoteDevices {
   device(id: string): BlobDevice;
+  /** As of a {@link DataChannel}. */
+  readonly setSecureContext: DataChannel["setSecureContext"];
   close(): void;
 }
 
@@ -21,7 +23,7 @@ const deviceErrors: readonly BlobDeviceErrorCode[] = [
 
 /** Opens the fragment service of a node. Whatever is no answer of the device itself is `device_unavailable`. */
 export function openRemoteDevices(options: DataChannelOptions): RemoteDevices {
-  const { ask, receive, send, close } = openDataChannel("seneschal.storage.v1.FragmentService", options);
+  const { ask, receive, send, setSecureContext, close } = openDataChannel("seneschal.storage.v1.FragmentService", options);
 
   const settled = async <T>(device: string, work: () => Promise<T>): Promise<T> => {
     try {
@@ -68,7 +70,7 @@ export function openRemoteDevices(options: DataChannelOptions): RemoteDevices {
     close: async () => undefined,
   });
 
-  return { device, close };
+  return { device, setSecureContext, close };
 }
 
 function translated(device: string, error: unknown): Error {

@@ -1,5 +1,5 @@
 import { randomUUID, X509Certificate } from "node:crypto";
-import { access, chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { access, mkdir, readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
@@ -30,6 +30,7 @@ import {
 import { requireOrganizationId } from "./create-organization.ts";
 import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
 import { prepareData } from "./prepare-data.ts";
+import { replaceFile } from "./private-files.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 import { sealOf } from "./storage-settings.ts";
 
@@ -106,12 +107,12 @@ export async function bootstrapInstance(config: ProcessConfig, options: Bootstra
       const issued = await serverCertificate(services, { names, now: systemClock.now() });
       await mkdir(dirname(tls_cert), { recursive: true });
       await mkdir(dirname(tls_key), { recursive: true });
-      await save(tls_key, issued.key);
-      await save(tls_cert, issued.cert + issued.ca);
+      await replaceFile(tls_key, issued.key);
+      await replaceFile(tls_cert, issued.cert + issued.ca);
       made.push("server certificate");
     }
     const ca = join(out, "ca.pem");
-    await save(ca, await anchor(services));
+    await replaceFile(ca, await anchor(services));
     return {
       instance_id: services.instance,
       unseal_key: data?.unsealKey ?? null,
@@ -147,14 +148,14 @@ async function theAdmin(
   // The key is safe before anybody certifies it.
   if (!(await isThere(files.key))) {
     const fresh = newPrivateKey(nodeCrypto, "p256", systemRandom);
-    await save(files.key, encodePem("PRIVATE KEY", encodePrivateKey(nodeCrypto, fresh)));
+    await replaceFile(files.key, encodePem("PRIVATE KEY", encodePrivateKey(nodeCrypto, fresh)));
   }
   const [der] = decodePem("PRIVATE KEY", await readFile(files.key, "utf8"));
   if (der === undefined) throw new CodedError("file_invalid", `${files.key} holds no private key`);
   const signer = localSigner(nodeCrypto, decodePrivateKey(der));
   const request = requestPem(await createRequest(signer, { subject: [{ type: "CN", value: email }] }));
   const { admin, chain } = await enrolFirstAdmin(services, { org, email, name, request });
-  await save(files.certificate, chain.join(""));
+  await replaceFile(files.certificate, chain.join(""));
   made.push(...(known === undefined ? ["organisation", "admin"] : ["admin certificate"]));
   return { id: admin.id, email, ...files, expiration: admin.cert_expiry ?? "" };
 }
@@ -174,8 +175,8 @@ async function theRootKey(
     };
     try {
       for (const share of dealt.shares)
-        await save(shareFile(share.index), `${JSON.stringify({ index: share.index, data: share.encode() })}\n`);
-      await save(file, `${JSON.stringify(crkToJson(dealt.crk))}\n`);
+        await replaceFile(shareFile(share.index), `${JSON.stringify({ index: share.index, data: share.encode() })}\n`);
+      await replaceFile(file, `${JSON.stringify(crkToJson(dealt.crk))}\n`);
       const stored = await storeFirstRootKey(services, org, { material: async () => dealt, erase });
       crk = stored.crk;
       if (stored.made) made.push("root key");
@@ -184,7 +185,7 @@ async function theRootKey(
     }
   }
   const { id, public_key, threshold: needed, total_shares } = crk;
-  await save(file, `${JSON.stringify(crk.material)}\n`);
+  await replaceFile(file, `${JSON.stringify(crk.material)}\n`);
   const there: string[] = [];
   for (let index = 1; index <= total_shares; index++) if (await isThere(shareFile(index))) there.push(shareFile(index));
   return { id, public_key, threshold: needed, file, shares: there };
@@ -198,7 +199,7 @@ async function theWorkspace(
   { org, email, workspace: name }: BootstrapOptions,
   made: string[],
 ): Promise<string> {
-  if (!(await isThere(file))) await save(file, `${JSON.stringify({ id: randomUUID(), name })}\n`);
+  if (!(await isThere(file))) await replaceFile(file, `${JSON.stringify({ id: randomUUID(), name })}\n`);
   const { id } = JSON.parse(await readFile(file, "utf8")) as { readonly id: string };
   const admin = await adminOf(services, org, email);
   if (admin?.id !== adminId) throw new Error("the admin is gone");
@@ -209,14 +210,6 @@ async function theWorkspace(
 function anchor(services: GatewayServices): Promise<string> {
   const call = systemCall("system:operator", services.instance, systemClock.now());
   return services.transact(call, (unit) => services.pki.trustAnchor(unit, "servers"));
-}
-
-/** Whole or not at all, for its owner alone. */
-async function save(path: string, text: string): Promise<void> {
-  const next = `${path}.new`;
-  await writeFile(next, text, { mode: 0o600, flush: true });
-  await chmod(next, 0o600);
-  await rename(next, path);
 }
 
 async function isThere(path: string | undefined): Promise<boolean> {

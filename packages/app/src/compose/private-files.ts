@@ -1,4 +1,4 @@
-import { chmod, mkdir, stat } from "node:fs/promises";
+import { chmod, mkdir, rename, stat, writeFile } from "node:fs/promises";
 import { CodedError } from "@seneschal/kernel";
 
 /** Modes are not there on Windows: its access lists decide. */
@@ -27,6 +27,14 @@ export async function makePrivateDirectory(path: string): Promise<void> {
 export async function requirePrivateKey(path: string): Promise<void> {
   if (((await modeOf(path)) & 0o027) === 0) return;
   throw new CodedError("config_invalid", `${path} is a key that others may read or change: chmod 600 ${path}`);
+}
+
+/** Writes a file whole or not at all, on the disk when it resolves. `mode`: default for its owner alone. */
+export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
+  const next = `${path}.new`;
+  await writeFile(next, text, { mode, flush: true });
+  await chmod(next, mode);
+  await rename(next, path);
 }
 
 async function modeOf(path: string): Promise<number> {

@@ -6,6 +6,7 @@ import { openTelemetry } from "@seneschal/adapters/telemetry";
 import type { Serve, ServeOptions, TlsOptions } from "@seneschal/contract";
 import type { ServeNfs } from "@seneschal/core/storage";
 import { CodedError } from "@seneschal/kernel";
+import type { CertificateRenewal } from "../gateway/service.ts";
 import { type AuthSettings, type RunningService, type ServiceDefinition, startService } from "../platform/index.ts";
 import { certificateFiles } from "./certificate-files.ts";
 import { diskCheck, freeSpace } from "./free-space.ts";
@@ -58,8 +59,25 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
     }
   };
 
+  let begun: (() => void) | undefined;
+  const whole = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const renewal = {
+    files: () => ownCertificates(inForce),
+    async renewed() {
+      await whole;
+      await inTurn(() => inForce);
+    },
+  };
   const start = async (name: ServiceName): Promise<RunningService> => {
-    const { definition, config: own, server, database, trustedCa } = await parts[name](named(config, name, prepared), serveNfs);
+    const {
+      definition,
+      config: own,
+      server,
+      database,
+      trustedCa,
+    } = await parts[name](named(config, name, prepared), serveNfs, renewal);
     return startService(definition, own, {
       ...{ serve, clock: systemClock, random: systemRandom, log, version },
       listen: await listenOptions(server, config.auth, trustedCa),
@@ -93,24 +111,36 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
     await stop();
     throw reasons.find((reason) => (reason as { readonly name?: unknown }).name !== "AbortError") ?? reasons[0];
   }
-  return {
-    services: [...running],
-    async reload(next) {
-      if (next.services.join() !== config.services.join())
-        throw new CodedError("config_invalid", "services are not begun or ended while the process runs");
-      const apply: (() => void)[] = [];
-      for (const [index, name] of config.services.entries()) {
-        const { config: own, server, trustedCa } = await parts[name](named(next, name, prepared));
-        const change = await running[index]?.prepareReload(own, await listenOptions(server, next.auth, trustedCa));
-        if (change !== undefined) apply.push(change);
-      }
-      for (const change of apply) change();
-      setLogLevel(log, next.log.level);
-      inForce = next;
-      for (const { name, metrics } of running) await watchEnds(next, name as ServiceName, metrics);
-    },
-    stop,
+  const takeIn = async (next: ProcessConfig): Promise<void> => {
+    if (next.services.join() !== config.services.join())
+      throw new CodedError("config_invalid", "services are not begun or ended while the process runs");
+    const apply: (() => void)[] = [];
+    for (const [index, name] of config.services.entries()) {
+      const { config: own, server, trustedCa } = await parts[name](named(next, name, prepared));
+      const change = await running[index]?.prepareReload(own, await listenOptions(server, next.auth, trustedCa));
+      if (change !== undefined) apply.push(change);
+    }
+    for (const change of apply) change();
+    setLogLevel(log, next.log.level);
+    inForce = next;
+    for (const { name, metrics } of running) await watchEnds(next, name as ServiceName, metrics);
   };
+  let last: Promise<void> = Promise.resolve();
+  // One after another: a configuration of before is not put in force behind a newer one.
+  const inTurn = (next: () => ProcessConfig): Promise<void> => {
+    const done = last.then(() => takeIn(next()));
+    last = done.catch(() => undefined);
+    return done;
+  };
+  begun?.();
+  return { services: [...running], reload: (next) => inTurn(() => next), stop };
+}
+
+/** The certificates of the ports of a process, with those of S3. */
+function ownCertificates({ services, ...config }: ProcessConfig): readonly string[] {
+  const paths = services.map((service) => config[service].server.tls_cert);
+  const s3 = services.includes("storage") ? config.storage.s3.tls_cert : undefined;
+  return [...paths, s3].filter((path) => path !== undefined);
 }
 
 const SOON = 30 * 86_400_000;
@@ -127,10 +157,12 @@ interface Parts {
 }
 
 /** A service is loaded when it is started: one that is not configured costs nothing. */
-const parts: Readonly<Record<ServiceName, (config: ProcessConfig, serveNfs?: ServeNfs) => Promise<Parts>>> = {
-  gateway: async ({ gateway, auth, data_dir }) => {
+const parts: Readonly<
+  Record<ServiceName, (config: ProcessConfig, serveNfs?: ServeNfs, renewal?: CertificateRenewal) => Promise<Parts>>
+> = {
+  gateway: async ({ gateway, auth, data_dir }, _, renewal) => {
     const { gatewayService } = await import("../gateway/service.ts");
-    return { definition: gatewayService(data_dir), config: { ...gateway, auth }, ...gateway };
+    return { definition: gatewayService(data_dir, renewal), config: { ...gateway, auth }, ...gateway };
   },
   governance: async ({ governance, log, data_dir }) => {
     const { governanceService } = await import("../governance/service.ts");

@@ -98,9 +98,9 @@ export interface GatewayOptions {
   readonly ownNames?: readonly string[];
   /** Revocation lists from elsewhere (`auth.mtls.crl_url`), beside the gateway's own records. Throws when it cannot know. */
   readonly revocations?: Pick<Revocations, "isRevoked" | "requireInForce">;
-  /** Fetches the lists anew by a configuration; what comes back puts them in force. */
-  readonly prepareRevocations?: (config: GatewayConfig) => Promise<() => void>;
-  /** Verifiers of bearer tokens, in order of preference. */
+  /** Makes revocation lists and verifiers of tokens anew by a configuration; what comes back puts them in force. */
+  readonly prepareReload?: (config: GatewayConfig) => Promise<() => void>;
+  /** Verifiers of bearer tokens, in order of preference: those that are in the list when a request comes. */
   readonly tokens?: readonly (TokenVerifier & {
     readonly method: "jwt" | "oidc";
     readonly requiredScopes?: readonly string[];
@@ -174,8 +174,8 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   }
 
   const now = (): number => clock.now();
-  const issuers = tokenIssuers(config);
-  const orchestrator = await openOrchestrator(config, now);
+  let issuers = tokenIssuers(config);
+  let orchestrator = await openOrchestrator(config, now);
   const authenticate = ({ store: own }: RecordedReads, again: boolean) => {
     const read = reader(own);
     return auditedAuthentication(
@@ -294,12 +294,17 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     limits: limitsOf(config),
     async reload(next: GatewayConfig) {
       const authorisation = await services.authorisation.prepare(next.authorization_policy);
-      const lists = await options.prepareRevocations?.(next);
+      const rest = await options.prepareReload?.(next);
+      const nextOrchestrator = await openOrchestrator(next, now);
+      const { jwt, oidc } = next.auth;
       return {
         limits: limitsOf(next),
         apply() {
           authorisation();
-          lists?.();
+          rest?.();
+          issuers = tokenIssuers(next);
+          orchestrator = nextOrchestrator;
+          Object.assign(services, { config: { ...services.config, auth: { ...services.config.auth, jwt, oidc } } });
         },
       };
     },

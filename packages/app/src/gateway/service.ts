@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import type { Revocations } from "@seneschal/adapters/tls";
@@ -10,29 +10,32 @@ import type { AuditEntry, PolicyEngine } from "@seneschal/kernel/ports";
 import { openDatabase } from "../compose/open-database.ts";
 import { openVault } from "../compose/open-vault.ts";
 import { preparedInstance } from "../compose/prepare-data.ts";
+import { replaceFile } from "../compose/private-files.ts";
 import { revocationLists } from "../compose/revocation-lists.ts";
 import { type GatewayServiceConfig, gatewayServiceSettings } from "../compose/service-settings.ts";
 import {
   type AuthSettings,
   type BuiltService,
   defineService,
+  liveVerifiers,
   openAuditSinks,
   openPolicyEngine,
   type Platform,
-  tokenVerifiers,
+  type Stoppable,
 } from "../platform/index.ts";
 import { type AuditEvent, auditGatewaySeal } from "./ground/index.ts";
 import { type Gateway, openGateway } from "./open-gateway.ts";
+import { renewServerCertificate } from "./renew-server-certificate.ts";
 import { gatewaySchema } from "./schema.ts";
 
 /** The gateway service with its parts below `dataDir`, for `buildService` or `startService`. */
-export function gatewayService(dataDir: string) {
+export function gatewayService(dataDir: string, renewal?: CertificateRenewal) {
   return defineService({
     name: "gateway",
     contract: gatewayContract,
     settings: gatewayServiceSettings,
     info: gatewayInfo,
-    build: (config, platform): Promise<BuiltService> => buildGateway(config, platform, dataDir),
+    build: (config, platform): Promise<BuiltService> => buildGateway(config, platform, dataDir, renewal),
   });
 }
 
@@ -42,8 +45,23 @@ export function openGatewayStore(database: GatewayServiceConfig["database"], dat
   return openDatabase(database, schema, join(dataDir, "gateway"));
 }
 
+/** Certificates of ports that the gateway renews before they end, as far as they are its own. */
+export interface CertificateRenewal {
+  /** Files in PEM, each of the port that the setting names. */
+  readonly files: () => readonly string[];
+  /** Takes in what was renewed. */
+  readonly renewed: () => Promise<void>;
+}
+
+const RENEWAL_MS = 3_600_000;
+
 /** Opens store, vault and gateway; what was opened is closed again by `stop`, and when something fails on the way. */
-export async function buildGateway(config: GatewayServiceConfig, platform: Platform, dataDir: string): Promise<Gateway> {
+export async function buildGateway(
+  config: GatewayServiceConfig,
+  platform: Platform,
+  dataDir: string,
+  renewal?: CertificateRenewal,
+): Promise<Gateway> {
   const { database, vault: vaultConfig, ...rest } = config;
   const own = { ...rest, backup: { location: rest.backup.location ?? join(dataDir, "gateway-backups") } };
   const { clock, random, log, metrics, version, background, health, operators } = platform;
@@ -58,7 +76,7 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
     const { threads, policy_deadline: deadline } = own.workers;
     policy = await openPolicyEngine(own.policy_engine, { threads, deadline });
     const engine = policy;
-    const tokens = await tokenVerifiers(own.auth, () => clock.now());
+    const tokens = await liveVerifiers(own.auth, () => clock.now());
     const prepared = await preparedInstance(dataDir);
     let trusted = await trustOf(own.auth);
     lists = await revocationLists(own.auth, platform);
@@ -80,21 +98,23 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
         version,
         background,
         health,
-        tokens,
+        tokens: tokens.list,
       },
       ...(revocations === undefined ? {} : { revocations }),
-      async prepareRevocations({ auth }) {
+      async prepareReload({ auth }) {
         const { crl_url } = auth.mtls;
         if ((crl_url === undefined) !== (lists === undefined))
           throw new CodedError("config_invalid", "auth.mtls.crl_url is not set or removed while the gateway runs");
+        const issuers = await tokens.prepare(auth);
         const trust = await trustOf(auth);
         // The lists in force stay the floor for those that come: an older one is refused.
         if (trust === trusted) {
           await lists?.refresh();
-          return () => undefined;
+          return issuers;
         }
         const next = await revocationLists(auth, platform);
         return () => {
+          issuers();
           lists?.close();
           lists = next;
           trusted = trust;
@@ -110,10 +130,19 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
       await gateway.stop?.();
       throw error;
     });
+    let renewing: Stoppable | undefined;
+    const renew = (): Promise<void> => renewCertificates(gateway, renewal, clock.now());
     return sinks.around({
       ...gateway,
       ...(seal === undefined ? {} : { seal }),
+      async start() {
+        await gateway.start?.();
+        if (renewal === undefined) return;
+        void background.step("server certificates", renew);
+        renewing = background.every("server certificates", RENEWAL_MS, renew);
+      },
       async stop() {
+        await renewing?.stop();
         lists?.close();
         await gateway.stop?.();
         await engine.close();
@@ -128,6 +157,20 @@ export async function buildGateway(config: GatewayServiceConfig, platform: Platf
     await store.close();
     throw error;
   }
+}
+
+/** Renews what is due; each file is replaced whole, and its key stays as it is. Rejects for one that cannot be written. */
+async function renewCertificates({ services }: Gateway, renewal: CertificateRenewal | undefined, now: number): Promise<void> {
+  const renewOne = async (path: string): Promise<boolean> => {
+    const renewed = await renewServerCertificate(services, await readFile(path, "utf8"), now);
+    if (renewed === undefined) return false;
+    await replaceFile(path, renewed, (await stat(path)).mode & 0o777);
+    services.log.info({ path }, "a certificate of an own port was renewed");
+    return true;
+  };
+  const made = await Promise.allSettled([...new Set(renewal?.files())].map(renewOne));
+  if (made.some((one) => one.status === "fulfilled" && one.value)) await renewal?.renewed();
+  for (const one of made) if (one.status === "rejected") throw one.reason;
 }
 
 /** What an event of the gateway says, in the words of all services. */

@@ -85,8 +85,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
   const audit = new AuditLog(options.store, options.signer);
   const store = withoutNames(options.store, persons, audit);
   const tiers = tierPolicyOf(config);
-  const sources = await policySources(config.policy_files);
-  const policy = await compiled(options.policy, sources);
+  const prepared = await preparePolicy(options.policy, config.policy_files);
   const authorisation = await openAuthorisation({
     engine: options.policy,
     service: "governance",
@@ -102,7 +101,6 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     purposes: config.purposes,
   });
   await worlds.open();
-  const policyRevision = createHash("sha256").update(JSON.stringify(sources)).digest("hex").slice(0, 12);
   const sealer = await answerSealer(options.signer.sign, random);
   const models = await openModels(config, tiers);
   const modelRoutes = models === undefined ? undefined : modelContract(config.models?.path_prefix);
@@ -111,11 +109,12 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
   const pools = (): readonly WorkerPoolState[] => [classifier.state?.() ?? [], options.policy.state?.() ?? []].flat();
   measureWorkers(metrics, pools);
   const services: GovernanceServices = {
-    ...{ config, store, worlds, classifier, tiers, policy, policyRevision, clock, random, metrics, version, health },
+    ...{ config, store, worlds, classifier, tiers, ...prepared, clock, random, metrics, version, health },
     audit,
     persons,
     redactionKey: redactionKeyOf(options.signer.sign),
   };
+  const modelServices = models && { ...services, models };
   const authenticate = authenticator(config, store, () => clock.now());
   const authorise = authoriser(authorisation);
   const callers = admissions(
@@ -153,21 +152,29 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     },
     limits: limitsOf(config),
     async reload(next: GovernanceConfig) {
-      return { limits: limitsOf(next), apply: await authorisation.prepare(next.authorization_policy) };
+      const allowed = await authorisation.prepare(next.authorization_policy);
+      const decisions = await preparePolicy(options.policy, next.policy_files);
+      return {
+        limits: limitsOf(next),
+        apply() {
+          allowed();
+          for (const held of [services, modelServices]) Object.assign(held ?? {}, decisions);
+        },
+      };
     },
     contract: { ...governanceContract, ...modelRoutes },
     endpoints: (hooks) => [
       ...endpoints(governanceContract, handlers, services, hooks),
-      ...(models === undefined || modelRoutes === undefined
+      ...(modelServices === undefined || modelRoutes === undefined
         ? []
-        : endpoints(modelRoutes, modelHandlers, { ...services, models }, hooks)),
+        : endpoints(modelRoutes, modelHandlers, modelServices, hooks)),
       ...endpoints(docsContract, docsHandlers(), undefined, hooks),
     ],
     checks: [
       { name: "database", check: () => store.count("resources", "by_org", [config.organization]) },
       { name: "cache", check: () => worlds.at(config.organization) },
       workersCheck(pools),
-      { name: "policy_engine", check: () => alive(policy, clock.now()) },
+      { name: "policy_engine", check: () => alive(services.policy, clock.now()) },
     ],
     async start() {
       const following = background.soon("audit follow", RETRY_MS, () => services.audit.follow());
@@ -213,6 +220,13 @@ function tierPolicyOf({ classification, destinations, redaction }: GovernanceCon
   const quasiTier = tiers.includes(quasi) ? quasi : (tiers[Math.min(2, tiers.length - 1)] ?? "");
   const regimes = { ...DEFAULT_TIER_POLICY.regimes, ...classification.regimes };
   return { ...DEFAULT_TIER_POLICY, tiers, entities, quasiTier, regimes };
+}
+
+/** The policy that decides, and the revision that its decisions name. Throws `config_invalid` for one that does not compile. */
+async function preparePolicy(engine: PolicyEngine, files: readonly string[]) {
+  const sources = await policySources(files);
+  const policy = await compiled(engine, sources);
+  return { policy, policyRevision: createHash("sha256").update(JSON.stringify(sources)).digest("hex").slice(0, 12) };
 }
 
 async function policySources(files: readonly string[]): Promise<readonly PolicySource[]> {

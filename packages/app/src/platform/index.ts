@@ -3,7 +3,7 @@ export { openAuditSinks } from "./audit-sinks/open-audit-sinks.ts";
 export { auditSinkCollections } from "./audit-sinks/places.ts";
 export { auditSinksSetting } from "./audit-sinks/settings.ts";
 export { type AuthenticatorOptions, authenticator } from "./auth/authenticator.ts";
-export { type ConfiguredVerifier, tokenVerifiers } from "./auth/token-verifiers.ts";
+export { type ConfiguredVerifier, liveVerifiers, tokenVerifiers } from "./auth/token-verifiers.ts";
 export {
   type Authorisation,
   type AuthorisationDecision,

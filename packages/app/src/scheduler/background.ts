@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { httpAccounting, openUsageBuffer } from "@seneschal/adapters/accounting";
+import type { AdminServer } from "@seneschal/adapters/grpc-scheduler";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { LocalRunner } from "@seneschal/adapters/runner";
 import { openWebhook } from "@seneschal/adapters/webhook";
@@ -10,6 +11,7 @@ import type { SchedulerMetrics } from "./metrics.ts";
 import { adminHandlers, type Door } from "./rpc.ts";
 import { type LocalAgent, runLocally } from "./runner/run-locally.ts";
 import type { SchedulerServices } from "./services.ts";
+import type { SchedulerConfig } from "./settings.ts";
 
 export interface BackgroundOptions {
   readonly services: SchedulerServices;
@@ -27,7 +29,19 @@ export interface Background {
   start(): Promise<void>;
   /** Where the RPC server listens, once started. */
   listeners(): Readonly<Record<string, string>>;
+  /** What the RPC server shows new connections from now on, PEM. */
+  setSecureContext(tls: RpcTls): void;
   stop(): Promise<void>;
+}
+
+type RpcTls = { readonly cert: string; readonly key: string };
+
+/** Certificate and key of the service's ports; nothing without TLS. */
+export async function readRpcTls({ server }: Pick<SchedulerConfig, "server">): Promise<RpcTls | undefined> {
+  const { tls_cert: cert, tls_key: key } = server;
+  return cert === undefined || key === undefined
+    ? undefined
+    : { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
 }
 
 const HEARTBEAT_FLUSH_MS = 10_000;
@@ -43,6 +57,7 @@ export function background(options: BackgroundOptions): Background {
   const { config, quotas, clock, cycle, heartbeats, nodeId, holder } = services;
   const stops: (() => Promise<unknown>)[] = [];
   let grpc: string | undefined;
+  let rpc: AdminServer | undefined;
   const again = (step: string, ms: number, work: () => Promise<unknown>): void => {
     const loop = steps.every(step, ms, work, repeat);
     stops.push(() => loop.stop());
@@ -100,19 +115,17 @@ export function background(options: BackgroundOptions): Background {
   async function startRpc(): Promise<void> {
     const { enabled, port } = config.grpc;
     if (!enabled) return;
-    const { host, tls_cert: cert, tls_key: key } = config.server;
-    const tls =
-      cert === undefined || key === undefined
-        ? {}
-        : { tls: { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") } };
+    const { host } = config.server;
+    const tls = await readRpcTls(config);
     const { openAdminServer } = await import("@seneschal/adapters/grpc-scheduler");
     const server = await openAdminServer({
       host,
       port,
-      ...tls,
+      ...(tls === undefined ? {} : { tls }),
       handlers: adminHandlers(services, options.door),
     });
     stops.push(() => server.close());
+    rpc = server;
     grpc = `${host}:${server.port}`;
     log.info({ port: server.port }, "the AdminService listens");
   }
@@ -134,6 +147,7 @@ export function background(options: BackgroundOptions): Background {
       again("audit archive", ARCHIVE_MS, async () => (leads() ? services.auditArchive.tidy(newId) : undefined));
       again("cycle", config.scheduling.cycle, async () => (leads() ? cycle.run() : undefined));
     },
+    setSecureContext: (tls) => rpc?.setSecureContext(tls),
     listeners: () => (grpc === undefined ? {} : { grpc }),
     async stop() {
       for (const stop of stops.reverse()) await stop();

@@ -13,18 +13,18 @@ import {
   type BuiltService,
   DEFAULT_INSTANCE,
   defineService,
+  liveVerifiers,
   openAuthorisation,
   type Platform,
   type RateLimits,
   type Repeat,
   repeatByTimer,
-  tokenVerifiers,
 } from "../platform/index.ts";
 import { openAuditArchive } from "./audit/open-audit-archive.ts";
 import { openAuditSigner } from "./audit/open-audit-signer.ts";
 import { authenticator } from "./auth/authenticate.ts";
 import { authoriser } from "./auth/authorise.ts";
-import { background } from "./background.ts";
+import { background, readRpcTls } from "./background.ts";
 import { openBackups } from "./backups.ts";
 import { openCycle } from "./cycle/cycle.ts";
 import { openHeartbeats } from "./cycle/heartbeats.ts";
@@ -79,7 +79,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
   const { random, metrics, version, health } = platform;
   const { clock, advance } = clockOf(config, platform.clock);
   const planOptions = planOptionsOf(config);
-  const verifiers = await tokenVerifiers(config.auth, () => clock.now());
+  const verifiers = await liveVerifiers(config.auth, () => clock.now());
   guardOpenDoors(config, platform);
   const authorisation = await openAuthorisation({
     engine: embeddedPolicyEngine(),
@@ -169,7 +169,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
     nodeId,
   };
   const tokens = token === undefined ? config.tokens : [...config.tokens, peerToken(token)];
-  const authenticate = authenticator(tokens, verifiers);
+  const authenticate = authenticator(tokens, verifiers.list);
   /** Made by the platform from `limits`; the RPC server counts with the same one. */
   let rateLimit: Hooks["rateLimit"] = "off";
   const work = background({
@@ -196,7 +196,20 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
     },
     limits: limitsOf(config),
     async reload(next: SchedulerConfig) {
-      return { limits: limitsOf(next), apply: await authorisation.prepare(next.authorization_policy) };
+      guardOpenDoors(next, platform);
+      const issuers = await verifiers.prepare(next.auth);
+      const allowed = await authorisation.prepare(next.authorization_policy);
+      const tls = await readRpcTls(next);
+      return {
+        limits: limitsOf(next),
+        apply() {
+          issuers();
+          allowed();
+          // The same files are the HTTP port's, whose reload has judged them.
+          if (tls !== undefined) work.setSecureContext(tls);
+          Object.assign(services, { config: { ...services.config, auth: next.auth } });
+        },
+      };
     },
     endpoints: (hooks) => {
       rateLimit = hooks.rateLimit;

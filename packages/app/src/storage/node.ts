@@ -54,7 +54,7 @@ import { createReadAhead } from "./objects/read-ahead.ts";
 import type { ObjectServices } from "./objects/services.ts";
 import type { NewDevice } from "./peers/new-device.ts";
 import type { NodeReport } from "./peers/node-report.ts";
-import { openPeers, type PeersOptions } from "./peers/open-peers.ts";
+import { openPeers, type Peers, type PeersOptions } from "./peers/open-peers.ts";
 import { shardStore } from "./shard-store.ts";
 import { announceChange } from "./watch/announce-changes.ts";
 import { createMonitor, type Monitor } from "./watch/monitor.ts";
@@ -142,6 +142,8 @@ export interface StorageNode {
   stop(): Promise<void>;
   /** What this node says of itself to the others. */
   report(): NodeReport;
+  /** What this node shows other nodes from now on, and trusts about them. */
+  readonly setSecureContext: Peers["setSecureContext"];
   /** Connections of the gateways, by transport; the servers fill it in. */
   readonly connections: Map<string, number>;
 }
@@ -556,6 +558,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       shards: shards.changes(),
       view: monitor.view(),
     }),
+    setSecureContext: peers.setSecureContext,
     scrub: (scope, actor) => scrubWith(scope, actor, {}),
     async backup(params, actor) {
       const same = await running("backup", () => true);

@@ -181,12 +181,21 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
       if ((secured === undefined) !== (config.s3.tls_cert === undefined))
         throw new CodedError("config_invalid", "storage.s3: TLS is not turned on or off while it runs");
       if (secured !== undefined) createSecureContext(secured);
+      const identity = await readDataPathTls(storageInForce(next, process.env).grpc);
+      if ((identity === undefined) !== (tlsFiles === undefined))
+        throw new CodedError("config_invalid", "storage.grpc: TLS is not turned on or off while it runs");
+      if (identity !== undefined) createSecureContext(identity);
+      if (identity?.ca !== tlsFiles?.ca && data.crl !== undefined)
+        throw new CodedError("config_invalid", "storage.grpc.ca: beside a revocation list another CA needs a restart");
       return {
         limits: limitsOf(next),
         apply() {
           allowed();
           roots = next.device_roots;
           if (secured !== undefined) gateway?.setSecureContext(secured);
+          if (identity === undefined) return;
+          for (const server of [ports?.data, ports?.peers]) server?.setSecureContext(identity);
+          node.setSecureContext(identity);
         },
       };
     },

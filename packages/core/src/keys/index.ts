@@ -55,6 +55,7 @@ export {
   startCeremony,
   stepCeremony,
 } from "./ceremony/step.ts";
+export { isRenewalDue } from "./certificate/renewal.ts";
 export { type CertificateSubject, certificateSubjects, requireRevocable } from "./certificate/revocable.ts";
 export { type NamesOfInstance, requireCertifiableName } from "./certificate/server-names.ts";
 export { invalidField, type KeysCode, type KeysError, notFound, refusal } from "./codes.ts";

@@ -8,6 +8,42 @@ export type ConfiguredVerifier = TokenVerifier & {
   readonly requiredScopes?: readonly string[];
 };
 
+/** The verifiers in force, while the process runs. */
+export interface LiveVerifiers {
+  /** The same list always, with the verifiers in force in it. */
+  readonly list: readonly ConfiguredVerifier[];
+  /**
+   * Makes those of another configuration; what comes back puts them in force. Where neither settings nor files changed all stays, with the keys
+   * of providers that are known. Throws as {@link tokenVerifiers}.
+   */
+  prepare(auth: AuthSettings): Promise<() => void>;
+}
+
+/** Opens the verifiers of a configuration for reloads. */
+export async function liveVerifiers(auth: AuthSettings, now: () => number): Promise<LiveVerifiers> {
+  const list = [...(await tokenVerifiers(auth, now))];
+  let known = await contentOf(auth);
+  return {
+    list,
+    async prepare(next) {
+      const content = await contentOf(next);
+      if (content === known) return () => undefined;
+      const verifiers = await tokenVerifiers(next, now);
+      return () => {
+        list.splice(0, list.length, ...verifiers);
+        known = content;
+      };
+    },
+  };
+}
+
+/** All that verifiers are made of. */
+async function contentOf({ jwt, oidc }: AuthSettings): Promise<string> {
+  const files = [jwt.enabled ? jwt.public_key : undefined, oidc.enabled ? oidc.ca_file : undefined];
+  const texts = await Promise.all(files.map((path) => (path === undefined ? null : readFile(path, "utf8"))));
+  return JSON.stringify([jwt, oidc, texts]);
+}
+
 /** The verifiers of a configuration, JWT before OIDC. Throws `config_invalid` for an unusable key, and what reading its file throws. */
 export async function tokenVerifiers({ jwt, oidc }: AuthSettings, now: () => number): Promise<readonly ConfiguredVerifier[]> {
   const verifiers: ConfiguredVerifier[] = [];

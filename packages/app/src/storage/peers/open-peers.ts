@@ -28,6 +28,8 @@ export interface Peers {
   addDevice(node: ClusterNode, device: NewDevice, actor: Actor): Promise<void>;
   /** A device that another node serves. */
   device(node: ClusterNode, id: string): BlobDevice;
+  /** What this node shows the others and trusts about them from its next calls on. */
+  setSecureContext(tls: NonNullable<PeersOptions["tls"]>): void;
   close(): void;
 }
 
@@ -48,7 +50,7 @@ const silentAfter = 2;
 /** Connects to the other nodes when they are first asked. */
 export function openPeers(options: PeersOptions): Peers {
   const { nodeId, clock, timeoutMs = 5000, onReport } = options;
-  const tls = options.tls === undefined ? {} : { tls: options.tls };
+  let tls = options.tls === undefined ? {} : { tls: options.tls };
   const views = new Map<string, PeerView>();
   const silent = new Map<string, number>();
   const channels = new Map<string, DataChannel>();
@@ -119,6 +121,11 @@ export function openPeers(options: PeersOptions): Peers {
       }
     },
     device: (node, id) => devicesAt(node.dataAddress).device(id),
+    setSecureContext(next) {
+      if (options.tls === undefined) return;
+      tls = { tls: next };
+      for (const channel of [...channels.values(), ...fragments.values()]) channel.setSecureContext(next);
+    },
     close() {
       for (const channel of channels.values()) channel.close();
       for (const devices of fragments.values()) devices.close();

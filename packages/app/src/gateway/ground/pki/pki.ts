@@ -58,7 +58,9 @@ export interface Pki {
   issueForKey(unit: GatewayUnit, bearer: Bearer, publicKey: PublicKey): Promise<CertificateRecord>;
   /** Makes a P-256 key as well; it is in the answer and nowhere else. PKCS#8 PEM. */
   issueWithKey(unit: GatewayUnit, bearer: Bearer): Promise<CertificateRecord & { readonly private_key: string }>;
-  /** The same for a server, from the server CA. */
+  /** Certifies a server's key, from the server CA. */
+  issueServerForKey(unit: GatewayUnit, bearer: ServerBearer, publicKey: PublicKey): Promise<CertificateRecord>;
+  /** The same with a key that is made for it. */
   issueServer(unit: GatewayUnit, bearer: ServerBearer): Promise<CertificateRecord & { readonly private_key: string }>;
 }
 
@@ -151,6 +153,7 @@ export function pki(needs: AuthorityNeeds): Pki {
       return issueForKey(unit, bearer, provenKey(needs, request));
     },
     issueWithKey: (unit, bearer) => withKey(unit, bearer, "clientAuth"),
+    issueServerForKey: (unit, bearer, publicKey) => certify(unit, bearer, publicKey, "serverAuth"),
     issueServer: (unit, bearer) => withKey(unit, bearer, "serverAuth"),
   };
 }
