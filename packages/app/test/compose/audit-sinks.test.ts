@@ -133,7 +133,7 @@ it("while a required sink is too far behind every request that may record is a 5
   const config = processSettings.parse({
     services: ["gateway"],
     data_dir: join(dir, "data"),
-    gateway: { server: { port: 0 }, audit_sinks: { disk: { kind: "file", path, required: true, max_lag: "1s" } } },
+    gateway: { server: { port: 0 }, audit_sinks: { disk: { kind: "file", path, required: true, max_lag: "5s" } } },
   });
   running = await startProcess(config, { serve, log: openLogger({ level: "silent" }), version: "test" });
   const url = running.services[0]?.url ?? "";

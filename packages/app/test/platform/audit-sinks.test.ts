@@ -301,7 +301,7 @@ describe("the settings of a sink", () => {
     [{ kind: "webhook", url: "https://h/" }, "secret"],
     [{ kind: "webhook", url: "https://h/", secret: "whsec_short" }, "secret"],
     [{ kind: "file", path: "/a", events: ["*"] }, "events"],
-    [{ kind: "file", path: "/a", max_lag: "0s" }, "max_lag"],
+    [{ kind: "file", path: "/a", max_lag: "4s" }, "max_lag"],
   ])("%j: %s", (sink, wrong) => {
     const { error } = auditSinksSetting.safeParse({ siem: sink });
     expect(error?.issues.map(({ path }) => path[1])).toEqual(wrong === undefined ? undefined : [wrong]);

@@ -192,7 +192,7 @@ function sinkMetrics({ registry, prefix }: Metrics, now: () => number, refusing:
   const told = new Map<string, () => number>();
   new Gauge({
     name: `${prefix}_audit_sink_lag_seconds`,
-    help: "How old the oldest audit event is that a sink has not heard; 0 when it has heard everything",
+    help: "How long ago a sink was known to have heard everything",
     labelNames,
     registers,
     collect() {

@@ -57,7 +57,7 @@ const auditSink = z
     from: z.enum(["now", "beginning"]).default("now"),
     /** While this sink has not had an event for longer than `max_lag`, requests are refused. */
     required: z.boolean().default(false),
-    max_lag: duration("1m").refine((ms) => ms >= 1000, "expected 1s or more"),
+    max_lag: duration("1m").refine((ms) => ms >= 5000, "expected 5s or more: how far a sink is, is looked at each second"),
   })
   .superRefine((sink, context) => {
     const { needs, may } = own[sink.kind];
