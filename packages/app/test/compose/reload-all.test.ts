@@ -196,8 +196,9 @@ it("a certificate of the gateway's own CA is renewed before it ends, under its n
   expect((await shake(scheduler?.port ?? 0, ca.pem)).serial).toBe(foreign.serial);
   expect(await readFile(at("cert.pem"), "utf8")).toBe(foreign.cert);
   const ends = /gateway_certificate_expiry_timestamp_seconds\{setting="gateway.server.tls_cert"\} (\S+)/;
-  await vi.waitUntil(async () => {
+  const told = async (): Promise<boolean> => {
     const text = (await gateway?.metrics.text()) ?? "";
     return Number(ends.exec(text)?.[1]) * 1000 === Date.parse(renewed.validTo);
-  }, WAIT);
+  };
+  await vi.waitUntil(told, WAIT);
 });

@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { claimedIssuer, type TokenVerifier } from "@seneschal/adapters/jwt";
+import { claimedIssuer } from "@seneschal/adapters/jwt";
 import type { Principal, WireRequest } from "@seneschal/contract";
 import { CodedError } from "@seneschal/kernel";
+import type { ConfiguredVerifier } from "../../platform/index.ts";
 import { ROLES, type Role } from "./roles.ts";
 
 /** A bearer token that is known by its hash. */
@@ -14,11 +15,12 @@ export interface OpaqueToken {
 
 /**
  * Who calls, from the bearer token alone: a JWT of a configured issuer, or an opaque token that is configured by its
- * hash. Headers and bodies that name a user are never believed.
+ * hash. Headers and bodies that name a user are never believed. A user is known by issuer and subject (OpenID Connect Core, section 5.7): where
+ * several issuers are trusted, as `<issuer>#<subject>`.
  */
 export function authenticator(
   tokens: readonly OpaqueToken[],
-  verifiers: readonly TokenVerifier[],
+  verifiers: readonly ConfiguredVerifier[],
 ): (wire: Pick<WireRequest, "headers">) => Promise<Principal | undefined> {
   const known = tokens.map((token) => ({ ...token, hash: Buffer.from(token.sha256, "hex") }));
   return async ({ headers }) => {
@@ -42,9 +44,13 @@ export function authenticator(
     const verifier = verifiers.find((candidate) => candidate.issuer === issuer) ?? verifiers[0];
     if (verifier === undefined) throw new CodedError("unauthenticated", "invalid token");
     const claims = await verifier.verify(token);
-    if (claims.subject.length > 256) throw new CodedError("unauthenticated", "the token's subject is no name");
+    const missing = (verifier.requiredScopes ?? []).filter((scope) => !claims.scopes.includes(scope));
+    if (missing.length > 0) throw new CodedError("forbidden", "the token lacks a required scope", { missing });
+    const several = verifiers.some((other) => other.issuer !== verifier.issuer);
+    const id = several ? `${claims.issuer}#${claims.subject}` : claims.subject;
+    if (id.length > 256) throw new CodedError("unauthenticated", "the token's subject is no name");
     return {
-      id: claims.subject,
+      id,
       type: "user",
       org: claims.organization,
       // A word that is no role counts for nothing: nobody is a user for being authenticated alone.
