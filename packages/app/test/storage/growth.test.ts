@@ -290,6 +290,19 @@ describe("nodes that come and go", () => {
     await check("n2", 3);
   });
 
+  test("while a node leaves, what is acknowledged lies on two others, or the write is refused", async () => {
+    rig = await openCluster(["n1", "n2", "n3"], { plaintext: true });
+    await rig.node("n1").cluster.propose({ kind: "node.state", id: "n3", state: "Draining" }, operator);
+    await rig.put("n1", "whole", pattern(9000));
+    await rig.cut("n2");
+    for (const key of ["unnoticed", "noticed"]) {
+      expect([key, await refusal(rig.put("n1", key, pattern(9000, 7)))]).toEqual([key, "ShardUnavailable"]);
+      await rig.rounds(2);
+    }
+    for (const places of await rig.places()) expect(new Set(places)).toEqual(new Set(["n1", "n2"]));
+    await rig.mend("n2");
+  });
+
   test("a drain that is cancelled, or cut off by a restart, leaves every object whole; a cancelled node stays and takes writes", async () => {
     rig = await openCluster(["n1", "n2", "n3"], { plaintext: true });
     await put(4);

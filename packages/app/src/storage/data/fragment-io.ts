@@ -168,8 +168,13 @@ export function createFragmentIo({ context, cluster, devices, up, onSilence }: F
           return null;
         }),
       );
-      if (written.filter((w) => w !== null).length >= acknowledge) return written;
+      const landed = written.filter((w) => w !== null);
+      // Copies that the loss of a node may not take lie on two: a node that leaves, or does not answer, changes nothing in that.
+      const { stripe } = poolStripe(cluster, pool);
+      const apart = stripe.data > 1 || share > stripe.parity || new Set(landed.map((w) => nodeOf(w.device))).size > 1;
+      if (landed.length >= acknowledge && apart) return written;
       await Promise.all(written.map(drop));
+      if (!apart) throw storageError("ShardUnavailable", `pool ${pool}: one node alone took the copies`, { pool });
       throw storageError(silence ? "ShardUnavailable" : "PoolFull", `pool ${pool}: too few devices took a fragment`, { pool });
     },
 
