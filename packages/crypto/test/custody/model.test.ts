@@ -1,0 +1,10 @@
+/** The library beside its formal model: `models/custody/ceremony.qnt`. Fresh runs: `test/integration/custody-model.test.ts`. */
+import { expect, test } from "vitest";
+import { keptRuns } from "../../../../tools/models.ts";
+import { replayCeremony } from "./replay-ceremony.ts";
+
+test("clients, relays and strangers do in every kept run what the model of the ceremony says, step by step", () => {
+  const runs = keptRuns("ceremony");
+  expect(runs.length).toBeGreaterThan(5);
+  for (const run of runs) replayCeremony(run);
+});
