@@ -5,7 +5,7 @@ const tag = { tag: "seal", auth: "public", status: 200, extension: true } as con
 const key = z.string().min(1).max(1024).describe("an unseal key share");
 
 /** How a vault is sealed, and how far its operators are; the names are those of Vault's `sys/seal-status`. */
-export const sealStatus = z
+const sealStatus = z
   .object({
     type: z.enum(["key_file", "passphrase", "shamir", "transit", "pkcs11"]),
     initialized: z.boolean().describe("the vault was made"),

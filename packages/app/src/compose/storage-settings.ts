@@ -54,7 +54,7 @@ const hasOneLogin = (server: { readonly [K in (typeof logins)[number]]?: unknown
   logins.filter((login) => server[login] !== undefined).length === 1;
 
 /** What opens an embedded vault. */
-export const sealSettings = z.discriminatedUnion("kind", [
+const sealSettings = z.discriminatedUnion("kind", [
   /** 32 bytes in base64; default `unseal.key` below `data_dir`. */
   z.strictObject({ kind: z.literal("key_file"), key_file: file("unseal key").optional() }),
   z.strictObject({ kind: z.literal("passphrase"), passphrase: secret() }),

@@ -4,14 +4,6 @@ import { collection, keyText } from "../../ground/index.ts";
 /** Why a log does not go on. `other_log`: another instance's, or another key's; `unfounded`: a witness refuses, and nothing shows why. */
 export type WitnessTrouble = Extract<Growth, "put_back" | "forked" | "unproven"> | "other_log" | "unfounded";
 
-/** The two signed checkpoints that do not agree. */
-export interface Trouble {
-  readonly growth: WitnessTrouble;
-  readonly before: string;
-  readonly now: string;
-  readonly since: string;
-}
-
 interface Witnessing {
   readonly federation_id: string;
   readonly org_id: string;
@@ -20,7 +12,13 @@ interface Witnessing {
   readonly size: number;
   readonly note: string | null;
   readonly cosigned_at: string | null;
-  readonly trouble: Trouble | null;
+  /** The two signed checkpoints that do not agree. */
+  readonly trouble: {
+    readonly growth: WitnessTrouble;
+    readonly before: string;
+    readonly now: string;
+    readonly since: string;
+  } | null;
 }
 
 /** Our log as a partner has witnessed it, by federation. */
