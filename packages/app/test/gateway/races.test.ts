@@ -57,7 +57,14 @@ describe("requests at the same time", () => {
   it("health names every component and tells nobody why", async () => {
     const health = await rig.anonymous("GET", "/health");
     expect(health.body).toMatchObject({ status: "healthy", version: "test" });
-    expect(Object.keys(health.body.components).sort()).toEqual(["audit_log", "database", "policy_engine", "vault", "workers"]);
+    expect(Object.keys(health.body.components).sort()).toEqual([
+      "audit_log",
+      "audit_witnesses",
+      "database",
+      "policy_engine",
+      "vault",
+      "workers",
+    ]);
     expect((await rig.anonymous("GET", "/ready")).body).toEqual({ status: "ready" });
     expect((await rig.anonymous("GET", "/live")).body).toEqual({ status: "alive" });
     expect((await rig.anonymous("GET", "/api/v1/sso-config")).body).toEqual({ issuer_url: "", client_id: "" });

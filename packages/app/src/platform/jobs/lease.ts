@@ -39,7 +39,7 @@ export class Lease {
     // A fresh lease is not written again: every commit wakes the jobs, and a renewal in each round would wake them for ever.
     if (mine && left > this.#durationMs / 2 && !wrong) return true;
     const held = await this.#write({ holder: this.#holder, until: now + this.#durationMs }, current?.version ?? 0, commitId);
-    this.#seen = { version: this.#version, since: now };
+    if (held) this.#seen = { version: this.#version, since: now };
     return held;
   }
 
