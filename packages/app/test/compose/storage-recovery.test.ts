@@ -1,18 +1,12 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { openLogger } from "@seneschal/adapters/logging";
-import { systemClock, systemRandom } from "@seneschal/adapters/system";
-import { serve } from "@seneschal/server-fastify";
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { afterEach, expect, test } from "vitest";
-import { storageServiceSettings } from "../../src/compose/service-settings.ts";
-import { startService } from "../../src/platform/index.ts";
-import { storageService } from "../../src/storage/service.ts";
 import { pattern } from "../storage/rig.ts";
+import { type StorageMachine, startStorageMachine } from "./storage-machine.ts";
 
-const token = "token-of-the-operator";
 const stops: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
@@ -24,65 +18,12 @@ async function folder(name: string): Promise<string> {
   return path;
 }
 
-/** A storage service as `seneschal serve` starts it, embedded vault and all, with the backups' directory beside it. */
-async function machine(name: string, backups: string, unseal: string) {
+async function machine(name: string, backups: string, unseal: string): Promise<StorageMachine> {
   const directory = await folder(name);
   await writeFile(join(directory, "unseal.key"), unseal, { mode: 0o600 });
-  const config = storageServiceSettings.parse({
-    admin: { tokens: [{ id: "root", role: "cluster-admin", sha256: createHash("sha256").update(token).digest("hex") }] },
-    s3: { port: 0 },
-    pools: [{ id: "fast", class: "ssd" }],
-    backup: { directory: backups },
-    rate_limit: { authenticated: { limit: 1_000_000 } },
-  });
-  const service = await startService(storageService(directory), config, {
-    ...{
-      serve,
-      listen: { port: 0 },
-      clock: systemClock,
-      random: systemRandom,
-      log: openLogger({ level: "silent" }),
-      version: "test",
-    },
-  });
-  const call = async (method: string, path: string, body?: unknown) => {
-    const reply = await fetch(`${service.url}/ui/api/${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
-    return { status: reply.status, body: (await reply.json()) as any };
-  };
-  let running = true;
-  const stop = async () => {
-    if (running) await service.stop();
-    running = false;
-  };
-  stops.push(stop);
-  return {
-    call,
-    stop,
-    /** The job that a request began, once it is over. */
-    async finished(path: string, body: unknown) {
-      const { job_id } = (await call("POST", `ops/${path}`, body)).body;
-      for (;;) {
-        const job = (await call("GET", `jobs/${job_id}`)).body;
-        if (job.state !== "queued" && job.state !== "running") return job;
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    },
-    client: ({ access_key, secret_key }: { access_key: string; secret_key: string }) => {
-      const client = new S3Client({
-        endpoint: service.listeners["s3"] ?? "",
-        region: "us-east-1",
-        forcePathStyle: true,
-        credentials: { accessKeyId: access_key, secretAccessKey: secret_key },
-      });
-      stops.push(async () => client.destroy());
-      return client;
-    },
-  };
+  const started = await startStorageMachine(directory, backups);
+  stops.push(started.stop);
+  return started;
 }
 
 const objects = { inline: pattern(100, 1), small: pattern(50_000, 2), large: pattern(5_000_000, 3) };
