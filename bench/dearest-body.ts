@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 interface Schema {
   readonly type?: string;

@@ -4,7 +4,7 @@ import { client, contract, dispatcher, endpoints, type Hooks } from "@seneschal/
 import { gatewayErrors } from "@seneschal/contract/gateway";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import { serve } from "@seneschal/server-fastify";
-import { z } from "zod";
+import * as z from "zod";
 
 const widgets = contract({
   getWidget: {

@@ -15,7 +15,7 @@ import { pooledRandom } from "@seneschal/app/platform";
 import { contract, endpoints } from "@seneschal/contract";
 import { bindRecord, sealRecord } from "@seneschal/crypto";
 import { CompactRange, checkpointText, signNote } from "@seneschal/crypto/merkle";
-import { z } from "zod";
+import * as z from "zod";
 import { type Bench, type BenchResult, rate, rateAsync } from "../bench.ts";
 import { benchCollections, benchWorkspace, openBenchGateway, openBenchServer } from "../gateway-server.ts";
 

@@ -6,7 +6,7 @@ import * as express from "@seneschal/server-express";
 import * as fastify from "@seneschal/server-fastify";
 import bareExpress from "express";
 import bareFastify from "fastify";
-import { z } from "zod";
+import * as z from "zod";
 import type { Bench, BenchResult } from "../bench.ts";
 
 const routes = contract({

@@ -6,8 +6,6 @@ import { ROOT } from "./fixture-tree.ts";
 
 const names = readdirSync(join(ROOT, "packages")).sort();
 const json = (file: string) => JSON.parse(readFileSync(join(ROOT, file), "utf8"));
-const pins = (manifest: { dependencies?: Record<string, string>; devDependencies?: Record<string, string> }) =>
-  Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
 
 const examples = new Map(
   readdirSync(join(ROOT, "examples"))
@@ -93,18 +91,56 @@ describe.each(names)("%s", (name) => {
   });
 
   test("references exactly the packages that it depends on", () => {
-    const needs = Object.keys(manifest.dependencies ?? {})
+    const needs = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
       .filter((dependency) => dependency.startsWith("@seneschal/"))
       .map((dependency) => dependency.replace("@seneschal/", "../"));
     const references = ((json(`packages/${name}/tsconfig.json`).references ?? []) as { path: string }[]).map(({ path }) => path);
     expect(references.sort()).toEqual(needs.sort());
   });
 
-  test("pins its dependencies exactly, to the version that is locked", () => {
-    for (const [dependency, version] of pins(manifest)) {
-      expect(version, dependency).toMatch(/^\d+\.\d+\.\d+/);
+  test("asks of a host for what it was tested with or newer, and pins what it ships or is developed with", () => {
+    const { dependencies = {}, peerDependencies = {}, devDependencies = {} } = manifest;
+    const ranges = name === "cli" ? {} : dependencies;
+    for (const [dependency, range] of Object.entries<string>({ ...ranges, ...peerDependencies })) {
+      if (dependency.startsWith("@seneschal/")) expect(range, dependency).toBe(manifest.version);
+      else expect(admits(range, lockedVersion(name, dependency)), `${dependency} ${range}`).toBe(true);
     }
+    const pinned = { ...(name === "cli" ? dependencies : {}), ...devDependencies };
+    for (const [dependency, version] of Object.entries<string>(pinned))
+      if (!dependency.startsWith("@seneschal/")) expect(version, dependency).toBe(lockedVersion(name, dependency));
   });
+});
+
+/** The version that is tested here. */
+function lockedVersion(name: string, dependency: string): string {
+  const { packages } = json("package-lock.json");
+  const place = `node_modules/${dependency}`;
+  return (packages[`packages/${name}/${place}`] ?? packages[place])?.version ?? "not locked";
+}
+
+/** `^` and `~` with a whole version, as npm reads them: the first number that is not 0 stays (`~`: the second as well), the rest may grow. */
+function admits(range: string, version: string): boolean {
+  const numbers = (text: string) => text.split(".").map(Number) as [number, number, number];
+  const [from, is] = [numbers(range.slice(1)), numbers(version)];
+  const first = from.findIndex((part) => part > 0);
+  const kept = range.startsWith("~") ? Math.max(1, first) : range.startsWith("^") ? first : 2;
+  const grown = from.map((part, i) => (is[i] ?? 0) - part).find((difference) => difference !== 0) ?? 0;
+  return from.slice(0, kept + 1).every((part, i) => part === is[i]) && grown >= 0;
+}
+
+test("every back end of the adapters is an optional peer that the command ships, and no module is unreadable without it", () => {
+  const { peerDependencies, peerDependenciesMeta } = json("packages/adapters/package.json");
+  const backEnds = Object.keys(peerDependencies).filter((name) => !name.startsWith("@seneschal/"));
+  expect(backEnds.filter((name) => peerDependenciesMeta[name]?.optional !== true)).toEqual([]);
+  const shipped = json("packages/cli/package.json").dependencies;
+  expect(backEnds.filter((name) => shipped[name] === undefined)).toEqual([]);
+  const src = join(ROOT, "packages/adapters/src");
+  for (const file of readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts")))
+    for (const [statement, from = ""] of readFileSync(join(src, file), "utf8").matchAll(
+      /^(?:import|export) [^;]*? from "([^"]+)";/gm,
+    ))
+      if (backEnds.some((name) => from === name || from.startsWith(`${name}/`)))
+        expect(statement, `${file} loads ${from} when it is used, by backEnd`).toMatch(/^(import|export) type /);
 });
 
 /** What runs on the machine of whoever installs a package, and why it may. */
@@ -127,11 +163,16 @@ test("no package has an install script of its own", () => {
   }
 });
 
-test("one dependency has one version in all manifests", () => {
-  const versions = new Map<string, Set<string>>();
+test("one dependency has one range where it is imported, and one version where it is pinned", () => {
+  const asked = new Map<string, Set<string>>();
   for (const manifest of [json("package.json"), ...names.map((name) => json(`packages/${name}/package.json`))]) {
-    for (const [dependency, version] of pins(manifest))
-      versions.set(dependency, (versions.get(dependency) ?? new Set()).add(version));
+    const { dependencies, peerDependencies, devDependencies } = manifest as Record<string, Record<string, string>>;
+    for (const [dependency, version] of [dependencies, peerDependencies, devDependencies].flatMap((some) =>
+      Object.entries(some ?? {}),
+    )) {
+      const kind = `${dependency}, ${/^\d/.test(version) ? "pinned" : "asked for"}`;
+      asked.set(kind, (asked.get(kind) ?? new Set()).add(version));
+    }
   }
-  expect([...versions].filter(([, set]) => set.size > 1).map(([dependency, set]) => [dependency, ...set])).toEqual([]);
+  expect([...asked].filter(([, set]) => set.size > 1).map(([kind, set]) => [kind, ...set])).toEqual([]);
 });

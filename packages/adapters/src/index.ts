@@ -1,1 +1,1 @@
-export {};
+export type { BackEndErrorCode } from "./back-end.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { bodyBounds, MOST_BYTES, MOST_VALUES } from "./body-bounds.ts";
 import type { Route } from "./route.ts";
 import { schemasWithin } from "./schema-parts.ts";

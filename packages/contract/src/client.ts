@@ -1,5 +1,5 @@
 import { CodedError, checkArgument } from "@seneschal/kernel";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Contract, Route } from "./route.ts";
 import { utf8Decode } from "./utf8.ts";
 

@@ -12,7 +12,7 @@ import type { Contract } from "./route.ts";
  * @example
  * ```ts
  * import { contract } from "@seneschal/contract";
- * import { z } from "zod";
+ * import * as z from "zod";
  * const routes = contract({
  *   getWidget: {
  *     method: "GET", path: "/widgets/:id", summary: "One widget", tag: "widgets", auth: "principal", action: "widget:read",

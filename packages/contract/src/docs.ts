@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { contract } from "./contract.ts";
 
 const page = { method: "GET", tag: "reference", auth: "public", status: 200, extension: true, uncounted: true } as const;

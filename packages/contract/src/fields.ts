@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** One field of a request as a command line or a form may show it. */
 export interface Field {
@@ -31,7 +31,7 @@ interface JsonSchema {
  * @example
  * ```ts
  * import { fieldsOf } from "@seneschal/contract";
- * import { z } from "zod";
+ * import * as z from "zod";
  * fieldsOf(z.strictObject({ name: z.string(), limit: z.int().optional() }));
  * // [{ name: "name", kind: "text", required: true, ... }, { name: "limit", kind: "number", required: false, ... }]
  * ```

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * Any JSON value. It comes out of a body that was read as JSON, so nothing of it is left to check; a recursive schema would say no more,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { bodyBounds } from "./body-bounds.ts";
 import type { ErrorTable } from "./error-table.ts";
 import { changes, failuresOf, isKeyed } from "./failures.ts";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { type Issue, shortName } from "./issues.ts";
 
 /** Checks one part of a request; collects every issue of it in `issues` and returns the parsed value if there was none. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Largest page that any list returns. */
 export const MAX_PAGE = 1000;

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Failure } from "./error-table.ts";
 import type { StoredResponse } from "./idempotency.ts";
 import { type Payload, REPLY, type Route, type WithHeaders } from "./route.ts";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import type { PeerCertificate } from "./wire.ts";
 
 /** What a caller must be to reach a route. `public`: anybody; `optional`: a credential is used if one is sent. */

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 
 /** The schemas directly inside of another, each with the path to it. */
 function schemaParts(schema: z.core.$ZodType, path: string): readonly (readonly [z.core.$ZodType, string])[] {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { contract } from "./contract.ts";
 
 const tag = { tag: "seal", auth: "public", status: 200, extension: true } as const;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { schemasWithin } from "./schema-parts.ts";
 
 /** What is made from a marked schema (`.min`, `.meta`) inherits the mark. */

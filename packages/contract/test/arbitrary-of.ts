@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { z } from "zod";
+import type * as z from "zod";
 
 /** Values as they come in JSON that a schema may take: refinements are not known here, so a value may still be refused. */
 export function arbitraryOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { bodyBounds, DEFAULT_BODY_LIMIT, DEFAULT_VALUES, MOST_BYTES, MOST_VALUES } from "../src/body-bounds.ts";
 import { decodeBody } from "../src/decode-body.ts";
 import { decodeElements } from "../src/decode-elements.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { contract, dispatcher, endpoints, errorTable, type Route } from "../src/index.ts";
 import { sampleContract, sampleErrors, unwatched } from "../src/testing/index.ts";
 

@@ -1,7 +1,7 @@
 import { CodedError } from "@seneschal/kernel";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import {
   contract,
   dispatcher,

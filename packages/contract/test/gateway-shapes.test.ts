@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { base64 } from "../src/gateway/shapes.ts";
 
 test("base64 accepts what its published pattern says, from the least to the most bytes", () => {

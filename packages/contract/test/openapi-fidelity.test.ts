@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { z } from "zod";
+import type * as z from "zod";
 import { gatewayContract, gatewayInfo } from "../src/gateway/index.ts";
 import { governanceContract, governanceInfo, modelContract } from "../src/governance/index.ts";
 import { type Contract, endpoints, type Handlers, openapi, type Principal, type Route } from "../src/index.ts";

@@ -1,6 +1,6 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { type Contract, contract, openapi } from "../src/index.ts";
 import { sampleContract, sampleErrors } from "../src/testing/index.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { gatewayContract } from "../src/gateway/index.ts";
 import { governanceContract } from "../src/governance/index.ts";
 import { type Contract, secret, secretFields } from "../src/index.ts";

@@ -1,3 +1,4 @@
+import { missingBackEnd } from "../back-end.ts";
 import { type BackupTarget, backupId } from "./backup-target.ts";
 
 /** Where backups go over the S3 protocol. */
@@ -18,7 +19,7 @@ export interface S3BackupOptions {
  * where backups go this way.
  */
 export async function openS3Backups(options: S3BackupOptions): Promise<BackupTarget> {
-  const sdk = await import("@aws-sdk/client-s3");
+  const sdk = await import("@aws-sdk/client-s3").catch(missingBackEnd);
   const { bucket: Bucket, partBytes = 64 << 20 } = options;
   const client = new sdk.S3Client({
     endpoint: options.endpoint,

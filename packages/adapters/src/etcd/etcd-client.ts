@@ -1,4 +1,5 @@
-import { type CallOptions, Client, connectivityState, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import type { CallOptions, Client, Metadata, ServiceError } from "@grpc/grpc-js";
+import { grpc } from "../grpc.ts";
 import type { AttemptError } from "../log/settle-append.ts";
 import { methodOf } from "./protocol.ts";
 import { channelCredentials, type EtcdTls, tlsFingerprint } from "./tls.ts";
@@ -37,12 +38,12 @@ const channelOptions = {
 };
 
 /** Codes that a member gives without having done anything, and always would. */
-const definite: ReadonlySet<number> = new Set([
-  status.INVALID_ARGUMENT,
-  status.PERMISSION_DENIED,
-  status.UNIMPLEMENTED,
-  status.FAILED_PRECONDITION,
-]);
+const definite = ["INVALID_ARGUMENT", "PERMISSION_DENIED", "UNIMPLEMENTED", "FAILED_PRECONDITION"] as const;
+
+function isDefinite(error: unknown): boolean {
+  const { code } = error as Partial<ServiceError>;
+  return definite.some((name) => grpc().status[name] === code);
+}
 
 /**
  * What a failed try means for a write. Only codes count, never texts: whatever is not listed may have been applied.
@@ -51,8 +52,8 @@ const definite: ReadonlySet<number> = new Set([
 export function classifyEtcdError(error: unknown): AttemptError {
   if (error instanceof NotSent) return "not_sent";
   const { code } = error as Partial<ServiceError>;
-  if (code === status.RESOURCE_EXHAUSTED) return "full";
-  return code !== undefined && definite.has(code) ? "definite" : "ambiguous";
+  if (code === grpc().status.RESOURCE_EXHAUSTED) return "full";
+  return isDefinite(error) ? "definite" : "ambiguous";
 }
 
 /**
@@ -90,7 +91,7 @@ export class EtcdClient {
     try {
       return await this.#callMember<Reply>(at, name, request, tryMs);
     } catch (error) {
-      if (!definite.has((error as Partial<ServiceError>).code ?? -1) && this.#current === at) this.#rotate();
+      if (!isDefinite(error) && this.#current === at) this.#rotate();
       throw error;
     }
   }
@@ -185,11 +186,11 @@ export class EtcdClient {
   #refusedToken(error: unknown): boolean {
     if (this.#options.auth === undefined) return false;
     const { code } = error as Partial<ServiceError>;
-    return code === status.UNAUTHENTICATED || code === status.INVALID_ARGUMENT;
+    return code === grpc().status.UNAUTHENTICATED || code === grpc().status.INVALID_ARGUMENT;
   }
 
   async #metadata(at: number): Promise<Metadata> {
-    const metadata = new Metadata();
+    const metadata = new (grpc().Metadata)();
     const { auth } = this.#options;
     if (auth === undefined) return metadata;
     this.#token ??= this.#authenticate(at, auth);
@@ -208,7 +209,7 @@ export class EtcdClient {
   ): Promise<string> {
     const channel = await this.#ready(at, this.tryMs);
     const request = { name: username, password };
-    const reply = await unary<{ readonly token: string }>(channel, "Auth.Authenticate", request, new Metadata(), {
+    const reply = await unary<{ readonly token: string }>(channel, "Auth.Authenticate", request, new (grpc().Metadata)(), {
       deadline: Date.now() + this.tryMs,
     });
     return reply.token;
@@ -218,6 +219,7 @@ export class EtcdClient {
   async #ready(at: number, tryMs: number): Promise<Client> {
     const client = this.#channel(at);
     const channel = client.getChannel();
+    const { connectivityState } = grpc();
     const deadline = Date.now() + tryMs;
     for (;;) {
       const state = channel.getConnectivityState(true);
@@ -234,6 +236,7 @@ export class EtcdClient {
     if (this.#channels.length === 0 || fingerprint !== this.#fingerprint) {
       for (const channel of this.#channels) channel.close();
       this.#fingerprint = fingerprint;
+      const { Client } = grpc();
       this.#channels = this.#options.endpoints.map(
         (endpoint) => new Client(new URL(endpoint).host, channelCredentials(this.#options.tls), channelOptions),
       );

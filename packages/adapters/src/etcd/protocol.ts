@@ -1,4 +1,5 @@
-import { fromJSON, type MethodDefinition } from "@grpc/proto-loader";
+import type { MethodDefinition, PackageDefinition } from "@grpc/proto-loader";
+import { protoLoader } from "../grpc.ts";
 
 /**
  * The part of etcd's v3 API that we use (api/etcdserverpb/rpc.proto, mvccpb/kv.proto), as a protobuf JSON descriptor, so
@@ -170,18 +171,15 @@ function service(methods: Readonly<Record<string, string>>) {
   return { methods: Object.fromEntries(Object.entries(methods).map(([name, type]) => [name, method(type)])) };
 }
 
-const loaded = fromJSON(descriptor as Parameters<typeof fromJSON>[0], {
-  keepCase: true,
-  longs: String,
-  defaults: true,
-  arrays: true,
-  objects: true,
-  oneofs: true,
-});
+const reading = { keepCase: true, longs: String, defaults: true, arrays: true, objects: true, oneofs: true } as const;
+
+let loaded: PackageDefinition | undefined;
 
 /** The wire form of one method, `Service.Method`. */
 export function methodOf(name: string): MethodDefinition<object, object> {
   const [serviceName = "", methodName = ""] = name.split(".");
+  const { fromJSON } = protoLoader();
+  loaded ??= fromJSON(descriptor as Parameters<typeof fromJSON>[0], reading);
   const found = loaded[`etcdserverpb.${serviceName}`] as Readonly<Record<string, MethodDefinition<object, object>>>;
   return found[methodName] as MethodDefinition<object, object>;
 }

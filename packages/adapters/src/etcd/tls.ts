@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
-import { credentials } from "@grpc/grpc-js";
+import type { ChannelCredentials } from "@grpc/grpc-js";
+import { grpc } from "../grpc.ts";
 
 /** Files with PEM text. They are read again when they change, so that a renewed certificate is taken up. */
 export interface EtcdTls {
@@ -10,7 +11,8 @@ export interface EtcdTls {
 }
 
 /** Credentials of a channel, and a text that differs when the files behind them have changed. */
-export function channelCredentials(tls: EtcdTls | undefined): ReturnType<typeof credentials.createSsl> {
+export function channelCredentials(tls: EtcdTls | undefined): ChannelCredentials {
+  const { credentials } = grpc();
   if (tls === undefined) return credentials.createInsecure();
   const read = (file: string | undefined): Buffer | null => (file === undefined ? null : readFileSync(file));
   return credentials.createSsl(read(tls.caFile), read(tls.keyFile), read(tls.certFile));

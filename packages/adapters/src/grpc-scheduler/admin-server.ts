@@ -1,20 +1,8 @@
 import { fileURLToPath } from "node:url";
-import {
-  experimental,
-  type GrpcObject,
-  loadPackageDefinition,
-  Metadata,
-  Server,
-  ServerCredentials,
-  type ServerUnaryCall,
-  type ServiceClientConstructor,
-  type ServiceError,
-  type sendUnaryData,
-  status,
-} from "@grpc/grpc-js";
-import { loadSync } from "@grpc/proto-loader";
+import type { experimental, GrpcObject, ServerUnaryCall, ServiceClientConstructor, ServiceError, sendUnaryData, status } from "@grpc/grpc-js";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import { encodeAsciiJson } from "@seneschal/kernel/log";
+import { grpc, protoLoader } from "../grpc.ts";
 
 /** Where the interface is written down. */
 export const ADMIN_PROTO = fileURLToPath(new URL("../../src/grpc-scheduler/admin.proto", import.meta.url));
@@ -49,37 +37,37 @@ export interface AdminServer {
 }
 
 /** gRPC status of each failure; quota data travels as JSON in the trailer `error-details`. */
-const STATUS: Readonly<Record<string, status>> = {
-  quota_exceeded: status.RESOURCE_EXHAUSTED,
-  rate_limited: status.RESOURCE_EXHAUSTED,
-  ownership_conflict: status.ABORTED,
-  stale_state: status.ABORTED,
-  already_exists: status.ALREADY_EXISTS,
-  invalid_transition: status.FAILED_PRECONDITION,
-  no_quorum: status.UNAVAILABLE,
-  outcome_unknown: status.UNAVAILABLE,
-  service_unavailable: status.UNAVAILABLE,
-  log_full: status.UNAVAILABLE,
-  log_failed: status.UNAVAILABLE,
-  log_closed: status.UNAVAILABLE,
-  log_diverged: status.UNAVAILABLE,
-  log_version: status.UNAVAILABLE,
-  precondition_failed: status.FAILED_PRECONDITION,
-  not_found: status.NOT_FOUND,
-  invalid_argument: status.INVALID_ARGUMENT,
-  validation_failed: status.INVALID_ARGUMENT,
-  unauthenticated: status.UNAUTHENTICATED,
-  invalid_token: status.UNAUTHENTICATED,
-  token_expired: status.UNAUTHENTICATED,
-  invalid_issuer: status.UNAUTHENTICATED,
-  forbidden: status.PERMISSION_DENIED,
+const STATUS: Readonly<Record<string, keyof typeof status>> = {
+  quota_exceeded: "RESOURCE_EXHAUSTED",
+  rate_limited: "RESOURCE_EXHAUSTED",
+  ownership_conflict: "ABORTED",
+  stale_state: "ABORTED",
+  already_exists: "ALREADY_EXISTS",
+  invalid_transition: "FAILED_PRECONDITION",
+  no_quorum: "UNAVAILABLE",
+  outcome_unknown: "UNAVAILABLE",
+  service_unavailable: "UNAVAILABLE",
+  log_full: "UNAVAILABLE",
+  log_failed: "UNAVAILABLE",
+  log_closed: "UNAVAILABLE",
+  log_diverged: "UNAVAILABLE",
+  log_version: "UNAVAILABLE",
+  precondition_failed: "FAILED_PRECONDITION",
+  not_found: "NOT_FOUND",
+  invalid_argument: "INVALID_ARGUMENT",
+  validation_failed: "INVALID_ARGUMENT",
+  unauthenticated: "UNAUTHENTICATED",
+  invalid_token: "UNAUTHENTICATED",
+  token_expired: "UNAUTHENTICATED",
+  invalid_issuer: "UNAUTHENTICATED",
+  forbidden: "PERMISSION_DENIED",
 };
 
 const LOADING = { keepCase: true, longs: Number, enums: String, defaults: false, arrays: true, oneofs: false } as const;
 
 /** The AdminService by its proto file; for servers and clients alike. */
 export function adminService(): ServiceClientConstructor {
-  const loaded = loadPackageDefinition(loadSync(ADMIN_PROTO, LOADING));
+  const loaded = grpc().loadPackageDefinition(protoLoader().loadSync(ADMIN_PROTO, LOADING));
   const scheduler = (loaded["seneschal"] as GrpcObject)["scheduler"] as GrpcObject;
   return (scheduler["v1"] as GrpcObject)["AdminService"] as ServiceClientConstructor;
 }
@@ -88,6 +76,7 @@ export function adminService(): ServiceClientConstructor {
 export async function openAdminServer({ host, port, tls, handlers }: AdminServerOptions): Promise<AdminServer> {
   if (tls === undefined && !["127.0.0.1", "::1", "localhost"].includes(host))
     throw new TypeError("gRPC without TLS listens on loopback only");
+  const { experimental, Server, ServerCredentials } = grpc();
   const server = new Server({ "grpc.max_receive_message_length": 1024 * 1024 });
   server.addService(
     adminService().service,
@@ -165,11 +154,12 @@ function present(reply: Readonly<Message>): Message {
 }
 
 function failure(error: unknown): Partial<ServiceError> {
-  const code = isCoded(error) ? STATUS[error.code] : undefined;
-  if (code === undefined || !isCoded(error)) return { code: status.INTERNAL, details: "internal error" };
+  const { Metadata, status } = grpc();
+  const name = isCoded(error) ? STATUS[error.code] : undefined;
+  if (name === undefined || !isCoded(error)) return { code: status.INTERNAL, details: "internal error" };
   const metadata = new Metadata();
   metadata.set("error-code", error.code);
   // metadata is ASCII
   metadata.set("error-details", Buffer.from(encodeAsciiJson(error.details as JsonObject)).toString("latin1"));
-  return { code, details: error.message, metadata };
+  return { code: status[name], details: error.message, metadata };
 }

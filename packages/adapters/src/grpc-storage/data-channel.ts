@@ -1,17 +1,16 @@
 import { once } from "node:events";
 import { isIP } from "node:net";
 import { checkServerIdentity, type PeerCertificate, connect as shakeHands } from "node:tls";
-import {
-  type CallOptions,
-  type Client,
-  type ClientReadableStream,
-  type ClientUnaryCall,
-  type ClientWritableStream,
-  credentials,
-  type ServiceError,
-  status,
+import type {
+  CallOptions,
+  Client,
+  ClientReadableStream,
+  ClientUnaryCall,
+  ClientWritableStream,
+  ServiceError,
 } from "@grpc/grpc-js";
 import { CodedError } from "@seneschal/kernel";
+import { grpc } from "../grpc.ts";
 import type { Message } from "./open-data-server.ts";
 import { type DataServices, dataServices } from "./services.ts";
 
@@ -40,6 +39,7 @@ type Done = (error: ServiceError | null, reply?: Message) => void;
 
 /** Opens a channel to a service; it connects with its first call. */
 export function openDataChannel(service: keyof DataServices, { address, timeoutMs, ...given }: DataChannelOptions): DataChannel {
+  const { credentials, status } = grpc();
   let { tls } = given;
   const Service = dataServices()[service];
   const pem = (text: string) => Buffer.from(text);

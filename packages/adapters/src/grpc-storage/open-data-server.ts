@@ -1,18 +1,16 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer as createPlainServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket, Server as TlsServer } from "node:tls";
-import {
-  Metadata,
-  Server,
-  ServerCredentials,
-  type ServerReadableStream,
-  type ServerUnaryCall,
-  type ServerWritableStream,
-  type ServiceError,
-  type sendUnaryData,
-  type UntypedServiceImplementation,
+import type {
+  ServerReadableStream,
+  ServerUnaryCall,
+  ServerWritableStream,
+  ServiceError,
+  sendUnaryData,
+  UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { CodedError } from "@seneschal/kernel";
+import { grpc } from "../grpc.ts";
 import { type DataServices, dataServices } from "./services.ts";
 
 export type Message = Readonly<Record<string, unknown>>;
@@ -80,6 +78,7 @@ export async function openDataServer(options: DataServerOptions): Promise<DataSe
     throw new TypeError("the data path without TLS listens on loopback only");
   const peers = new Map<string, DataPeer>();
   const sockets = new Map<string, Socket>();
+  const { Server, ServerCredentials } = grpc();
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.max_concurrent_streams": 100,
@@ -291,7 +290,7 @@ async function taken(call: ServerWritableStream<Message, Message>, over: AbortSi
 }
 
 function wire({ code, message, metadata }: DataFailure): Partial<ServiceError> {
-  const trailers = new Metadata();
+  const trailers = new (grpc().Metadata)();
   for (const [name, value] of Object.entries(metadata)) trailers.set(name, value);
   return { code, details: message, metadata: trailers };
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { type GrpcObject, loadPackageDefinition, type ServiceClientConstructor } from "@grpc/grpc-js";
-import { loadSync } from "@grpc/proto-loader";
+import type { GrpcObject, ServiceClientConstructor } from "@grpc/grpc-js";
+import { grpc, protoLoader } from "../grpc.ts";
 
 const proto = (name: string): string => fileURLToPath(new URL(`../../src/grpc-storage/${name}.proto`, import.meta.url));
 
@@ -36,7 +36,7 @@ export function dataServices(): DataServices {
 }
 
 function load(): DataServices {
-  const root = loadPackageDefinition(loadSync([STORAGE_PROTO, CLUSTER_PROTO, HEALTH_PROTO], LOADING));
+  const root = grpc().loadPackageDefinition(protoLoader().loadSync([STORAGE_PROTO, CLUSTER_PROTO, HEALTH_PROTO], LOADING));
   const find = (path: string) =>
     path.split(".").reduce<unknown>((at, step) => (at as GrpcObject)[step], root) as ServiceClientConstructor;
   return Object.fromEntries(names.map((name) => [name, find(name)])) as DataServices;

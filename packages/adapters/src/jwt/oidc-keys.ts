@@ -1,6 +1,7 @@
 import { CodedError } from "@seneschal/kernel";
 import { createRemoteJWKSet, type JWTVerifyGetKey, customFetch as joseFetch } from "jose";
-import { allowInsecureRequests, type Configuration, type CustomFetch, customFetch, discovery, None } from "openid-client";
+import type { Configuration, CustomFetch } from "openid-client";
+import { backEnd } from "../back-end.ts";
 import { mtlsFetch } from "../http/index.ts";
 
 export interface OidcOptions {
@@ -28,6 +29,8 @@ export interface OidcKeys {
   provider(): Promise<OidcProvider>;
 }
 
+const openidClient = backEnd<typeof import("openid-client")>("openid-client");
+
 /** A discovery that failed is not repeated for this long: a provider that is down must not slow every request. */
 const RETRY_MS = 5000;
 
@@ -36,6 +39,7 @@ const RETRY_MS = 5000;
  * keeps nobody from starting. What cannot be fetched is `service_unavailable`.
  */
 export function oidcKeys({ issuerUrl, clientId, jwksRefreshMs, allowHttp, ca }: OidcOptions, now: () => number): OidcKeys {
+  const { allowInsecureRequests, customFetch, discovery, None } = openidClient();
   const own = ca === undefined ? undefined : mtlsFetch({ ca }).fetch;
   let found: Promise<{ readonly provider: OidcProvider; readonly keys: JWTVerifyGetKey }> | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;

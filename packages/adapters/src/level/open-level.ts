@@ -1,9 +1,12 @@
 import { CodedError } from "@seneschal/kernel";
 import type { StoreErrorCode } from "@seneschal/kernel/ports";
-import { ClassicLevel } from "classic-level";
+import type { ClassicLevel } from "classic-level";
+import { backEnd } from "../back-end.ts";
 import { type DamagedPlace, damageOf } from "./check-files.ts";
 import { holdFiles } from "./hold-files.ts";
 import { lowerMerges } from "./lower-merges.ts";
+
+const classicLevel = backEnd<typeof import("classic-level")>("classic-level");
 
 /** A LevelDB with binary keys and text values. */
 export type LevelDb = ClassicLevel<Buffer, string>;
@@ -43,34 +46,39 @@ interface Resource {
  * Keeps its open iterators and batches in a list instead of abstract-level's set. The set is rewritten at each second entry, and V8 chains each table of a set to the next: garbage in
  * one that is dead but old keeps the iterators and batches of all later calls until the next full collection.
  */
-class ListingLevel extends ClassicLevel<Buffer, string> {
-  readonly #open: Resource[] = [];
-  #release: (() => Promise<void>) | undefined;
+let ListingLevel: (new (path: string, options: object) => LevelDb) | undefined;
 
-  override attachResource(resource: Resource): void {
-    this.#open.push(resource);
-  }
+function listingLevel(): NonNullable<typeof ListingLevel> {
+  const { ClassicLevel } = classicLevel();
+  return class extends ClassicLevel<Buffer, string> {
+    readonly #open: Resource[] = [];
+    #release: (() => Promise<void>) | undefined;
 
-  override detachResource(resource: Resource): void {
-    const at = this.#open.indexOf(resource);
-    if (at < 0) return;
-    const last = this.#open.pop() as Resource;
-    if (last !== resource) this.#open[at] = last;
-  }
+    override attachResource(resource: Resource): void {
+      this.#open.push(resource);
+    }
 
-  override async open(): Promise<void> {
-    await lowerMerges(
-      () => super.open(),
-      () => this.compactRange(nothing, nothing),
-    );
-    this.#release = await holdFiles(this.location);
-  }
+    override detachResource(resource: Resource): void {
+      const at = this.#open.indexOf(resource);
+      if (at < 0) return;
+      const last = this.#open.pop() as Resource;
+      if (last !== resource) this.#open[at] = last;
+    }
 
-  override async close(): Promise<void> {
-    await this.#release?.();
-    while (this.#open.length > 0) await Promise.all(this.#open.map((resource) => resource.close()));
-    await super.close();
-  }
+    override async open(): Promise<void> {
+      await lowerMerges(
+        () => super.open(),
+        () => this.compactRange(nothing, nothing),
+      );
+      this.#release = await holdFiles(this.location);
+    }
+
+    override async close(): Promise<void> {
+      await this.#release?.();
+      while (this.#open.length > 0) await Promise.all(this.#open.map((resource) => resource.close()));
+      await super.close();
+    }
+  };
 }
 
 /** So often damage is looked at again before it is believed: another process may have the directory open, and its files come and go. */
@@ -84,6 +92,7 @@ const looks = 3;
  *   `store_locked` when another process has the directory open, `store_unavailable` when it cannot be opened.
  */
 export async function openLevel(path: string): Promise<LevelDb> {
+  ListingLevel ??= listingLevel();
   let places = await damageOf(path);
   for (let look = 1; look < looks && places.length > 0; look += 1) places = await damageOf(path);
   if (places.length > 0)
@@ -92,7 +101,7 @@ export async function openLevel(path: string): Promise<LevelDb> {
       `the data directory ${path} is damaged: ${places.map(placeText).join("; ")}. Nothing was changed; restore it from a backup`,
       { path, places },
     );
-  const db: LevelDb = new ListingLevel(path, { ...encodings, writeBufferSize });
+  const db = new ListingLevel(path, { ...encodings, writeBufferSize });
   try {
     await db.open();
     return db;

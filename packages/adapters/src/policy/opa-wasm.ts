@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
-import type * as opaWasm from "@open-policy-agent/opa-wasm";
 import type { Json, JsonObject } from "@seneschal/kernel";
 import type { PolicyAnswer, PolicyEngine, PolicySource } from "@seneschal/kernel/ports";
 import { check, compileCached } from "@seneschal/rego";
+import { missingBackEnd } from "../back-end.ts";
 
 export interface OpaWasmOptions {
   /** Compiles sources to a wasm module with the given entrypoints (`suite/authz/allow`): {@link opaBuild}, for example. */
@@ -27,9 +27,9 @@ export function opaWasmPolicyEngine(options: OpaWasmOptions): PolicyEngine {
       const own = compileCached(sources);
       if (!own.ok) return own;
       const entrypoints = own.policy.entrypoints.map((path) => path.join("/"));
-      let policy: Awaited<ReturnType<typeof opaWasm.loadPolicy>>;
+      const { loadPolicy } = await import("@open-policy-agent/opa-wasm").catch(missingBackEnd);
+      let policy: Awaited<ReturnType<typeof loadPolicy>>;
       try {
-        const { loadPolicy } = await import("@open-policy-agent/opa-wasm");
         policy = await loadPolicy(await options.build(sources, entrypoints));
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);

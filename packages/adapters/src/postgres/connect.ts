@@ -1,6 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { CodedError } from "@seneschal/kernel";
-import pg from "pg";
+import type pg from "pg";
+import { backEnd } from "../back-end.ts";
+
+const postgres = backEnd<typeof pg>("pg");
 
 /** How to reach a PostgreSQL database. */
 export interface PostgresOptions {
@@ -69,7 +72,7 @@ export function connectPostgres(options: PostgresOptions): Database {
     // puts on the one-row head table would set off the compiler.
     options: "-c synchronous_commit=on -c enable_seqscan=off -c jit=off",
   };
-  const pool = new pg.Pool({ ...settings, max: poolSize });
+  const pool = new (postgres().Pool)({ ...settings, max: poolSize });
   // An idle connection that breaks is replaced by the next call; without a listener it would end the process.
   pool.on("error", () => {});
   // The same holds while it is lent out: its query hears of the loss, the client tells it once more.
@@ -78,7 +81,7 @@ export function connectPostgres(options: PostgresOptions): Database {
     pool,
     namespace,
     connect: async () => {
-      const client = new pg.Client({ ...settings, pipeline: true });
+      const client = new (postgres().Client)({ ...settings, pipeline: true });
       client.on("error", () => {});
       await client.connect();
       return client;

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { compileFunction } from "node:vm";
-import { SUPPORTED_DIALECTS } from "@guanmingchiu/sqlparser-ts";
 import type { SqlParser } from "@seneschal/governance";
+import { missingBackEnd } from "../back-end.ts";
 
 const NAMES: Readonly<Record<string, string>> = { postgres: "postgresql" };
 
@@ -26,7 +26,7 @@ interface Bindings {
  * ```
  */
 export async function openSqlParser(): Promise<SqlParser> {
-  const { module, bind } = await loading();
+  const { module, bind, dialects } = await loading();
   const open = (): Bindings => {
     const bindings = bind();
     bindings.initSync({ module });
@@ -35,7 +35,7 @@ export async function openSqlParser(): Promise<SqlParser> {
   let instance: Bindings | undefined = open();
   const doing = <T>(dialect: string, work: (bindings: Bindings, dialect: string) => T): T => {
     const name = NAMES[dialect] ?? dialect;
-    const known = SUPPORTED_DIALECTS.find((supported) => supported === name) ?? "generic";
+    const known = dialects.find((supported) => supported === name) ?? "generic";
     instance ??= open();
     try {
       return work(instance, known);
@@ -52,11 +52,12 @@ export async function openSqlParser(): Promise<SqlParser> {
   };
 }
 
-let loaded: Promise<{ readonly module: WebAssembly.Module; bind(): Bindings }> | undefined;
+let loaded: Promise<{ readonly module: WebAssembly.Module; readonly dialects: readonly string[]; bind(): Bindings }> | undefined;
 
 /** Compiles once per thread. The package binds one instance for ever, so that its bindings are run anew for each. */
 function loading(): NonNullable<typeof loaded> {
   loaded ??= (async () => {
+    const { SUPPORTED_DIALECTS } = await import("@guanmingchiu/sqlparser-ts").catch(missingBackEnd);
     const main = pathToFileURL(createRequire(import.meta.url).resolve("@guanmingchiu/sqlparser-ts"));
     const [bytes, source] = await Promise.all([
       readFile(new URL("../wasm/sqlparser_rs_wasm_bg.wasm", main)),
@@ -68,6 +69,7 @@ function loading(): NonNullable<typeof loaded> {
       .replaceAll("import.meta.url", "undefined");
     return {
       module: await WebAssembly.compile(bytes),
+      dialects: SUPPORTED_DIALECTS,
       bind: compileFunction(`${script}\nreturn { initSync, parse_sql, format_sql };`) as () => Bindings,
     };
   })();

@@ -1,3 +1,5 @@
+import { missingBackEnd } from "../back-end.ts";
+
 /** Milliseconds that a batch may take, its retries included: a collector that is down must not hold up the end of the process. */
 const exportTimeout = 3000;
 
@@ -42,7 +44,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<Telemetr
       import("@opentelemetry/core"),
       import("@opentelemetry/resources"),
       import("@opentelemetry/exporter-trace-otlp-http"),
-    ]);
+    ]).catch(missingBackEnd);
   const say = (message: string): void => onProblem(message);
   const silent = (): void => {};
   api.diag.setLogger({ error: say, warn: say, info: silent, debug: silent, verbose: silent }, api.DiagLogLevel.WARN);

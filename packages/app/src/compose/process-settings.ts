@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { authSettings, duration, logSettings, telemetrySettings } from "../platform/index.ts";
 import { schedulerSettings } from "../scheduler/settings.ts";
 import { gatewayServiceSettings, governanceServiceSettings, storageServiceSettings } from "./service-settings.ts";

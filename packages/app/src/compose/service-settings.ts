@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { gatewaySettings } from "../gateway/ground/index.ts";
 import { governanceSettings } from "../governance/settings.ts";
 import { storageSettings } from "../storage/settings.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { duration, file, secret } from "../platform/index.ts";
 
 /** Where a service keeps its documents. */

@@ -1,5 +1,5 @@
 import { redactionRule } from "@seneschal/contract/governance";
-import { z } from "zod";
+import * as z from "zod";
 import {
   auditSinksSetting,
   duration,

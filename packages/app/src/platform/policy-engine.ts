@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { embeddedPolicyEngine, opaBuild, opaServerPolicyEngine, opaWasmPolicyEngine } from "@seneschal/adapters/policy";
 import type { PolicyEngine } from "@seneschal/kernel/ports";
-import { z } from "zod";
+import * as z from "zod";
 import { duration } from "./config/duration.ts";
 import { file } from "./config/file.ts";
 

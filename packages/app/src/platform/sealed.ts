@@ -13,7 +13,7 @@ import {
   withHeaders,
 } from "@seneschal/contract";
 import { CodedError } from "@seneschal/kernel";
-import { z } from "zod";
+import * as z from "zod";
 import type { RateLimits } from "./rate-limit/rate-limiter.ts";
 
 /** A share as it came. */

@@ -25,7 +25,7 @@ import {
 } from "@seneschal/contract";
 import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { Clock, Random, RateCounter } from "@seneschal/kernel/ports";
-import type { z } from "zod";
+import type * as z from "zod";
 import { type Background, openBackground } from "./background.ts";
 import { clientAddress } from "./client-address.ts";
 import { documentHandlers } from "./docs/document-handlers.ts";

@@ -2,7 +2,7 @@ import type { AdminCall, AdminHandler } from "@seneschal/adapters/grpc-scheduler
 import type { HandlerInput, Principal, RateLimit, WireRequest } from "@seneschal/contract";
 import { type SchedulerContract, schedulerContract } from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/kernel";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Authorise } from "./auth/authorise.ts";
 import { tenantHandlers } from "./handlers/tenants.ts";
 import type { SchedulerServices } from "./services.ts";

@@ -1,6 +1,6 @@
 import { webhookKey } from "@seneschal/adapters/webhook";
 import { PREEMPTION_MODES, PROFILES, TERMS } from "@seneschal/quota";
-import { z } from "zod";
+import * as z from "zod";
 import { authSettings, duration, etcdSettings, logSettings, rateSettings, secret, serverSettings } from "../platform/index.ts";
 
 const weights = z.strictObject(

@@ -1,7 +1,7 @@
 import { isAbsolute } from "node:path";
 import { webhookKey } from "@seneschal/adapters/webhook";
 import { deviceClasses } from "@seneschal/core/storage";
-import { z } from "zod";
+import * as z from "zod";
 import { auditSinksSetting, duration, etcdSettings, file, rateSettings, secret, serverSettings } from "../platform/index.ts";
 import { nfsSettings } from "./files/settings.ts";
 

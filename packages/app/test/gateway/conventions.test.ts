@@ -1,6 +1,6 @@
 import { secretFields } from "@seneschal/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { servedRoutes } from "../../src/gateway/index.ts";
 import { guardedRoutes } from "./guarded-routes.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { servedRoutes } from "../../src/gateway/index.ts";
 import { registered } from "./registered.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { servedRoutes } from "../../src/gateway/index.ts";
 import type { Answer, Caller } from "./rig.ts";
 import { sampleOf } from "./sample-of.ts";

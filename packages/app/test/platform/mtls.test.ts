@@ -10,7 +10,7 @@ import { sampleErrors } from "@seneschal/contract/testing";
 import * as express from "@seneschal/server-express";
 import * as fastify from "@seneschal/server-fastify";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { authenticator, defineService, type RunningService, startService } from "../../src/platform/index.ts";
 import { type Issued, selfSigned, type TestCa, testCa } from "./test-pki.ts";
 

@@ -9,7 +9,7 @@ import { sampleErrors } from "@seneschal/contract/testing";
 import * as express from "@seneschal/server-express";
 import * as fastify from "@seneschal/server-fastify";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { type BuiltService, defineService, type Platform, type StartOptions, startService } from "../../src/platform/index.ts";
 
 const routes = contract({

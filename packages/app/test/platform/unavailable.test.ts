@@ -11,7 +11,7 @@ import { CodedError } from "@seneschal/kernel";
 import * as express from "@seneschal/server-express";
 import * as fastify from "@seneschal/server-fastify";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { type BuiltService, defineService, startService } from "../../src/platform/index.ts";
 import { s3Failure } from "../../src/storage/s3/errors.ts";
 

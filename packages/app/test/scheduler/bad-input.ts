@@ -1,6 +1,6 @@
 import type { Route } from "@seneschal/contract";
 import { schedulerContract } from "@seneschal/contract/scheduler";
-import { z } from "zod";
+import * as z from "zod";
 
 /** What of a JSON schema says which values a field takes. */
 interface Shape {

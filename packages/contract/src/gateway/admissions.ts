@@ -1,5 +1,5 @@
 import { admissionStatuses, identityTypes } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import { limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { identityId, idParam, listOf, organizationId, timestamp } from "./shapes.ts";

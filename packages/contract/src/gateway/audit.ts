@@ -1,5 +1,5 @@
 import { auditFlaws, auditResults } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import { integerParam, limitParam, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { idParam, inOrder, listOf, moment, organizationId, period, timestamp } from "./shapes.ts";

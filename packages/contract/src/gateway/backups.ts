@@ -1,5 +1,5 @@
 import { backupStatuses } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { idParam, listOf, organizationId, page, signature, signatureParams, timestamp } from "./shapes.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
 import { idParam, inOrder, listOf, moment, organizationId, page, timestamp } from "./shapes.ts";

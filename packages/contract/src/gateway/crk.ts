@@ -1,5 +1,5 @@
 import { ceremonyOperations, ceremonyStatuses, crkStatuses, custodianTypes } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";
 import { aliased, base64, identityId, idParam, listOf, name, organizationId, page, timestamp } from "./shapes.ts";

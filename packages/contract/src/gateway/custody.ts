@@ -1,5 +1,5 @@
 import { custodianStatuses, custodianTypes, custodyCeremonyKinds, custodyCeremonyStatuses } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import { integerParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { base64, idParam, listOf, organizationId, page, timestamp } from "./shapes.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { aliased, base64, idParam, listOf, name, organizationId, page, reference, timestamp } from "./shapes.ts";
 

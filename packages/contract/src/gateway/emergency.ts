@@ -1,5 +1,5 @@
 import { emergencyStatuses } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";
 import { aliased, idParam, listOf, organizationId, page, signed, text, timestamp } from "./shapes.ts";

@@ -1,5 +1,5 @@
 import { adminRoles, enrollmentStatuses } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";
 import { email, idParam, name, organizationId, signature, timestamp } from "./shapes.ts";

@@ -1,5 +1,5 @@
 import { federationStatuses, limits } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { base64, listOf, organizationId, page, signature, signed, timestamp } from "./shapes.ts";
 import { bundledPolicy, replicatedWorkspace } from "./workspaces.ts";

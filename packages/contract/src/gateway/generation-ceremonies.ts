@@ -1,5 +1,5 @@
 import { defaultKdf, generationStatuses } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { crk, namedCustodians, seats, shareIndex } from "./crk.ts";
 import { aliased, base64, idParam, organizationId, timestamp } from "./shapes.ts";

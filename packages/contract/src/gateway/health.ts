@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 
 const component = z.object({ status: z.enum(["healthy", "unhealthy"]), message: z.string().optional() });

@@ -1,5 +1,5 @@
 import { adminRoles, deviceStatuses, identityTypes } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";
 import { admin, adminWithToken, issued } from "./enrollment.ts";

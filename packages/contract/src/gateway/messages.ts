@@ -1,5 +1,5 @@
 import { messageStatuses } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import { limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { base64, identityId, idParam, listOf, moment, organizationId, timestamp } from "./shapes.ts";

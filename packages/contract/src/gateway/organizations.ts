@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { crk } from "./crk.ts";
 import { listOf, organizationId, page, timestamp } from "./shapes.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
 import { idParam, listOf, name, organizationId, page, reference, signature, signed, text, timestamp } from "./shapes.ts";

@@ -1,5 +1,5 @@
 import { recoveryStatuses, recoveryTypes } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";
 import { seats, shareBody } from "./crk.ts";

@@ -1,5 +1,5 @@
 import { isOrganizationId, limits } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import { limitParam, offsetParam, timeParam } from "../query.ts";
 import { utf8Encode } from "../utf8.ts";
 

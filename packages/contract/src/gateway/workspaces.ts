@@ -7,7 +7,7 @@ import {
   shareStages,
   workspaceStatuses,
 } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import { limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";

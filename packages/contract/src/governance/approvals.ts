@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { approval, evaluateRequest, person } from "./shapes.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { flagParam, integerParam, limitParam, MAX_PAGE, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { auditRecord, time } from "./shapes.ts";

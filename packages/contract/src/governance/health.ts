@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 
 const open = { tag: "health", auth: "public", method: "GET", status: 200, uncounted: true } as const;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";
 import { API_SCOPES, apiKey, person } from "./shapes.ts";

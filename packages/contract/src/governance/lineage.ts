@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { integerParam, limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { classification, column, edge, lineageEntry, resource, resourceName, tags, tier } from "./shapes.ts";

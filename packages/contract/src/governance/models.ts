@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { MOST_VALUES } from "../body-bounds.ts";
 import type { Contract } from "../route.ts";
 

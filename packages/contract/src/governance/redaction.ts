@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 
 const text = z.string().max(524_288);

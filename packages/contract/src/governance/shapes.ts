@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 export const tier = z.string().min(1).max(64);
 export const tags = z.array(z.string().max(64)).max(200);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { datasets, idParams, name, remarkText, success, text, time } from "./nouns.ts";
 

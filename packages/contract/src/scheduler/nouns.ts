@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Names that callers choose: letters, digits, `.`, `_`, `-`, `@`, `:`; no path separators, no blanks. */
 export const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@:-]{0,127}$/, "expected 1 to 128 of A-Z a-z 0-9 . _ @ : -");

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { jsonValue } from "../json-value.ts";
 import { flagParam, integerParam, limitParam, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";

@@ -1,5 +1,5 @@
 import { deviceClasses, deviceStates, eventCategories, severities, tuningTable } from "@seneschal/core/storage";
-import { z } from "zod";
+import * as z from "zod";
 
 /** RFC 3339 UTC with milliseconds. */
 const time = z.iso.datetime({ precision: 3 });

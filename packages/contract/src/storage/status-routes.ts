@@ -1,5 +1,5 @@
 import { eventCategories, severities } from "@seneschal/core/storage";
-import { z } from "zod";
+import * as z from "zod";
 import { limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { cluster, device, event, historyPoint, hoursParam, id, job, node, pool, repair, shard, tuning } from "./nouns.ts";

@@ -1,5 +1,5 @@
 import { CodedError } from "@seneschal/kernel";
-import { z } from "zod";
+import * as z from "zod";
 import { contract } from "../contract.ts";
 import { type Dispatch, dispatcher } from "../dispatcher.ts";
 import { endpoints } from "../endpoints.ts";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { governanceError } from "../errors.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import type {

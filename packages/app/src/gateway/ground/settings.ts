@@ -1,5 +1,5 @@
 import { isOrganizationId } from "@seneschal/core/keys";
-import { z } from "zod";
+import * as z from "zod";
 import { auditSinksSetting } from "../../platform/audit-sinks/settings.ts";
 import { duration } from "../../platform/config/duration.ts";
 import { file } from "../../platform/config/file.ts";

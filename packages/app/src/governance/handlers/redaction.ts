@@ -3,7 +3,7 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract, redactionRule } from "@seneschal/contract/governance";
 import { isKnownEntity, type RedactionRule, redactionKeys, restore, tagsOf } from "@seneschal/governance";
-import type { z } from "zod";
+import type * as z from "zod";
 import { auditOf } from "../audit/event.ts";
 import { invalid } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";

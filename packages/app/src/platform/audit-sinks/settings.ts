@@ -1,6 +1,6 @@
 import { webhookKey } from "@seneschal/adapters/webhook";
 import { isAuditPattern } from "@seneschal/core/audit";
-import { z } from "zod";
+import * as z from "zod";
 import { duration } from "../config/duration.ts";
 import { file } from "../config/file.ts";
 import { secret } from "../config/secret.ts";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { leaves, wrapped } from "./leaves.ts";
 
 /** What is in force by dotted path, `null` where nothing is set; secrets and what lies inside of them are masked, also in lists and in settings by name. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { wrapped } from "./leaves.ts";
 
 /** What a file that a setting names holds. All but `text` is PEM, or base64 where it says so. */

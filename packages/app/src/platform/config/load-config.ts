@@ -1,6 +1,6 @@
 import { CodedError } from "@seneschal/kernel";
 import { parse } from "yaml";
-import type { z } from "zod";
+import type * as z from "zod";
 import { type Leaf, leaves } from "./leaves.ts";
 
 /** Where settings come from; a later one wins. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { isCidr } from "../client-address.ts";
 import { duration } from "./duration.ts";
 import { file } from "./file.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Marks a value that `describeConfig` masks. */
 const SECRET = { secret: true } as const;

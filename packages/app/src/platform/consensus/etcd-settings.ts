@@ -1,5 +1,5 @@
 import type { EtcdOptions } from "@seneschal/adapters/etcd";
-import { z } from "zod";
+import * as z from "zod";
 import { duration } from "../config/duration.ts";
 import { file } from "../config/file.ts";
 import { secret } from "../config/secret.ts";

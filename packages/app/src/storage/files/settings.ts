@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { duration, isCidr } from "../../platform/index.ts";
 
 const id = (fallback: number) => z.int().min(0).max(0xfffffffe).default(fallback);

@@ -1,7 +1,7 @@
 import type { DataCall, DataHandler, Message } from "@seneschal/adapters/grpc-storage";
 import { newDevice, newPool } from "@seneschal/contract/storage";
 import { type ClusterCommand, type Device, isReadOnly, storageError } from "@seneschal/core/storage";
-import type { z } from "zod";
+import type * as z from "zod";
 import { poolCommand } from "../cluster/pool-command.ts";
 import type { Actor } from "../context.ts";
 import { poolDurability, type StorageNode } from "../node.ts";

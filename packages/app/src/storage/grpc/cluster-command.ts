@@ -1,5 +1,5 @@
 import { deviceClasses, tuningTable } from "@seneschal/core/storage";
-import { z } from "zod";
+import * as z from "zod";
 
 const id = z.string().min(1).max(128);
 const durability = z.union([

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import { CodedError } from "@seneschal/kernel";
-import { z } from "zod";
+import * as z from "zod";
 
 const facts = z.strictObject({
   format: z.literal("seneschal-backup/1"),

@@ -4,7 +4,7 @@ import { bodyBounds, decodeJson, type Route } from "@seneschal/contract";
 import { refusal } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
 import type { Vault } from "@seneschal/kernel/ports";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { GatewayMetrics, Reader } from "../../ground/index.ts";
 import { federationIdentities, type StoredFederation } from "./collections.ts";
 import { federationKey } from "./key.ts";
