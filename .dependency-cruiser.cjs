@@ -130,7 +130,8 @@ module.exports = {
       severity: "error",
       // fast-check is a peer of the packages and a development dependency of the whole; the rule above says who may import it.
       from: { path: "^packages/[^/]+/src/", pathNot: "/src/arbitraries/" },
-      to: { dependencyTypes: ["npm-no-pkg", "npm-unknown", "npm-dev"] },
+      // An optional peer counts here as one of no package too, because it is also named in peerDependenciesMeta.
+      to: { dependencyTypes: ["npm-no-pkg", "npm-unknown", "npm-dev"], dependencyTypesNot: ["npm-peer"] },
     },
   ],
   options: {

@@ -7,6 +7,9 @@ import { ROOT } from "./fixture-tree.ts";
 const names = readdirSync(join(ROOT, "packages")).sort();
 const json = (file: string) => JSON.parse(readFileSync(join(ROOT, file), "utf8"));
 
+/** Back ends that are compiled on the machine: they are for those to install who have the hardware, and integration tests fetch them. */
+const COMPILED = ["pkcs11js"];
+
 const examples = new Map(
   readdirSync(join(ROOT, "examples"))
     .filter((file) => file.endsWith(".ts"))
@@ -103,7 +106,8 @@ describe.each(names)("%s", (name) => {
     const ranges = name === "cli" ? {} : dependencies;
     for (const [dependency, range] of Object.entries<string>({ ...ranges, ...peerDependencies })) {
       if (dependency.startsWith("@seneschal/")) expect(range, dependency).toBe(manifest.version);
-      else expect(admits(range, lockedVersion(name, dependency)), `${dependency} ${range}`).toBe(true);
+      else if (!COMPILED.includes(dependency))
+        expect(admits(range, lockedVersion(name, dependency)), `${dependency} ${range}`).toBe(true);
     }
     const pinned = { ...(name === "cli" ? dependencies : {}), ...devDependencies };
     for (const [dependency, version] of Object.entries<string>(pinned))
@@ -133,7 +137,7 @@ test("every back end of the adapters is an optional peer that the command ships,
   const backEnds = Object.keys(peerDependencies).filter((name) => !name.startsWith("@seneschal/"));
   expect(backEnds.filter((name) => peerDependenciesMeta[name]?.optional !== true)).toEqual([]);
   const shipped = json("packages/cli/package.json").dependencies;
-  expect(backEnds.filter((name) => shipped[name] === undefined)).toEqual([]);
+  expect(backEnds.filter((name) => shipped[name] === undefined)).toEqual(COMPILED);
   const src = join(ROOT, "packages/adapters/src");
   for (const file of readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts")))
     for (const [statement, from = ""] of readFileSync(join(src, file), "utf8").matchAll(
@@ -141,6 +145,33 @@ test("every back end of the adapters is an optional peer that the command ships,
     ))
       if (backEnds.some((name) => from === name || from.startsWith(`${name}/`)))
         expect(statement, `${file} loads ${from} when it is used, by backEnd`).toMatch(/^(import|export) type /);
+});
+
+test("the README of the adapters names for each entry the back ends that it loads", () => {
+  const { exports, peerDependencies } = json("packages/adapters/package.json");
+  const src = join(ROOT, "packages/adapters");
+  const loadedBy = (file: string, seen = new Set<string>()): ReadonlySet<string> => {
+    if (seen.has(file) || !file.endsWith(".ts")) return seen;
+    const code = readFileSync(seen.add(file) && file, "utf8");
+    const values =
+      /^(?:import|export) (?!type )[^;]*?from "([^"]+)"|(?<!typeof )import\("([^"]+)"\)|backEnd(?:<.*>)?\("([^"]+)"\)|new URL\("(\.[^"]+\.ts)"/gm;
+    for (const [, ...from] of code.matchAll(values)) {
+      const name = from.find((each) => each !== undefined) ?? "";
+      if (name.startsWith(".")) loadedBy(join(file, "..", name), seen);
+      else seen.add(Object.keys(peerDependencies).find((peer) => name === peer || name.startsWith(`${peer}/`)) ?? "");
+    }
+    return seen;
+  };
+  const rows = readFileSync(join(src, "README.md"), "utf8").matchAll(/^\| `@seneschal\/adapters(.*?)` \|.*\|(.*)\|$/gm);
+  const said = [...rows].map(([, entry, cell = ""]) => [
+    `.${entry}`,
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name).sort(),
+  ]);
+  const found = said.map(([entry]) => {
+    const loaded = loadedBy(join(src, exports[entry as string]["@seneschal/source"]));
+    return [entry, [...loaded].filter((name) => name in peerDependencies).sort()];
+  });
+  expect(said).toEqual(found);
 });
 
 /** What runs on the machine of whoever installs a package, and why it may. */

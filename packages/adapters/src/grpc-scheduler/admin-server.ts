@@ -1,5 +1,13 @@
 import { fileURLToPath } from "node:url";
-import type { experimental, GrpcObject, ServerUnaryCall, ServiceClientConstructor, ServiceError, sendUnaryData, status } from "@grpc/grpc-js";
+import type {
+  experimental,
+  GrpcObject,
+  ServerUnaryCall,
+  ServiceClientConstructor,
+  ServiceError,
+  sendUnaryData,
+  status,
+} from "@grpc/grpc-js";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import { encodeAsciiJson } from "@seneschal/kernel/log";
 import { grpc, protoLoader } from "../grpc.ts";

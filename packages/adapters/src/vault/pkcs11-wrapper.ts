@@ -1,5 +1,6 @@
 import { CodedError } from "@seneschal/kernel";
 import type { Random } from "@seneschal/kernel/ports";
+import { backEnd } from "../back-end.ts";
 import { vaultError } from "./vault-error.ts";
 import type { KeyWrapper } from "./vault-seal.ts";
 
@@ -45,17 +46,17 @@ const PIN_REFUSED = ["CKR_PIN_INCORRECT", "CKR_PIN_INVALID", "CKR_PIN_LEN_RANGE"
  * Wraps unseal keys by a key in a hardware module (AES-GCM, CKM_AES_GCM), which never leaves it, for auto-unseal. The module is opened
  * for each use and closed again. The package `pkcs11js` is the caller's to install: it is compiled on the machine.
  *
- * Its functions throw `config_invalid` without that package and for a PIN that the token refuses: repeated, it would lock the token;
+ * Its functions throw `back_end_missing` without that package; `config_invalid` for a PIN that the token refuses: repeated, it would lock the token;
  * `vault_unavailable` when module, token or key are not there.
  */
 export function openPkcs11Wrapper(
   key: Pkcs11Key,
   {
     random,
-    load = loadPkcs11,
-  }: { readonly random: Random /** Default: the installed `pkcs11js`. */; readonly load?: () => Promise<unknown> },
+    load = backEnd("pkcs11js"),
+  }: { readonly random: Random /** Default: the installed `pkcs11js`. */; readonly load?: () => unknown },
 ): KeyWrapper {
-  const within = async <R>(use: (session: Session) => R): Promise<R> => withSession((await load()) as Pkcs11Js, key, use);
+  const within = async <R>(use: (session: Session) => R): Promise<R> => withSession(load() as Pkcs11Js, key, use);
   return {
     wrap: (plain) =>
       within(({ library, session, handle, gcm }) => {
@@ -75,17 +76,6 @@ export function openPkcs11Wrapper(
         }
       }),
   };
-}
-
-async function loadPkcs11(): Promise<unknown> {
-  // Not a dependency: a name that no compiler or bundler looks for.
-  const name: string = "pkcs11js";
-  try {
-    const loaded = (await import(name)) as { readonly default: unknown };
-    return loaded.default;
-  } catch (cause) {
-    throw new CodedError("config_invalid", "a seal of kind pkcs11 needs the package pkcs11js: npm install pkcs11js@2", {}, cause);
-  }
 }
 
 interface Session {

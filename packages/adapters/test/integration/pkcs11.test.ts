@@ -23,7 +23,7 @@ const lib = ["/usr/lib/softhsm/libsofthsm2.so", "/usr/local/lib/softhsm/libsofth
 const peers = new URL("../../../../.peers/pkcs11/", import.meta.url);
 const pkcs11js = existsSync(new URL("node_modules/pkcs11js", peers));
 const missing = [...(lib === undefined ? ["SoftHSM2"] : []), ...(pkcs11js ? [] : ["pkcs11js"])].join(" and ");
-const load = async (): Promise<unknown> => createRequire(peers)("pkcs11js");
+const load = (): unknown => createRequire(peers)("pkcs11js");
 const unavailable = expect.objectContaining({ code: "vault_unavailable" });
 
 describe.skipIf(missing !== "")(

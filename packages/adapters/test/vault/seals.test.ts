@@ -138,7 +138,7 @@ test("a clean vault begins with the seal of a lost one: the same shares open it,
 test("a seal in a hardware module says by name which package it needs", async () => {
   const key = { lib: "/lib.so", tokenLabel: "t", keyLabel: "k", pin: "987654" };
   const seal: NewSeal = { kind: "pkcs11", wrapper: openPkcs11Wrapper(key, { random }) };
-  const missing = { code: "config_invalid", message: expect.stringContaining("npm install pkcs11js") };
+  const missing = { code: "back_end_missing", message: expect.stringContaining('npm install "pkcs11js@') };
   await expect(open(newStore(), seal)).rejects.toMatchObject(missing);
   const { store, unseal, ciphertext } = await made("key");
   await expect(rekeyVault(parts(store), unseal, seal)).rejects.toMatchObject(missing);
