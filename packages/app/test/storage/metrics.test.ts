@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type StoredExtent, storedExtents } from "@seneschal/adapters/devices";
@@ -15,8 +14,6 @@ import { removeExtent } from "./damage-extent.ts";
 import { type Harness, startStorage } from "./harness.ts";
 import { bytesOf, operator, pattern } from "./rig.ts";
 
-const rules = readFileSync(new URL("../../../../ops/prometheus/storage-alerts.yaml", import.meta.url), "utf8");
-
 describe("a storage node's metrics", () => {
   let h: Harness;
   beforeAll(async () => {
@@ -28,13 +25,6 @@ describe("a storage node's metrics", () => {
   });
   afterAll(() => h.stop());
   const metrics = async () => (await h.call(undefined, "GET", "/metrics")).text;
-
-  test("every metric that an alert rule names exists", async () => {
-    const text = await metrics();
-    const named = new Set(rules.match(/store_[a-z_]+/g));
-    expect(named.size).toBeGreaterThan(12);
-    for (const name of named) expect(text, name).toContain(`# TYPE ${name.replace(/_bucket$/, "")} `);
-  });
 
   test("the advisory budget shows what is read ahead of a tenant's readers, and is given back when they leave", async () => {
     const { objects } = h.storage.node;
