@@ -17,6 +17,8 @@ const exporter = ["prometheus-postgres-exporter", "postgres_exporter"].find(
   (program) => spawnSync(program, ["--version"]).status === 0,
 );
 
+const WAIT = { timeout: 60_000 };
+
 /** What promtool says of a file; its exit code is 0 when it has nothing against it. */
 function promtoolSays(command: readonly string[], content: unknown): { readonly status: number | null; readonly said: string } {
   const folder = mkdtempSync(join(tmpdir(), "alerts-"));
@@ -128,11 +130,9 @@ test.skipIf(postgresBinaries() === undefined || exporter === undefined)(
         env: { ...process.env, DATA_SOURCE_NAME: `${postgres.url}?sslmode=disable` },
         stdio: "ignore",
       });
-      const text = await vi.waitFor(async () => {
-        const told = await (await fetch(`http://${host}:${port}/metrics`)).text();
-        expect(told).toMatch(/^pg_up(?:\{.*\})? 1$/m);
-        return told;
-      });
+      const told = async () => (await fetch(`http://${host}:${port}/metrics`)).text();
+      await vi.waitUntil(async () => /^pg_up(?:\{.*\})? 1$/m.test(await told().catch(() => "")), WAIT);
+      const text = await told();
       expectTold(text, /^pg_/, "postgres");
     } finally {
       telling?.kill();
