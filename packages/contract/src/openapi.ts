@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { bodyBounds } from "./body-bounds.ts";
 import type { ErrorTable } from "./error-table.ts";
+import { exampleOf, type ShownSchema } from "./example-of.ts";
 import { changes, failuresOf, isKeyed } from "./failures.ts";
 import type { Contract, Route } from "./route.ts";
 
@@ -178,13 +179,13 @@ function requestBody(route: Route, components: Components): Json {
   if (consumes !== undefined)
     return { requestBody: { description: `At most ${bytes} bytes`, required: true, content: { [consumes]: {} } } };
   if (body === undefined) return {};
-  const schema = components.schema(body, "input");
+  const content = components.content(body, "input");
   const held =
     elements === undefined
       ? `${values} separators and brackets`
       : `${elements.most} elements of ${elements.bytes} bytes and ${values} separators and brackets`;
   const description = `At most ${bytes} bytes and ${held}`;
-  return { requestBody: { description, required: bodyOptional !== true, content: { "application/json": { schema } } } };
+  return { requestBody: { description, required: bodyOptional !== true, content } };
 }
 
 function success(route: Route, contract: Contract, components: Components): Json {
@@ -195,7 +196,7 @@ function success(route: Route, contract: Contract, components: Components): Json
     return { description, ...told, content: Object.fromEntries(types.map((media) => [media, { schema: replySchema(media) }])) };
   }
   if (route.reply === undefined) return { description, ...told };
-  return { description, ...told, content: { "application/json": { schema: components.schema(route.reply, "output") } } };
+  return { description, ...told, content: components.content(route.reply, "output") };
 }
 
 /** Whether a reply is what the entity's reader answers, and so has its tag. */
@@ -287,6 +288,16 @@ class Components {
       this.schemas[names.get(id) ?? id] = pointed(definition, names) as Json;
     }
     return pointed(wrapped.properties.it, names) as Json;
+  }
+
+  /** A body or a reply as JSON, with an example of it. */
+  content(schema: z.ZodType, io: "input" | "output"): Json {
+    const shown = this.schema(schema, io);
+    const example = exampleOf(shown, {
+      refer: (ref) => (this.schemas[ref.slice(ref.lastIndexOf("/") + 1)] ?? {}) as ShownSchema,
+      takes: (value) => schema.safeParse(value).success,
+    });
+    return { "application/json": { schema: shown, ...(example === undefined ? {} : { example }) } };
   }
 
   readonly #known = new Map<string, string>();

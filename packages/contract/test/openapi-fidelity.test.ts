@@ -202,6 +202,24 @@ describe.each(services)("the OpenAPI document of %s", (_, contract: Contract, in
     }
     expect(lost).toEqual([]);
   });
+
+  test("shows of every body and reply an example, which the contract and the document take", () => {
+    for (const [id, { reply, body, status }] of Object.entries(contract)) {
+      const { requestBody, responses } = operations.get(id);
+      const shown = [
+        [body && asInput(body), requestBody?.content["application/json"], inputs],
+        [reply && asReply(reply), responses[status].content?.["application/json"], replies],
+      ] as const;
+      for (const [takes, content, valid] of shown)
+        if (takes !== undefined) {
+          expect.soft(content, id).toHaveProperty("example");
+          if (content.example === undefined) continue;
+          expect.soft(takes(content.example), `${id} ${JSON.stringify(content.example)}`).toBe("taken");
+          expect.soft(valid(content.schema)(content.example), id).toBe(true);
+        }
+    }
+  });
+
   test("names Idempotency-Key exactly where the answer is kept under it", async () => {
     const kept = new Set<string>();
     const ada: Principal = { id: "ada", type: "user", org: "o", roles: [], scopes: [], method: "jwt" };
