@@ -4,6 +4,8 @@ import { isCoded } from "@seneschal/kernel";
 export interface FuzzTarget {
   /** Pieces of its format that mutations put in. */
   readonly words: readonly string[];
+  /** Milliseconds of the processor that an input may take; two seconds where it is not said. */
+  readonly slowMs?: number;
   /** Before a run of the fuzzer, not of the corpus alone: what it compares with. Gives what ends it. */
   open?(): Promise<() => void>;
   /** Reads the bytes and judges what came of it: anything thrown is a finding. Its corpus: `corpus/<name of its file>`. */

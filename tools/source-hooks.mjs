@@ -10,10 +10,12 @@ const kept = new URL("../node_modules/.cache/seneschal-source/", import.meta.url
 const options = { loader: "ts", format: "esm", target: "node20", sourcemap: "inline", sourcesContent: false };
 
 export async function load(url, context, next) {
-  if (!url.startsWith("file:") || !url.endsWith(".ts")) return next(url, context);
-  const text = await readFile(new URL(url));
-  const name = new URL(createHash("sha256").update(JSON.stringify(options)).update(url).update(text).digest("hex"), kept);
-  const source = await readFile(name, "utf8").catch(() => transform(url, text, name));
+  // A test file comes with a query of its runner.
+  const [file] = url.split("?", 1);
+  if (!file.startsWith("file:") || !file.endsWith(".ts")) return next(url, context);
+  const text = await readFile(new URL(file));
+  const name = new URL(createHash("sha256").update(JSON.stringify(options)).update(file).update(text).digest("hex"), kept);
+  const source = await readFile(name, "utf8").catch(() => transform(file, text, name));
   return { format: "module", source, shortCircuit: true };
 }
 
