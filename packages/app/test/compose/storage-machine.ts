@@ -64,8 +64,15 @@ export async function startStorageMachine(directory: string, backups: string, cl
         region: "us-east-1",
         forcePathStyle: true,
         credentials: { accessKeyId: access_key, secretAccessKey: secret_key },
-        systemClockOffset: clock.now() - Date.now(),
       });
+      // Before each request: the SDK corrects it by the date of every reply, which is the real one.
+      client.middlewareStack.add(
+        (next) => (args) => {
+          client.config.systemClockOffset = clock.now() - Date.now();
+          return next(args);
+        },
+        { step: "initialize" },
+      );
       clients.push(client);
       return client;
     },
