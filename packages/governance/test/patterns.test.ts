@@ -60,7 +60,7 @@ describe("work grows with the text, not faster", () => {
     expect(large).toBeLessThanOrEqual(small * 2 + 50);
   });
 
-  test("a megabyte of any of them is searched to the end", () => {
+  test("a fifth of a megabyte of any of them is searched to the end", () => {
     for (const unit of [
       "1",
       "a@",
@@ -75,7 +75,7 @@ describe("work grows with the text, not faster", () => {
       "السيد محمد ",
       "张",
     ])
-      expect(Array.isArray(recognise(unit.repeat(1_000_000 / unit.length), DEFAULT_RECOGNISERS))).toBe(true);
+      expect(Array.isArray(recognise(unit.repeat(200_000 / unit.length), DEFAULT_RECOGNISERS))).toBe(true);
   }, 60_000);
 });
 

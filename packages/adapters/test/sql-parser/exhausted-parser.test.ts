@@ -88,7 +88,7 @@ describe("no statement changes how the next one is read", () => {
         else classifier.classify(query);
         expect([name, n, answers()]).toEqual([name, n, fresh]);
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   }, 120_000);
 
@@ -181,7 +181,7 @@ describe("long rows of OR and AND are read as short ones are", () => {
           expect(many).toEqual(few);
         },
       ),
-      { numRuns: 15, examples: [[[terms[5] as never], [" or "], WHERES[0] as never, 1000]] },
+      { numRuns: 8, examples: [[[terms[5] as never], [" or "], WHERES[0] as never, 1000]] },
     );
   }, 120_000);
 
