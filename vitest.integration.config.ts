@@ -1,12 +1,9 @@
 import { readdirSync } from "node:fs";
-import { defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
 import { gatewaySuites } from "./tools/gateway-suites.ts";
+import "./tools/run-source.mjs";
 import { postgresBinaries } from "./tools/postgres-cluster.ts";
 import { sourceOptions } from "./tools/source-options.ts";
-
-// Without `module`: Node itself then resolves by it, and packages keep bundler-only files behind it.
-const conditions = ["@seneschal/source", ...defaultServerConditions.filter((c) => c !== "module")];
 
 const setupFiles = [new URL("tools/fast-check-seed.ts", import.meta.url).pathname];
 const installed = postgresBinaries() !== undefined;
@@ -15,11 +12,9 @@ if (!installed)
 
 /** The suites against real peers: what is installed is used, what is missing is named. One file at a time: they start servers. */
 export default defineConfig({
-  resolve: { conditions },
-  ssr: { resolve: { conditions } },
   test: {
     fileParallelism: false,
-    // Worker threads inherit it: they too run from source.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     execArgv: [...sourceOptions],
     expect: { poll: { timeout: 60_000 } },
     projects: [
