@@ -23,8 +23,8 @@ export function failurePlacer(route: Route, errors: ErrorTable): (failed: Failur
     parts ??= partsOf(route);
     const { field, path } = placeOf(named, parts, unknown);
     const prefix = `${named}: `;
-    const said = message.startsWith(prefix) ? message.slice(prefix.length) : message;
-    const reason = typeof details["reason"] === "string" ? details["reason"] : said;
+    const text = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+    const reason = typeof details["reason"] === "string" ? details["reason"] : text;
     return { ...failed, details: { ...details, field, reason, issues: [{ path, message: reason }] } };
   };
 }

@@ -37,9 +37,9 @@ type Wrapped =
 /** The task or the question of a message. */
 export function readTask(message: string): ClassificationTask | Wrapped {
   type Written = Omit<ClassificationTask, "tables"> & { readonly tables?: Iterable<readonly [string, object]> };
-  const said = JSON.parse(message) as Written | Wrapped;
-  if ("sql" in said || "redact" in said || "enforce" in said) return said;
-  const { query, context, tables } = said;
+  const task = JSON.parse(message) as Written | Wrapped;
+  if ("sql" in task || "redact" in task || "enforce" in task) return task;
+  const { query, context, tables } = task;
   return tables === undefined ? { query, context } : { query, context, tables: new Map(tables) };
 }
 

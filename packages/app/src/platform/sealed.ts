@@ -86,12 +86,12 @@ export function whileSealed(
   { hooks, version, livePath }: { readonly hooks: Hooks; readonly version: string; readonly livePath: string },
 ): Dispatch {
   const sealed = { status: "unhealthy", message: "sealed" };
-  const said: Readonly<Record<string, readonly [status: number, body: object]>> = {
+  const answers: Readonly<Record<string, readonly [status: number, body: object]>> = {
     "/health": [503, { status: "degraded", sealed: true, version, components: { vault: sealed } }],
     "/ready": [503, { status: "not_ready", sealed: true }],
     [livePath]: [200, { status: "alive", sealed: true }],
   };
-  const probes = Object.entries(said).map(([path, [status, body]]): [string, Route, () => unknown] => {
+  const probes = Object.entries(answers).map(([path, [status, body]]): [string, Route, () => unknown] => {
     const route = { method: "GET", path, summary: "Probe", tag: "probes", auth: "public", status: 200, uncounted: true } as const;
     return [path, { ...route, alsoStatus: [503], reply: z.looseObject({}) }, () => withHeaders({}, body, status)];
   });

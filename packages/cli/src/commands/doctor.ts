@@ -139,8 +139,8 @@ async function running(host: Host, options: ConnectionOptions): Promise<readonly
       const known = options.cert !== undefined || options.token !== undefined || options.as !== undefined;
       const vault = await seal({ ...reached, fetch });
       if (vault.some(({ state }) => state === "error")) return [...vault, clock(date)];
-      const said = [...vault, ...(await health(gateway))];
-      return [...said, clock(date), ...(known ? [await log(gateway), ...(await partners(gateway))] : [])];
+      const findings = [...vault, ...(await health(gateway))];
+      return [...findings, clock(date), ...(known ? [await log(gateway), ...(await partners(gateway))] : [])];
     });
   } catch (error) {
     return [{ check: "gateway", state: "error", message: textOf(error), advice: "start it, or mend --url and --ca" }];

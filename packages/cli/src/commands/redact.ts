@@ -83,8 +83,8 @@ function ruleFrom(
   text: string,
   { DEFAULT_TIER_POLICY: policy, REDACTION_OPERATORS: operators, isKnownEntity }: Governance,
 ): RedactionRule {
-  const [, name = "", said = "", keep] = /^(\*|[A-Z][A-Z0-9_]{1,63})=([a-z]+)(?::([0-4]))?$/.exec(text) ?? [];
-  const operator = operators.find((known) => known === said);
+  const [, name = "", operatorName = "", keep] = /^(\*|[A-Z][A-Z0-9_]{1,63})=([a-z]+)(?::([0-4]))?$/.exec(text) ?? [];
+  const operator = operators.find((known) => known === operatorName);
   if (operator === undefined)
     throw new CodedError("usage", `--rule ${text}: expected ENTITY=OPERATOR, with one of ${operators.join(", ")}`);
   const isTier = policy.tiers.includes(name);

@@ -45,7 +45,7 @@ describe("a share", () => {
   });
 
   const told = { revision: 3, state_sha256: "aa", dek_version: 2 };
-  const confirm = (share: Share, known: number, said = share.sequence) => confirmShare(share, known, { said, told }, now);
+  const confirm = (share: Share, known: number, sent = share.sequence) => confirmShare(share, known, { sent, told }, now);
   const confirmed = (share: Share, known: number): Share => {
     const outcome = confirm(share, known);
     if (outcome.kind === "refused") throw new Error("refused");
@@ -182,28 +182,28 @@ describe("owner and partner", () => {
         };
         const confirm = (number: number): void => {
           if (share === undefined) return;
-          const outcome = confirmShare(share, number, { said: share.sequence, told: undefined }, now);
+          const outcome = confirmShare(share, number, { sent: share.sequence, told: undefined }, now);
           if (outcome.kind === "refused") throw new Error("refused");
           share = outcome.share;
           if (share.stage === "ended" && isSettled(share)) share = undefined;
         };
-        const receive = (said: Said): void => {
+        const receive = (sent: Said): void => {
           const before = known?.sequence ?? 0;
           let verdict: ReturnType<typeof judgePush>;
           try {
-            verdict = judgePush(known, said);
+            verdict = judgePush(known, sent);
           } catch (error) {
             expect(isCoded(error, "STATE_CONFLICT")).toBe(true);
             return;
           }
           if (verdict === "end") known = undefined;
-          else if (verdict === "share" && known !== undefined) known = { ...known, stage: "shared", sequence: said.sequence };
-          else if (verdict === "offer" && known !== undefined) known = { ...known, sequence: said.sequence };
+          else if (verdict === "share" && known !== undefined) known = { ...known, stage: "shared", sequence: sent.sequence };
+          else if (verdict === "offer" && known !== undefined) known = { ...known, sequence: sent.sequence };
           else if (verdict !== "stale") {
-            known = { stage: "offered", sequence: said.sequence, invitation_id: said.invitation_id ?? "" };
+            known = { stage: "offered", sequence: sent.sequence, invitation_id: sent.invitation_id ?? "" };
           }
           if (known !== undefined) expect(known.sequence).toBeGreaterThanOrEqual(before);
-          confirm(verdict === "stale" ? (known?.sequence ?? said.sequence) : said.sequence);
+          confirm(verdict === "stale" ? (known?.sequence ?? sent.sequence) : sent.sequence);
         };
         /** The answer reaches the owner. */
         const answer = (): void => {
@@ -223,9 +223,9 @@ describe("owner and partner", () => {
           }
           if (one.kind === "send") send();
           if ("which" in one && wire.length > 0) {
-            const said = wire[one.which % wire.length] as Said;
+            const sent = wire[one.which % wire.length] as Said;
             if (one.kind !== "repeat") wire.splice(one.which % wire.length, 1);
-            if (one.kind !== "lose") receive(said);
+            if (one.kind !== "lose") receive(sent);
           }
           if ((one.kind === "accept" || one.kind === "decline") && known?.stage === "offered") {
             known = { ...known, stage: one.kind === "accept" ? "accepted" : "declined" };

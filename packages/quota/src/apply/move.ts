@@ -56,10 +56,10 @@ function carryOut(work: Work, before: Allocation, command: MoveAllocation): Retu
       reason: reason ?? (exitCode === undefined ? "failed" : `exit code ${exitCode}`),
       ...(exitCode === undefined ? {} : { exitCode }),
     });
-  const said = { ...(reason === undefined ? {} : { statusReason: reason }), ...(exitCode === undefined ? {} : { exitCode }) };
+  const end = { ...(reason === undefined ? {} : { statusReason: reason }), ...(exitCode === undefined ? {} : { exitCode }) };
   if (before.state === "failed" && to === "pending")
-    return moveAllocation(work, before, to, { ...said, requeues: before.requeues + 1, exitCode: null });
-  const after = moveAllocation(work, before, to, said);
+    return moveAllocation(work, before, to, { ...end, requeues: before.requeues + 1, exitCode: null });
+  const after = moveAllocation(work, before, to, end);
   // what gave way to another goes straight back into the queue
   if (isRejection(after) || to !== "suspended" || before.preemptedFor === null) return after;
   return moveAllocation(work, after, "pending", { statusReason: "preempted, waiting to resume", preemptedFor: null });

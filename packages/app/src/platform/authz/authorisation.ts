@@ -79,8 +79,8 @@ export async function openAuthorisation({ engine, service, source, settings }: A
       if (answer.kind === "defined" && answer.value === true) return { allowed: true };
       if (answer.kind === "error") return { allowed: false, reason: `the authorisation policy failed: ${answer.code}` };
       const why = await policy.evaluate(reason, input, { now, data });
-      const said = why.kind === "defined" && typeof why.value === "string" && why.value !== "";
-      return { allowed: false, reason: said ? (why.value as string) : "the authorisation policy does not allow this" };
+      const hasReason = why.kind === "defined" && typeof why.value === "string" && why.value !== "";
+      return { allowed: false, reason: hasReason ? (why.value as string) : "the authorisation policy does not allow this" };
     },
   };
 }

@@ -87,7 +87,7 @@ export function authoriseS3(
       let all = true;
       for (const action of actions) {
         const resource = `arn:aws:s3:::${name}${key === "" ? "" : `/${key}`}`;
-        const said =
+        const verdict =
           statements === undefined
             ? "deny"
             : await policies.decide(
@@ -98,8 +98,8 @@ export function authoriseS3(
                 now,
               );
         // The owner can always mend a policy that shuts it out.
-        if (said === "deny" && !(allowed && action.endsWith("BucketPolicy"))) throw denied("a policy of the bucket denies it");
-        all &&= said === "allow";
+        if (verdict === "deny" && !(allowed && action.endsWith("BucketPolicy"))) throw denied("a policy of the bucket denies it");
+        all &&= verdict === "allow";
       }
       allowed ||= all && !restricted;
     }

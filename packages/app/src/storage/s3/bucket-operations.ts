@@ -214,7 +214,7 @@ function deletionOf(element: XmlElement): {
 } {
   const key = childText(element, "Key");
   if (!key) throw s3Error("MalformedXML", "expected Delete with 1 to 1000 Objects, each with a Key");
-  const said = (name: string) => childText(element, name);
-  const conditions = deleteConditions({ etag: said("ETag"), size: said("Size"), modified: said("LastModifiedTime") });
-  return { key, version: said("VersionId") || undefined, conditions };
+  const textOf = (name: string) => childText(element, name);
+  const conditions = deleteConditions({ etag: textOf("ETag"), size: textOf("Size"), modified: textOf("LastModifiedTime") });
+  return { key, version: textOf("VersionId") || undefined, conditions };
 }

@@ -150,9 +150,9 @@ export interface S3Failure {
 export function s3Failure(error: unknown): S3Failure {
   if (isCoded(error) && Object.hasOwn(s3Codes, error.code)) {
     const status = s3Codes[error.code as S3Code];
-    const { said, elements } = error.details as { readonly said?: string; readonly elements?: Record<string, string> };
+    const { wire, elements } = error.details as { readonly wire?: string; readonly elements?: Record<string, string> };
     const more = { ...(elements && { elements }), ...headersOf(error) };
-    return { status, code: error.code, ...wording(error.code, error.message, said), ...more, ours: status === 500 };
+    return { status, code: error.code, ...wording(error.code, error.message, wire), ...more, ours: status === 500 };
   }
   const kind = storageErrorKind(error);
   if (kind?.s3 !== undefined && error instanceof Error)
@@ -182,7 +182,7 @@ const unreadable: Readonly<Record<string, string>> = {
   TenantKmsLost: "The key of the tenant does not exist any more at its key service. A repetition gives the same answer.",
 };
 
-function wording(code: string, own?: string, said = documented[code]): Pick<S3Failure, "message" | "detail"> {
-  if (said === undefined) return { message: own ?? code };
-  return own === undefined || own === said ? { message: said } : { message: said, detail: own };
+function wording(code: string, own?: string, wire = documented[code]): Pick<S3Failure, "message" | "detail"> {
+  if (wire === undefined) return { message: own ?? code };
+  return own === undefined || own === wire ? { message: wire } : { message: wire, detail: own };
 }

@@ -50,8 +50,11 @@ export async function beginUpload(call: S3Call): Promise<S3Reply> {
     ...attributes,
   });
   const reply = xmlReply(xmlDocument("InitiateMultipartUploadResult", { Bucket: bucket, Key: key, UploadId: upload }));
-  const said = checksum && { "x-amz-checksum-algorithm": checksum.algorithm.toUpperCase(), "x-amz-checksum-type": checksum.type };
-  return { ...reply, headers: { ...reply.headers, ...said, ...encryptionReply(attributes.encryption, customerKey) } };
+  const checksumHeaders = checksum && {
+    "x-amz-checksum-algorithm": checksum.algorithm.toUpperCase(),
+    "x-amz-checksum-type": checksum.type,
+  };
+  return { ...reply, headers: { ...reply.headers, ...checksumHeaders, ...encryptionReply(attributes.encryption, customerKey) } };
 }
 
 /** The checksum that an upload is to have. Throws `InvalidRequest` for a type that its algorithm does not have. */
@@ -207,12 +210,12 @@ async function wholeChecksum(
   const size = headers["x-amz-mp-object-size"];
   if (size !== undefined && size !== String(parts.reduce((sum, part) => sum + part.size, 0)))
     throw s3Error("InvalidRequest", "The parts do not have the size that x-amz-mp-object-size says.");
-  for (const [i, { number, checksums: said }] of named.entries()) {
-    if (said.length > 1 || said.some(([name, value]) => !isChecksumValue(name, value)))
+  for (const [i, { number, checksums: given }] of named.entries()) {
+    if (given.length > 1 || given.some(([name, value]) => !isChecksumValue(name, value)))
       throw s3Error("InvalidArgument", "Invalid Base64 or multiple checksums present in request", {
-        elements: { ArgumentName: "Checksum", ArgumentValue: said.map(([, value]) => value).join() },
+        elements: { ArgumentName: "Checksum", ArgumentValue: given.map(([, value]) => value).join() },
       });
-    for (const [name, value] of said) {
+    for (const [name, value] of given) {
       const known = parts[i]?.checksums?.[name];
       if (known === undefined)
         throw s3Error(
@@ -221,7 +224,7 @@ async function wholeChecksum(
         );
       if (known !== value) throw s3Error("InvalidPart", `part ${number} was not uploaded with this checksum`);
     }
-    if (checksum?.type === "COMPOSITE" && said.length === 0)
+    if (checksum?.type === "COMPOSITE" && given.length === 0)
       throw s3Error(
         "InvalidRequest",
         `The upload was created using a ${checksum.algorithm} checksum. The complete request must include the checksum for each part. It was missing for part ${number} in the request.`,

@@ -85,15 +85,16 @@ function etags(value: string | undefined): readonly string[] | undefined {
 }
 
 /** What a deletion demands of the object, as the header or the XML has it. Throws `InvalidArgument`. */
-export function deleteConditions(said: {
+export function deleteConditions(asked: {
   readonly etag: string | undefined;
   readonly size: string | undefined;
   readonly modified: string | undefined;
 }): DeleteConditions {
-  const ifMatch = etags(said.etag);
-  const size = said.size === undefined ? undefined : Number(said.size);
-  const modifiedAt = said.modified === undefined ? undefined : Date.parse(said.modified);
-  if (size !== undefined && !/^\d+$/.test(said.size ?? "")) throw s3Error("InvalidArgument", "the size to match is not a number");
+  const ifMatch = etags(asked.etag);
+  const size = asked.size === undefined ? undefined : Number(asked.size);
+  const modifiedAt = asked.modified === undefined ? undefined : Date.parse(asked.modified);
+  if (size !== undefined && !/^\d+$/.test(asked.size ?? ""))
+    throw s3Error("InvalidArgument", "the size to match is not a number");
   if (modifiedAt !== undefined && Number.isNaN(modifiedAt)) throw s3Error("InvalidArgument", "the time to match is not a time");
   return {
     ...(ifMatch && { ifMatch }),

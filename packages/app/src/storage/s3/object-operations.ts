@@ -251,7 +251,7 @@ export async function copySource(
 /** A caller may insist on whose bucket it is. Throws `AccessDenied`. */
 export function checkOwner(headers: S3Call["headers"], name: string, owner: string): void {
   if (headers[name] !== undefined && headers[name] !== owner)
-    throw s3Error("AccessDenied", `the bucket does not belong to the account that ${name} names`, { said: "Access Denied." });
+    throw s3Error("AccessDenied", `the bucket does not belong to the account that ${name} names`, { wire: "Access Denied." });
 }
 
 /** What a reply says of the version that was copied. */
@@ -343,6 +343,6 @@ export async function copyObject(call: S3Call): Promise<S3Reply> {
 function directiveOf({ headers }: S3Call, name: string): "COPY" | "REPLACE" {
   const directive = headers[name] ?? "COPY";
   if (directive !== "COPY" && directive !== "REPLACE")
-    throw s3Error("InvalidArgument", `${name} must be COPY or REPLACE`, { said: "Unknown metadata directive." });
+    throw s3Error("InvalidArgument", `${name} must be COPY or REPLACE`, { wire: "Unknown metadata directive." });
   return directive;
 }

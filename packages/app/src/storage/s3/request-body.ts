@@ -196,7 +196,7 @@ async function* decodeChunks(
 }
 
 function endedEarly(reason: string) {
-  return s3Error("IncompleteBody", reason, { said: "The request body terminated unexpectedly" });
+  return s3Error("IncompleteBody", reason, { wire: "The request body terminated unexpectedly" });
 }
 
 interface ByteReader {

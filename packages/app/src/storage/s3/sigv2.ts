@@ -84,8 +84,8 @@ export async function verifySignatureV2(
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => (value === "" ? name : `${name}=${value}`));
   const date = presigned ? expires : headers["x-amz-date"] === undefined ? (headers["date"] ?? "") : "";
-  const [said = "/"] = target.split("?");
-  const path = request.hosted === undefined ? said : `/${request.hosted}${said}`;
+  const [pathname = "/"] = target.split("?");
+  const path = request.hosted === undefined ? pathname : `/${request.hosted}${pathname}`;
   const signs = (resource: string): string => {
     const tail = `${amz.join("")}${resource}${named.length === 0 ? "" : `?${named.join("&")}`}`;
     const text = [method, headers["content-md5"] ?? "", headers["content-type"] ?? "", date, tail].join("\n");

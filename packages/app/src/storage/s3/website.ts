@@ -73,9 +73,9 @@ function readRule(element: XmlElement): WebsiteRule {
 }
 
 function readRedirect(element: XmlElement): WebsiteRedirect {
-  const said = (name: string) => childText(element, name);
-  const [host, protocol, code] = [said("HostName"), said("Protocol"), said("HttpRedirectCode")];
-  const [replacePrefix, replaceKey] = [said("ReplaceKeyPrefixWith"), said("ReplaceKeyWith")];
+  const textOf = (name: string) => childText(element, name);
+  const [host, protocol, code] = [textOf("HostName"), textOf("Protocol"), textOf("HttpRedirectCode")];
+  const [replacePrefix, replaceKey] = [textOf("ReplaceKeyPrefixWith"), textOf("ReplaceKeyWith")];
   if (host !== undefined && !hostName.test(host))
     throw s3Error("InvalidRequest", "the HostName of a redirect is not well formed");
   if (protocol !== undefined && protocol !== "http" && protocol !== "https")

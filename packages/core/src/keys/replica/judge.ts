@@ -101,13 +101,13 @@ export function requireKeyVersions(known: readonly number[], inForce: number, pu
  */
 export function requireRevision(
   known: { readonly revision?: number; readonly state_sha256?: string },
-  said: { readonly revision: number; readonly state_sha256: string },
+  pushed: { readonly revision: number; readonly state_sha256: string },
 ): void {
   const { revision = 0, state_sha256 } = known;
-  if (said.revision < revision) {
-    throw refusal("STATE_CONFLICT", "revisions do not go back", { known: revision, pushed: said.revision });
+  if (pushed.revision < revision) {
+    throw refusal("STATE_CONFLICT", "revisions do not go back", { known: revision, pushed: pushed.revision });
   }
-  if (said.revision === revision && state_sha256 !== undefined && state_sha256 !== said.state_sha256) {
+  if (pushed.revision === revision && state_sha256 !== undefined && state_sha256 !== pushed.state_sha256) {
     throw refusal("STATE_CONFLICT", "one revision has one content", { revision });
   }
 }

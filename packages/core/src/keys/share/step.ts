@@ -75,18 +75,18 @@ export type Confirmation = { readonly kind: "confirmed" | "ahead"; readonly shar
 
 /**
  * The partner says up to where it knows. One that knows a little more than was ever said (`ahead`) remembers an owner before a restore:
- * the numbers go on behind its own. A leap is refused: it would use up the numbers. `told` is what was said under `said`.
+ * the numbers go on behind its own. A leap is refused: it would use up the numbers. `told` is what was said under `sent`.
  */
 export function confirmShare(
   share: Share,
   known: number,
-  { said, told }: { readonly said: number; readonly told: Told | undefined },
+  { sent, told }: { readonly sent: number; readonly told: Told | undefined },
   now: number,
 ): Confirmation {
   if (known > share.sequence + FORGOTTEN) return { kind: "refused" };
   if (known > share.sequence) return { kind: "ahead", share: { ...share, sequence: known + 1 } };
   const confirmed = { ...share, confirmed: Math.max(share.confirmed, known) };
-  if (told === undefined || known < said || share.stage !== "shared") return { kind: "confirmed", share: confirmed };
+  if (told === undefined || known < sent || share.stage !== "shared") return { kind: "confirmed", share: confirmed };
   return { kind: "confirmed", share: { ...confirmed, follower: { ...told, confirmed_at: timestamp(now) } } };
 }
 

@@ -66,7 +66,11 @@ export interface AuditLog {
    * Signs the operator's word that a gap of the whole log is for good, for the next {@link seal} to pass it. Only of records that are missing, and that no
    * checkpoint has signed. Answers with the note, `undefined` when this gap was accepted before. Throws `audit_gap_refused`.
    */
-  acceptGap(unit: Unit, gap: AuditGap, said: { readonly reason: string; readonly now: number }): Promise<string | undefined>;
+  acceptGap(
+    unit: Unit,
+    gap: AuditGap,
+    acceptance: { readonly reason: string; readonly now: number },
+  ): Promise<string | undefined>;
   /** What signing or verification found damaged, by stream, and did not find whole since. */
   damaged(): readonly AuditFinding[];
   /** Signs what can be at the start: damage is reported, and keeps no organisation from working. */

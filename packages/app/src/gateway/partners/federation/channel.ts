@@ -194,9 +194,9 @@ async function answerOf<R extends Route>(response: Response, route: R): Promise<
   }
   const success = status === route.status;
   const bytes = await bytesOf(response, (success ? route.replyLimit : undefined) ?? MAX_ANSWER);
-  const said = jsonOf(bytes, success ? bodyBounds(route).values : MAX_ERROR_VALUES);
-  if (!success) return { status, body: undefined, code: codeOf(said) };
-  const reply = route.reply?.safeParse(said);
+  const decoded = jsonOf(bytes, success ? bodyBounds(route).values : MAX_ERROR_VALUES);
+  if (!success) return { status, body: undefined, code: codeOf(decoded) };
+  const reply = route.reply?.safeParse(decoded);
   return { status, body: reply?.success === true ? (reply.data as PeerAnswer<R>["body"]) : undefined, code: undefined };
 }
 
@@ -221,8 +221,9 @@ function jsonOf(bytes: Uint8Array, values: number): unknown {
 }
 
 /** The code of an error answer, if it looks like one: it is the partner's word. */
-function codeOf(said: unknown): string | undefined {
-  const error = typeof said === "object" && said !== null ? (said as Readonly<Record<string, unknown>>)["error"] : undefined;
+function codeOf(decoded: unknown): string | undefined {
+  const error =
+    typeof decoded === "object" && decoded !== null ? (decoded as Readonly<Record<string, unknown>>)["error"] : undefined;
   const code = typeof error === "object" && error !== null ? (error as Readonly<Record<string, unknown>>)["code"] : undefined;
   return typeof code === "string" && /^[A-Z_]{1,64}$/.test(code) ? code : undefined;
 }

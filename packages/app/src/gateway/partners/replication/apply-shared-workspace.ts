@@ -44,51 +44,51 @@ export async function applySharedWorkspace(
   state: SharedState,
 ): Promise<void> {
   const { org_id: org, partner_org_id: owner } = federation;
-  const { workspace_id: id, workspace: said } = state;
-  requireGenuine(said, id, owner, org);
+  const { workspace_id: id, workspace: pushed } = state;
+  requireGenuine(pushed, id, owner, org);
   const existing = await unit.get(workspaces, id);
   if (existing !== undefined && existing.org_id !== owner) {
     throw refusal("CONFLICT", "a workspace of that id exists", { workspace_id: id });
   }
   const others = (await unit.list(participations, "by_workspace", [id])).filter((participation) => participation.org_id !== org);
   await requireSameOwner(services, unit, federation, others);
-  const state_sha256 = stateHash(services.crypto, said);
+  const state_sha256 = stateHash(services.crypto, pushed);
   const siblings = await unit.list(replicas, "by_workspace", [id]);
-  for (const sibling of siblings) requireRevision(sibling, { revision: said.revision, state_sha256 });
-  if (existing !== undefined) requireForward(existing, said);
+  for (const sibling of siblings) requireRevision(sibling, { revision: pushed.revision, state_sha256 });
+  if (existing !== undefined) requireForward(existing, pushed);
 
   const before = await unit.get(participations, participationId(id, org));
   const keys = await keysFrom(services, unit, federation, state);
   let deks: Record<string, string>;
   try {
     const inForce = existing?.dek_version ?? 0;
-    deks = await wrapKeys(services, { id, org, before, others, inForce, next: said.dek_version }, keys);
+    deks = await wrapKeys(services, { id, org, before, others, inForce, next: pushed.dek_version }, keys);
   } finally {
     for (const dek of Object.values(keys)) dek.fill(0);
   }
 
   const at = timestamp(unit.call.now);
   // A time of elsewhere orders lists here: not into the future.
-  const created_at = milliseconds(said.created_at) < unit.call.now ? said.created_at : at;
+  const created_at = milliseconds(pushed.created_at) < unit.call.now ? pushed.created_at : at;
   const participation: Participation = {
     ...{ workspace_id: id, org_id: org, group_id: replica.group_id, created_at, deks },
     federation_id: federation.id,
   };
   unit.put(participations, participationId(id, org), participation);
   unit.put(workspaces, id, {
-    ...storedWorkspace(said),
+    ...storedWorkspace(pushed),
     replica: true,
-    group_bindings: bindingsHere(said, [...others, participation]),
+    group_bindings: bindingsHere(pushed, [...others, participation]),
   });
   const retired = Object.assign({}, ...siblings.map(({ retired_policies }) => retired_policies));
   const retired_policies = await takePolicies(unit, owner, { workspace_id: id, retired_policies: retired }, state.policies);
   const { offer_until: _, ...known } = replica;
   unit.put(replicas, replicaId(id, org), {
-    ...{ ...known, offer: offerOf(said), stage: "shared" as const, sequence: state.sequence, updated_at: at },
-    ...{ revision: said.revision, state_sha256, retired_policies },
+    ...{ ...known, offer: offerOf(pushed), stage: "shared" as const, sequence: state.sequence, updated_at: at },
+    ...{ revision: pushed.revision, state_sha256, retired_policies },
   });
-  recordChanges(unit, org, before === undefined ? undefined : existing, said);
-  recordLeaves(unit, others, existing, said);
+  recordChanges(unit, org, before === undefined ? undefined : existing, pushed);
+  recordLeaves(unit, others, existing, pushed);
 }
 
 /**
@@ -144,25 +144,25 @@ async function keysFrom(
 }
 
 /** Throws unless the workspace is what its owner may speak of, with the organisation among the participants. */
-function requireGenuine(said: ReplicatedWorkspace, id: string, owner: string, org: string): void {
-  if (said.id !== id) throw invalidField("workspace.id", "is not the workspace's");
-  if (said.owner_org_id !== owner) {
+function requireGenuine(pushed: ReplicatedWorkspace, id: string, owner: string, org: string): void {
+  if (pushed.id !== id) throw invalidField("workspace.id", "is not the workspace's");
+  if (pushed.owner_org_id !== owner) {
     throw refusal("FORBIDDEN", "partners speak for their own workspaces only", { field: "workspace.owner_org_id" });
   }
-  const orgs = said.participants.map(({ org_id }) => org_id);
-  const owners = said.participants.filter(({ role }) => role === "owner").map(({ org_id }) => org_id);
+  const orgs = pushed.participants.map(({ org_id }) => org_id);
+  const owners = pushed.participants.filter(({ role }) => role === "owner").map(({ org_id }) => org_id);
   if (owners.length !== 1 || owners[0] !== owner || new Set(orgs).size !== orgs.length || !orgs.includes(org)) {
     throw invalidField("workspace.participants", "expected each once, the owner and this organisation among them");
   }
 }
 
 /** A change that was overtaken by a newer one is not taken over; what protects is not taken away. */
-function requireForward(existing: Workspace, said: ReplicatedWorkspace): void {
-  requireRevision({ revision: existing.revision }, { revision: said.revision, state_sha256: "" });
-  if (existing.crk_protected && !said.crk_protected) {
+function requireForward(existing: Workspace, pushed: ReplicatedWorkspace): void {
+  requireRevision({ revision: existing.revision }, { revision: pushed.revision, state_sha256: "" });
+  if (existing.crk_protected && !pushed.crk_protected) {
     throw refusal("STATE_CONFLICT", "the protection by root keys is never lifted");
   }
-  if (existing.status === "archived" && said.status !== "archived")
+  if (existing.status === "archived" && pushed.status !== "archived")
     throw refusal("STATE_CONFLICT", "an archive is never opened again");
 }
 
@@ -186,8 +186,8 @@ async function requireSameOwner(
 }
 
 /** Which group opens a workspace is for each organisation to say: the owner's word about organisations here does not count. */
-function bindingsHere(said: ReplicatedWorkspace, here: readonly Participation[]): Record<string, string> {
-  const bindings = { ...said.group_bindings };
+function bindingsHere(pushed: ReplicatedWorkspace, here: readonly Participation[]): Record<string, string> {
+  const bindings = { ...pushed.group_bindings };
   for (const { org_id, group_id } of here) {
     delete bindings[org_id];
     if (group_id !== null) bindings[org_id] = group_id;
@@ -214,15 +214,15 @@ function recordLeaves(
   }
 }
 
-function recordChanges(unit: GatewayUnit, org: string, before: Workspace | undefined, said: ReplicatedWorkspace): void {
-  const of = { org, workspace: said.id };
-  const { revision, dek_version, owner_org_id } = said;
+function recordChanges(unit: GatewayUnit, org: string, before: Workspace | undefined, pushed: ReplicatedWorkspace): void {
+  const of = { org, workspace: pushed.id };
+  const { revision, dek_version, owner_org_id } = pushed;
   if (before === undefined) unit.record({ type: "workspace.join", ...of, metadata: { owner_org_id, revision, dek_version } });
   else {
     if (dek_version > before.dek_version) unit.record({ type: "key.rotate", ...of, metadata: { version: dek_version } });
-    if (said.status !== before.status) unit.record({ type: "workspace.archive", ...of });
-    if (said.expires_at !== before.expires_at) {
-      unit.record({ type: "workspace.extend", ...of, metadata: { expires_at: said.expires_at } });
+    if (pushed.status !== before.status) unit.record({ type: "workspace.archive", ...of });
+    if (pushed.expires_at !== before.expires_at) {
+      unit.record({ type: "workspace.extend", ...of, metadata: { expires_at: pushed.expires_at } });
     }
     if (revision > before.revision) unit.record({ type: "workspace.update", ...of, metadata: { revision } });
   }

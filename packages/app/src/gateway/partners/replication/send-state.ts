@@ -35,11 +35,11 @@ async function settle(
   known: number,
   call: Call,
 ): Promise<Delivery> {
-  const { sequence: said, workspace_id } = state;
+  const { sequence: sent, workspace_id } = state;
   const { kind, delivery } = await services.transact(call, async (unit) => {
     const share = await unit.get(shares, id);
     if (share === undefined) return { kind: "confirmed" as const, delivery: { kind: "done" as const } };
-    const confirmation = confirmShare(share, known, { said, told: toldBy(services, state) }, call.now);
+    const confirmation = confirmShare(share, known, { sent, told: toldBy(services, state) }, call.now);
     if (confirmation.kind === "refused") {
       const detail = "the partner confirmed what was never said";
       return { kind: confirmation.kind, delivery: { kind: "retry" as const, detail } };
@@ -53,7 +53,7 @@ async function settle(
   });
   if (kind !== "confirmed") {
     await services.refusals.note(services, federation, "confirmation", kind === "ahead" ? "AHEAD" : "NEVER_SAID", {
-      ...{ workspace_id, said, known },
+      ...{ workspace_id, sent, known },
     });
   }
   return delivery;

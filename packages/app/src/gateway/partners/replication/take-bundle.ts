@@ -35,8 +35,8 @@ export async function takeBundle(
     ...{ group_id: null, offer: offerOf(workspace), stage: "accepted" as const, sequence: 0, created_at: at, updated_at: at },
   };
   const { id: workspace_id } = workspace;
-  const said = { workspace, policies: [...policies], deks };
-  const state = { workspace_id, sequence: replica.sequence, stage: "shared" as const, ...said };
+  const shared = { workspace, policies: [...policies], deks };
+  const state = { workspace_id, sequence: replica.sequence, stage: "shared" as const, ...shared };
   await applySharedWorkspace(services, unit, federation, replica, state);
   const taken = await unit.get(workspaces, workspace_id);
   if (taken === undefined) throw new Error(`workspace ${workspace_id} was not taken over`);

@@ -25,9 +25,9 @@ export async function requirePoliciesCompile(
   services: PartnerServices,
   { id: federation, partner_org_id: owner }: Pick<StoredFederation, "id" | "partner_org_id">,
   workspace: string,
-  said: readonly ReplicatedPolicy[],
+  pushed: readonly ReplicatedPolicy[],
 ): Promise<void> {
-  for (const { id, name, rego } of said) {
+  for (const { id, name, rego } of pushed) {
     if ((await standing(services.read, owner, workspace, id))?.known.rego === rego) continue;
     await requireCompiles(services, { name, rego, workspace }, `partner ${federation}`).catch((error: unknown) => {
       throw isCoded(error, "POLICY_INVALID")
@@ -45,15 +45,15 @@ export async function takePolicies(
   unit: GatewayUnit,
   owner: string,
   replica: Pick<Replica, "workspace_id" | "retired_policies">,
-  said: readonly ReplicatedPolicy[],
+  pushed: readonly ReplicatedPolicy[],
 ): Promise<Readonly<Record<string, number>>> {
   const at = timestamp(unit.call.now);
   const { workspace_id: workspace, retired_policies: retired = {} } = replica;
-  const names = new Set(said.map(({ id }) => id));
-  if (names.size !== said.length) throw refusal("STATE_CONFLICT", "a policy is named once");
+  const names = new Set(pushed.map(({ id }) => id));
+  if (names.size !== pushed.length) throw refusal("STATE_CONFLICT", "a policy is named once");
   const gone = (await unit.list(policies, "by_workspace", [workspace])).filter(({ id }) => !names.has(id));
   await dropPolicies(unit, owner, workspace, gone);
-  for (const policy of said) {
+  for (const policy of pushed) {
     const found = await standing(unit, owner, workspace, policy.id);
     const known = found?.known;
     if (known !== undefined && known.version === policy.version && known.rego === policy.rego) continue;

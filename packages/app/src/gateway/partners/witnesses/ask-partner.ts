@@ -75,22 +75,22 @@ export async function askPartner(services: PartnerServices, federation: StoredFe
     const body = { first, proof, note, log_key };
     const answer = await services.channels.call(services.read, federation, { route: gatewayContract.peerCheckpoint, body });
     if ([404, 405, 501].includes(answer.status)) return "unknown";
-    const said = answer.body;
+    const reply = answer.body;
     const { key } = parseVerifierKey(log_key);
-    if (said?.outcome === "cosigned") {
-      const at = cosignedAt(said.note, note, witnessKeyOf(federation.partner_org_id, witness.signing));
+    if (reply?.outcome === "cosigned") {
+      const at = cosignedAt(reply.note, note, witnessKeyOf(federation.partner_org_id, witness.signing));
       if (at !== undefined) {
-        await save({ size, note: said.note, cosigned_at: timestamp(at * 1000) });
+        await save({ size, note: reply.note, cosigned_at: timestamp(at * 1000) });
         return "cosigned";
       }
     }
-    const before = said === undefined || said.outcome === "cosigned" ? undefined : ownCheckpoint(said.note, key);
-    const shown = before !== undefined && said?.outcome !== "cosigned" && before.size === said?.size ? before : undefined;
-    if (said?.outcome === "other_size" && again === 0 && (said.size === 0 || shown !== undefined)) {
-      first = said.size;
+    const before = reply === undefined || reply.outcome === "cosigned" ? undefined : ownCheckpoint(reply.note, key);
+    const shown = before !== undefined && reply?.outcome !== "cosigned" && before.size === reply?.size ? before : undefined;
+    if (reply?.outcome === "other_size" && again === 0 && (reply.size === 0 || shown !== undefined)) {
+      first = reply.size;
       continue;
     }
-    if (said === undefined || said.outcome === "cosigned" || said.outcome === "other_size") {
+    if (reply === undefined || reply.outcome === "cosigned" || reply.outcome === "other_size") {
       // What is wrong with the partner may pass.
       if (answer.status !== 429 && answer.status < 500)
         await services.refusals.note(services, federation, "confirmation", answer.code ?? "unreadable", {
@@ -98,7 +98,7 @@ export async function askPartner(services: PartnerServices, federation: StoredFe
         });
       return "refused";
     }
-    await save({ growth: await foundation(services, org_id, said.growth, shown), before: said.note, note });
+    await save({ growth: await foundation(services, org_id, reply.growth, shown), before: reply.note, note });
     return "refused";
   }
 }

@@ -22,8 +22,8 @@ export function storedWorkspace({ owner_org_id: org_id, ...rest }: ReplicatedWor
 }
 
 /** What a revision of a workspace says, as one number: SHA-256 over its canonical JSON, hex. Owner and partners compute the same. */
-export function stateHash(crypto: CryptoProvider, said: ReplicatedWorkspace): string {
-  return Buffer.from(crypto.hash("sha256", utf8(canonicalJson(said)))).toString("hex");
+export function stateHash(crypto: CryptoProvider, workspace: ReplicatedWorkspace): string {
+  return Buffer.from(crypto.hash("sha256", utf8(canonicalJson(workspace)))).toString("hex");
 }
 
 /** The policies of a workspace as they travel. */

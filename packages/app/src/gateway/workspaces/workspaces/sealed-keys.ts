@@ -100,16 +100,16 @@ export async function openKeys(
 
 /** The keys of a text that its sender sealed: it may hold anything. */
 function keysIn(plain: Uint8Array, newest: number): Readonly<Record<string, Uint8Array>> | undefined {
-  let said: unknown;
+  let opened: unknown;
   try {
-    said = decodeJson(plain, { values: 2 * newest + 1 });
+    opened = decodeJson(plain, { values: 2 * newest + 1 });
   } catch (error) {
     if (isCoded(error)) return undefined;
     throw error;
   }
-  if (typeof said !== "object" || said === null || Array.isArray(said)) return undefined;
+  if (typeof opened !== "object" || opened === null || Array.isArray(opened)) return undefined;
   const deks: Record<string, Uint8Array> = {};
-  for (const [version, text] of Object.entries(said as Readonly<Record<string, unknown>>)) {
+  for (const [version, text] of Object.entries(opened as Readonly<Record<string, unknown>>)) {
     const known = /^[1-9][0-9]{0,5}$/.test(version) && Number(version) <= newest;
     if (!known || typeof text !== "string" || !/^[A-Za-z0-9+/]{43}=$/.test(text)) return undefined;
     deks[version] = bytes(text);
