@@ -221,7 +221,7 @@ function checkPolicy(fields: PostForm["fields"], bucket: string, policy: string,
   if (now > Date.parse(expiration)) throw s3Error("AccessDenied", "Invalid according to Policy: Policy expired.");
   const covered = new Set<string>();
   let range: { readonly minBytes: number; readonly maxBytes: number } | undefined;
-  const valueOf = (name: string) => (name === "bucket" ? bucket : (fields.get(name) ?? ""));
+  const fieldOf = (name: string) => (name === "bucket" ? bucket : (fields.get(name) ?? ""));
   const check = (name: string, fits: boolean, condition: unknown): void => {
     covered.add(name);
     if (!fits)
@@ -242,14 +242,14 @@ function checkPolicy(fields: PostForm["fields"], bucket: string, policy: string,
       if ((kind !== "eq" && kind !== "starts-with") || typeof a !== "string" || typeof b !== "string" || !a.startsWith("$"))
         throw wrong(`no such condition: ${JSON.stringify(condition)}`);
       const name = a.slice(1).toLowerCase();
-      check(name, kind === "eq" ? valueOf(name) === b : valueOf(name).startsWith(b), condition);
+      check(name, kind === "eq" ? fieldOf(name) === b : fieldOf(name).startsWith(b), condition);
       continue;
     }
     const entries = typeof condition === "object" && condition !== null ? Object.entries(condition) : [];
     const [[name, value] = ["", undefined]] = entries;
     if (entries.length !== 1 || typeof value !== "string")
       throw wrong("Invalid Simple-Condition: Simple-Conditions must have exactly one property specified.");
-    check(name.toLowerCase(), valueOf(name.toLowerCase()) === value, condition);
+    check(name.toLowerCase(), fieldOf(name.toLowerCase()) === value, condition);
   }
   for (const name of ["bucket", ...fields.keys()])
     if (!unchecked.includes(name) && !name.startsWith("x-ignore-") && !covered.has(name))
