@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the integration suites and benches can use on a Debian-like machine: etcd, PostgreSQL, Chromium, S3 and NFS clients,
-# Schemathesis and Presidio (into .peers), grpcurl, versitygw and OPA by Go.
+# Schemathesis, Presidio and a generator of Python clients (into .peers), grpcurl, versitygw and OPA by Go.
 # Every part is optional; the suites name what they miss.
 set -u
 status=0
@@ -23,6 +23,11 @@ if command -v python3 >/dev/null; then
   # The classifier that bench governance/classify measures beside: its pattern recognisers, without a language model.
   python3 -m venv .peers/presidio && .peers/presidio/bin/pip install -q --disable-pip-version-check presidio-analyzer==2.2.363 || {
     echo "not installed: presidio"
+    status=1
+  }
+  # A generator of clients from OpenAPI documents, and what its clients import.
+  python3 -m venv .peers/clients && .peers/clients/bin/pip install -q --disable-pip-version-check openapi-python-client==0.29.1 python-dateutil==2.9.0.post0 || {
+    echo "not installed: openapi-python-client"
     status=1
   }
   # What reads the files below ops/: a linter of Dockerfiles and the schemas of Kubernetes.
