@@ -53,6 +53,15 @@ if command -v go >/dev/null; then
     echo "not installed: grpcurl"
     status=1
   }
+  # A generator of Go clients from OpenAPI documents, and a module with what its clients import.
+  GOBIN="$PWD/.peers/bin" go install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.5.0 &&
+    rm -rf .peers/go-clients && mkdir -p .peers/go-clients && (
+    cd .peers/go-clients && go mod init walk && printf 'package main\n\nimport _ "github.com/oapi-codegen/runtime/types"\n\nfunc main() {}\n' >main.go &&
+      go get github.com/oapi-codegen/runtime@v1.1.2 && go mod tidy
+  ) >/dev/null 2>&1 || {
+    echo "not installed: oapi-codegen"
+    status=1
+  }
   # An S3 gateway whose compatibility suite is run against ours.
   GOBIN="$PWD/.peers/bin" go install github.com/versity/versitygw/cmd/versitygw@v1.8.0 || {
     echo "not installed: versitygw"

@@ -20,7 +20,8 @@ export interface ShownSchema {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;
-  readonly exclusiveMinimum?: number;
+  /** A number in 3.1; in 3.0 whether `minimum` itself is left out. */
+  readonly exclusiveMinimum?: number | boolean;
   readonly maximum?: number;
 }
 
@@ -139,7 +140,8 @@ function build(given: ShownSchema, refer: Refer, takesMember: (member: string) =
     }
     case "integer":
     case "number": {
-      const least = schema.minimum ?? (schema.exclusiveMinimum === undefined ? 1 : schema.exclusiveMinimum + 1);
+      const { minimum, exclusiveMinimum } = schema;
+      const least = minimum ?? (typeof exclusiveMinimum === "number" ? exclusiveMinimum + 1 : 1);
       const usual = BY_NAME[member];
       return schema.default ?? Math.min(Math.max(least, typeof usual === "number" ? usual : 1), schema.maximum ?? Infinity);
     }

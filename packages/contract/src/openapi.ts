@@ -12,6 +12,8 @@ export interface OpenApiInfo {
   readonly servers?: readonly string[];
   /** Names the codes that can stand behind each error status. */
   readonly errors: ErrorTable;
+  /** The form: 3.1, or 3.0 for tools that read no other. There nothing can say that a client shows a certificate. Default 3.1. */
+  readonly form?: "3.1" | "3.0";
   /** The service keeps answers by `Idempotency-Key` (`Hooks.idempotency`). */
   readonly keepsAnswers?: boolean;
 }
@@ -52,7 +54,8 @@ export async function openapiInSteps(contract: Contract, info: OpenApiInfo, paus
 }
 
 function* openapiSteps(contract: Contract, info: OpenApiInfo): Generator<undefined, Json> {
-  const components = new Components();
+  const { form = "3.1" } = info;
+  const components = new Components(form);
   const paths: Record<string, Json> = {};
   for (const [id, route] of Object.entries(contract)) {
     const path = route.path.replace(/:([a-z0-9_]+)/g, "{$1}");
@@ -61,7 +64,7 @@ function* openapiSteps(contract: Contract, info: OpenApiInfo): Generator<undefin
   }
   const tags = [...new Set(Object.values(contract).map((route) => route.tag))].map((name) => ({ name }));
   return {
-    openapi: "3.1.0",
+    openapi: form === "3.0" ? "3.0.3" : "3.1.0",
     info: {
       title: info.title,
       version: info.version,
@@ -76,7 +79,7 @@ function* openapiSteps(contract: Contract, info: OpenApiInfo): Generator<undefin
       parameters: PARAMETERS,
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
-        mtls: { type: "mutualTLS" },
+        ...(form === "3.0" ? {} : { mtls: { type: "mutualTLS" } }),
       },
     },
   };
@@ -133,7 +136,7 @@ function operation(id: string, route: Route, contract: Contract, info: OpenApiIn
     tags: [route.tag],
     ...(route.extension === true ? { "x-extension": true } : {}),
     ...(route.action === undefined ? {} : { "x-action": route.action }),
-    security: { public: [], optional: [{}, { bearer: [] }, { mtls: [] }], principal: [{ bearer: [] }, { mtls: [] }] }[route.auth],
+    security: security(route.auth, info.form === "3.0" ? ["bearer"] : ["bearer", "mtls"]),
     parameters: [
       ...parameters("path", route.params, components),
       ...parameters("query", route.query, components),
@@ -146,6 +149,10 @@ function operation(id: string, route: Route, contract: Contract, info: OpenApiIn
       ...failures(id, route, info.errors, keeps, components),
     },
   };
+}
+
+function security(auth: Route["auth"], schemes: readonly string[]): readonly Json[] {
+  return auth === "public" ? [] : [...(auth === "optional" ? [{}] : []), ...schemes.map((scheme) => ({ [scheme]: [] }))];
 }
 
 const readsEntity = ({ entity, method }: Route): boolean => entity !== undefined && method === "GET";
@@ -266,12 +273,17 @@ function errorSchema(errors: ErrorTable): Json {
 /** Collects the named schemas of all routes. */
 class Components {
   readonly schemas: Record<string, Json> = {};
+  readonly #target: "draft-2020-12" | "openapi-3.0";
+
+  constructor(form: "3.1" | "3.0") {
+    this.#target = form === "3.0" ? "openapi-3.0" : "draft-2020-12";
+  }
 
   /** The JSON Schema of one place; what has an id is moved to the components and referred to. */
   schema(schema: z.ZodType, io: "input" | "output"): Json {
     // Wrapped, so that a schema with an id is referred to at the top as well.
     const wrapped = z.toJSONSchema(z.object({ it: schema }), {
-      target: "draft-2020-12",
+      target: this.#target,
       io,
       unrepresentable: "any",
       override: ({ zodSchema, jsonSchema }) => {
@@ -279,10 +291,13 @@ class Components {
         if (parameter === undefined) return;
         for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as keyof typeof jsonSchema];
         Object.assign(jsonSchema, parameter);
+        const { exclusiveMinimum } = parameter as { exclusiveMinimum?: number };
+        if (this.#target === "openapi-3.0" && exclusiveMinimum !== undefined)
+          Object.assign(jsonSchema, { minimum: exclusiveMinimum, exclusiveMinimum: true });
       },
-    }) as unknown as { $defs?: Record<string, Json>; properties: { it: Json } };
+    }) as unknown as { $defs?: Record<string, Json>; definitions?: Record<string, Json>; properties: { it: Json } };
     const names = new Map<string, string>();
-    const definitions = Object.entries(wrapped.$defs ?? {});
+    const definitions = Object.entries(wrapped.$defs ?? wrapped.definitions ?? {});
     for (const [id, { id: _, ...definition }] of definitions) names.set(id, this.#nameFor(id, definition, io));
     for (const [id, { id: _, ...definition }] of definitions) {
       this.schemas[names.get(id) ?? id] = pointed(definition, names) as Json;
@@ -317,14 +332,14 @@ class Components {
   }
 }
 
-/** References from `#/$defs/` to the components, under their names there. */
+/** References to definitions as references to the components, under their names there. */
 function pointed(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(value)) return value.map((item) => pointed(item, names));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       if (key !== "$ref" || typeof inner !== "string") return [key, pointed(inner, names)];
-      const id = inner.replace("#/$defs/", "");
+      const id = inner.slice(inner.lastIndexOf("/") + 1);
       return [key, `#/components/schemas/${names.get(id) ?? id}`];
     }),
   );

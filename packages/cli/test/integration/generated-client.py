@@ -78,13 +78,13 @@ decision = evaluate.sync(client=governance, body=EvaluateRequest.from_dict(quest
 say("a decision gives its reasons", isinstance(decision.allowed, bool) and decision.reasoning != "", decision)
 
 token = lambda role: SchedulerClient(base_url=url["scheduler"], token=acme["scheduler"][role]["token"], verify_ssl=trusting())
-quota = {"max_nodes": 2, "max_concurrent_allocations": 5}
-create_tenant.sync(client=token("system-admin"), body=CreateTenantBody.from_dict({"id": "acme", "name": "acme", "quota": quota}))
+made = create_tenant.sync(client=token("system-admin"), body=CreateTenantBody(name="acme", max_nodes=2))
+say("a tenant is made", made.max_nodes == 2, made)
 one = submit_allocation.sync(client=token("user"), body=SubmitAllocationBody.from_dict({"tenant": "acme", "nodes": 2}))
 seen = get_allocation.sync(one.id, client=token("user"))
 say("an allocation is taken", seen.id == one.id and len(list_allocations.sync(client=token("user"))) == 1, one)
-more = submit_allocation.sync(client=token("user"), body=SubmitAllocationBody.from_dict({"tenant": "acme", "nodes": 1000000}))
-say("a hard quota holds", isinstance(more, SchedulerError), more)
+more = submit_allocation.sync(client=token("user"), body=SubmitAllocationBody.from_dict({"tenant": "acme", "nodes": 3}))
+say("a hard quota holds", isinstance(more, SchedulerError) and more.error.code.value == "quota_exceeded", more)
 
 storage = StorageClient(base_url=url["storage"], token=credentials["storage"]["admin_token"], verify_ssl=trusting())
 devices, pools = list_devices.sync(client=storage), list_pools.sync(client=storage)

@@ -107,7 +107,7 @@ export const edgeRoutes = {
         latency_ms: z.number(),
         error_message: z.string(),
       })
-      .meta({ id: "HealthStatus" }),
+      .meta({ id: "EdgeHealth" }),
   },
   syncEdgePolicies: {
     ...route,
