@@ -23,8 +23,15 @@ function isSecret(schema: z.core.$ZodType): boolean {
   return secrets.get(schema) !== undefined;
 }
 
+/** Of each reply, once: a reply that was made is not marked any more, and its schemas are some hundreds. */
+const fields = new WeakMap<z.core.$ZodType, readonly string[]>();
+
 /** Paths of the fields of a reply that are shown once. */
 export function secretFields(reply: z.core.$ZodType | undefined): readonly string[] {
   if (reply === undefined) return [];
-  return [...schemasWithin(reply, "reply")].flatMap(([schema, path]) => (isSecret(schema) ? [path] : []));
+  const known = fields.get(reply);
+  if (known !== undefined) return known;
+  const found = [...schemasWithin(reply, "reply")].flatMap(([schema, path]) => (isSecret(schema) ? [path] : []));
+  fields.set(reply, found);
+  return found;
 }

@@ -7,6 +7,7 @@ import {
   ceremonyStep,
   entryHash,
   type StartAct,
+  shareBefore,
   signEntry,
   standingOf,
   type TranscriptEntry,
@@ -14,11 +15,14 @@ import {
   takeSeat,
   witnessStep,
 } from "@seneschal/crypto/custody";
-import { crkToJson, dealCrk, type Share } from "@seneschal/crypto/threshold";
+import { type CrkPublicJson, Share, signWithShares } from "@seneschal/crypto/threshold";
 import { expect } from "vitest";
 import { CEREMONIES, CUSTODIANS, type Person, withKeys } from "../custody-people.ts";
 import { register } from "../registered.ts";
 import type { Answer, Ask, ModelGateway } from "./model-gateway.ts";
+
+/** Seconds that a ceremony has. */
+export const TERM = 3600;
 
 /** A person of the organisation with enrolled keys, as the histories know it. */
 export interface Member extends Omit<Person, "call"> {
@@ -34,7 +38,24 @@ export interface Held {
   view: TranscriptView;
   /** What each client keeps, by the person's id. */
   readonly states: Map<string, CeremonyState>;
+  /** What there was to deal with when it started, by the person's id. */
+  readonly dealt: ReadonlyMap<string, Share>;
+  /** What each had to say last, and to which transcript: a client says the same to the same, and need not compute it again. */
+  readonly said: Map<string, { readonly view: TranscriptView; readonly entries: readonly TranscriptEntry[] }>;
 }
+
+/** What a start says besides who takes part. */
+export type Terms =
+  | { readonly kind: "generate"; readonly threshold: number }
+  | { readonly kind: "refresh"; readonly crk: CrkPublicJson }
+  | {
+      readonly kind: "reshare";
+      readonly crk: CrkPublicJson;
+      readonly threshold: number;
+      readonly total_shares: number;
+      readonly deals: readonly number[];
+    }
+  | { readonly kind: "repair"; readonly crk: CrkPublicJson; readonly index: number; readonly deals: readonly number[] };
 
 /** One organisation, its people and their ceremonies over the routes of a gateway. */
 export class CustodyWorld {
@@ -69,42 +90,57 @@ export class CustodyWorld {
     return by.call("POST", `${CUSTODIANS}/${whom.enrolment}/confirm`, { fingerprint });
   }
 
+  /** The organisation has a key of 2 of 3, dealt, of which `holders[i]` has the share of index i + 1. */
+  async dealKey(holders: readonly (Member | undefined)[]): Promise<CrkPublicJson> {
+    const { body } = await this.officer("POST", "/api/v1/crk/generate", { total_shares: holders.length, threshold: 2 });
+    const stored = await this.gateway.store.get("crks", body.id);
+    const custodians = holders.flatMap((who, i) =>
+      who === undefined ? [] : [{ index: i + 1, identity_id: who.id, identity_type: "user", name: who.id, emails: [] }],
+    );
+    const doc = { ...stored?.doc, custodians };
+    await this.gateway.store.commit({ commitId: `holders ${body.id}`, puts: [{ coll: "crks", id: body.id, doc }] });
+    for (const [i, who] of holders.entries()) if (who !== undefined) this.shares.set(who.id, Share.decode(body.shares[i].data));
+    return stored?.doc["material"] as unknown as CrkPublicJson;
+  }
+
   /** Starts a ceremony; `held` is absent where it was refused. */
   async start(
     starter: Member,
-    {
-      seats,
-      witness,
-      ...kind
-    }: { readonly seats: readonly Member[]; readonly witness: Member } & (
-      | { readonly kind: "generate"; readonly threshold: number }
-      | { readonly kind: "refresh"; readonly of: Held | undefined }
-    ),
+    { seats, witness, ...terms }: { readonly seats: readonly Member[]; readonly witness: Member } & Terms,
   ): Promise<{ readonly answer: Answer; readonly held?: Held }> {
     const at = this.#seconds();
-    const what =
-      kind.kind === "generate" ? kind : { kind: "refresh", crk: crkToJson(kind.of?.view.crk ?? someKey(seats.length)) };
     const act = {
-      ...{ type: "start", ...what, seats: seats.map(({ card }) => card), witness: witness.card, starter: starter.card },
-      expires_at: at + 3600,
+      ...{ type: "start", ...terms, seats: seats.map(({ card }) => card), witness: witness.card, starter: starter.card },
+      expires_at: at + TERM,
     } as StartAct;
     const name = `ceremony ${Buffer.from(systemRandom(8)).toString("hex")}`;
     const entry = signEntry(starter.keys, { ceremony: name, author: starter.id, at }, act);
     const answer = await starter.call("POST", CEREMONIES, { entry });
     if (answer.status !== 201) return { answer };
-    return { answer, held: { id: answer.body.id, name, start: act, view: admitted(undefined, entry), states: new Map() } };
+    const view = admitted(undefined, entry);
+    const kept = { states: new Map(), said: new Map(), dealt: this.shares };
+    return { answer, held: { id: answer.body.id, name, start: act, view, ...kept } };
   }
 
   /** What a person's client has to say to what it reads now. `forgets`: a liar's, which keeps nothing of what it has seen. */
   says(who: Member, held: Held, forgets = false): readonly TranscriptEntry[] {
     const { view, start } = held;
+    const before = held.said.get(who.id);
+    if (before?.view === view && !forgets) return before.entries;
     const confirm = view.transcript === undefined ? {} : { confirm: view.transcript };
     const input = { keys: who.keys, view, at: this.#seconds(), ...confirm };
     if (start.witness.custodian_id === who.id) return witnessStep(nodeCrypto, input).entries;
-    const share = start.kind === "refresh" ? this.shares.get(who.id) : undefined;
-    const step = ceremonyStep(nodeCrypto, { ...input, state: this.state(who, held), ...(share === undefined ? {} : { share }) });
-    if (!forgets) held.states.set(who.id, step.state);
+    const step = ceremonyStep(nodeCrypto, { ...input, state: this.state(who, held), ...this.#dealsWith(who, held) });
+    if (forgets) return step.entries;
+    held.states.set(who.id, step.state);
+    held.said.set(who.id, { view, entries: step.entries });
     return step.entries;
+  }
+
+  #dealsWith(who: Member, { start, dealt }: Held): { readonly share?: Share } {
+    const seat = start.seats.findIndex(({ custodian_id }) => custodian_id === who.id) + 1;
+    const share = shareBefore(start, seat) > 0 ? dealt.get(who.id) : undefined;
+    return share === undefined ? {} : { share };
   }
 
   /** A client's saved state, that of who has just taken the seat if there is none. */
@@ -115,8 +151,9 @@ export class CustodyWorld {
   }
 
   /** A client ends and goes on from what it has saved. */
-  crash(who: Member, { states }: Held): void {
+  crash(who: Member, { states, said }: Held): void {
     const state = states.get(who.id);
+    said.delete(who.id);
     if (state !== undefined) states.set(who.id, CeremonyState.fromBytes(state.toBytes()));
   }
 
@@ -129,7 +166,7 @@ export class CustodyWorld {
   async bring(by: Member, held: Held, entry: TranscriptEntry): Promise<Answer> {
     const answer = await by.call("POST", `${CEREMONIES}/${held.id}/entries`, { entry });
     if (answer.status !== 200) return answer;
-    held.view = admitted(held.view, entry);
+    this.#append(held, entry);
     const {
       status,
       head,
@@ -145,23 +182,41 @@ export class CustodyWorld {
       ...{ status, head, entries, transcript, blame },
       progress: { ...progress, witnessed: held.view.witnessed },
     });
-    if (status === "active") this.#takeShares(held);
     return answer;
   }
 
-  /** Everybody on a seat has a share of a key that has become active. */
+  /** Everybody reads what the gateway has, where it died before it said so. Answers the entries that nobody knew to be there. */
+  async read(held: Held): Promise<readonly TranscriptEntry[]> {
+    const { body } = await this.officer("GET", `${CEREMONIES}/${held.id}/transcript`);
+    const lines = String(body).split("\n").slice(0, -1);
+    const entries = lines.slice(held.view.hashes.length).map((line) => JSON.parse(line) as TranscriptEntry);
+    for (const entry of entries) this.#append(held, entry);
+    expect(lines).toHaveLength(held.view.hashes.length);
+    return entries;
+  }
+
+  #append(held: Held, entry: TranscriptEntry): void {
+    held.view = admitted(held.view, entry);
+    if (held.view.status === "active") this.#takeShares(held);
+  }
+
+  /** Everybody on a seat that is given a share has one of a key that has become active, and those of a threshold sign with it. */
   #takeShares(held: Held): void {
-    const shares = new Map<string, Share>();
-    for (const who of this.members.filter(({ id }) => held.states.has(id))) {
-      const share = held.start.kind === "refresh" ? this.shares.get(who.id) : undefined;
-      const { outcome } = ceremonyStep(nodeCrypto, {
-        ...{ keys: who.keys, view: held.view, at: this.#seconds(), state: this.state(who, held) },
-        ...(share === undefined ? {} : { share }),
-      });
-      if (outcome.kind !== "active") throw new Error(`${who.id} has no share: ${outcome.kind}`);
-      shares.set(who.id, outcome.share);
+    const { start, view, states } = held;
+    const shares = new Map<string, Share>(start.kind === "repair" ? held.dealt : []);
+    for (const who of this.members.filter(({ id }) => states.has(id))) {
+      const input = { keys: who.keys, view, at: this.#seconds(), state: this.state(who, held), ...this.#dealsWith(who, held) };
+      const { outcome } = ceremonyStep(nodeCrypto, input);
+      if (outcome.kind === "active") shares.set(who.id, outcome.share);
+      else expect(outcome.kind).toBe("dealt");
     }
     this.shares = shares;
+    const crk = view.crk as NonNullable<TranscriptView["crk"]>;
+    const message = new TextEncoder().encode("signed with it");
+    const signers = [...shares.values()].slice(-crk.threshold);
+    const submitted = signers.map((share) => ({ index: share.index, data: share.encode() }));
+    const signature = signWithShares(crk, submitted, message, systemRandom);
+    expect(nodeCrypto.ed25519Verify(crk.publicKey, message, signature)).toBe(true);
   }
 
   #seconds(): number {
@@ -175,6 +230,3 @@ function admitted(view: TranscriptView | undefined, entry: TranscriptEntry): Tra
   expect(admission.view.hashes.at(-1)).toBe(entryHash(nodeCrypto, entry));
   return admission.view;
 }
-
-/** A key that nobody knows. */
-const someKey = (total: number) => dealCrk({ threshold: 2, total, random: systemRandom }).crk;

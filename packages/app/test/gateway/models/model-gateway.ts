@@ -8,6 +8,7 @@ import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { type Dispatch, dispatcher, type Hooks } from "@seneschal/contract";
 import { unwatched } from "@seneschal/contract/testing";
 import type { DocumentStore } from "@seneschal/kernel/ports";
+import { type CommitFault, chaosStore } from "@seneschal/kernel/testing";
 import type fc from "fast-check";
 import { devIssuer, type Gateway, gatewaySchema, gatewaySettings, openGateway } from "../../../src/gateway/index.ts";
 import { strictBackground } from "../../platform/strict-background.ts";
@@ -19,7 +20,7 @@ export const numRuns = Number(process.env["FC_RUNS"] ?? 10);
 /** For a test that runs so often. */
 export const timeout = Math.max(120_000, numRuns * 5_000);
 
-/** What a request came to. */
+/** What a request came to; status 0: the process died before it answered. */
 export interface Answer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: a model looks into replies of every shape
@@ -41,6 +42,13 @@ export interface ModelGateway {
   sweep(): Promise<void>;
   /** The process ends and another begins over the same store and vault: nothing but those is kept. */
   restart(): Promise<void>;
+  /**
+   * `kill -9` in the middle of a commit: `after` more of them are heard, then the process dies, with the next one whole in the store
+   * (`written`) or not at all. From then on nobody is answered, and nothing reaches the store, until a restart.
+   */
+  kill(at: { readonly after: number; readonly written: boolean }): void;
+  /** Whether the process has died of it. */
+  isDead(): boolean;
   stop(): Promise<void>;
 }
 
@@ -51,6 +59,14 @@ const began = Date.now();
 async function openModelGateway(): Promise<ModelGateway> {
   const clock = settableClock(began);
   const store = openMemoryStore(gatewaySchema);
+  let death: { after: number; written: boolean } | undefined;
+  let dead = false;
+  const fault = (): CommitFault => {
+    if (dead) return "unreachable";
+    if (death === undefined || death.after-- > 0) return "none";
+    dead = true;
+    return death.written ? "reply_dropped" : "request_dropped";
+  };
   const seal = { kind: "key", key: systemRandom(32) } as const;
   const parts = { crypto: nodeCrypto, random: systemRandom, clock };
   const vault = await openEmbeddedVault({ ...parts, store: openMemoryStore({ collections: vaultCollections }), unseal: seal });
@@ -60,7 +76,7 @@ async function openModelGateway(): Promise<ModelGateway> {
     const keys = staticKeys(publicKey);
     const verifier = tokenVerifier({ keys, issuer: name, audiences: [audience], clockSkewMs: 30_000, now });
     const gateway = await openGateway({
-      ...{ ...parts, store, vault, ...threads, version: "model" },
+      ...{ ...parts, store: chaosStore(store, fault), vault, ...threads, version: "model" },
       config: gatewaySettings.parse({ federation: { allowed_targets: ["127.0.0.0/8"], timeout: "1s" } }),
       log: openLogger({ level: "silent" }),
       metrics: openMetrics({ prefix: "gateway", version: "model" }),
@@ -73,27 +89,50 @@ async function openModelGateway(): Promise<ModelGateway> {
   };
   let running = await boot();
   const stop = async (): Promise<void> => running.gateway.stop?.();
+  /** Signed once at each instant: people say who they are some hundred times in a history. */
+  const bearer = (claims: Parameters<typeof issuer.token>[0]) => {
+    let signed: { readonly at: number; readonly token: string } | undefined;
+    return (): string => {
+      if (signed?.at !== now()) signed = { at: now(), token: issuer.token(claims, now()) };
+      return signed.token;
+    };
+  };
   const holding =
     (token: () => string): Ask =>
     async (method, target, body) => {
-      const { status, body: bytes } = await running.dispatch({
+      const {
+        status,
+        headers,
+        body: bytes,
+      } = await running.dispatch({
         ...{ method, target, remoteAddress: "::1" },
         headers: { authorization: `Bearer ${token()}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
         body: body === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(body)),
       });
-      const text = bytes instanceof Uint8Array ? Buffer.from(bytes).toString("utf8") : "";
-      return { status, body: text === "" ? undefined : JSON.parse(text) };
+      if (dead) return { status: 0, body: undefined };
+      let text = "";
+      for await (const chunk of bytes instanceof Uint8Array ? [bytes] : bytes) text += Buffer.from(chunk).toString("utf8");
+      if (text === "") return { status, body: undefined };
+      return { status, body: headers["content-type"]?.startsWith("application/json") ? JSON.parse(text) : text };
     };
   return {
     clock,
     store,
     begin: (org) => begin(running.gateway, org),
-    as: (sub, org, ...roles) => holding(() => issuer.token({ sub, org, roles }, now())),
+    as: (sub, org, ...roles) => holding(bearer({ sub, org, roles })),
     holding: (token) => holding(() => token),
     sweep: () => running.gateway.sweep(now()),
     stop,
+    kill(at) {
+      death = { ...at };
+    },
+    isDead: () => dead,
     async restart() {
-      await stop();
+      // What has died stops nothing in order: what it still meant to write is lost.
+      await stop().catch((error: unknown) => {
+        if (!dead) throw error;
+      });
+      [death, dead] = [undefined, false];
       running = await boot();
     },
   };
@@ -110,6 +149,8 @@ export function modelGateways(): () => Promise<{ readonly gateway: ModelGateway;
       await gateway?.stop();
       gateway = await openModelGateway();
     }
+    // A history that failed may have left it so.
+    if (gateway.isDead()) await gateway.restart();
     histories += 1;
     return { gateway, org: `org-${histories}` };
   };

@@ -1,14 +1,17 @@
 /** Plays a run of the model `models/custody/relay.qnt` through the routes of custody ceremonies, by the library's clients. */
+import { systemRandom } from "@seneschal/adapters/system";
+import { crkToJson, dealCrk } from "@seneschal/crypto/threshold";
 import { expect } from "vitest";
 import type { Run } from "../../../../../tools/models.ts";
 import { CEREMONIES, CUSTODIANS } from "../custody-people.ts";
 import { type Tale, told } from "./custody-lies.ts";
-import { CustodyWorld, type Held, type Member } from "./custody-world.ts";
+import { CustodyWorld, type Held, type Member, TERM } from "./custody-world.ts";
 import type { Answer, ModelGateway } from "./model-gateway.ts";
 
 const OUTCOME: Readonly<Record<number, string>> = { 400: "invalid", 403: "forbidden", 404: "not_found", 409: "conflict" };
 const outcomeOf = ({ status }: Answer): string => (status < 300 ? "" : (OUTCOME[status] ?? String(status)));
-const TERM = 3_600_000;
+/** A key that nobody knows. */
+const someKey = (total: number) => dealCrk({ threshold: 2, total, random: systemRandom }).crk;
 
 /** The model's `last`. */
 interface Step {
@@ -60,7 +63,9 @@ export async function replayRelay(
       case "start": {
         const of = ceremonies.findLast(({ view }) => view.status === "active");
         const parts = { seats: one.seats.map(member), witness: member(one.witness) };
-        const what = one.kind === "generate" ? ({ kind: "generate", threshold: 2 } as const) : ({ kind: "refresh", of } as const);
+        const crk = crkToJson(of?.view.crk ?? someKey(one.seats.length));
+        const what =
+          one.kind === "generate" ? ({ kind: "generate", threshold: 2 } as const) : ({ kind: "refresh", crk } as const);
         const started = await world.start(member(who), { ...parts, ...what });
         if (started.held !== undefined) ceremonies.push(started.held);
         return [started.answer];
@@ -94,7 +99,7 @@ export async function replayRelay(
       case "cancel":
         return [await world.officer("DELETE", `${CEREMONIES}/${held?.id}`)];
       case "expire":
-        gateway.clock.set(gateway.clock.now() + TERM + 1000);
+        gateway.clock.set(gateway.clock.now() + TERM * 1000 + 1000);
         await gateway.sweep();
         return [{ status: 200, body: undefined }];
       case "crash":
