@@ -253,6 +253,27 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     expect(event).toMatchObject({ metadata: { crk_id, kind: "reshare", ceremony_id: id } });
   });
 
+  it("who hands a share on may leave when they have dealt: the key comes to the others without them", async () => {
+    const { officer, people } = await newOrg(6);
+    const { cast, crk_id, shares, material } = await withKey(officer, people);
+    const [ada, , cy] = cast.seats as [Person, Person, Person];
+    const seats = [people[5] as Person, ada, cy];
+    const terms = { kind: "reshare", crk: material, threshold: 2, total_shares: 2, deals: [0, 1, 3] };
+    const id = await begun(people, { ...terms, seats: seats.map(({ card }) => card) });
+    const olds = [undefined, shares[0], shares[2]];
+    const round = async () => {
+      for (const [i, seat] of seats.entries()) await turn(rig.clock, seat, id, olds[i] === undefined ? {} : { share: olds[i] });
+    };
+    await round();
+    await round();
+    const { participants, progress } = (await officer("GET", `${CEREMONIES}/${id}`)).body;
+    expect(progress.dealt).toEqual([2, 3]);
+    expect((await officer("POST", `${CUSTODIANS}/${participants[2].enrollment_id}/revoke`)).status).toBe(200);
+    expect((await officer("GET", `${CEREMONIES}/${id}`)).body).toMatchObject({ status: "open", left: [] });
+    const last = await held(rig.clock, id, { ...cast, seats: seats.slice(0, 2) }, olds);
+    expect(last.body).toMatchObject({ status: "active", crk_id, crk_version: 2, left: [] });
+  });
+
   it("a repair gives a share back to who held it, and changes nothing else; of a key with other shares meanwhile nothing comes of it", async () => {
     const { officer, people } = await newOrg();
     const { cast, crk_id, shares, material } = await withKey(officer, people);

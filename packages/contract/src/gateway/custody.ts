@@ -71,7 +71,7 @@ const custodyCeremony = z
     participants: z.array(participant),
     left: z.array(z.uuid()).meta({
       description:
-        "Enrolments of an open ceremony whose keys were revoked, or whose holder is no active identity any more: with them it cannot come to its end; end it and begin another",
+        "Enrolments of an open ceremony whose keys were revoked, or whose holder is no active identity any more, but for those who only deal and have dealt: with them it cannot come to its end; end it and begin another",
     }),
     entries: z.int(),
     head: z.string().meta({ description: "Hash of the last entry, base64" }),

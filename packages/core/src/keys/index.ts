@@ -95,6 +95,7 @@ export {
   takeSeat,
 } from "./custody/custody.ts";
 export {
+  awaitedParticipants,
   type CeremonyParticipant,
   type CustodyCeremony,
   type CustodyCeremonyStatus,

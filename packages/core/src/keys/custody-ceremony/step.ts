@@ -46,6 +46,19 @@ export function rotatesShares(kind: CustodyCeremony["kind"]): boolean {
   return kind === "refresh" || kind === "reshare";
 }
 
+/**
+ * The participants without whom the ceremony cannot come to its end: who will have a share by it, the witness and the starter, and who has
+ * not dealt yet. Who only deals, in a reshare or a repair, and has done so, may be gone by then: a key is handed on by people who leave,
+ * and what they dealt was checked. `done`: seats that have dealt all that they deal.
+ */
+export function awaitedParticipants(
+  { kind, total_shares, participants }: Pick<CustodyCeremony, "kind" | "total_shares" | "participants">,
+  done: readonly number[],
+): readonly CeremonyParticipant[] {
+  const givenShare = kind === "repair" ? 1 : total_shares;
+  return participants.filter(({ role, seat }) => role !== "custodian" || seat <= givenShare || !done.includes(seat));
+}
+
 /** Clocks of custodians may be off by so much. */
 const CLOCK_SKEW = 5 * 60 * 1000;
 

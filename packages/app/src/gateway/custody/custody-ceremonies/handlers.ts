@@ -2,6 +2,7 @@ import type { Handlers, Payload, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import {
   adminRoles,
+  awaitedParticipants,
   type CeremonyParticipant,
   custodyCeremonyStatus,
   findSamePerson,
@@ -50,11 +51,20 @@ type Routes = Pick<
   | "getCrkTranscript"
 >;
 
-/** Ceremonies as they are shown. Of those that are open, who of their participants has left: with them the key cannot become active. */
+/** The enrolments without which a ceremony cannot come to its end. */
+function enrolments(ceremony: StoredCustodyCeremony, { dealt, contributed } = ceremony.standing): readonly string[] {
+  const done = ceremony.kind === "repair" ? contributed : dealt;
+  return awaitedParticipants(ceremony, done).map(({ enrollment_id }) => enrollment_id);
+}
+
+/** Ceremonies as they are shown. Of those that are open, who of their participants has left without whom the key cannot become active. */
 async function views(read: Reader, ceremonies: readonly StoredCustodyCeremony[], org: string, now: number) {
-  const enrolments = ({ participants }: StoredCustodyCeremony) => participants.map(({ enrollment_id }) => enrollment_id);
   const open = ceremonies.filter((ceremony) => custodyCeremonyStatus(ceremony, now) === "open");
-  const { gone } = await activeCustodians(read, org, open.flatMap(enrolments));
+  const { gone } = await activeCustodians(
+    read,
+    org,
+    open.flatMap((ceremony) => enrolments(ceremony)),
+  );
   return ceremonies.map(({ standing, ...ceremony }) => {
     const { transcript = null, blame = null, witnessed, ...seats } = standing;
     const { joined, committed, dealt, contributed, accepted, confirmed } = seats;
@@ -63,7 +73,7 @@ async function views(read: Reader, ceremonies: readonly StoredCustodyCeremony[],
       ...ceremony,
       status,
       participants: [...ceremony.participants],
-      left: status === "open" ? ceremony.participants.map((one) => one.enrollment_id).filter((id) => gone.has(id)) : [],
+      left: status === "open" ? enrolments({ standing, ...ceremony }).filter((id) => gone.has(id)) : [],
       progress: {
         ...{ joined: [...joined], committed: [...committed], dealt: [...dealt], contributed: [...contributed] },
         ...{ accepted: [...accepted], confirmed: [...confirmed], witnessed },
@@ -231,8 +241,7 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
       const { status, entries, head } = standing;
       const said = { ceremony_id: ceremony.id, operation: ceremony.kind, event: entry.act.type, entry: entry.seq };
       if (status === "active") {
-        const all = ceremony.participants.map(({ enrollment_id }) => enrollment_id);
-        const { gone } = await activeCustodians(unit, principal.org, all);
+        const { gone } = await activeCustodians(unit, principal.org, enrolments(ceremony, standing));
         if (gone.size > 0) {
           unit.record({ type: "crk.ceremony", result: "denied", metadata: { ...said, left: [...gone] } });
           return { left: gone };
