@@ -1,9 +1,10 @@
 import { systemRandom } from "@seneschal/adapters/system";
 import { base64, fromBase64 } from "@seneschal/crypto";
 import { type CrkPublicJson, crkFromJson, signWithShares } from "@seneschal/crypto/threshold";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { Host } from "../host.ts";
 import { readJson } from "../read-file.ts";
+import { shownBeforeSigned } from "../shown-before-signed.ts";
 import type { AddCommand } from "./add-command.ts";
 
 /** `seneschal sign`: a root key's signature from share files, offline. The key is never assembled. */
@@ -14,14 +15,19 @@ export const addSign: AddCommand = (program, { host, result }) => {
     .requiredOption("--crk <file>", "public half of the key: JSON of a signing session's crk")
     .requiredOption("--share <files...>", "share files")
     .requiredOption("--message <base64>", "the exact bytes; - reads them from standard input")
-    .action(async (options: { crk: string; share: string[]; message: string }) => {
+    .option("--body <file>", "what the operation's body_sha256 is of, so that its fields are shown")
+    .action(async (options: { crk: string; share: string[]; message: string; body?: string }) => {
       const text = options.message === "-" ? (await host.stdin()).trim() : options.message;
       const message = bytesOf("--message", text);
+      const body = options.body === undefined ? null : ((await readJson(host, options.body)) as JsonObject);
+      const { hash, signs, lines } = shownBeforeSigned(message, body);
       const crk = crkFromJson((await readJson(host, options.crk)) as CrkPublicJson);
       const shares = [];
       for (const file of options.share) shares.push(await readShare(host, file));
       const signature = base64(signWithShares(crk, shares, message, systemRandom));
-      result({ signature, public_key: base64(crk.publicKey) }, signature);
+      // Beside the signature, which alone goes on in a pipe.
+      host.err(lines.join("\n"));
+      result({ signature, public_key: base64(crk.publicKey), hash, signs }, signature);
     });
 };
 
