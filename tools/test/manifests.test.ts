@@ -174,6 +174,15 @@ test("the README of the adapters names for each entry the back ends that it load
   expect(said).toEqual(found);
 });
 
+test("zod is imported as a namespace: of that, bundlers keep what is used", () => {
+  for (const name of names) {
+    const src = join(ROOT, "packages", name, "src");
+    for (const file of readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts")))
+      for (const [statement] of readFileSync(join(src, file), "utf8").matchAll(/^import .* from "zod";/gm))
+        expect(statement, `${name}/src/${file}`).toMatch(/^import (type )?\* as z from/);
+  }
+});
+
 /** What runs on the machine of whoever installs a package, and why it may. */
 const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
   "classic-level": "chooses the binary that it brings along, or builds it; calls nobody",
