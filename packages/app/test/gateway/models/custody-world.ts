@@ -133,7 +133,8 @@ export class CustodyWorld {
     const confirm = view.transcript === undefined ? {} : { confirm: view.transcript };
     const input = { keys: who.keys, view, at: this.#seconds(), ...confirm };
     if (start.witness.custodian_id === who.id) return witnessStep(nodeCrypto, input).entries;
-    const step = ceremonyStep(nodeCrypto, { ...input, state: this.state(who, held), ...this.#dealsWith(who, held) });
+    const step = this.#step(who, held, input);
+    if (step === undefined) return [];
     if (forgets) return step.entries;
     held.states.set(who.id, step.state);
     held.said.set(who.id, { view, entries: step.entries });
@@ -203,19 +204,25 @@ export class CustodyWorld {
     if (held.view.status === "active") this.#takeShares(held);
   }
 
+  /** `undefined`: of a liar, who accepted what does not hold and goes on from there. */
+  #step(who: Member, held: Held, input: Omit<Parameters<typeof ceremonyStep>[1], "state" | "share">) {
+    try {
+      return ceremonyStep(nodeCrypto, { ...input, state: this.state(who, held), ...this.#dealsWith(who, held) });
+    } catch (error) {
+      if (this.liars.has(who.id)) return undefined;
+      throw error;
+    }
+  }
+
   /** Every honest seat that is given a share has one of a key that has become active, and a threshold of them signs with it. */
   #takeShares(held: Held): void {
     const { start, view, states } = held;
     const shares = new Map<string, Share>(start.kind === "repair" ? held.dealt : []);
     for (const who of this.members.filter(({ id }) => states.has(id))) {
-      const input = { keys: who.keys, view, at: this.#seconds(), state: this.state(who, held), ...this.#dealsWith(who, held) };
-      try {
-        const { outcome } = ceremonyStep(nodeCrypto, input);
-        if (outcome.kind === "active") shares.set(who.id, outcome.share);
-        else expect(outcome.kind).toBe("dealt");
-      } catch (error) {
-        if (!this.liars.has(who.id)) throw error;
-      }
+      const input = { keys: who.keys, view, at: this.#seconds() };
+      const outcome = this.#step(who, held, input)?.outcome;
+      if (outcome?.kind === "active") shares.set(who.id, outcome.share);
+      else if (!this.liars.has(who.id)) expect(outcome?.kind).toBe("dealt");
     }
     this.shares = shares;
     if (shares.size < thresholdOf(start)) return;
