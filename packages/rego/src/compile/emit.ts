@@ -58,6 +58,8 @@ export class Emitter {
   private readonly o: EmitOptions;
   /** Inside of `every`. */
   private unchecked = false;
+  /** A closure is compiled once, wherever it is asked for: the first time binds its variables. */
+  private readonly closures = new Map<Operand, Eval>();
 
   constructor(options: EmitOptions) {
     this.o = options;
@@ -632,9 +634,13 @@ export class Emitter {
         };
       }
       case "comprehension":
-        return this.comprehension(operand);
-      case "template":
-        return this.template(operand);
+      case "template": {
+        const known = this.closures.get(operand);
+        if (known !== undefined) return known;
+        const made = operand.kind === "template" ? this.template(operand) : this.comprehension(operand);
+        this.closures.set(operand, made);
+        return made;
+      }
     }
   }
 

@@ -127,6 +127,19 @@ describe("inside of a mock every function is itself", () => {
   ]);
 });
 
+describe("an argument is the same whether functions are replaced or not", () => {
+  agree([
+    ['p := [w | w := "b"; $"{w}" < "a" with count as 2]', { p: [] }],
+    ['p if { w := "b"; $"{w}" == "b" with count as 2 }', { p: true }],
+    ["p if { [x | some x in [5]] == [5] with count as 2 }", { p: true }],
+    ["p if { {x | some x in [5]} != {6} with count as 2 }", { p: true }],
+    ['p if { "b" in {k: v | some k, v in {"a": "b"}} with count as 2 }', { p: true }],
+    ['p if { w := "b"; startswith($"{w}c", "bc") with count as 2 }', { p: true }],
+    ["p if { is_array([x | some x in [5]]) with is_array as is_set }", {}],
+    ["f(x) := x\np := y if { y := [f([x | some x in [5]]), f([x | some x in [6]])] with count as 2 }", { p: [[5], [6]] }],
+  ]);
+});
+
 describe("a document of rules in a function's place is read when its value is asked for, and not before", () => {
   const f = "\nf(_) := 1\nnone := 5 if input.never\nfive := 5\nno := false";
   const always = { five: 5, no: false };
