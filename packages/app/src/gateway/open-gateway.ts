@@ -260,7 +260,8 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   });
   const limitsOf = ({ rate_limit }: GatewayConfig): RateLimits => ({
     ...rate_limit,
-    ofType: { partner: rate_limit.partner },
+    ofType: { partner: rate_limit.partner, service: rate_limit.service },
+    batch: { routes: ["encryptBatch", "decryptBatch"], rate: rate_limit.batch },
     onRefused: (principal) => {
       noteRate(services, principal).catch((error: unknown) => log.error({ error }, "a refusal of a partner was not noted"));
     },

@@ -70,7 +70,7 @@ export function schedulerService(parts: SchedulerParts = {}) {
 }
 
 function limitsOf({ rate_limit }: SchedulerConfig): RateLimits {
-  return rate_limit;
+  return { ...rate_limit, ofType: { service: rate_limit.service, device: rate_limit.agent } };
 }
 
 const handlers = { ...tenantHandlers, ...allocationHandlers, ...nodeHandlers, ...systemHandlers };

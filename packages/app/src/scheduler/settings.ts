@@ -23,7 +23,16 @@ export const schedulerSettings = z.strictObject({
       }),
     )
     .default([]),
-  rate_limit: z.strictObject({ authenticated: rateSettings(1200, "1m"), anonymous: rateSettings(60, "1m") }).prefault({}),
+  rate_limit: z
+    .strictObject({
+      authenticated: rateSettings(1200, "1m"),
+      anonymous: rateSettings(60, "1m"),
+      /** Of each token of a service: accounting, administration. */
+      service: rateSettings(12_000, "1m"),
+      /** Of each token of agents, which may stand for a whole machine room. */
+      agent: rateSettings(60_000, "1m"),
+    })
+    .prefault({}),
   scheduling: z
     .strictObject({
       /** 5 to 30 s. */

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gatewayContract } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { devIssuer } from "../../src/gateway/index.ts";
+import { devIssuer, gatewaySettings } from "../../src/gateway/index.ts";
+import type { RateLimits } from "../../src/platform/index.ts";
 import { type Answer, type Caller, openRig, type Rig } from "./rig.ts";
 
 const base = "/api/v1/identities/services";
@@ -34,6 +36,19 @@ describe("services", () => {
     bearer(`sens_${role_id}.${secret_id}`);
   const account = (sub: string, at = rig.clock.now()): Caller => bearer(cluster.token({ sub, org: "ignored" }, at));
   const whoami = (caller: Caller): Promise<Answer> => caller("GET", "/api/v1/activity");
+
+  it("a service, and everybody's batches, have limits of their own: what encrypts for others does not starve at what a person needs", () => {
+    const { rate_limit } = gatewaySettings.parse({ server: {} });
+    expect(rate_limit.service.limit).toBeGreaterThanOrEqual(100 * 60);
+    expect(rate_limit.authenticated).toEqual({ limit: 1200, window: 60_000 });
+    const routes = (rig.gateway.limits as RateLimits).batch?.routes ?? [];
+    expect([...routes].sort()).toEqual(
+      Object.keys(gatewayContract)
+        .filter((id) => /batch/i.test(id))
+        .sort(),
+    );
+    expect(Object.keys((rig.gateway.limits as RateLimits).ofType ?? {}).sort()).toEqual(["partner", "service"]);
+  });
 
   // First: TLS itself goes by the real clock, which this test moves away from.
   it("a certificate `{name}.internal.local` authenticates until it was rotated out or the service is removed", async () => {

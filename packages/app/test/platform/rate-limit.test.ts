@@ -44,6 +44,31 @@ describe("the rate limit hook", () => {
     expect(answers).toEqual([true, true, false]);
   });
 
+  test("a type of principal with limits of its own, and batches of all, are counted by these and take nothing from others", async () => {
+    const limit = rateLimiter(
+      "demo",
+      {
+        ...{ authenticated: rate(1), anonymous: rate(1), ofType: { service: rate(3) } },
+        batch: { routes: ["encryptBatch"], rate: rate(2) },
+      },
+      openMemoryRates(() => new Uint8Array(32)),
+      () => 1_700_000_000_000,
+    );
+    const mailer: Principal = { ...ada, id: "mailer", type: "service" };
+    const allowed = async (id: string, principal: Principal | undefined, times: number) => {
+      let count = 0;
+      for (let at = 0; at < times; at += 1) if ((await limit(wire("10.0.0.1"), ref(id), principal))?.allowed) count += 1;
+      return count;
+    };
+    expect(await allowed("encryptBatch", ada, 4)).toBe(2);
+    expect(await allowed("encrypt", ada, 4)).toBe(1);
+    expect(await allowed("encrypt", mailer, 5)).toBe(3);
+    expect(await allowed("encryptBatch", mailer, 4)).toBe(2);
+    // Without a credential a batch is a request like any other.
+    expect(await allowed("encryptBatch", undefined, 3)).toBe(1);
+    expect((await limit(wire("10.0.0.1"), ref("encryptBatch"), mailer))?.headers?.["ratelimit-policy"]).toMatch(/^"batch";q=2;/);
+  });
+
   test("an uncounted route is not counted and carries no headers", async () => {
     expect(await hook()(wire("1.1.1.1"), ref("health", true), undefined)).toBeUndefined();
   });

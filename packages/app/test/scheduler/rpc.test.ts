@@ -57,7 +57,7 @@ test("usage over RPC equals usage over REST", async () => {
 test("RPC is counted with REST: by principal, and by address where the credential is bad", async () => {
   const limited = await startScheduler(servers[1]![1], {
     grpc: { enabled: true, port: 0 },
-    rate_limit: { authenticated: { limit: 2, window: "1m" }, anonymous: { limit: 1, window: "1m" } },
+    rate_limit: { service: { limit: 2, window: "1m" }, anonymous: { limit: 1, window: "1m" } },
   });
   const Client = adminService();
   const peer = new Client(limited.service.listeners["grpc"] ?? "", credentials.createInsecure());

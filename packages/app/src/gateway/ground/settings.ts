@@ -146,6 +146,10 @@ export const gatewaySettings = z.strictObject({
     .strictObject({
       authenticated: rateSettings(1200, "1m"),
       anonymous: rateSettings(300, "1m"),
+      /** Of each service: what encrypts asks at every request of its own. */
+      service: rateSettings(60_000, "1m"),
+      /** Of each principal's batches, which are up to a thousand items each. */
+      batch: rateSettings(1200, "1m"),
       /** Of each federated partner's gateway. */
       partner: rateSettings(600, "1m"),
       guarded: rateSettings(10, "1m"),

@@ -10,6 +10,8 @@ export interface RateLimits {
   readonly authenticated: Rate;
   /** The same for principals of a type that has limits of its own. */
   readonly ofType?: Readonly<Record<string, Rate>>;
+  /** Operation ids of batches: counted per principal by a rate of their own, and by no other. */
+  readonly batch?: { readonly routes: readonly string[]; readonly rate: Rate };
   /** Told of a principal that was refused. */
   readonly onRefused?: (principal: Principal) => void;
   /** Per address, for callers without a good credential. */
@@ -25,6 +27,7 @@ export interface RateLimits {
  */
 export function rateLimiter(service: string, limits: RateLimits, counter: RateCounter, now: () => number): RateLimit {
   const guarded = new Set(limits.guarded?.routes);
+  const batches = new Set(limits.batch?.routes);
 
   const pseudonyms = new Map<string, Pseudonym>();
 
@@ -47,17 +50,19 @@ export function rateLimiter(service: string, limits: RateLimits, counter: RateCo
     return verdict(policy, rate, await counter.take(key, rate, at), at, partition);
   }
 
-  function generally(principal: Principal | undefined, address: () => string): Promise<RateVerdict> {
+  function generally(id: string, principal: Principal | undefined, address: () => string): Promise<RateVerdict> {
     if (principal === undefined || principal.type === "anonymous") return count("anonymous", limits.anonymous, address());
-    const { org, type, id } = principal;
+    const { org, type } = principal;
+    const whom = `${org}/${type}/${principal.id}`;
+    if (limits.batch !== undefined && batches.has(id)) return count("batch", limits.batch.rate, whom);
     const special = limits.ofType !== undefined && Object.hasOwn(limits.ofType, type) ? limits.ofType[type] : undefined;
-    return count(special === undefined ? "authenticated" : type, special ?? limits.authenticated, `${org}/${type}/${id}`);
+    return count(special === undefined ? "authenticated" : type, special ?? limits.authenticated, whom);
   }
 
   return async (wire, { id, route }, principal) => {
     if (route.uncounted === true) return undefined;
     const address = (): string => clientKey(wire.remoteAddress);
-    const general = await generally(principal, address);
+    const general = await generally(id, principal, address);
     if (!general.allowed && principal !== undefined) limits.onRefused?.(principal);
     if (!general.allowed || limits.guarded === undefined || !guarded.has(id)) return general;
     return count("guarded", limits.guarded.rate, `${address()} ${wire.path}`);
