@@ -107,9 +107,9 @@ const BY_NAME: Readonly<Record<string, string | number>> = {
 const TEXTS = [
   "example",
   "ZXhhbXBsZQ==",
-  btoa("sixteen bytes..."),
-  btoa("a text of thirty-two bytes......"),
-  btoa("a text of sixty-four bytes......................................"),
+  "c2l4dGVlbiBieXRlcy4uLg==",
+  "YSB0ZXh0IG9mIHRoaXJ0eS10d28gYnl0ZXMuLi4uLi4=",
+  "YSB0ZXh0IG9mIHNpeHR5LWZvdXIgYnl0ZXMuLi4uLi4uLi4uLi4uLi4uLi4uLi4uLi4uLi4uLi4uLi4uLi4uLg==",
   "-----BEGIN CERTIFICATE-----\n...\n-----END CERTIFICATE-----\n",
   "12",
   "30d",
