@@ -16,11 +16,21 @@ import {
   witnessStep,
 } from "@seneschal/crypto/custody";
 import type { Share } from "@seneschal/crypto/threshold";
+import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { type Registered, registered } from "./registered.ts";
 import type { Answer, Caller, Rig } from "./rig.ts";
 
+/** What a custodian's client computes with. */
+export interface ClientPrimitives {
+  readonly crypto: CryptoProvider;
+  readonly random: Random;
+}
+
+const usual: ClientPrimitives = { crypto: nodeCrypto, random: systemRandom };
+
 /** A registered person with custodian keys of its own, and what its client keeps between two turns. */
 export interface Person extends Registered {
+  readonly client: ClientPrimitives;
   readonly keys: CustodianKeys;
   readonly card: CustodianCard;
   readonly fingerprint: string;
@@ -31,15 +41,16 @@ export const CUSTODIANS = "/api/v1/custody/custodians";
 export const CEREMONIES = "/api/v1/custody/ceremonies";
 
 /** Somebody who may start and confirm, with keys that are not enrolled yet. */
-export async function person(rig: Rig, officer: Caller, org: string, sub: string): Promise<Person> {
+export async function person(rig: Rig, officer: Caller, org: string, sub: string, client = usual): Promise<Person> {
   const known = await registered(rig, officer, { org, sub, roles: ["security_admin"] });
-  return withKeys(known, org);
+  return withKeys(known, org, client);
 }
 
-export function withKeys(known: Registered, org: string): Person {
-  const keys = CustodianKeys.generate(nodeCrypto, systemRandom);
-  const card = custodianCard(nodeCrypto, keys, { orgId: org, custodianId: known.id }, systemRandom);
-  return { ...known, keys, card, fingerprint: cardFingerprint(nodeCrypto, card) };
+export function withKeys(known: Registered, org: string, client = usual): Person {
+  const { crypto, random } = client;
+  const keys = CustodianKeys.generate(crypto, random);
+  const card = custodianCard(crypto, keys, { orgId: org, custodianId: known.id }, random);
+  return { ...known, client, keys, card, fingerprint: cardFingerprint(crypto, card) };
 }
 
 /** Enrols the keys of each; the next two in the circle confirm them. Answers the ids of the enrolments. */
@@ -117,9 +128,10 @@ export async function turn(
   const view = await transcriptOf(who.call, `${CEREMONIES}/${id}/transcript`);
   const at = Math.floor(now() / 1000);
   const input = { keys: who.keys, view, at, ...(confirm === undefined ? {} : { confirm }) };
-  if (view.start.witness.custodian_id === who.id) return sent(who, id, witnessStep(nodeCrypto, input));
-  who.state ??= takeSeat(view, who.keys, systemRandom);
-  const step = ceremonyStep(nodeCrypto, { ...input, state: who.state, ...(share === undefined ? {} : { share }) });
+  const { crypto, random } = who.client;
+  if (view.start.witness.custodian_id === who.id) return sent(who, id, witnessStep(crypto, input));
+  who.state ??= takeSeat(view, who.keys, random);
+  const step = ceremonyStep(crypto, { ...input, state: who.state, ...(share === undefined ? {} : { share }) });
   who.state = step.state;
   return sent(who, id, step);
 }
