@@ -73,6 +73,17 @@ describe("Arabic, Hindi, Chinese and Japanese", () => {
     );
   });
 
+  test("names are found in whatever order their languages and rules come", () => {
+    const names = ["السيدة مريم الخليفي", "Dear Mr Okafor", "请联系王芳女士", "श्रीमती सुनीता शर्मा"];
+    const alone = new Map(names.map((said) => [said, found(said).length]));
+    fc.assert(
+      fc.property(fc.shuffledSubarray(names, { minLength: 2 }), (said) => {
+        const expected = said.reduce((sum, each) => sum + (alone.get(each) ?? 0), 0);
+        expect(found(said.join("\n\n")).filter(([entity]) => entity === "PERSON")).toHaveLength(expected);
+      }),
+    );
+  });
+
   test("what is found is hidden whole, native digits too", () => {
     const text = "客户姓名：王芳，手机１３９１２３４５６７８，出生日期1985年3月12日";
     const once = redact(text, { policy: DEFAULT_TIER_POLICY, recognisers: DEFAULT_RECOGNISERS, rules: [] }).text;

@@ -62,50 +62,109 @@ const ASCII = /^[\x00-\x7f]*$/;
 export function normalise(text: string): Normalised {
   if (ASCII.test(text) && !text.includes("  ")) return { text, start: (i) => i, end: (i) => i };
   const out: string[] = [];
+  /** The unit that was written last. */
+  let last = "";
   const starts: number[] = [];
   const ends: number[] = [];
-  for (const word of words(text)) {
-    if (ASCII.test(word.text)) {
-      if (word.text === " " && out.at(-1) === " ") continue;
-      for (let i = 0; i < word.text.length; i++) {
-        out.push(word.text[i] ?? "");
-        starts.push(word.start + i);
-        ends.push(word.start + i + 1);
-      }
+  const add = (units: string, from: number, to: number): void => {
+    if (units === "") return;
+    out.push(units);
+    last = units[units.length - 1] ?? "";
+    for (let unit = 0; unit < units.length; unit++) {
+      starts.push(from);
+      ends.push(to);
+    }
+  };
+  const plain = (from: number, to: number): void => {
+    out.push(text.slice(from, to));
+    last = text[to - 1] ?? "";
+    for (let at = from; at < to; at++) {
+      starts.push(at);
+      ends.push(at + 1);
+    }
+  };
+  for (let wordStart = 0; wordStart < text.length; ) {
+    if (isSpace(text.charCodeAt(wordStart))) {
+      const c = text[wordStart] ?? "";
+      const blank = INVISIBLE.test(c) ? "" : foldOne(c, false);
+      if (blank !== " " || last !== " ") add(blank, wordStart, wordStart + 1);
+      wordStart++;
       continue;
     }
-    const disguised = MIXED.test(word.text) && !FOREIGN.test(word.text);
-    for (const run of word.text.matchAll(RUN)) {
-      const mixed = disguised || MIXED.test(run[0]);
-      let at = word.start + run.index;
-      for (const c of run[0]) {
-        const from = at;
-        at += c.length;
-        if (INVISIBLE.test(c)) continue;
-        const folded = LONG_DASHES.test(c) ? longDash(out.at(-1), text[at]) : foldOne(c, mixed);
-        if (folded === " " && out.at(-1) === " ") continue;
-        if (VOICE_MARK.test(folded)) {
-          const voiced = ((out.at(-1) ?? "") + folded).normalize("NFC");
-          if (out.length > 0 && voiced.length === 1) {
-            out[out.length - 1] = voiced;
-            ends[ends.length - 1] = at;
-            continue;
-          }
-        }
-        // By UTF-16 units, as the text is indexed: an astral character is two of them.
-        for (let unit = 0; unit < folded.length; unit++) {
-          out.push(folded[unit] ?? "");
-          starts.push(from);
-          ends.push(at);
-        }
-      }
+    let wordEnd = wordStart;
+    let held = 0;
+    for (; wordEnd < text.length; wordEnd++) {
+      const code = text.charCodeAt(wordEnd);
+      if (isSpace(code)) break;
+      held |= kindOf(code);
     }
+    if ((held & FOLDED) === 0 && ((held & LOOK_ALIKE) === 0 || (held & LATIN) === 0)) plain(wordStart, wordEnd);
+    else foldWord(wordStart, text.slice(wordStart, wordEnd));
+    wordStart = wordEnd;
   }
   return {
     text: out.join(""),
     start: (i) => starts[i] ?? text.length,
     end: (i) => (i === 0 ? 0 : (ends[i - 1] ?? text.length)),
   };
+
+  function foldWord(start: number, word: string): void {
+    const disguised = MIXED.test(word) && !FOREIGN.test(word);
+    for (const run of word.matchAll(RUN)) {
+      const mixed = disguised || MIXED.test(run[0]);
+      let at = start + run.index;
+      for (const c of run[0]) {
+        const from = at;
+        at += c.length;
+        const kind = c.length === 1 ? kindOf(c.charCodeAt(0)) : FOLDED;
+        if ((kind & FOLDED) === 0 && !(mixed && (kind & LOOK_ALIKE) !== 0)) {
+          add(c, from, at);
+          continue;
+        }
+        if (INVISIBLE.test(c)) continue;
+        const folded = LONG_DASHES.test(c) ? longDash(last, text[at]) : foldOne(c, mixed);
+        if (folded === " " && last === " ") continue;
+        if (VOICE_MARK.test(folded)) {
+          const voiced = (last + folded).normalize("NFC");
+          if (out.length > 0 && voiced.length === 1) {
+            out.push((out.pop() ?? "").slice(0, -1) + voiced);
+            last = voiced;
+            ends[ends.length - 1] = at;
+            continue;
+          }
+        }
+        // By UTF-16 units, as the text is indexed: an astral character is two of them.
+        add(folded, from, at);
+      }
+    }
+  }
+}
+
+/** What folding may do to a UTF-16 unit; without any of these it stays itself. */
+const KNOWN = 1;
+const LATIN = 2;
+const LOOK_ALIKE = 4;
+const FOLDED = 8;
+/** By unit, filled as units are met. */
+const kinds = new Uint8Array(0x10000);
+
+function kindOf(code: number): number {
+  const known = kinds[code] ?? 0;
+  if (known !== 0) return known;
+  const c = String.fromCharCode(code);
+  let kind = KNOWN;
+  if (MIXED.test(c)) kind |= LATIN;
+  if (HOMOGLYPHS[c] !== undefined) kind |= LOOK_ALIKE;
+  const changed = code >= 0xd800 && code < 0xe000 ? true : INVISIBLE.test(c) || LONG_DASHES.test(c) || foldOne(c, false) !== c;
+  if (changed || VOICE_MARK.test(c)) kind |= FOLDED;
+  kinds[code] = kind;
+  return kind;
+}
+
+const SPACE = /\s/;
+
+function isSpace(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13) || (code >= 0xa0 && SPACE.test(String.fromCharCode(code)));
 }
 
 function longDash(before: string | undefined, after: string | undefined): string {
@@ -131,16 +190,4 @@ function foldOne(c: string, mixed: boolean): string {
   const latin = mixed ? HOMOGLYPHS[c] : undefined;
   if (latin !== undefined) return LOWER.has(c) ? latin.toLowerCase() : latin;
   return c.normalize("NFKC");
-}
-
-function* words(text: string): Generator<{ readonly text: string; readonly start: number }> {
-  let start = 0;
-  for (let i = 0; i <= text.length; i++) {
-    const space = i < text.length && /\s/.test(text[i] ?? "");
-    if (i === text.length || space) {
-      if (i > start) yield { text: text.slice(start, i), start };
-      if (space) yield { text: text[i] ?? "", start: i };
-      start = i + 1;
-    }
-  }
 }

@@ -19,29 +19,38 @@ function read(text: string): ReadonlyMap<string, readonly ProseSpan[]> {
       if (same === undefined) spans.set(span.entity, [span]);
       else same.push(span);
     }
+    // They come rule by rule; a search asks for them in the order of the text.
+    for (const same of spans.values()) same.sort((a, b) => a.start - b.start);
   }
   last = { text, spans };
   return spans;
 }
 
-/** What the reading of the prose found of one entity, in the manner of a regular expression. */
+/** What the reading of the prose found of one entity, in the manner of a regular expression. Takes time linear in the text for all matches together. */
 function matcher(entity: string): Matcher {
   let next = 0;
+  /** The spans that were looked through last, and how many of them begin before `next`. */
+  let spans = NOTHING;
+  let passed = 0;
   return {
     get lastIndex() {
       return next;
     },
     set lastIndex(value) {
+      if (value < next) passed = 0;
       next = value;
     },
     exec(text) {
-      for (const { start, end } of read(text).get(entity) ?? NOTHING) {
-        if (start < next) continue;
-        next = end;
-        return { 0: text.slice(start, end), index: start };
+      const own = read(text).get(entity) ?? NOTHING;
+      if (own !== spans) [spans, passed] = [own, 0];
+      while (passed < spans.length && (spans[passed]?.start ?? 0) < next) passed++;
+      const found = spans[passed];
+      next = found?.end ?? 0;
+      if (found === undefined) {
+        [spans, passed] = [NOTHING, 0];
+        return null;
       }
-      next = 0;
-      return null;
+      return { 0: text.slice(found.start, found.end), index: found.start };
     },
   };
 }

@@ -336,7 +336,9 @@ export function scriptSpansIn(text: string): ProseSpan[] {
 function readSentence(script: Script, sentence: string): ProseSpan[] {
   const found: ProseSpan[] = [];
   for (const pattern of script.persons) {
-    for (const match of sentence.matchAll(pattern)) {
+    // Not by `matchAll`, which makes a new expression for each sentence.
+    pattern.lastIndex = 0;
+    for (let match = pattern.exec(sentence); match !== null; match = pattern.exec(sentence)) {
       const name = match.groups?.["name"] ?? "";
       const start = match.index + match[0].indexOf(name);
       const end = start + name.trimEnd().length;
