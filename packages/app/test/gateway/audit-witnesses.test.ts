@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { settableClock } from "@seneschal/adapters/memory";
@@ -19,6 +19,20 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asPartner, federate, openSide, reopenSide, type Side } from "./federated.ts";
 import { befriend, type Front, openFront } from "./hostile-partner.ts";
 import { openLevelRigStore } from "./level-store.ts";
+
+/** A log's history with a witness: docs/gateway.md. */
+const vectors = JSON.parse(
+  readFileSync(new URL("../../../crypto/test/merkle/witness-vectors.json", import.meta.url), "utf8"),
+) as {
+  readonly log: { readonly name: string };
+  readonly witness: { readonly name: string };
+  readonly history: readonly {
+    readonly name: string;
+    readonly request: { readonly log_key: string };
+    readonly reply: { readonly outcome: string; readonly note: string };
+  }[];
+  readonly unreadable: readonly { readonly name: string; readonly field: string; readonly request: object }[];
+};
 
 const textOf = (note: string): string => note.slice(0, note.indexOf("\n\n") + 1);
 const ask = (side: Side): Promise<void> => side.rig.gateway.askWitnesses(side.rig.clock.now());
@@ -241,6 +255,29 @@ describe("a partner that lies as a witness", () => {
         expect((await seen(acme, "mallory")).witnessed_by).toMatchObject({ ...nothing, trouble: { growth: "unfounded" } });
       }
     expect((await acme.rig.anonymous("GET", "/health")).body.components.audit_witnesses.status).toBe("healthy");
+  });
+
+  it("answers a log's history as the vectors say, and takes nothing of them for a checkpoint that is none", async () => {
+    const partner = await asPartner(globex, acme);
+    const put = (body: object) => partner("PUT", "/api/v1/federation/peer/checkpoint", body);
+    const refused = async () => {
+      for (const { name, field, request } of vectors.unreadable) {
+        const { status, body } = await put(request);
+        expect([status, body.error?.code, body.error?.details.field], name).toEqual([400, "VALIDATION_ERROR", field]);
+      }
+    };
+    // The vectors' own witness signed what is in them.
+    const unsigned = (note: string): string => note.replace(/^.* seneschal\.witness\/acme .*\n/m, "");
+    await refused();
+    for (const { name, request, reply } of vectors.history) {
+      const { status, body } = await put(request);
+      expect([status, { ...body, note: unsigned(body.note) }], name).toEqual([200, { ...reply, note: unsigned(reply.note) }]);
+      if (reply.outcome !== "cosigned") continue;
+      const { key } = parseVerifierKey((await seen(acme, "globex")).witness_of.verifier_key);
+      const { signedBy, cosignedAt } = verifyNote(body.note, [key, parseVerifierKey(request.log_key).key]);
+      expect([signedBy, Object.keys(cosignedAt)], name).toEqual([[vectors.log.name], [vectors.witness.name]]);
+    }
+    await refused();
   });
 
   it("keeps nobody waiting but itself", async () => {
