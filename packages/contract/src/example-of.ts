@@ -63,6 +63,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 /** What members of the contracts are shown with, where it fits their schema. */
 const BY_NAME: Readonly<Record<string, string | number>> = {
+  accepts_tier: "CONFIDENTIAL",
   column: "email",
   columns: "email",
   count: 1,
@@ -86,6 +87,7 @@ const BY_NAME: Readonly<Record<string, string | number>> = {
   query: "SELECT email FROM customers",
   reason: "quarterly review",
   reasoning: "the policy allows it",
+  rego: "package policy\n\nallow := true\n",
   role: "admin",
   source_resources: "customers",
   sql: "SELECT email FROM customers",
@@ -118,6 +120,9 @@ const TEXTS = [
   MOMENT,
   "0123456789abcdef".repeat(4),
 ];
+
+/** Members that mean something only where something else is there already: a key to sign with, an approval, a parent. They are shown where they are required. */
+const DEPENDENT: ReadonlySet<string> = new Set(["approval_id", "crk_signature", "parent", "signature"]);
 
 /** Deeper values are left as small as they may be: recursive schemas have no bottom. */
 const DEEP = 6;
@@ -158,7 +163,9 @@ function object(
   takesMember: (member: string) => boolean,
   depth: number,
 ): unknown {
-  const members = Object.keys(properties).filter((name) => required.includes(name) || (depth < DEEP && takesMember(name)));
+  const members = Object.keys(properties).filter(
+    (name) => required.includes(name) || (depth < DEEP && !DEPENDENT.has(name) && takesMember(name)),
+  );
   const named = members.map((name) => [name, build(properties[name] ?? {}, refer, takesMember, depth + 1, name)]);
   const open = typeof additionalProperties === "object" && Object.keys(properties).length === 0 && depth < DEEP;
   const free = open

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { staticKeys } from "@seneschal/adapters/jwt";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
+import { isCoded } from "@seneschal/kernel";
 import { type NamedFile, namedFiles, openAuthorisation } from "../platform/index.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
 import { sealOf } from "./storage-settings.ts";
@@ -39,6 +40,7 @@ export async function checkConfig(config: ProcessConfig, { now, reach = true }: 
     ...used.filter(({ holds }) => holds === "certificate").map((file) => checkPair(file, used)),
     checkPlaces(config),
     checkPolicies(config),
+    checkTiers(config),
     ...(reach ? partiesOf(config).map(checkReach) : []),
   ]);
   return [...findings.flat(), ...exposures(config)];
@@ -99,6 +101,20 @@ async function checkFile({ setting, path, holds }: NamedFile, now: number): Prom
       return /-----BEGIN X509 CRL-----/.test(text) ? [] : [error(setting, `${path} holds no revocation list`, "PEM is expected")];
     default:
       return text.trim() === "" ? [error(setting, `${path} is empty`, "put there what the setting asks for")] : [];
+  }
+}
+
+/** What names a tier or an entity of data governance. */
+async function checkTiers({ services, governance }: ProcessConfig): Promise<readonly Finding[]> {
+  if (!services.includes("governance")) return [];
+  const { tierPolicyOf } = await import("../governance/index.ts");
+  try {
+    tierPolicyOf(governance);
+    return [];
+  } catch (cause) {
+    if (!isCoded(cause, "config_invalid")) throw cause;
+    const [setting = "", ...why] = cause.message.split(": ");
+    return [error(`governance.${setting}`, why.join(": "), "see docs/governance.md for the names there are")];
   }
 }
 

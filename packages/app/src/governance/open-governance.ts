@@ -196,7 +196,12 @@ function limitsOf({ rate_limit }: GovernanceConfig): RateLimits {
   return rate_limit;
 }
 
-function tierPolicyOf({ classification, destinations, redaction }: GovernanceConfig): TierPolicy {
+/** Tiers, what they are of, and what is done to values. Throws `config_invalid`, naming the setting, for what names a tier or an entity that is none. */
+export function tierPolicyOf({
+  classification,
+  destinations,
+  redaction,
+}: Pick<GovernanceConfig, "classification" | "destinations" | "redaction">): TierPolicy {
   const tiers = classification.tiers ?? DEFAULT_TIER_POLICY.tiers;
   const builtIn = Object.entries(DEFAULT_TIER_POLICY.entities).map(
     ([entity, policy]) => [entity, { ...policy, tier: classification.tier_names[policy.tier] ?? policy.tier }] as const,

@@ -1,4 +1,4 @@
-import { redactionRule } from "@seneschal/contract/governance";
+import { API_SCOPES, redactionRule } from "@seneschal/contract/governance";
 import * as z from "zod";
 import {
   auditSinksSetting,
@@ -24,7 +24,7 @@ export const governanceSettings = z.strictObject({
         id: z.string().min(1).max(64),
         org: z.string().min(1).max(128).optional(),
         sha256: z.string().regex(/^[0-9a-f]{64}$/, "expected 64 lower-case hex digits"),
-        scopes: z.array(z.string().min(1).max(64)).min(1),
+        scopes: z.array(z.enum(API_SCOPES)).min(1),
       }),
     )
     .default([]),

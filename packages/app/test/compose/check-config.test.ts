@@ -39,6 +39,11 @@ async function sound() {
 }
 
 describe("a check of the configuration", () => {
+  it("refuses a key of a scope that is none", () => {
+    const api_keys = [{ id: "a", sha256: "0".repeat(64), scopes: ["evalute"] }];
+    expect(() => processSettings.parse({ governance: { api_keys } })).toThrow(/scopes/);
+  });
+
   it("of a sound one finds nothing", async () => {
     const { trusted_ca, tls_cert, tls_key } = await sound();
     const auth = { mtls: { enabled: true, trusted_ca } };
@@ -88,6 +93,12 @@ describe("a check of the configuration", () => {
         "error",
         "governance.policy_files",
         /p\.rego/,
+      ],
+      [
+        { services: ["governance"], governance: { redaction: { rules: [{ entity: "EMAIL", operator: "drop" }] } } },
+        "error",
+        "governance.redaction.rules.0.entity",
+        /no recogniser finds EMAIL/,
       ],
     ];
     for (const [settings, severity, setting, message] of cases) {

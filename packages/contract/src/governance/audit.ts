@@ -10,6 +10,8 @@ function inOrder(start: string | number | undefined, end: string | number | unde
   return start === undefined || end === undefined || new Date(start).getTime() <= new Date(end).getTime();
 }
 
+/** SHA-256 in base64, as checkpoints have it. */
+const rootHash = z.string().regex(/^[A-Za-z0-9+/]{43}=$/, "expected the base64 of 32 bytes");
 const guarded = { tag: "audit", auth: "principal", action: "audit:read" } as const;
 const page = z.strictObject({ total: z.int(), records: z.array(auditRecord) }).meta({ id: "AuditQueryResponse" });
 
@@ -62,7 +64,7 @@ export const auditRoutes = {
     summary: "Recompute the Merkle tree of the log and compare it with the checkpoints",
     body: z.strictObject({
       size: z.int().min(1).optional(),
-      root: z.string().max(88).optional(),
+      root: rootHash.optional(),
     }),
     bodyOptional: true,
     status: 200,

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { isBirthDate } from "../classification/birth-date.ts";
 import { entitiesOf } from "../classification/evidence.ts";
 import { recognise } from "../classification/recognise.ts";
@@ -7,7 +8,7 @@ import { governanceError } from "../errors.ts";
 import { generalised, type Marker, markersIn } from "./markers.ts";
 import { PLACEHOLDER } from "./placeholder.ts";
 import type { RedactionKeys } from "./redaction-keys.ts";
-import { type RedactionOperator, type RedactionRule, redactionRuleFor } from "./rules.ts";
+import { checkRedactionRules, type RedactionOperator, type RedactionRule, redactionRuleFor } from "./rules.ts";
 
 export interface RedactionOptions {
   readonly policy: TierPolicy;
@@ -64,7 +65,7 @@ const REPEATED_FROM = 4;
 
 /**
  * Redacts a text: every value that is found is treated by its rule, and so is every further place where it stands. It is searched again until nothing more is found, so that redacting a redacted text
- * changes nothing. Throws `validation_failed` for a text that is no well-formed Unicode and for an operator that needs keys where there are none.
+ * changes nothing. Throws `validation_failed` for a text that is no well-formed Unicode, for a rule that would do nothing, and for an operator that needs keys where there are none.
  *
  * @example
  * ```ts
@@ -83,6 +84,12 @@ export function redactedPieces(
   options: RedactionOptions,
   source: (start: number, end: number) => string = (start, end) => text.slice(start, end),
 ): readonly Piece[] {
+  checkArgument("text", text, "string");
+  checkArgument("options", options, "object");
+  checkArgument("options.policy", options.policy, "object");
+  checkArgument("options.recognisers", options.recognisers, "array");
+  checkArgument("options.rules", options.rules, "array");
+  checkRedactionRules(options.rules, options.policy, options.recognisers);
   if (/\p{Surrogate}/u.test(text)) throw governanceError("validation_failed", "text: not well-formed Unicode", { field: "text" });
   let pieces: readonly Piece[] = [{ start: 0, end: text.length, text }];
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,6 +1,8 @@
+import { checkArgument } from "@seneschal/kernel";
 import { LEXICON } from "../classification/lexicon.ts";
 import { DEFAULT_RECOGNISERS } from "../classification/recognisers/index.ts";
 import { policyOf, type TierPolicy, tierRank } from "../classification/tiers.ts";
+import { governanceError } from "../errors.ts";
 
 /** What becomes of a value; the words are Presidio's where it has them. */
 export const REDACTION_OPERATORS = ["mask", "replace", "hash", "generalise", "tokenise", "encrypt", "drop", "keep"] as const;
@@ -25,6 +27,30 @@ export function isKnownEntity(
   configured: readonly { readonly entity: string }[] = [],
 ): boolean {
   return Object.hasOwn(policy.entities, entity) || BUILT_IN.has(entity) || configured.some((each) => each.entity === entity);
+}
+
+const MEMBERS: ReadonlySet<string> = new Set(["entity", "tier", "operator", "keepLast"] satisfies (keyof RedactionRule)[]);
+
+/**
+ * Throws `validation_failed`, naming the member, for a rule that would do nothing or something else than it says: of an entity that nothing finds, a
+ * tier or operator that is none, a member that is unknown.
+ */
+export function checkRedactionRules(
+  rules: readonly RedactionRule[],
+  policy: Pick<TierPolicy, "entities" | "tiers">,
+  recognisers: readonly { readonly entity: string }[],
+): void {
+  for (const [i, rule] of rules.entries()) {
+    checkArgument(`rules.${i}`, rule, "object");
+    const { entity, tier, operator } = rule;
+    const refuse = (member: string, why: string): never => {
+      throw governanceError("validation_failed", `rules.${i}.${member}: ${why}`, { field: `rules.${i}.${member}` });
+    };
+    for (const member of Object.keys(rule)) if (!MEMBERS.has(member)) refuse(member, "is no member of a rule");
+    if (!REDACTION_OPERATORS.includes(operator)) refuse("operator", `expected one of ${REDACTION_OPERATORS.join(", ")}`);
+    if (tier !== undefined && !policy.tiers.includes(tier)) refuse("tier", `expected one of ${policy.tiers.join(", ")}`);
+    if (entity !== undefined && !isKnownEntity(policy, entity, recognisers)) refuse("entity", `no recogniser finds ${entity}`);
+  }
 }
 
 /**
