@@ -1,4 +1,4 @@
-/** All services on embedded defaults, as `seneschal dev` runs them; the parent asks for the longest turn of their event loop since it last asked. */
+/** All services on embedded defaults, as `seneschal dev` runs them; the parent asks for the longest turn of their event loop since it last asked, and what they took of the processor. */
 import { openLogger } from "@seneschal/adapters/logging";
 import { startDev } from "@seneschal/app";
 import { serve } from "@seneschal/server-fastify";
@@ -19,11 +19,16 @@ const running = await startDev({
   },
 });
 const meter = turnMeter();
+/** Of all threads, since the process began. */
+const processorSeconds = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+};
 const stop = (): void => void running.stop().then(() => process.exit(0));
 process.once("disconnect", stop);
 process.on("message", (message) => {
   if (message === "stop") stop();
   // A few ticks later: the turn that answered the last request is not over before it is measured.
-  else setTimeout(() => process.send?.({ longest: meter.longest() }), 5);
+  else setTimeout(() => process.send?.({ longest: meter.longest(), processor: processorSeconds() }), 5);
 });
 process.send?.({ credentials: running.file });
