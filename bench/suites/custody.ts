@@ -25,7 +25,7 @@ import { type Bench, type BenchResult, serverOptions } from "../bench.ts";
 import type { CustodianOrders, TurnReport } from "../custodian-client.ts";
 
 const CEREMONIES = "/api/v1/custody/ceremonies";
-/** As many as a start at the gateway can name: the values of a body are bounded. */
+/** Near to the most that a ceremony has, 255. */
 const SEATS = 237;
 const THRESHOLD = 48;
 

@@ -168,3 +168,32 @@ describe("an array that is read element by element", () => {
     expect(pauses).toBe(0);
   });
 });
+
+test("the start of a custody ceremony has room for 255 seats and the commitments of their key", async () => {
+  const key = Buffer.alloc(32).toString("base64");
+  const signature = Buffer.alloc(64).toString("base64");
+  const card = {
+    ...{ v: 1, org_id: "acme", custodian_id: "ada", signing_key: key, agreement_key: key },
+    proofs: { signing: signature, agreement: signature },
+  };
+  const act = {
+    ...{
+      type: "start",
+      kind: "refresh",
+      threshold: 255,
+      expires_at: 1,
+      seats: Array(255).fill(card),
+      witness: card,
+      starter: card,
+    },
+    key: {
+      id: "0192f0c1-2d3e-7a4b-8c5d-6e7f80910a1b",
+      public_key: key,
+      commitments: Array(255).fill(key),
+      verifying_shares: Array(255).fill(key),
+    },
+    deals: Array(255).fill(255),
+  };
+  const entry = { v: 1, ceremony: "all", seq: 0, prev: key, at: 1, author: "ada", act, signature };
+  expect(await refusal(() => decodeBody(gateway.startCustodyCeremony, wire(JSON.stringify({ entry }))))).toBe("accepted");
+});

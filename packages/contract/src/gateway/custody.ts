@@ -166,6 +166,8 @@ export const custodyRoutes = {
     action: "custody:ceremony",
     body: z.strictObject({ entry }),
     bodyLimit,
+    // 255 seats with their cards, and the commitments of the key that is refreshed or handed on.
+    values: 8192,
     status: 201,
     reply: custodyCeremony,
   },
