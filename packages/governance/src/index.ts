@@ -121,6 +121,7 @@ export {
   type RedactionOperator,
   type RedactionRule,
   redactionRuleFor,
+  unknownInRule,
 } from "./redaction/rules.ts";
 export { analyseSql } from "./sql/analyse.ts";
 export { type ParsedSql, parseSql } from "./sql/parse-sql.ts";

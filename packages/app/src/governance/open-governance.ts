@@ -4,7 +4,7 @@ import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { docsContract, endpoints } from "@seneschal/contract";
 import { governanceContract, governanceErrors, modelContract } from "@seneschal/contract/governance";
-import { DEFAULT_TIER_POLICY, isKnownEntity, type SqlParser, type TierPolicy } from "@seneschal/governance";
+import { DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy, unknownInRule } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
 import type {
   Clock,
@@ -215,11 +215,12 @@ export function tierPolicyOf({
     if (!tiers.includes(accepts_tier))
       throw new CodedError("config_invalid", `destinations.${i}.accepts_tier: ${accepts_tier} is not one of the tiers`);
   }
-  for (const [i, { entity, tier }] of redaction.rules.entries()) {
-    if (tier !== undefined && !tiers.includes(tier))
-      throw new CodedError("config_invalid", `redaction.rules.${i}.tier: ${tier} is not one of the tiers`);
-    if (entity !== undefined && !isKnownEntity({ entities }, entity, classification.recognisers))
-      throw new CodedError("config_invalid", `redaction.rules.${i}.entity: no recogniser finds ${entity}`);
+  for (const [i, rule] of redaction.rules.entries()) {
+    const unknown = unknownInRule(rule, { tiers, entities }, classification.recognisers);
+    if (unknown === "tier")
+      throw new CodedError("config_invalid", `redaction.rules.${i}.tier: ${rule.tier} is not one of the tiers`);
+    if (unknown === "entity")
+      throw new CodedError("config_invalid", `redaction.rules.${i}.entity: no recogniser finds ${rule.entity}`);
   }
   const quasi = classification.tier_names[DEFAULT_TIER_POLICY.quasiTier] ?? DEFAULT_TIER_POLICY.quasiTier;
   const quasiTier = tiers.includes(quasi) ? quasi : (tiers[Math.min(2, tiers.length - 1)] ?? "");

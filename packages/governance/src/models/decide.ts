@@ -4,7 +4,7 @@ import { type TierPolicy, tierRank } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
 import { decisionOf } from "../evaluate/evaluate-operation.ts";
 import type { Obligation } from "../evaluate/types.ts";
-import { isKnownEntity, REDACTION_OPERATORS, type RedactionOperator, type RedactionRule } from "../redaction/rules.ts";
+import { REDACTION_OPERATORS, type RedactionOperator, type RedactionRule, unknownInRule } from "../redaction/rules.ts";
 
 /** Where the decision on what a model is told and says is. */
 export const MODEL_DECISION_PATH = ["data", "governance", "model_decision"] as const;
@@ -103,8 +103,9 @@ function rulesOf(given: Json | undefined, tiers: TierPolicy): readonly Redaction
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
     const { entity, tier, operator, keep_last, ...rest } = value as Readonly<Record<string, Json | undefined>>;
     if (Object.keys(rest).length > 0 || !REDACTION_OPERATORS.some((each) => each === operator)) return undefined;
-    if (entity !== undefined && (typeof entity !== "string" || !isKnownEntity(tiers, entity))) return undefined;
-    if (tier !== undefined && (typeof tier !== "string" || !tiers.tiers.includes(tier))) return undefined;
+    if (entity !== undefined && typeof entity !== "string") return undefined;
+    if (tier !== undefined && typeof tier !== "string") return undefined;
+    if (unknownInRule({ entity, tier }, tiers) !== undefined) return undefined;
     if (keep_last !== undefined && (typeof keep_last !== "number" || ![0, 1, 2, 3, 4].includes(keep_last))) return undefined;
     return {
       operator: operator as RedactionOperator,

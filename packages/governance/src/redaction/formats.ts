@@ -1,6 +1,15 @@
 import { termOf, wordsOf } from "../classification/lexicon.ts";
 import { governanceError } from "../errors.ts";
-import { BARE, joined, type Piece, type Redacted, type RedactionOptions, redact, redactedPieces } from "./redact.ts";
+import {
+  BARE,
+  checkRedaction,
+  joined,
+  type Piece,
+  type Redacted,
+  type RedactionOptions,
+  redact,
+  redactedPieces,
+} from "./redact.ts";
 
 export const REDACTION_FORMATS = ["text", "json", "csv"] as const;
 export type RedactionFormat = (typeof REDACTION_FORMATS)[number];
@@ -68,6 +77,7 @@ const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]/g;
  * becomes a text. Throws `validation_failed` for what is no JSON.
  */
 export function redactJson(text: string, options: RedactionOptions): Redacted {
+  checkRedaction(text, options);
   try {
     JSON.parse(text);
   } catch {
@@ -127,6 +137,7 @@ function jsonNumber(token: string, index: number, options: RedactionOptions): re
  * Redacts CSV (RFC 4180; comma, semicolon, tab or bar, by the first line): every field, with the name of its column. Quotation marks, separators and line ends stay as they are.
  */
 export function redactCsv(text: string, options: RedactionOptions): Redacted {
+  checkRedaction(text, options);
   const firstLine = text.slice(0, text.indexOf("\n") < 0 ? text.length : text.indexOf("\n"));
   const delimiter = [",", ";", "\t", "|"].find((d) => firstLine.includes(d)) ?? ",";
   const changed: (readonly Piece[])[] = [];

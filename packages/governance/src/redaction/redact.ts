@@ -75,7 +75,18 @@ const REPEATED_FROM = 4;
  * ```
  */
 export function redact(text: string, options: RedactionOptions): Redacted {
+  checkRedaction(text, options);
   return joined(redactedPieces(text, options), options.policy);
+}
+
+/** What every way to redact asks of its arguments, once for a text or a file. */
+export function checkRedaction(text: string, options: RedactionOptions): void {
+  checkArgument("text", text, "string");
+  checkArgument("options", options, "object");
+  checkArgument("options.policy", options.policy, "object");
+  checkArgument("options.recognisers", options.recognisers, "array");
+  checkArgument("options.rules", options.rules, "array");
+  checkRedactionRules(options.rules, options.policy, options.recognisers);
 }
 
 /** The pieces of a redacted text. `source` is what a stretch is kept as where it can be restored: the text itself, or how it is written in a file. */
@@ -84,12 +95,6 @@ export function redactedPieces(
   options: RedactionOptions,
   source: (start: number, end: number) => string = (start, end) => text.slice(start, end),
 ): readonly Piece[] {
-  checkArgument("text", text, "string");
-  checkArgument("options", options, "object");
-  checkArgument("options.policy", options.policy, "object");
-  checkArgument("options.recognisers", options.recognisers, "array");
-  checkArgument("options.rules", options.rules, "array");
-  checkRedactionRules(options.rules, options.policy, options.recognisers);
   if (/\p{Surrogate}/u.test(text)) throw governanceError("validation_failed", "text: not well-formed Unicode", { field: "text" });
   let pieces: readonly Piece[] = [{ start: 0, end: text.length, text }];
   for (let round = 0; round < ROUNDS; round++) {

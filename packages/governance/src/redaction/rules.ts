@@ -29,6 +29,16 @@ export function isKnownEntity(
   return Object.hasOwn(policy.entities, entity) || BUILT_IN.has(entity) || configured.some((each) => each.entity === entity);
 }
 
+/** The member of a rule that names no tier of the scale, or an entity that nothing finds; `undefined` where both are known. */
+export function unknownInRule(
+  { entity, tier }: { readonly entity?: string | undefined; readonly tier?: string | undefined },
+  policy: Pick<TierPolicy, "entities" | "tiers">,
+  configured: readonly { readonly entity: string }[] = [],
+): "entity" | "tier" | undefined {
+  if (tier !== undefined && !policy.tiers.includes(tier)) return "tier";
+  return entity !== undefined && !isKnownEntity(policy, entity, configured) ? "entity" : undefined;
+}
+
 const MEMBERS: ReadonlySet<string> = new Set(["entity", "tier", "operator", "keepLast"] satisfies (keyof RedactionRule)[]);
 
 /**
@@ -42,14 +52,14 @@ export function checkRedactionRules(
 ): void {
   for (const [i, rule] of rules.entries()) {
     checkArgument(`rules.${i}`, rule, "object");
-    const { entity, tier, operator } = rule;
     const refuse = (member: string, why: string): never => {
       throw governanceError("validation_failed", `rules.${i}.${member}: ${why}`, { field: `rules.${i}.${member}` });
     };
     for (const member of Object.keys(rule)) if (!MEMBERS.has(member)) refuse(member, "is no member of a rule");
-    if (!REDACTION_OPERATORS.includes(operator)) refuse("operator", `expected one of ${REDACTION_OPERATORS.join(", ")}`);
-    if (tier !== undefined && !policy.tiers.includes(tier)) refuse("tier", `expected one of ${policy.tiers.join(", ")}`);
-    if (entity !== undefined && !isKnownEntity(policy, entity, recognisers)) refuse("entity", `no recogniser finds ${entity}`);
+    if (!REDACTION_OPERATORS.includes(rule.operator)) refuse("operator", `expected one of ${REDACTION_OPERATORS.join(", ")}`);
+    const unknown = unknownInRule(rule, policy, recognisers);
+    if (unknown === "tier") refuse("tier", `expected one of ${policy.tiers.join(", ")}`);
+    if (unknown === "entity") refuse("entity", `no recogniser finds ${rule.entity}`);
   }
 }
 

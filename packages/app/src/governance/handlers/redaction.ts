@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract, redactionRule } from "@seneschal/contract/governance";
-import { isKnownEntity, type RedactionRule, redactionKeys, restore, tagsOf } from "@seneschal/governance";
+import { type RedactionRule, redactionKeys, restore, tagsOf, unknownInRule } from "@seneschal/governance";
 import type * as z from "zod";
 import { auditOf } from "../audit/event.ts";
 import { invalid } from "../fault.ts";
@@ -14,11 +14,10 @@ type Routes = Pick<GovernanceContract, "redact" | "restore">;
 export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
   async redact({ classifier, store, tiers, config, redactionKey }, input) {
     const { text, format, country, rules } = input.body;
-    for (const [i, { entity, tier }] of rules.entries()) {
-      if (tier !== undefined && !tiers.tiers.includes(tier))
-        throw invalid(`rules[${i}].tier`, `expected one of ${tiers.tiers.join(", ")}`);
-      if (entity !== undefined && !isKnownEntity(tiers, entity, config.classification.recognisers))
-        throw invalid(`rules[${i}].entity`, "expected an entity of GET /api/v1/tiers or of a recogniser");
+    for (const [i, rule] of rules.entries()) {
+      const unknown = unknownInRule(rule, tiers, config.classification.recognisers);
+      if (unknown === "tier") throw invalid(`rules[${i}].tier`, `expected one of ${tiers.tiers.join(", ")}`);
+      if (unknown === "entity") throw invalid(`rules[${i}].entity`, "expected an entity of GET /api/v1/tiers or of a recogniser");
     }
     const key = await redactionKey(input.principal?.org ?? NOBODY);
     const task = {
