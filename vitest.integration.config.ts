@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { gatewaySuites } from "./tools/gateway-suites.ts";
+// What is set up for all suites is TypeScript too, and this process loads it.
 import "./tools/run-source.mjs";
 import { postgresBinaries } from "./tools/postgres-cluster.ts";
 import { sourceOptions } from "./tools/source-options.ts";

@@ -1,33 +1,8 @@
-/** The JSON Schema of a value, as an OpenAPI document has it. */
-export interface ShownSchema {
-  readonly [word: string]: unknown;
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly format?: string;
-  readonly pattern?: string;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly default?: unknown;
-  readonly examples?: readonly unknown[];
-  readonly anyOf?: readonly ShownSchema[];
-  readonly oneOf?: readonly ShownSchema[];
-  readonly properties?: Readonly<Record<string, ShownSchema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | ShownSchema;
-  readonly propertyNames?: ShownSchema;
-  readonly items?: ShownSchema;
-  readonly minItems?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  /** A number in 3.1; in 3.0 whether `minimum` itself is left out. */
-  readonly exclusiveMinimum?: number | boolean;
-  readonly maximum?: number;
-}
+import type { JsonSchema } from "./json-schema.ts";
 
 export interface ExampleOptions {
   /** The schema that a reference names. */
-  readonly refer: (ref: string) => ShownSchema;
+  readonly refer: (ref: string) => JsonSchema;
   /** Whether the contract takes a value: rules between members are not in the schema. */
   readonly takes: (value: unknown) => boolean;
 }
@@ -36,7 +11,7 @@ export interface ExampleOptions {
  * A value for readers of the document that the contract takes: the schema's own where it has `examples`, else one with all members, else
  * with as many as go together. `undefined` where none is found: then the schema has to bring one.
  */
-export function exampleOf(schema: ShownSchema, { refer, takes }: ExampleOptions): unknown {
+export function exampleOf(schema: JsonSchema, { refer, takes }: ExampleOptions): unknown {
   const whole = build(schema, refer, () => true);
   if (takes(whole)) return whole;
   const { properties = {}, required = [] } = resolved(schema, refer);
@@ -129,7 +104,7 @@ const DEEP = 6;
 
 type Refer = ExampleOptions["refer"];
 
-function build(given: ShownSchema, refer: Refer, takesMember: (member: string) => boolean, depth = 0, member = ""): unknown {
+function build(given: JsonSchema, refer: Refer, takesMember: (member: string) => boolean, depth = 0, member = ""): unknown {
   const schema = resolved(given, refer);
   if (schema.examples?.[0] !== undefined) return schema.examples[0];
   if (schema.const !== undefined) return schema.const;
@@ -158,7 +133,7 @@ function build(given: ShownSchema, refer: Refer, takesMember: (member: string) =
 }
 
 function object(
-  { properties = {}, required = [], additionalProperties, propertyNames = {} }: ShownSchema,
+  { properties = {}, required = [], additionalProperties, propertyNames = {} }: JsonSchema,
   refer: Refer,
   takesMember: (member: string) => boolean,
   depth: number,
@@ -179,13 +154,13 @@ function object(
   return Object.fromEntries([...named, ...free]);
 }
 
-function text({ format = "", pattern, minLength = 0, maxLength = Infinity }: ShownSchema, member: string): string {
+function text({ format = "", pattern, minLength = 0, maxLength = Infinity }: JsonSchema, member: string): string {
   const form = pattern === undefined ? /(?:)/ : new RegExp(pattern, "u");
   const fits = (one: string) => form.test(one) && one.length >= minLength && one.length <= maxLength;
   const usual = [FORMATS[format], format === "" ? BY_NAME[member] : undefined].filter((one) => typeof one === "string");
   return [...usual, ...TEXTS].find(fits) ?? "example".padEnd(minLength, ".");
 }
 
-function resolved(schema: ShownSchema, refer: Refer): ShownSchema {
+function resolved(schema: JsonSchema, refer: Refer): JsonSchema {
   return schema.$ref === undefined ? schema : resolved(refer(schema.$ref), refer);
 }

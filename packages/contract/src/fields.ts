@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { JsonSchema } from "./json-schema.ts";
 
 /** One field of a request as a command line or a form may show it. */
 export interface Field {
@@ -7,21 +8,6 @@ export interface Field {
   readonly kind: "text" | "number" | "boolean" | "list" | "json" | "any";
   readonly required: boolean;
   readonly description: string;
-}
-
-interface JsonSchema {
-  readonly $ref?: string;
-  readonly $defs?: Readonly<Record<string, JsonSchema>>;
-  readonly type?: string;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly required?: readonly string[];
-  readonly items?: JsonSchema;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly anyOf?: readonly JsonSchema[];
-  readonly oneOf?: readonly JsonSchema[];
-  readonly allOf?: readonly JsonSchema[];
-  readonly description?: string;
 }
 
 /**

@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { bodyBounds } from "./body-bounds.ts";
 import type { ErrorTable } from "./error-table.ts";
-import { exampleOf, type ShownSchema } from "./example-of.ts";
+import { exampleOf } from "./example-of.ts";
 import { changes, failuresOf, isKeyed } from "./failures.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import type { Contract, Route } from "./route.ts";
 
 export interface OpenApiInfo {
@@ -309,7 +310,7 @@ class Components {
   content(schema: z.ZodType, io: "input" | "output"): Json {
     const shown = this.schema(schema, io);
     const example = exampleOf(shown, {
-      refer: (ref) => (this.schemas[ref.slice(ref.lastIndexOf("/") + 1)] ?? {}) as ShownSchema,
+      refer: (ref) => (this.schemas[ref.slice(ref.lastIndexOf("/") + 1)] ?? {}) as JsonSchema,
       takes: (value) => schema.safeParse(value).success,
     });
     return { "application/json": { schema: shown, ...(example === undefined ? {} : { example }) } };

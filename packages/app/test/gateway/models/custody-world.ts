@@ -45,18 +45,9 @@ export interface Held {
   readonly said: Map<string, { readonly view: TranscriptView; readonly entries: readonly TranscriptEntry[] }>;
 }
 
-/** What a start says besides who takes part. */
-export type Terms =
-  | { readonly kind: "generate"; readonly threshold: number }
-  | { readonly kind: "refresh"; readonly crk: CrkPublicJson }
-  | {
-      readonly kind: "reshare";
-      readonly crk: CrkPublicJson;
-      readonly threshold: number;
-      readonly total_shares: number;
-      readonly deals: readonly number[];
-    }
-  | { readonly kind: "repair"; readonly crk: CrkPublicJson; readonly index: number; readonly deals: readonly number[] };
+/** What a start says besides who takes part and until when. */
+export type Terms = TermsOf<StartAct>;
+type TermsOf<Start> = Start extends StartAct ? Omit<Start, "type" | "seats" | "witness" | "starter" | "expires_at"> : never;
 
 /** One organisation, its people and their ceremonies over the routes of a gateway. */
 export class CustodyWorld {
