@@ -1,6 +1,6 @@
 """A custodian of a root key in Python: keys, a seat or the witness's place in a ceremony, a password ceremony, signing (docs/custody.md, docs/signing.md).
 
-    python custodian.py new acme ada ada.keys                                  the passphrase is asked for, or is in PASSPHRASE
+    python custodian.py new acme ada ada.keys                                  the passphrase is asked for, or is in PASSPHRASE; a device's answer, in ANSWER (hex)
     python custodian.py card ada.keys                                          prints the card; its fingerprint on standard error
     python custodian.py act ceremony ada.keys ada.state [--join] [--confirm HASH] [--card FILE ...] [--held SHARE] [--share FILE]
                                                                                the transcript's file; with GATEWAY set, a ceremony's id there
@@ -59,7 +59,8 @@ def new(args):
     need(is_name(args.org) and is_name(args.name) and card_holds(card), "not a name")
     kdf = {"name": "argon2id", "time": 3, "memory_kib": 65536, "parallelism": 4, "salt": text(os.urandom(16))}
     file = {"format": "seneschal/custodian-key-file", "version": 1, "card": card, "kdf": kdf, "nonce": text(os.urandom(12))}
-    key = stretch(passphrase("new passphrase: "), kdf["salt"], kdf["time"], kdf["memory_kib"], kdf["parallelism"])
+    need(strong(chosen := passphrase("new passphrase: ")), "a passphrase has at least 12 characters, 5 of them different")
+    key = stretch(chosen, kdf["salt"], kdf["time"], kdf["memory_kib"], kdf["parallelism"])
     file["ciphertext"] = text(AESGCM(key).encrypt(b64(file["nonce"]), keys, b"seneschal/custodian-key-file/v1\0" + jcs(file)))
     write(args.out, jcs(file) + b"\n", os.O_EXCL)
 
@@ -182,7 +183,7 @@ def open_state(keys, c, name, join, signing_key):
 
 def act(args):
     line = open(args.keys, "rb").read()
-    keys, card = open_key_file(line, passphrase()), json.loads(line)["card"]
+    keys, card = open_key_file(line, bytes.fromhex(os.environ["ANSWER"]) if "ANSWER" in os.environ else passphrase()), json.loads(line)["card"]
     known = {fingerprint(json.load(open(name))) for name in args.card or []}
     held = envelope(args.held) if args.held else None
     state = None

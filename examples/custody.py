@@ -90,6 +90,11 @@ def stretch(passphrase, salt, time, memory, lanes):
     kdf = Argon2id(salt=b64(salt), length=32, iterations=time, lanes=lanes, memory_cost=memory)
     return kdf.derive(unicodedata.normalize("NFKC", passphrase).encode())
 
+def strong(passphrase):
+    """Whether a key file may be sealed by it."""
+    characters = unicodedata.normalize("NFKC", passphrase)
+    return len(characters) >= 12 and len(set(characters)) >= 5
+
 def open_share(sealed, password, crk_id, epoch, index, public_key):
     """The envelope of a sealed share; the signing share stands at its end before the checksum."""
     key = stretch(password, sealed["salt"], sealed["kdf_time"], sealed["kdf_memory"], sealed["kdf_threads"])
@@ -109,11 +114,13 @@ def open_own(keys, purpose, sealed):
     if sealed[0] != 1: raise ValueError("of another version")
     return aead.decrypt(sealed[1:13], sealed[13:], data)
 
-def open_key_file(line, passphrase):
+def open_key_file(line, secret):
+    """By the passphrase, or by the 32 bytes that a security key or token answers."""
     file = json.loads(line)
-    kdf = file["kdf"]
-    key = stretch(passphrase, kdf["salt"], kdf["time"], kdf["memory_kib"], kdf["parallelism"])
-    head = b"seneschal/custodian-key-file/v1\0" + jcs(without(file, "ciphertext"))
+    kdf, domain = file["kdf"], f"seneschal/custodian-key-file/v{file['version']}\0".encode()
+    if file["version"] == 1: key = stretch(secret, kdf["salt"], kdf["time"], kdf["memory_kib"], kdf["parallelism"])
+    else: key = HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=domain + jcs(kdf)).derive(secret)
+    head = domain + jcs(without(file, "ciphertext"))
     return AESGCM(key).decrypt(b64(file["nonce"]), b64(file["ciphertext"]), head)
 
 def entry_hash(entry): return text(hashlib.sha256(b"seneschal/custody-chain/v1\0" + jcs(entry)).digest())

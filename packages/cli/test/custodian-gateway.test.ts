@@ -15,6 +15,7 @@ const typed = [...section.matchAll(/^seneschal (.*)$/gm)].map(([, line]) => line
 const [NEW = "", ENROLL = "", FIRST = "", SECOND = "", START = "", JOIN = "", TURN = "", CONFIRM = "", WITNESS = ""] = typed;
 const [SHARE = "", TRANSCRIPT = "", VERIFY = ""] = typed.slice(9);
 
+const PASSPHRASE = "one for all of them";
 /** Who is who in `seneschal dev`. Confirmers are two others. */
 const people = [
   { name: "ada", role: "security_admin", confirmers: ["super_admin", "operations_admin"] },
@@ -55,7 +56,7 @@ describe("custodians hold a ceremony through the gateway, each by commands on th
     for (const { name, role } of people) {
       const id = admins[role]?.id ?? "";
       if (name === "ada") {
-        const host = scriptedHost({ cwd: dev.dir, secrets: ["secret", "secret"] });
+        const host = scriptedHost({ cwd: dev.dir, secrets: [PASSPHRASE, PASSPHRASE] });
         expect(await run(NEW.replace("ID", id).split(" "), host)).toBe(0);
         expect(await run("custodian card ada.keys --out ada.card".split(" "), host)).toBe(0);
         continue;
@@ -66,11 +67,13 @@ describe("custodians hold a ceremony through the gateway, each by commands on th
       const cheap = { time: 2, memoryKiB: 19_456, parallelism: 1 };
       await writeFile(
         join(dev.dir, `${name}.keys`),
-        await sealKeyFile(nodeCrypto, { keys, card }, "secret", systemRandom, cheap),
+        await sealKeyFile(nodeCrypto, { keys, card }, PASSPHRASE, systemRandom, cheap),
       );
       await writeFile(join(dev.dir, `${name}.card`), JSON.stringify(card));
     }
-    expect((await call(START.replace("ada.card bob.card", "bob.card ada.card"), "secret")).said).toContain("confirmed custodian");
+    expect((await call(START.replace("ada.card bob.card", "bob.card ada.card"), PASSPHRASE)).said).toContain(
+      "confirmed custodian",
+    );
 
     for (const person of people) {
       const { id, fingerprint, status } = await done(by(ENROLL, person));
@@ -83,10 +86,10 @@ describe("custodians hold a ceremony through the gateway, each by commands on th
       }
     }
 
-    const ceremony = String((await done(START, "secret"))["ceremony"]);
+    const ceremony = String((await done(START, PASSPHRASE))["ceremony"]);
     const typedBy = (line: string, who: (typeof people)[number], hash = "") =>
-      done(by(line, who).replace("CEREMONY", ceremony).replace("HASH", hash), "secret");
-    expect((await call(by(TURN, people[0]).replace("CEREMONY", ceremony), "secret")).said).toContain("--join");
+      done(by(line, who).replace("CEREMONY", ceremony).replace("HASH", hash), PASSPHRASE);
+    expect((await call(by(TURN, people[0]).replace("CEREMONY", ceremony), PASSPHRASE)).said).toContain("--join");
     for (const who of seats) expect(await typedBy(JOIN, who)).toMatchObject({ said: ["join", "commitment"] });
     for (const who of seats) expect(await typedBy(TURN, who)).toMatchObject({ said: ["packages"] });
     // At once: who is not first takes the turn again on what is there then.
@@ -94,9 +97,9 @@ describe("custodians hold a ceremony through the gateway, each by commands on th
     expect(accepted).toMatchObject(seats.map(() => ({ said: ["accepted"] })));
     const hash = String((await typedBy(TURN, people[0]))["transcript"]);
     const other = by(CONFIRM, people[0]).replace("CEREMONY", ceremony).replace("HASH", Buffer.alloc(32).toString("base64"));
-    expect((await call(other, "secret")).code).toBe(1);
+    expect((await call(other, PASSPHRASE)).code).toBe(1);
     for (const who of seats) expect(await typedBy(CONFIRM, who, hash)).toMatchObject({ said: ["confirmation"] });
-    expect(await done(WITNESS.replace("CEREMONY", ceremony).replace("HASH", hash), "secret")).toMatchObject({
+    expect(await done(WITNESS.replace("CEREMONY", ceremony).replace("HASH", hash), PASSPHRASE)).toMatchObject({
       said: ["witness"],
     });
     for (const who of seats) expect(await typedBy(SHARE, who)).toMatchObject({ outcome: "active" });

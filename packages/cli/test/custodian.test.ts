@@ -31,6 +31,7 @@ type Line = readonly string[];
 const by = (line: Line, name: string, hash = "HASH"): Line =>
   line.map((word, i) => (line[i - 1] === "--card" ? word : word.replace(/^ada(?=\.|$)/, name)).replace("HASH", hash));
 
+const phraseOf = (name: string): string => `the keys of ${name}`;
 const custodians = ["ada", "bob", "cy"] as const;
 const all = [...custodians, "wim", "sue"];
 
@@ -46,14 +47,17 @@ describe("custodians hold a ceremony among themselves, by one file that they han
     const code = await run(["--json", ...args], host);
     return { code, json: () => host.json(), errors: [...host.lines, ...host.errors].join("\n") };
   };
-  const act = (line: Line, name: string, hash?: string) => call(by(line, name, hash), `of ${name}`);
+  const act = (line: Line, name: string, hash?: string) => call(by(line, name, hash), phraseOf(name));
   const path = (): string => join(cwd, "ceremony");
 
   test("keys are made on one's own machine, and the card tells them without the passphrase", async () => {
-    expect((await call(by(NEW, "ada"), "one", "other")).code).toBe(2);
+    const differing = await call(by(NEW, "ada"), phraseOf("ada"), phraseOf("bob"));
+    expect([differing.code, differing.errors]).toEqual([2, expect.stringContaining("differ")]);
+    const weak = await call(by(NEW, "ada"), "battery", "battery");
+    expect([weak.code, weak.errors]).toEqual([2, expect.stringContaining("at least 12 characters, 5 of them different")]);
     expect(await readdir(cwd)).toEqual([]);
     for (const name of all) {
-      const made = await call(by(NEW, name), `of ${name}`, `of ${name}`);
+      const made = await call(by(NEW, name), phraseOf(name), phraseOf(name));
       expect(made.code, made.errors).toBe(0);
       const card = await call(by(CARD, name));
       expect(card.json()).toMatchObject({ card: { custodian_id: name }, fingerprint: made.json()["fingerprint"] });
@@ -62,7 +66,7 @@ describe("custodians hold a ceremony among themselves, by one file that they han
   });
 
   test("a start names people by their cards: one person has one seat, and the witness none", async () => {
-    const start = (change: (line: string) => string) => call(change(START.join(" ")).split(" "), "of sue");
+    const start = (change: (line: string) => string) => call(change(START.join(" ")).split(" "), phraseOf("sue"));
     expect((await start((line) => line.replace("cy.card", "ada.card"))).errors).toContain("cannot hold a ceremony: seats");
     expect((await start((line) => line.replace("wim.card", "cy.card"))).errors).toContain("cannot hold a ceremony: seats");
     expect(await readdir(cwd)).not.toContain("ceremony");
@@ -82,10 +86,10 @@ describe("custodians hold a ceremony among themselves, by one file that they han
       const { fingerprint } = (await call(by(CARD.slice(0, 3), name))).json() as { readonly fingerprint: string };
       expect(errors).toContain(fingerprint);
     }
-    expect((await call(JOIN, "of somebody else")).code).toBe(2);
+    expect((await call(JOIN, phraseOf("somebody else"))).code).toBe(2);
     const among = await call(
       JOIN.filter((word) => word !== "bob.card"),
-      "of ada",
+      phraseOf("ada"),
     );
     expect([among.code, among.errors]).toEqual([2, expect.stringContaining("unknown_card")]);
     expect(await readFile(path())).toEqual(before);
@@ -155,9 +159,9 @@ describe("custodians hold a ceremony among themselves, by one file that they han
 
   test("who sends a package that does not hold is named, to who complains and to whoever comes after; their states go", async () => {
     await rm(path());
-    expect((await call(START, "of sue")).code).toBe(0);
+    expect((await call(START, phraseOf("sue"))).code).toBe(0);
     for (const name of custodians) await act(JOIN, name);
-    const { keys } = await openKeyFile(nodeCrypto, await readFile(join(cwd, "bob.keys")), "of bob");
+    const { keys } = await openKeyFile(nodeCrypto, await readFile(join(cwd, "bob.keys")), phraseOf("bob"));
     const report = verifyTranscript(nodeCrypto, await readFile(path()));
     if (!report.valid) throw new Error(report.refused.reason);
     const { view } = report;
@@ -179,10 +183,13 @@ describe("custodians hold a ceremony among themselves, by one file that they han
     // Keys as `custodian new` makes them, sealed at the least cost that a reader takes.
     const cheaply = async (name: string, keys: CustodianKeys, card: ReturnType<typeof custodianCard>) => {
       const cost = { time: 2, memoryKiB: 19_456, parallelism: 1 };
-      await writeFile(join(cwd, `${name}.keys`), await sealKeyFile(nodeCrypto, { keys, card }, `of ${name}`, systemRandom, cost));
+      await writeFile(
+        join(cwd, `${name}.keys`),
+        await sealKeyFile(nodeCrypto, { keys, card }, phraseOf(name), systemRandom, cost),
+      );
     };
     for (const name of all) {
-      const { keys, card } = await openKeyFile(nodeCrypto, await readFile(join(cwd, `${name}.keys`)), `of ${name}`);
+      const { keys, card } = await openKeyFile(nodeCrypto, await readFile(join(cwd, `${name}.keys`)), phraseOf(name));
       await cheaply(name, keys, card);
     }
     for (const name of ["dan", "fay"]) {
@@ -203,7 +210,7 @@ describe("custodians hold a ceremony among themselves, by one file that they han
             .replace(/^(ada|dan)(?=\.)/, name)
             .replace(/\.state$/, `.${file}-state`),
         );
-        return call([...line.filter((word) => word !== "--join"), ...more], `of ${name}`);
+        return call([...line.filter((word) => word !== "--join"), ...more], phraseOf(name));
       };
       for (const name of all) {
         const joined = await turn(name, "--join");
@@ -218,7 +225,7 @@ describe("custodians hold a ceremony among themselves, by one file that they han
         expect((await turn(name, "--confirm", transcript)).json()).toMatchObject({ said: ["confirmation"] });
       const witness = by(WITNESS, "wim", transcript).slice(0, WITNESS.indexOf("--card"));
       const line = [...witness.map((word) => word.replace(/^ceremony$/, file)), "--confirm", transcript];
-      expect((await call(line, "of wim")).json()).toMatchObject({ said: ["witness"] });
+      expect((await call(line, phraseOf("wim"))).json()).toMatchObject({ said: ["witness"] });
       for (const name of all.filter((one) => !takers.includes(one))) {
         expect((await turn(name)).json()).toMatchObject({ outcome: "dealt" });
       }
@@ -226,7 +233,7 @@ describe("custodians hold a ceremony among themselves, by one file that they han
         expect((await turn(name, "--share", `${name}.${file}`)).json()).toMatchObject({ outcome: "active" });
     };
     const start = (line: Line, change: (line: string) => string = (same) => same) =>
-      call(change(line.join(" ").replace("eve.card", "fay.card")).split(" "), "of sue");
+      call(change(line.join(" ").replace("eve.card", "fay.card")).split(" "), phraseOf("sue"));
 
     const lost = await readFile(join(cwd, "bob.share"), "utf8");
     expect((await start(REPAIR, (line) => line.replace("--lost 2", "--lost 3"))).errors).toContain(
@@ -242,20 +249,20 @@ describe("custodians hold a ceremony among themselves, by one file that they han
     expect((await start(HANDOVER)).code).toBe(0);
     const terms = await call(
       DEAL.filter((word) => word !== "--join"),
-      "of ada",
+      phraseOf("ada"),
     );
     expect(terms.errors).toContain("deals with the share of index 1, is given the share of index 2");
     expect(
       (
         await call(
           DEAL.filter((word) => !/held|share/.test(word)),
-          "of ada",
+          phraseOf("ada"),
         )
       ).errors,
     ).toContain("a reshare needs --held");
     const foreign = await call(
       DEAL.map((word) => word.replace("ada.share", "bob.share")),
-      "of ada",
+      phraseOf("ada"),
     );
     expect(foreign.code).not.toBe(0);
     await held("handover", ["ada", "cy"], ["dan", "ada", "fay"]);
@@ -275,8 +282,8 @@ describe("custodians hold a ceremony among themselves, by one file that they han
       cwd,
       stdio: ["pipe", "ignore", "inherit"],
     });
-    child.stdin.write("of eve\nof eve\n");
+    child.stdin.write(`${phraseOf("eve")}\n${phraseOf("eve")}\n`);
     expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(0);
-    expect((await openKeyFile(nodeCrypto, await readFile(join(cwd, "eve.keys")), "of eve")).card.custodian_id).toBe("eve");
+    expect((await openKeyFile(nodeCrypto, await readFile(join(cwd, "eve.keys")), phraseOf("eve"))).card.custodian_id).toBe("eve");
   });
 });

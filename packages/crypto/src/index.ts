@@ -4,6 +4,7 @@ export { base64, bytesEqual, concat, fromBase64, fromHex, fromUtf8, hex, utf8 } 
 export { type CryptoErrorCode, cryptoError } from "./errors.ts";
 export { canonicalJson } from "./json/canonical-json.ts";
 export { parseStrictJson } from "./json/parse-strict-json.ts";
+export { assertPassphrase, PASSPHRASE_RULE } from "./password/passphrase.ts";
 export {
   decodePasswordHash,
   encodePasswordHash,

@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
+import { assertPassphrase } from "@seneschal/crypto";
 import {
   type CeremonyOutcome,
   CeremonyState,
@@ -94,6 +95,7 @@ function addKeys(custodian: Command, { host, result }: CommandContext): void {
       const keys = CustodianKeys.generate(nodeCrypto, systemRandom);
       const card = custodianCard(nodeCrypto, keys, { orgId: options.org, custodianId: options.name }, systemRandom);
       const passphrase = await host.askSecret("new passphrase for the keys: ");
+      assertPassphrase(passphrase);
       if (passphrase !== (await host.askSecret("the same again: "))) throw new CodedError("usage", "the passphrases differ");
       const sealed = await sealKeyFile(nodeCrypto, { keys, card }, passphrase, systemRandom);
       keys.erase();

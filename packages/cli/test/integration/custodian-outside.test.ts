@@ -11,11 +11,14 @@ import {
   ceremonyStep,
   custodianCard,
   encodeTranscript,
+  openKeyFile,
   readCard,
   type StartAct,
+  sealKeyFile,
   signEntry,
   type TranscriptView,
   takeSeat,
+  tokenSeal,
   verifyTranscript,
 } from "@seneschal/crypto/custody";
 import { type CrkPublic, crkToJson, dealCrk, Share } from "@seneschal/crypto/threshold";
@@ -265,16 +268,23 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
     expect(repaired.share?.encode()).toBe(shares[1]?.encode());
   });
 
-  it("complains of a package that does not hold, and whoever verifies names its dealer", async () => {
+  it("complains of a package that does not hold, with keys that a device opens, and whoever verifies names its dealer", async () => {
     const { ada, cy } = people;
     const { path, view, step } = await started("lying", { kind: "generate", threshold: 2 });
     for (const seat of [ada, cy]) await appendFile(path, encodeTranscript((await step(seat)).entries));
-    expect(await outside(["act", "lying", "py.keys", "py.state", "--join"])).toMatchObject({ code: 0 });
+    // From here on its keys are sealed by a device, of which the program is given the answer.
+    const own = await openKeyFile(nodeCrypto, await readFile(join(dir, "py.keys")), "correct horse");
+    const seal = tokenSeal(nodeCrypto, { token: "py", key: "custody" }, systemRandom);
+    const answer = systemRandom(32);
+    await writeFile(join(dir, "py.keys"), await sealKeyFile(nodeCrypto, own, { seal, answer }, systemRandom));
+    const byDevice = { ANSWER: Buffer.from(answer).toString("hex") };
+    expect((await outside(["act", "lying", "py.keys", "py.state", "--join"])).code).toBe(1);
+    expect(await outside(["act", "lying", "py.keys", "py.state", "--join"], byDevice)).toMatchObject({ code: 0 });
     const honest = (await step(ada)).entries.map(({ act }) => act)[0] as { readonly sealed: readonly string[] };
     const sealed = honest.sealed.map((text) => `${text.slice(0, 60)}AAAA${text.slice(64)}`);
     const lie = signEntry(ada.keys, { ceremony: "lying", author: "ada", at: now() }, { type: "packages", sealed }, await view());
     await appendFile(path, encodeTranscript([lie]));
-    const { code, out } = await outside(["act", "lying", "py.keys", "py.state"]);
+    const { code, out } = await outside(["act", "lying", "py.keys", "py.state"], byDevice);
     expect([code, out]).toEqual([0, expect.stringContaining("said: complaint")]);
     expect((await view()).blame).toMatchObject({ seat: 1, reason: "package" });
   });

@@ -25,7 +25,16 @@ export { type CustodianCard, cardFingerprint, custodianCard, readCard } from "./
 export { CustodianKeys } from "./custodian-keys.ts";
 export { thresholdOf } from "./dealing.ts";
 export { entryHash, signEntry, type TranscriptEntry } from "./entry.ts";
-export { type KeyFileRefusal, openKeyFile, sealKeyFile } from "./key-file.ts";
+export { type KeyFileRefusal, openKeyFile, readKeyFile, sealKeyFile } from "./key-file.ts";
+export {
+  type DeviceSeal,
+  type KeyFileSeal,
+  type PassphraseSeal,
+  type PrfSeal,
+  prfSeal,
+  type TokenSeal,
+  tokenSeal,
+} from "./key-file-seal.ts";
 export { receiversOf, shareAfter, shareBefore } from "./parts.ts";
 export { encodeTranscript, type TranscriptReport, verifyTranscript } from "./transcript.ts";
 export type { Blame, BlameReason, TranscriptView } from "./transcript-view.ts";

@@ -3,42 +3,42 @@ import { base64, bytesEqual, concat, fromBase64, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { parseCanonicalJson } from "../json/parse-canonical-json.ts";
-import { passwordBytes } from "../password/password-bytes.ts";
-import { ARGON2_DEFAULT, ARGON2_FLOOR } from "../provider/policy.ts";
+import { assertPassphrase } from "../password/passphrase.ts";
+import { ARGON2_DEFAULT } from "../provider/policy.ts";
 import { type CustodianCard, isCard, readCard } from "./custodian-card.ts";
 import { CustodianKeys } from "./custodian-keys.ts";
-import { bytesOf, members, only, wholeNumber } from "./shape.ts";
+import {
+  type DeviceSeal,
+  deviceKey,
+  isDeviceSeal,
+  isPassphraseSeal,
+  type KeyFileSeal,
+  passphraseKey,
+  passphraseSeal,
+} from "./key-file-seal.ts";
+import { bytesOf, members, only } from "./shape.ts";
 
 const FORMAT = "seneschal/custodian-key-file";
-const VERSION = 1;
 const MAX_BYTES = 4096;
 const LINE_FEED = 0x0a;
 
-/** The file that a custodian keeps: its card in the clear, its private keys sealed by a passphrase. */
+/** The file that a custodian keeps: its card in the clear, its private keys sealed by a passphrase (version 1) or a device (version 2). */
 interface KeyFile {
   readonly format: typeof FORMAT;
-  readonly version: typeof VERSION;
+  readonly version: 1 | 2;
   readonly card: CustodianCard;
-  readonly kdf: {
-    readonly name: "argon2id";
-    readonly time: number;
-    readonly memory_kib: number;
-    readonly parallelism: number;
-    readonly salt: string;
-  };
+  readonly kdf: KeyFileSeal;
   readonly nonce: string;
   readonly ciphertext: string;
 }
 
-const isKeyFile = members({
-  ...{ format: only(FORMAT), version: only(VERSION), card: isCard, nonce: bytesOf(12), ciphertext: bytesOf(64 + 16) },
-  kdf: members({
-    ...{ name: only("argon2id"), salt: bytesOf(16), time: wholeNumber(ARGON2_FLOOR.time, 64) },
-    ...{ memory_kib: wholeNumber(ARGON2_FLOOR.memoryKiB, 2 ** 21), parallelism: wholeNumber(ARGON2_FLOOR.parallelism, 64) },
-  }),
-});
+const common = { format: only(FORMAT), card: isCard, nonce: bytesOf(12), ciphertext: bytesOf(64 + 16) };
+const isVersion = {
+  1: members({ ...common, version: only(1), kdf: isPassphraseSeal }),
+  2: members({ ...common, version: only(2), kdf: isDeviceSeal }),
+};
 
-/** Why a key file is refused, in `details.reason`. A wrong passphrase and a changed byte are `decryption_failed`. */
+/** Why a key file is refused, in `details.reason`. A wrong passphrase or device and a changed byte are `decryption_failed`. */
 export type KeyFileRefusal =
   /** Not a canonical JSON document with exactly the members of a key file. */
   | "malformed"
@@ -46,43 +46,47 @@ export type KeyFileRefusal =
   | "version"
   /** The card's proofs do not hold. */
   | "proof"
+  /** It is sealed by a device and a passphrase was given, or the other way round. */
+  | "other_seal"
   /** The sealed keys are not those of the card. */
   | "other_keys";
 
 /**
- * Seals a custodian's keys by a passphrase: one line of canonical JSON (docs/custody.md has every byte). AES-256-GCM under
- * argon2id; everything else in the file, the card and the cost included, is its associated data. Throws `crypto_invalid`.
+ * Seals a custodian's keys: one line of canonical JSON (docs/custody.md has every byte). AES-256-GCM under argon2id of a passphrase, or under HKDF
+ * of a device's answer; everything else in the file, the card and the seal included, is its associated data. Throws `crypto_invalid`, also for
+ * a passphrase that is against {@link PASSPHRASE_RULE}.
  *
  * @example
  * ```ts
  * import { nodeCrypto } from "@seneschal/adapters/node-crypto";
  * import { systemRandom } from "@seneschal/adapters/system";
- * import { CustodianKeys, custodianCard, openKeyFile, sealKeyFile } from "@seneschal/crypto/custody";
+ * import { CustodianKeys, custodianCard, openKeyFile, prfSeal, readKeyFile, sealKeyFile } from "@seneschal/crypto/custody";
  * const keys = CustodianKeys.generate(nodeCrypto, systemRandom);
  * const card = custodianCard(nodeCrypto, keys, { orgId: "acme", custodianId: "ada" }, systemRandom);
  * const file = await sealKeyFile(nodeCrypto, { keys, card }, "correct horse", systemRandom);
  * console.log((await openKeyFile(nodeCrypto, file, "correct horse")).card.custodian_id); // ada
+ *
+ * const seal = prfSeal({ rpId: "custody.example", credentialId: new Uint8Array(32) }, systemRandom);
+ * const answer = new Uint8Array(32).fill(7); // what the credential answers
+ * const second = await sealKeyFile(nodeCrypto, { keys, card }, { seal, answer }, systemRandom);
+ * console.log(readKeyFile(second).seal.name); // webauthn-prf
+ * console.log((await openKeyFile(nodeCrypto, second, answer)).card.custodian_id); // ada
  * ```
  */
 export async function sealKeyFile(
   provider: CryptoProvider,
   { keys, card }: { readonly keys: CustodianKeys; readonly card: CustodianCard },
-  passphrase: string,
+  secret: string | { readonly seal: DeviceSeal /** 32 bytes. */; readonly answer: Uint8Array },
   random: Random,
   cost: Argon2Params = ARGON2_DEFAULT,
 ): Promise<Uint8Array> {
-  if (passphrase === "") throw cryptoError("crypto_invalid", "the passphrase must not be empty");
   if (!belongs(keys, card)) throw cryptoError("crypto_invalid", "the card is not of these keys");
-  const salt = random(16);
+  const byPassphrase = typeof secret === "string";
+  if (byPassphrase) assertPassphrase(secret);
+  const [version, kdf] = byPassphrase ? ([1, passphraseSeal(cost, random)] as const) : ([2, secret.seal] as const);
   const nonce = random(12);
-  const head = {
-    ...({ format: FORMAT, version: VERSION, card, nonce: base64(nonce) } as const),
-    kdf: {
-      ...({ name: "argon2id", time: cost.time, memory_kib: cost.memoryKiB, parallelism: cost.parallelism } as const),
-      salt: base64(salt),
-    },
-  };
-  const key = await provider.argon2id(passwordBytes(passphrase), salt, cost, 32);
+  const head = { format: FORMAT, version, card, kdf, nonce: base64(nonce) } as const;
+  const key = await keyOf(provider, head, byPassphrase ? secret : secret.answer);
   const secrets = keys.toBytes();
   const ciphertext = base64(provider.seal(key, nonce, secrets, associatedData(head)));
   secrets.fill(0);
@@ -91,18 +95,18 @@ export async function sealKeyFile(
 }
 
 /**
- * Opens {@link sealKeyFile}. Throws `decryption_failed` for a wrong passphrase or a changed byte, `custody_invalid` with a
+ * Opens {@link sealKeyFile} by the passphrase, or by the 32 bytes that the device of its seal answers ({@link readKeyFile} says which one is to be
+ * asked for what). Throws `decryption_failed` for a wrong passphrase or answer or a changed byte, `custody_invalid` with a
  * {@link KeyFileRefusal} for what is no key file.
  */
 export async function openKeyFile(
   provider: CryptoProvider,
   file: Uint8Array,
-  passphrase: string,
+  secret: string | Uint8Array,
 ): Promise<{ readonly keys: CustodianKeys; readonly card: CustodianCard }> {
-  const { ciphertext, ...head } = readKeyFile(file);
+  const { ciphertext, ...head } = parsed(file);
   const card = readCard(provider, head.card);
-  const { time, memory_kib: memoryKiB, parallelism, salt } = head.kdf;
-  const key = await provider.argon2id(passwordBytes(passphrase), fromBase64(salt), { time, memoryKiB, parallelism }, 32);
+  const key = await keyOf(provider, head, secret);
   const secrets = provider.open(key, fromBase64(head.nonce), fromBase64(ciphertext), associatedData(head));
   key.fill(0);
   const keys = new CustodianKeys(provider, secrets);
@@ -111,7 +115,16 @@ export async function openKeyFile(
   return { keys, card };
 }
 
-function readKeyFile(file: Uint8Array): KeyFile {
+/**
+ * How a key file is sealed, without opening it. Nothing of it is proven before it is open: not who made it, nor that its card holds. Throws `custody_invalid` with a
+ * {@link KeyFileRefusal}.
+ */
+export function readKeyFile(file: Uint8Array): { readonly card: CustodianCard; readonly seal: KeyFileSeal } {
+  const { card, kdf: seal } = parsed(file);
+  return { card, seal };
+}
+
+function parsed(file: Uint8Array): KeyFile {
   if (file.length > MAX_BYTES || file[file.length - 1] !== LINE_FEED)
     throw refuse("malformed", "not one line of a key file's size");
   let value: unknown;
@@ -122,18 +135,30 @@ function readKeyFile(file: Uint8Array): KeyFile {
   }
   // First of all, so that a file of a later release is told from a damaged one.
   const { format, version } = ((typeof value === "object" ? value : null) as { format?: unknown; version?: unknown }) ?? {};
-  if (format === FORMAT && version !== VERSION) throw refuse("version", "a key file of an unknown version");
-  if (!isKeyFile(value)) throw refuse("malformed", "not a custodian's key file");
+  if (format === FORMAT && version !== 1 && version !== 2) throw refuse("version", "a key file of an unknown version");
+  if (!isVersion[version === 2 ? 2 : 1](value)) throw refuse("malformed", "not a custodian's key file");
   return value as KeyFile;
 }
+
+/** The key of a file, by what was given to open or to seal it. */
+async function keyOf(provider: CryptoProvider, { version, kdf }: Head, secret: string | Uint8Array): Promise<Uint8Array> {
+  if (kdf.name === "argon2id") {
+    if (typeof secret !== "string") throw refuse("other_seal", "the key file is sealed by a passphrase");
+    return passphraseKey(provider, kdf, secret);
+  }
+  if (typeof secret === "string") throw refuse("other_seal", `the key file is sealed by a device, by ${kdf.name}`);
+  return deviceKey(provider, kdf, secret, `${FORMAT}/v${version}`);
+}
+
+type Head = Omit<KeyFile, "ciphertext">;
 
 function belongs(keys: CustodianKeys, card: CustodianCard): boolean {
   const [signing, agreement] = [fromBase64(card.signing_key), fromBase64(card.agreement_key)];
   return bytesEqual(keys.signingKey, signing) && bytesEqual(keys.agreementKey, agreement);
 }
 
-function associatedData(head: Omit<KeyFile, "ciphertext">): Uint8Array {
-  return concat(utf8(`${FORMAT}/v${VERSION}`), Uint8Array.of(0), utf8(canonicalJson(head)));
+function associatedData(head: Head): Uint8Array {
+  return concat(utf8(`${FORMAT}/v${head.version}`), Uint8Array.of(0), utf8(canonicalJson(head)));
 }
 
 function refuse(reason: KeyFileRefusal, message: string, cause?: unknown) {

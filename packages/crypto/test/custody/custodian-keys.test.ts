@@ -1,8 +1,18 @@
 import { createPublicKey, verify } from "node:crypto";
 import { inspect } from "node:util";
-import { ARGON2_FLOOR, base64, canonicalJson, fromBase64, hex, nobleCrypto, utf8 } from "@seneschal/crypto";
+import { ARGON2_FLOOR, base64, canonicalJson, fromBase64, hex, nobleCrypto, PASSPHRASE_RULE, utf8 } from "@seneschal/crypto";
 import { flippedBit, seeded } from "@seneschal/crypto/arbitraries";
-import { CustodianKeys, cardFingerprint, custodianCard, openKeyFile, readCard, sealKeyFile } from "@seneschal/crypto/custody";
+import {
+  CustodianKeys,
+  cardFingerprint,
+  custodianCard,
+  openKeyFile,
+  prfSeal,
+  readCard,
+  readKeyFile,
+  sealKeyFile,
+  tokenSeal,
+} from "@seneschal/crypto/custody";
 import { isCoded } from "@seneschal/kernel";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -154,25 +164,37 @@ describe("a card", () => {
 });
 
 describe("a key file", async () => {
-  const file = await sealKeyFile(nobleCrypto, ada, "pass\u0301word", seeded("file"), ARGON2_FLOOR);
+  const file = await sealKeyFile(nobleCrypto, ada, "pass\u0301word of ada", seeded("file"), ARGON2_FLOOR);
   const document = JSON.parse(Buffer.from(file).toString()) as Record<string, unknown>;
   const written = (change: object) => utf8(`${canonicalJson({ ...document, ...change })}\n`);
 
   test("gives the keys and the card back, however the passphrase is typed", async () => {
-    const { keys, card } = await openKeyFile(nobleCrypto, file, "pas\u015Bword");
+    const { keys, card } = await openKeyFile(nobleCrypto, file, "pas\u015Bword of ada");
     expect(keys.toBytes()).toEqual(ada.keys.toBytes());
     expect(card).toEqual(ada.card);
     expect(Buffer.from(file).includes(Buffer.from(ada.keys.toBytes()))).toBe(false);
   });
 
   test("opens by no other passphrase", async () => {
-    await expect(openKeyFile(nobleCrypto, file, "password")).rejects.toThrow(coded("decryption_failed"));
-    await expect(sealKeyFile(nobleCrypto, ada, "", seeded("f"), ARGON2_FLOOR)).rejects.toThrow(coded("crypto_invalid"));
+    await expect(openKeyFile(nobleCrypto, file, "password of ada")).rejects.toThrow(coded("decryption_failed"));
+    await expect(openKeyFile(nobleCrypto, file, new Uint8Array(32))).rejects.toThrow(coded("custody_invalid", "other_seal"));
+  });
+
+  test("is sealed by no passphrase that is easily guessed", async () => {
+    for (const weak of ["", "correct hor", "abcdabcdabcdabcd", "\u0041\u030a".repeat(12)])
+      await expect(sealKeyFile(nobleCrypto, ada, weak, seeded("f"), ARGON2_FLOOR)).rejects.toThrow(
+        expect.objectContaining({ code: "crypto_invalid", message: PASSPHRASE_RULE }),
+      );
   });
 
   test("is refused by code when a byte of it is another", async () => {
     // The passphrase is stretched where the file could be whole: by a stand-in that is as fast as the property needs.
-    const stretched = await nobleCrypto.argon2id(utf8("pas\u015Bword".normalize("NFKC")), seeded("file")(16), ARGON2_FLOOR, 32);
+    const stretched = await nobleCrypto.argon2id(
+      utf8("pas\u015Bword of ada".normalize("NFKC")),
+      seeded("file")(16),
+      ARGON2_FLOOR,
+      32,
+    );
     const quick = { ...nobleCrypto, argon2id: async () => stretched.slice() };
     await openKeyFile(quick, file, "");
     await fc.assert(
@@ -186,11 +208,12 @@ describe("a key file", async () => {
 
   test("of another version is told from one that is damaged", async () => {
     const open = (changed: Uint8Array) => openKeyFile(nobleCrypto, changed, "password");
-    await expect(open(written({ version: 2, cipher: "later" }))).rejects.toThrow(coded("custody_invalid", "version"));
+    await expect(open(written({ version: 3, cipher: "later" }))).rejects.toThrow(coded("custody_invalid", "version"));
     const kdf = document["kdf"] as object;
     for (const change of [
       { format: "other" },
       { extra: 1 },
+      { version: 2 },
       { kdf: { ...kdf, time: 1 } },
       { kdf: { ...kdf, memory_kib: 2 ** 22 } },
     ]) {
@@ -209,10 +232,10 @@ describe("a key file", async () => {
   });
 
   test("does not hold another's card", async () => {
-    await expect(sealKeyFile(nobleCrypto, { keys: ada.keys, card: bob.card }, "p", seeded("f"), ARGON2_FLOOR)).rejects.toThrow(
-      coded("crypto_invalid"),
-    );
-    await expect(openKeyFile(nobleCrypto, written({ card: bob.card }), "pas\u015Bword")).rejects.toThrow(
+    await expect(
+      sealKeyFile(nobleCrypto, { keys: ada.keys, card: bob.card }, "pass\u0301word of ada", seeded("f"), ARGON2_FLOOR),
+    ).rejects.toThrow(coded("crypto_invalid"));
+    await expect(openKeyFile(nobleCrypto, written({ card: bob.card }), "pas\u015Bword of ada")).rejects.toThrow(
       coded("decryption_failed"),
     );
   });
@@ -229,4 +252,73 @@ describe("a key file", async () => {
     const card = { ...ada.card, proofs: bob.card.proofs };
     await expect(openKeyFile(nobleCrypto, written({ card }), "p")).rejects.toThrow(coded("custody_invalid", "proof"));
   });
+});
+
+describe.each([
+  [
+    "a security key",
+    (label: string) => prfSeal({ rpId: "custody.example", credentialId: seeded("id")(32) }, seeded(label)),
+    { rp_id: "other.example" },
+  ],
+  ["a token", (label: string) => tokenSeal(nobleCrypto, { token: "ada", key: "custody" }, seeded(label)), { key: "other" }],
+] as const)("a key file that is sealed by %s", async (_, newSeal, another) => {
+  const seal = newSeal("seal");
+  const answer = seeded("answer")(32);
+  const file = await sealKeyFile(nobleCrypto, ada, { seal, answer }, seeded("file"));
+  const document = JSON.parse(Buffer.from(file).toString()) as { readonly ciphertext: string };
+  const written = (change: object) => utf8(`${canonicalJson({ ...document, ...change })}\n`);
+  const open = (changed: Uint8Array, by: string | Uint8Array = answer) => openKeyFile(nobleCrypto, changed, by);
+
+  test("says what the device is to be asked, each time something else, and opens by its answer", async () => {
+    expect(newSeal("again")).not.toEqual(seal);
+    expect(readKeyFile(file)).toEqual({ card: ada.card, seal });
+    const { keys, card } = await open(file);
+    expect([keys.toBytes(), card]).toEqual([ada.keys.toBytes(), ada.card]);
+    const text = Buffer.from(file).toString();
+    for (const secret of [answer, ada.keys.toBytes().subarray(0, 32), ada.keys.toBytes().subarray(32)])
+      for (const form of [hex(secret), base64(secret).slice(0, 42)]) expect(text).not.toContain(form);
+  });
+
+  test("opens by no other answer, and by no passphrase; an answer to one seal is not the key of another", async () => {
+    await expect(open(file, seeded("other")(32))).rejects.toThrow(coded("decryption_failed"));
+    await expect(open(file, answer.subarray(1))).rejects.toThrow(coded("crypto_invalid"));
+    await expect(open(file, "correct horse")).rejects.toThrow(coded("custody_invalid", "other_seal"));
+    const kdf = { ...seal, ...another };
+    await expect(open(written({ kdf }))).rejects.toThrow(coded("decryption_failed"));
+    const same = await sealKeyFile(nobleCrypto, ada, { seal: kdf, answer }, seeded("file"));
+    const { ciphertext } = JSON.parse(Buffer.from(same).toString()) as { readonly ciphertext: string };
+    expect(ciphertext.slice(0, 85)).not.toBe(document.ciphertext.slice(0, 85));
+  });
+
+  test("is refused by code when a byte of it is another", async () => {
+    await fc.assert(
+      fc.asyncProperty(flippedBit(file), async (changed) => {
+        const error: unknown = await open(changed).catch((thrown: unknown) => thrown);
+        expect(isCoded(error, "decryption_failed", "custody_invalid")).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test("has exactly its members, each of its size", async () => {
+    const { name: _name, ...nameless } = seal;
+    for (const change of [
+      ...[{ version: 1 }, { kdf: {} }, { kdf: null }, { kdf: nameless }, { kdf: { ...seal, more: 1 } }],
+      ...["other", "argon2id"].map((name) => ({ kdf: { ...seal, name } })),
+      ...Object.keys(nameless).flatMap((member) =>
+        ["", "a\n", 7, "x".repeat(201)].map((value) => ({ kdf: { ...seal, [member]: value } })),
+      ),
+    ])
+      await expect(open(written(change)), JSON.stringify(change)).rejects.toThrow(coded("custody_invalid", "malformed"));
+  });
+});
+
+test("a device's seal is made of names and sizes that a file may have", () => {
+  const credentialId = new Uint8Array(32);
+  for (const wrong of [{ credentialId: new Uint8Array(15) }, { credentialId: new Uint8Array(1024) }, { rpId: "" }])
+    expect(() => prfSeal({ rpId: "custody.example", credentialId, ...wrong }, seeded("s"))).toThrow(coded("crypto_invalid"));
+  for (const wrong of [{ token: "" }, { key: "a\nb" }])
+    expect(() => tokenSeal(nobleCrypto, { token: "ada", key: "custody", ...wrong }, seeded("s"))).toThrow(
+      coded("crypto_invalid"),
+    );
 });

@@ -20,6 +20,11 @@ test("a custodian of this release opens the key file, what it sealed for itself,
   expect(readCard(nobleCrypto, vectors.card.card)).toEqual(vectors.card.card);
 });
 
+test.each(["key_file_of_prf", "key_file_of_token"] as const)("what the device answers opens the vector %s", async (name) => {
+  const { file, answer, keys } = vectors[name];
+  expect((await openKeyFile(nobleCrypto, utf8(file), fromHex(answer))).keys.toBytes()).toEqual(fromHex(keys));
+});
+
 test("names of the vectors fit or are refused", () => {
   expect([vectors.names.fit.every(name), vectors.names.refused.some(name)]).toEqual([true, false]);
 });

@@ -8,10 +8,13 @@ import {
   type Act,
   type CommitmentAct,
   cardFingerprint,
+  type DeviceSeal,
   encodeTranscript,
   entryHash,
+  prfSeal,
   sealKeyFile,
   type TranscriptEntry,
+  tokenSeal,
   verifyTranscript,
 } from "@seneschal/crypto/custody";
 import { signingBytes } from "@seneschal/crypto/signing";
@@ -108,7 +111,13 @@ export async function custodyVectors() {
   const { proofs: _, ...claim } = ada.card;
   const secret = seeded("xeddsa")(32);
   const message = utf8("message");
-  const file = await sealKeyFile(nobleCrypto, ada, "pass\u0301word", seeded("file"), ARGON2_FLOOR);
+  const passphrase = "pass\u0301word of ada";
+  const file = await sealKeyFile(nobleCrypto, ada, passphrase, seeded("file"), ARGON2_FLOOR);
+  const byDevice = async (label: string, seal: DeviceSeal) => {
+    const answer = seeded(`${label}/answer`)(32);
+    const sealed = await sealKeyFile(nobleCrypto, ada, { seal, answer }, seeded(`${label}/file`));
+    return { answer: hex(answer), file: fromUtf8(sealed), keys: hex(ada.keys.toBytes()) };
+  };
   const { crk, shares: dealt } = dealCrk({ threshold: 2, total: 3, random: seeded("dealt") });
   const salt = seeded("salt")(16);
   const derived = await deriveShareKey(nobleCrypto, "pass\u0301word", salt, ARGON2_FLOOR);
@@ -147,7 +156,12 @@ export async function custodyVectors() {
       ...{ keys: hex(ada.keys.toBytes()), card: ada.card, signed: fromUtf8(signingBytes("custodianCard", claim)) },
       fingerprint: cardFingerprint(nobleCrypto, ada.card),
     },
-    key_file: { passphrase: "pass\u0301word", file: fromUtf8(file), keys: hex(ada.keys.toBytes()) },
+    key_file: { passphrase, file: fromUtf8(file), keys: hex(ada.keys.toBytes()) },
+    key_file_of_prf: await byDevice(
+      "prf",
+      prfSeal({ rpId: "custody.example", credentialId: seeded("credential")(64) }, seeded("prf")),
+    ),
+    key_file_of_token: await byDevice("token", tokenSeal(nobleCrypto, { token: "ada", key: "custody" }, seeded("token"))),
     own: {
       ...{ keys: hex(ada.keys.toBytes()), purpose: "share/crk-1", plaintext: hex(dealt[0]!.toBytes()) },
       sealed: base64(ada.keys.sealOwn("share/crk-1", dealt[0]!.toBytes(), seeded("own"))),

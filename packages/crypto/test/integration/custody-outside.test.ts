@@ -27,6 +27,7 @@ print(json.dumps({
     "names": [all(map(is_name, given["names"]["fit"])), any(map(is_name, given["names"]["refused"]))],
     "card": card_holds(card["card"]), "fingerprint": fingerprint(card["card"]),
     "keys": open_key_file(file["file"], file["passphrase"]).hex(),
+    "by_device": [open_key_file(f["file"], bytes.fromhex(f["answer"])).hex() for f in (given["key_file_of_prf"], given["key_file_of_token"])],
     "own": open_own(bytes.fromhex(given["own"]["keys"]), given["own"]["purpose"], b64(given["own"]["sealed"])).hex(),
     "share": opened[-40:-8].hex(), "hash": entry_hash(given["entry"]["entry"]), "info": info.decode(),
     "value": same(mul(value, BASE), at(polynomials[0], 2)),
@@ -49,6 +50,7 @@ test.skipIf(!python)("the program that was written from the documents opens and 
   expect(JSON.parse(run.stdout)).toEqual({
     names: [true, false],
     ...{ card: true, fingerprint: vectors.card.fingerprint, keys: vectors.key_file.keys },
+    by_device: [vectors.key_file_of_prf.keys, vectors.key_file_of_token.keys],
     own: vectors.own.plaintext,
     ...{ share: vectors.sealed_share.signing_share, hash: vectors.entry.hash, info: vectors.package.info },
     ...{
