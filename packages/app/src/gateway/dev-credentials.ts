@@ -1,7 +1,8 @@
 import { type AdminRole, adminRoles, createAdmin, stepAdmin } from "@seneschal/core/keys";
 import { CodedError } from "@seneschal/kernel";
+import { keyText } from "../platform/index.ts";
 import type { DevIssuer } from "./dev-issuer.ts";
-import { ensureOrganization, hostName, keyText, systemCall } from "./ground/index.ts";
+import { ensureOrganization, hostName, systemCall } from "./ground/index.ts";
 import { admins } from "./people/index.ts";
 import type { GatewayServices } from "./services.ts";
 

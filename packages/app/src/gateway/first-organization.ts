@@ -1,6 +1,7 @@
 import { type Admin, createAdmin, refusal, stepAdmin } from "@seneschal/core/keys";
+import { keyText } from "../platform/index.ts";
 import { type Dealing, storeNewCrk } from "./custody/index.ts";
-import { type Call, currentCrk, ensureOrganization, keyText, type StoredCrk, systemCall } from "./ground/index.ts";
+import { type Call, currentCrk, ensureOrganization, type StoredCrk, systemCall } from "./ground/index.ts";
 import { admins, bootstrapMarks, type FirstAdmin, voidEnrollmentTokens } from "./people/index.ts";
 import type { GatewayServices } from "./services.ts";
 import { makeWorkspace, workspaces } from "./workspaces/index.ts";

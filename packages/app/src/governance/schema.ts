@@ -9,7 +9,7 @@ const event = (doc: JsonObject): JsonObject => doc["event"] as JsonObject;
 /** What a store must be opened with to serve data governance. */
 export const governanceSchema: StoreSchema = {
   collections: {
-    resources: { indexes: { by_org: by("org", "resource_id") } },
+    resources: { indexes: { by_org: Object.assign(by("org"), { revision: 2 }) } },
     lineage_events: { indexes: { by_arrival: by("arrived_at") } },
     lineage_blocks: { indexes: { by_org: by("org") } },
     approvals: { indexes: { by_org: by("org", "requested_at") } },

@@ -19,6 +19,7 @@ import type { JsonObject } from "@seneschal/kernel";
 import type { Change, DocumentStore } from "@seneschal/kernel/ports";
 import { everyDocument } from "../platform/index.ts";
 import { type ApprovalDoc, givenApproval } from "./approvals.ts";
+import { nameInId } from "./document-ids.ts";
 
 /** A registered resource as it is stored. */
 export interface ResourceDoc {
@@ -183,12 +184,16 @@ class OrgWorld implements World {
     return this.graph.size.resources === 0 ? undefined : (table: string) => this.#facts(table);
   }
 
-  register(id: string, doc: ResourceDoc | undefined): void {
+  register(key: string, doc: ResourceDoc | undefined): void {
     if (doc === undefined) {
-      this.registered.delete(id);
-      this.graph.undeclare(id, 0);
+      // What was too long for an id is known by its digest.
+      const gone =
+        [...this.registered.values()].find(({ org, resource_id }) => nameInId(org, resource_id) === key)?.resource_id ?? key;
+      this.registered.delete(gone);
+      this.graph.undeclare(gone, 0);
       return;
     }
+    const id = doc.resource_id;
     this.registered.set(id, doc);
     this.#index(id);
     const columns = Object.fromEntries(

@@ -37,6 +37,7 @@ export { type IdempotencyOptions, idempotencyCollections, type Sealer, storeIdem
 export { jobCollections } from "./jobs/collections.ts";
 export { isOver, type Job, type JobState } from "./jobs/job.ts";
 export { type JobContext, type JobRequest, type JobRunner, type Jobs, type JobsOptions, openJobs } from "./jobs/open-jobs.ts";
+export { keyText } from "./key-text.ts";
 export { type Attempt, asAdmitted, inOneMoment } from "./one-moment.ts";
 export { openPolicyEngine, operatorPolicyEngineSetting, policyEngineSetting } from "./policy-engine.ts";
 export { pooledRandom } from "./pooled-random.ts";

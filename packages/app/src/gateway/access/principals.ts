@@ -3,9 +3,10 @@ import { type CertificateIdentity, untrusted } from "@seneschal/adapters/tls";
 import type { Principal } from "@seneschal/contract";
 import { refusal } from "@seneschal/core/keys";
 import { CodedError } from "@seneschal/kernel";
-import { type CertificateRecord, certificates, type GatewayConfig, keyText, type Reader } from "../ground/index.ts";
+import { keyText } from "../../platform/index.ts";
+import { type CertificateRecord, certificates, type GatewayConfig, type Reader } from "../ground/index.ts";
 import { federations } from "../partners/index.ts";
-import { admins, identityKinds, type User, users } from "../people/index.ts";
+import { admins, identityKinds, subjectKey, type User, users } from "../people/index.ts";
 
 /** Whom certificates and tokens can stand for: identities, and partners on other instances by their federation. */
 const callerKinds: typeof identityKinds = {
@@ -86,7 +87,7 @@ export async function principalOfToken(
     const known = await kind?.find(read, subject);
     if (known !== undefined && known.org === org && !known.isActive(now)) throw refusal("FORBIDDEN", "the identity is disabled");
   }
-  const records = await read.list(users, "by_subject", [org, subject]);
+  const records = await read.list(users, "by_subject", subjectKey(org, subject));
   const mine = ({ sso_provider }: User): boolean => !issuers.several || issuers.ofProvider(sso_provider) === issuer;
   const user = records.find(mine);
   // One provider may know a subject under several names, and a name may have left the configuration: removed at one is removed.

@@ -40,7 +40,7 @@ export { type SigningRequest, signingRequests, spentNonces } from "./signatures/
 export { type CoveredState, type SignatureParams, signatures } from "./signatures/signatures.ts";
 export { type SignedRequest, signedBody, signedRequest } from "./signatures/signed-body.ts";
 export { cachedReader } from "./store/cached-reader.ts";
-export { type AnyCollection, type Collection, collection, keyText } from "./store/collection.ts";
+export { type AnyCollection, type Collection, collection } from "./store/collection.ts";
 export { every } from "./store/every.ts";
 export { handlersOfOneMoment, quietStore } from "./store/of-one-moment.ts";
 export { type PageOf, type PageRequest, type Reader, reader } from "./store/reader.ts";

@@ -35,4 +35,4 @@ export {
 } from "./service-identities/credentials.ts";
 export { type Orchestrator, openOrchestrator } from "./service-identities/orchestrator.ts";
 export type { IdentityAdmissions, PeopleServices } from "./services.ts";
-export { type User, users } from "./users/collections.ts";
+export { subjectKey, type User, users } from "./users/collections.ts";

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { JsonObject } from "@seneschal/kernel";
 import type { DocumentStore, Random, Stored } from "@seneschal/kernel/ports";
+import { documentId } from "../document-ids.ts";
 import { notFound } from "../fault.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { auditOf, type Who } from "./event.ts";
@@ -38,7 +39,7 @@ export class Persons {
 
   /** The commitment to a person; made on first sight. */
   async commitmentTo(org: string, user: string): Promise<string> {
-    const key = idOf(org, user);
+    const key = documentId(org, user);
     const known = this.#known.get(key);
     if (known !== undefined && known.until > this.#now()) return known.commitment;
     const commitment = (await this.find(org, user)) ?? (await this.#make(org, user));
@@ -49,7 +50,7 @@ export class Persons {
 
   /** The commitment to a person that the log knows. */
   async find(org: string, user: string): Promise<string | undefined> {
-    return personDoc(await this.#store.get("audit_persons", idOf(org, user)))?.commitment;
+    return personDoc(await this.#store.get("audit_persons", documentId(org, user)))?.commitment;
   }
 
   /** Records with names for commitments. */
@@ -71,7 +72,7 @@ export class Persons {
 
   /** Erases a name from the log for good, through the store of the request that asks for it. Throws `not_found`. */
   async erase(store: DocumentStore, org: string, user: string, by: Who): Promise<void> {
-    const id = idOf(org, user);
+    const id = documentId(org, user);
     if ((await store.get("audit_persons", id)) === undefined) throw notFound(user);
     const draft = auditOf(by, { operation: "PERSON_ERASE", resource: "person", reasoning: "a name was erased from the log" });
     const { ok } = await store.commit({ commitId: randomUUID(), dels: [{ coll: "audit_persons", id }], audit: [draft] });
@@ -84,7 +85,7 @@ export class Persons {
     const doc: PersonDoc = { org, user_id: user, salt: salt.toString("base64url"), commitment };
     const result = await this.#store.commit({
       commitId: randomUUID(),
-      puts: [{ coll: "audit_persons", id: idOf(org, user), doc: doc as unknown as JsonObject, ifVersion: 0 }],
+      puts: [{ coll: "audit_persons", id: documentId(org, user), doc: doc as unknown as JsonObject, ifVersion: 0 }],
     });
     // Somebody else was first: theirs is the one.
     return result.ok ? commitment : ((await this.find(org, user)) ?? commitment);
@@ -115,10 +116,6 @@ export function withoutNames(store: DocumentStore, persons: Persons, log: AuditL
       return result;
     },
   };
-}
-
-function idOf(org: string, user: string): string {
-  return `${org}|${user}`;
 }
 
 function personDoc(stored: Stored | undefined): PersonDoc | undefined {

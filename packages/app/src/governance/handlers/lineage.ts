@@ -6,6 +6,7 @@ import { type LineageWarning, MAX_LINEAGE_SQL, readLineageEvent, type Visit } fr
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Put } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";
+import { documentId } from "../document-ids.ts";
 import { lostRace, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
 import { lineageAsset, lineagePage } from "../view/lineage-page.ts";
@@ -111,7 +112,7 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
     const doc: JsonObject = { org, source, target, blocked };
     const result = await store.commit({
       commitId: randomUUID(),
-      puts: [{ coll: "lineage_blocks", id: `${org}|${source}|${target}`, doc }],
+      puts: [{ coll: "lineage_blocks", id: documentId(org, source, target), doc }],
       audit: [
         auditOf(whoOf(input), {
           operation: blocked ? "LINEAGE_BLOCK" : "LINEAGE_UNBLOCK",

@@ -3,6 +3,7 @@ import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
 import type { JsonObject } from "@seneschal/kernel";
 import { auditOf } from "../audit/event.ts";
+import { documentId } from "../document-ids.ts";
 import { invalid, lostRace, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
 import { whoOf } from "../who.ts";
@@ -40,7 +41,7 @@ export const resourceHandlers: Handlers<Routes, GovernanceServices> = {
     };
     const result = await store.commit({
       commitId: randomUUID(),
-      puts: [{ coll: "resources", id: `${principal.org}|${params.resource_id}`, doc: doc as unknown as JsonObject }],
+      puts: [{ coll: "resources", id: documentId(principal.org, params.resource_id), doc: doc as unknown as JsonObject }],
       audit: [
         auditOf(whoOf(input), {
           operation: "RESOURCE_REGISTER",
@@ -68,7 +69,7 @@ export const resourceHandlers: Handlers<Routes, GovernanceServices> = {
 
   async deleteResource({ store }, input) {
     const { params, principal } = input;
-    const id = `${principal.org}|${params.resource_id}`;
+    const id = documentId(principal.org, params.resource_id);
     const stored = await store.get("resources", id);
     if (stored === undefined) throw notFound(params.resource_id);
     const result = await store.commit({

@@ -1,5 +1,6 @@
 import type { OperationPayload } from "@seneschal/crypto/signing";
-import { collection, keyText } from "../store/collection.ts";
+import { keyText } from "../../../platform/index.ts";
+import { collection } from "../store/collection.ts";
 
 /** Bytes that somebody may sign, for one call with one body. */
 export interface SigningRequest {

@@ -1,11 +1,5 @@
-import { createHash } from "node:crypto";
 import type { JsonObject } from "@seneschal/kernel";
 import type { CollectionSpec, DocumentVersions, IndexSpec, IndexValue } from "@seneschal/kernel/ports";
-
-/** Text as part of an index key: what is long is replaced by its digest, because a key has at most 1 KiB. Equal iff equal. */
-export function keyText(text: string): string {
-  return Buffer.byteLength(text) <= 200 ? text : `sha256:${createHash("sha256").update(text).digest("hex")}`;
-}
 
 /** A declared collection with the type of its documents. */
 export interface Collection<T extends object> extends CollectionSpec {
@@ -23,6 +17,8 @@ interface IndexOf<T> {
   readonly key: (doc: T) => readonly IndexValue[] | undefined;
   /** Two documents may not share the key; this is what the loser is told. */
   readonly unique?: string;
+  /** Raised when `key` changes its meaning, so that stores rebuild the index. Default 1. */
+  readonly revision?: number;
 }
 
 /**
@@ -42,8 +38,8 @@ export function collection<T extends object>(
 ): Collection<T> {
   const specs: Record<string, IndexSpec> = {};
   const clashes: Record<string, string> = {};
-  for (const [index, { key, unique }] of Object.entries(indexes)) {
-    specs[index] = { key: (doc: JsonObject) => key(doc as unknown as T), ...(unique === undefined ? {} : { unique: true }) };
+  for (const [index, { key, unique, revision = 1 }] of Object.entries(indexes)) {
+    specs[index] = { key: (doc: JsonObject) => key(doc as unknown as T), unique: unique !== undefined, revision };
     if (unique !== undefined) clashes[index] = unique;
   }
   return { name, indexes: specs, clashes, ...versions };

@@ -2,7 +2,16 @@ import type { Workspace } from "@seneschal/core/keys";
 import type { Json, JsonObject } from "@seneschal/kernel";
 import { type Collection, every } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
-import { admins, devices, memberships, roleAssignments, roles, serviceIdentities, users } from "../../people/index.ts";
+import {
+  admins,
+  devices,
+  memberships,
+  roleAssignments,
+  roles,
+  serviceIdentities,
+  subjectKey,
+  users,
+} from "../../people/index.ts";
 import { admissions, participations, workspaces } from "../../workspaces/index.ts";
 import { auditFigures } from "../audit-views/figures.ts";
 import { scanAudit } from "../audit-views/query.ts";
@@ -21,7 +30,7 @@ export async function summary({ store, read }: PartnerServices, { org, period, s
 /** Everything that is held about one person (GDPR Art. 15): the record, memberships, admissions, roles, and every event it did or that names it. */
 export async function subjectAccess(services: PartnerServices, scope: Scope, subject: string): Promise<GrowingObject> {
   const { org, period, size } = scope;
-  const [user] = await services.read.list(users, "by_subject", [org, subject], { limit: 1 });
+  const [user] = await services.read.list(users, "by_subject", subjectKey(org, subject), { limit: 1 });
   const ids = new Set([subject, ...(user === undefined ? [] : [user.id])]);
   async function* held<T extends object>(from: Collection<T>) {
     for (const id of ids) {

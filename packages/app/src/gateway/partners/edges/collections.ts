@@ -1,5 +1,6 @@
 import type { Classification } from "@seneschal/core/keys";
-import { collection, keyText } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import { collection } from "../../ground/index.ts";
 
 export type EdgeStatus = "healthy" | "unhealthy" | "connected" | "disconnected" | "sealed";
 

@@ -1,5 +1,6 @@
 import { refusal } from "@seneschal/core/keys";
-import { keyText, type Reader } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import type { Reader } from "../../ground/index.ts";
 import { messages, waitingBytes } from "../messages/collections.ts";
 import { replicas } from "../replication/collections.ts";
 import type { PartnerServices } from "../services.ts";

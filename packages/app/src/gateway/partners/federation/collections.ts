@@ -1,5 +1,6 @@
 import type { Federation } from "@seneschal/core/keys";
-import { collection, keyText } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import { collection } from "../../ground/index.ts";
 
 /** A federation as it is kept: with the certificate that the partner signed for us. */
 export interface StoredFederation extends Federation {

@@ -1,5 +1,6 @@
 import { notFound, refusal, timestamp } from "@seneschal/core/keys";
-import { type GatewayUnit, keyText, type Reader } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import type { GatewayUnit, Reader } from "../../ground/index.ts";
 import { federations, type StoredFederation } from "./collections.ts";
 
 /** The federation of an organisation with a partner: the one that is not revoked, else the newest of those that were. */

@@ -1,5 +1,6 @@
 import { type Message, nextDelivery, timestamp } from "@seneschal/core/keys";
-import { collection, keyText } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import { collection } from "../../ground/index.ts";
 
 const holderOf = (message: Message): string => (message.direction === "sent" ? message.sender_id : message.recipient_id);
 

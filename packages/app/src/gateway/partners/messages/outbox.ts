@@ -1,7 +1,8 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { isPast, type Message, refusal, stepMessage } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
-import { keyText, systemCall } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import { systemCall } from "../../ground/index.ts";
 import { refusesForGood } from "../federation/channel.ts";
 import { findFederation } from "../federation/find.ts";
 import { openLanes } from "../federation/lanes.ts";

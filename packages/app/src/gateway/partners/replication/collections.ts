@@ -1,5 +1,6 @@
 import { isSettled, type Replica, type Share } from "@seneschal/core/keys";
-import { collection, keyText } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import { collection } from "../../ground/index.ts";
 
 /** The owner's side: which workspaces partners on other instances take part in, or are invited to. */
 export const shares = collection<Share>("workspace_shares", {

@@ -1,5 +1,6 @@
 import type { Growth } from "@seneschal/crypto/merkle";
-import { collection, keyText } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import { collection } from "../../ground/index.ts";
 
 /** Why a log does not go on. `other_log`: another instance's, or another key's; `unfounded`: a witness refuses, and nothing shows why. */
 export type WitnessTrouble = Extract<Growth, "put_back" | "forked" | "unproven"> | "other_log" | "unfounded";

@@ -1,5 +1,6 @@
 import type { Admin } from "@seneschal/core/keys";
-import { collection, keyText } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import { collection } from "../../ground/index.ts";
 
 export const admins = collection<Admin>("admins", {
   by_org: { key: (admin) => [admin.org_id, admin.created_at] },

@@ -4,7 +4,7 @@ import { type Reader, utf8 } from "../../ground/index.ts";
 import { invalidToken } from "../identities/invalid-token.ts";
 import { identityKinds } from "../identities/kinds.ts";
 import type { PeopleServices } from "../services.ts";
-import { users } from "../users/collections.ts";
+import { subjectKey, users } from "../users/collections.ts";
 import { emergencies, type StoredEmergency } from "./collections.ts";
 
 /** How emergency tokens begin. */
@@ -51,7 +51,7 @@ async function mayAct(
   { org_id: org, requested_by: id, requester_type: type }: StoredEmergency,
   now: number,
 ): Promise<boolean> {
-  const [user] = await read.list(users, "by_subject", [org, id], { limit: 1 });
+  const [user] = await read.list(users, "by_subject", subjectKey(org, id), { limit: 1 });
   if (user?.active === false) return false;
   for (const [kind, finder] of Object.entries(identityKinds)) {
     const known = await finder?.find(read, id);

@@ -1,5 +1,6 @@
 import { invalidField, isUuid } from "@seneschal/core/keys";
-import { keyText, type Reader } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import type { Reader } from "../../ground/index.ts";
 import { admins } from "../admins/collections.ts";
 
 /** The active admin of the organisation that a witness is named by, id or e-mail; answers the id. */

@@ -1,5 +1,6 @@
 import type { IdentityType } from "@seneschal/core/keys";
-import { collection, keyText, type Reader } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import { collection, type Reader } from "../../ground/index.ts";
 
 export interface Group {
   readonly id: string;

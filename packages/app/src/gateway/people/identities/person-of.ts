@@ -2,7 +2,7 @@ import type { Principal } from "@seneschal/contract";
 import { type Holder, isSamePerson, type Person, refusal } from "@seneschal/core/keys";
 import type { Reader } from "../../ground/index.ts";
 import { admins } from "../admins/collections.ts";
-import { users } from "../users/collections.ts";
+import { subjectKey, users } from "../users/collections.ts";
 
 /**
  * The person behind an identity, by what the organisation's records say now. What was known of it before (its token's address,
@@ -12,7 +12,7 @@ export async function personOf(read: Reader, org: string, known: Person): Promis
   const { id, emails } = known;
   const admin = await read.get(admins, id);
   if (admin?.org_id === org) return { id, emails: merged(emails, admin.email), accounts: "admin" };
-  const user = (await read.get(users, id)) ?? (await read.list(users, "by_subject", [org, id], { limit: 1 }))[0];
+  const user = (await read.get(users, id)) ?? (await read.list(users, "by_subject", subjectKey(org, id), { limit: 1 }))[0];
   return user?.org_id === org ? { ...known, id: user.id, emails: merged(emails, user.email) } : known;
 }
 

@@ -1,11 +1,12 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
-import { type GatewayUnit, keyText, type Reader } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import type { GatewayUnit, Reader } from "../../ground/index.ts";
 import { admins } from "../admins/collections.ts";
 import { groups, isMember, membershipId, memberships } from "../groups/collections.ts";
 import type { PeopleServices } from "../services.ts";
-import { type User, users } from "./collections.ts";
+import { subjectKey, type User, users } from "./collections.ts";
 import { removeUser } from "./remove.ts";
 
 type Routes = Pick<GatewayContract, "createSsoUser" | "listUsers" | "getUser" | "deleteUser">;
@@ -53,7 +54,9 @@ export const userHandlers: Handlers<Routes, PeopleServices> = {
       if ((await unit.get(admins, body.subject))?.org_id === principal.org) {
         throw invalidField("subject", "is an admin of the organisation");
       }
-      const [known] = await unit.list(users, "by_subject", [principal.org, body.subject, body.provider], { limit: 1 });
+      const [known] = await unit.list(users, "by_subject", [...subjectKey(principal.org, body.subject), body.provider], {
+        limit: 1,
+      });
       if (known?.active === true) throw refusal("CONFLICT", "the user is known already");
       const at = timestamp(now);
       const user: User = {

@@ -1,4 +1,5 @@
-import { collection, keyText } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import { collection } from "../../ground/index.ts";
 
 /** Rego source of an organisation, for one workspace or (`workspace_id` null) for all of its own. */
 export interface Policy {

@@ -1,5 +1,6 @@
 import type { Invitation, JoinRequest, Workspace } from "@seneschal/core/keys";
-import { collection, keyText } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import { collection } from "../../ground/index.ts";
 
 export const workspaces = collection<Workspace>("workspaces", {
   /** What another instance owns is named there. */

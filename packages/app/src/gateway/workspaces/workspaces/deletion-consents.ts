@@ -1,5 +1,6 @@
 import type { OperationPayload } from "@seneschal/crypto/signing";
-import { collection, keyText } from "../../ground/index.ts";
+import { keyText } from "../../../platform/index.ts";
+import { collection } from "../../ground/index.ts";
 
 /** A participant's signature for the deletion of a workspace, at one revision of it. Kept on both sides. */
 export interface DeletionConsent {

@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { servedRoutes } from "../../src/gateway/index.ts";
+import { longestTexts } from "../platform/longest-texts.ts";
+import { openRig } from "./rig.ts";
+import { sampleOf } from "./sample-of.ts";
+import { makeTargets, pathOf } from "./samples.ts";
+
+it("a text as long as the contract allows is taken or refused by name on every route, whatever its bytes", async () => {
+  const rig = await openRig();
+  const targets = await makeTargets(rig);
+  const attempts = longestTexts(servedRoutes, {
+    pathOf: (path) => pathOf(path, targets),
+    bodyOf: (route, schema) => targets.bodies[route] ?? sampleOf(schema),
+  });
+  const acme = rig.admin("acme");
+  const failed: string[] = [];
+  for (const { route, field, method, path, body } of attempts) {
+    const { status } = await acme(method, path, body as object);
+    if (status >= 500) failed.push(`${route} ${field}: ${status}`);
+  }
+  await rig.close();
+  expect(failed).toEqual([]);
+  expect(new Set(attempts.map(({ route }) => route)).size).toBeGreaterThan(55);
+});
