@@ -66,7 +66,15 @@ function inherit(parent: Command): void {
   }
 }
 
-const unavailable = ["unreachable", "outcome_unknown", "no_quorum", "store_locked", "vault_unavailable", "client_protocol"];
+const unavailable = [
+  "unreachable",
+  "outcome_unknown",
+  "no_quorum",
+  "store_locked",
+  "vault_unavailable",
+  "token_unavailable",
+  "client_protocol",
+];
 
 /** By the status where a server answered, else by what could not be done here. */
 function codeOf(error: unknown): ExitCode {

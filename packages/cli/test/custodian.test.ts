@@ -11,8 +11,10 @@ import {
   custodianCard,
   encodeTranscript,
   openKeyFile,
+  prfSeal,
   sealKeyFile,
   signEntry,
+  tokenSeal,
   verifyTranscript,
 } from "@seneschal/crypto/custody";
 import { Share } from "@seneschal/crypto/threshold";
@@ -23,7 +25,8 @@ import { scriptedHost } from "./scripted-host.ts";
 
 /** The commands of docs/custody.md, as they are typed there. */
 const page = await readFile(new URL("../../../docs/custody.md", import.meta.url), "utf8");
-const typed = [...page.matchAll(/^seneschal (.*)$/gm)].map(([, line]) => (line ?? "").split(" "));
+const [, section = ""] = page.split("## A ceremony without a server");
+const typed = [...section.matchAll(/^seneschal (.*)$/gm)].map(([, line]) => (line ?? "").split(" "));
 const [NEW = [], CARD = [], START = [], JOIN = [], TURN = [], CONFIRM = [], WITNESS = [], SHARE = [], VERIFY = [], SIGN = []] =
   typed;
 type Line = readonly string[];
@@ -274,6 +277,51 @@ describe("custodians hold a ceremony among themselves, by one file that they han
       call(["sign", "--crk", crk, "--share", ...shares, "--message", "eA=="]);
     expect((await sign("handover.crk", "dan.handover", "fay.handover")).json()).toMatchObject({ public_key: key.public_key });
     expect((await sign("handover.crk", "dan.handover", "cy.share")).code, "a share of before").not.toBe(0);
+  });
+
+  test("a key file is sealed anew by another passphrase, or stays as it is; its keys and what they sealed stay", async () => {
+    const before = await readFile(join(cwd, "ada.keys"));
+    const reseal = (...secrets: readonly string[]) => call(["custodian", "reseal", "ada.keys"], ...secrets);
+    for (const secrets of [
+      [phraseOf("somebody else"), phraseOf("ada, again"), phraseOf("ada, again")],
+      [phraseOf("ada"), "battery", "battery"],
+      [phraseOf("ada"), phraseOf("ada, again"), phraseOf("bob, again")],
+    ]) {
+      expect((await reseal(...secrets)).code).toBe(2);
+      expect(await readFile(join(cwd, "ada.keys"))).toEqual(before);
+    }
+    const { fingerprint } = (await call(by(CARD.slice(0, 3), "ada"))).json();
+    const sealed = await reseal(phraseOf("ada"), phraseOf("ada, again"), phraseOf("ada, again"));
+    expect([sealed.code, sealed.json()]).toMatchObject([0, { fingerprint }]);
+    expect((await stat(join(cwd, "ada.keys"))).mode & 0o077).toBe(0);
+    const after = await readFile(join(cwd, "ada.keys"));
+    await expect(openKeyFile(nodeCrypto, after, phraseOf("ada"))).rejects.toMatchObject({ code: "decryption_failed" });
+    const { keys } = await openKeyFile(nodeCrypto, before, phraseOf("ada"));
+    const again = await openKeyFile(nodeCrypto, after, phraseOf("ada, again"));
+    expect(again.keys.openOwn("state", keys.sealOwn("state", Buffer.from("kept"), systemRandom))).toEqual(
+      new Uint8Array(Buffer.from("kept")),
+    );
+  });
+
+  test("a key file that a device seals shows its card, and says what it needs to be opened", async () => {
+    const keys = CustodianKeys.generate(nodeCrypto, systemRandom);
+    const card = custodianCard(nodeCrypto, keys, { orgId: "acme", custodianId: "gil" }, systemRandom);
+    const answer = systemRandom(32);
+    for (const [seal, needs] of [
+      [tokenSeal(nodeCrypto, { token: "gil", key: "custody" }, systemRandom), "sealed by the token gil: --pkcs11"],
+      [prfSeal({ rpId: "custody.example", credentialId: systemRandom(32) }, systemRandom), "only a page of that domain opens it"],
+    ] as const) {
+      await writeFile(join(cwd, "gil.keys"), await sealKeyFile(nodeCrypto, { keys, card }, { seal, answer }, systemRandom));
+      expect((await call(by(CARD.slice(0, 3), "gil"))).json()).toMatchObject({ card });
+      const refused = await call(["custodian", "reseal", "gil.keys"], "1234", "1234");
+      expect([refused.code, refused.errors]).toEqual([2, expect.stringContaining(needs)]);
+    }
+    const token = ["--pkcs11", "/none.so", "--pkcs11-token", "gil", "--pkcs11-key", "custody"];
+    const made = (...options: readonly string[]) => call([...by(NEW, "hal"), ...options], "1234");
+    expect((await made(...token.slice(0, 4))).errors).toContain("belong together");
+    expect((await call([...by(NEW, "hal"), ...token])).errors).toContain("the PIN is empty");
+    expect((await made(...token)).errors).toContain('npm install \\"pkcs11js@');
+    expect(await readdir(cwd)).not.toContain("hal.keys");
   });
 
   test("a passphrase may come from a pipe that stays open, both times", async () => {

@@ -5,7 +5,7 @@ export {
   vaultCollections,
 } from "./open-embedded-vault.ts";
 export { openHttpVault } from "./open-http-vault.ts";
-export { openPkcs11Wrapper, type Pkcs11Key } from "./pkcs11-wrapper.ts";
+export { openPkcs11Wrapper } from "./pkcs11-wrapper.ts";
 export { openTransitWrapper } from "./transit-wrapper.ts";
 export {
   connectVault,

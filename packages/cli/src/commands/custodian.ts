@@ -2,7 +2,6 @@ import { rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
-import { assertPassphrase } from "@seneschal/crypto";
 import {
   type CeremonyOutcome,
   CeremonyState,
@@ -12,11 +11,9 @@ import {
   ceremonyStep,
   custodianCard,
   encodeTranscript,
-  openKeyFile,
   readCard,
   receiversOf,
   type StartAct,
-  sealKeyFile,
   shareAfter,
   shareBefore,
   signEntry,
@@ -37,6 +34,7 @@ import { replaceFile } from "../durable-file.ts";
 import { exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import type { Host } from "../host.ts";
+import { type ModuleOption, openKeys, type SealOptions, sealKeys, withModule, withSeal } from "../key-file.ts";
 import { readBytes, readIfThere, readJson } from "../read-file.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeSecret } from "../write-secret.ts";
@@ -85,22 +83,30 @@ export function addVerify(ceremony: Command, { host, result, exit }: CommandCont
 }
 
 function addKeys(custodian: Command, { host, result }: CommandContext): void {
-  custodian
-    .command("new")
-    .description("make a custodian's keys on this machine, sealed by a passphrase")
+  withSeal(custodian.command("new"))
+    .description("make a custodian's keys on this machine, sealed by a passphrase or a token")
     .requiredOption("--org <id>", "the organisation")
     .requiredOption("--name <id>", "the custodian's identity there")
     .requiredOption("--out <file>", "the key file; readable by its owner only")
-    .action(async (options: { org: string; name: string; out: string }) => {
+    .action(async (options: SealOptions & { org: string; name: string; out: string }) => {
       const keys = CustodianKeys.generate(nodeCrypto, systemRandom);
       const card = custodianCard(nodeCrypto, keys, { orgId: options.org, custodianId: options.name }, systemRandom);
-      const passphrase = await host.askSecret("new passphrase for the keys: ");
-      assertPassphrase(passphrase);
-      if (passphrase !== (await host.askSecret("the same again: "))) throw new CodedError("usage", "the passphrases differ");
-      const sealed = await sealKeyFile(nodeCrypto, { keys, card }, passphrase, systemRandom);
+      const sealed = await sealKeys(host, { keys, card }, options);
       keys.erase();
       const file = await writeSecret(host, options.out, Buffer.from(sealed).toString("utf8"));
       result({ key_file: file, fingerprint: fingerprint(card) });
+    });
+  withSeal(custodian.command("reseal"))
+    .description("seal a key file anew, by another passphrase or a token; the keys and the card stay")
+    .argument("<keys>", "the key file")
+    .action(async (name: string, options: SealOptions) => {
+      const own = await openKeys(host, name, options);
+      try {
+        await replaceFile(resolve(host.cwd, name), name, await sealKeys(host, own, options));
+      } finally {
+        own.keys.erase();
+      }
+      result({ key_file: resolve(host.cwd, name), fingerprint: fingerprint(own.card) });
     });
   custodian
     .command("card")
@@ -129,13 +135,8 @@ function addEnroll(custodian: Command, { host, result }: CommandContext): void {
 }
 
 function addStart(custodian: Command, { host, result }: CommandContext): void {
-  withConnection(
-    custodian
-      .command("start")
-      .description(
-        "start a ceremony among custodians, which makes a root key or gives other shares of one: makes the transcript",
-      ),
-  )
+  withModule(withConnection(custodian.command("start")))
+    .description("start a ceremony among custodians, which makes a root key or gives other shares of one: makes the transcript")
     .argument("[transcript]", "a new file that they hand round; left out with --url or --as: the gateway keeps it")
     .requiredOption("--keys <file>", "the starter's key file")
     .requiredOption("--seat <cards...>", "the cards of those who will hold a share, in the order of their seats")
@@ -147,13 +148,16 @@ function addStart(custodian: Command, { host, result }: CommandContext): void {
     .option("--lost <index>", "repair: the index of the share that the one seat has lost", wholeNumber)
     .option("--hours <n>", "until when all must have acted", wholeNumber, 168)
     .action(
-      async (file: string | undefined, options: ConnectionOptions & Terms & { keys: string; witness: string; hours: number }) => {
+      async (
+        file: string | undefined,
+        options: ConnectionOptions & ModuleOption & Terms & { keys: string; witness: string; hours: number },
+      ) => {
         if ((file === undefined) !== isConnection(options))
           throw new CodedError("usage", "the transcript is a new file, or kept by the gateway of --url or --as: one of both");
         const terms = await termsOf(host, options);
         const [witness] = await cardsOf(host, [options.witness]);
         if (options.hours > 8784) throw new CodedError("usage", "--hours is at most a year");
-        const { keys, card: starter } = await opened(host, options.keys);
+        const { keys, card: starter } = await openKeys(host, options.keys, options);
         const at = seconds();
         const act = {
           ...({ type: "start", ...terms, starter } as const),
@@ -244,7 +248,7 @@ async function startedAt(host: Host, options: ConnectionOptions, entry: Transcri
   return id;
 }
 
-interface ActOptions extends ConnectionOptions {
+interface ActOptions extends ConnectionOptions, ModuleOption {
   readonly keys: string;
   readonly card?: string[];
   readonly state?: string;
@@ -266,7 +270,7 @@ interface Turn {
 const TRIES = 20;
 
 function addAct(custodian: Command, { host, result, exit }: CommandContext): void {
-  withConnection(custodian.command("act"))
+  withModule(withConnection(custodian.command("act")))
     .description("do what is one's to do in a ceremony, and write it behind the transcript; again whenever it comes round")
     .argument("<transcript>", "the file; with --url or --as, the ceremony's id at the gateway")
     .requiredOption("--keys <file>", "one's key file")
@@ -279,9 +283,9 @@ function addAct(custodian: Command, { host, result, exit }: CommandContext): voi
     .action(async (name: string, options: ActOptions) => {
       const knows = await knownOf(host, options.card);
       const turn = await withTranscript(host, name, options, async (transcript) => {
-        // What does not hold is refused before the passphrase is asked for.
+        // What does not hold is refused before the passphrase or PIN is asked for.
         standing(name, await transcript.read(), knows);
-        const own = await opened(host, options.keys);
+        const own = await openKeys(host, options.keys, options);
         try {
           return await takeTurn(host, { name, transcript, knows }, own, options);
         } finally {
@@ -490,11 +494,6 @@ async function knownOf(host: Host, names: readonly string[] | undefined) {
   if (names === undefined) return undefined;
   const known = new Set((await cardsOf(host, names)).map(fingerprint));
   return (card: CustodianCard): boolean => known.has(fingerprint(card));
-}
-
-async function opened(host: Host, name: string): Promise<{ readonly keys: CustodianKeys; readonly card: CustodianCard }> {
-  const file = await readBytes(host, name);
-  return openKeyFile(nodeCrypto, file, await host.askSecret(`passphrase of ${name}: `));
 }
 
 async function cardsOf(host: Host, names: readonly string[]): Promise<readonly CustodianCard[]> {
