@@ -54,7 +54,7 @@ export async function openKeys(host: Host, name: string, { pkcs11 }: ModuleOptio
     case "pkcs11-ecdh": {
       if (pkcs11 === undefined)
         throw new CodedError("usage", `${name} is sealed by the token ${seal.token}: --pkcs11 names the library that calls it`);
-      return openKeyFile(nodeCrypto, file, answered(seal, pkcs11, await pinOf(host, seal)));
+      return openBy(file, answered(seal, pkcs11, await pinOf(host, seal)));
     }
     case "webauthn-prf":
       throw new CodedError("usage", `${name} is sealed by a security key for ${seal.rp_id}: only a page of that domain opens it`);
@@ -79,10 +79,20 @@ export async function sealKeys(
     throw new CodedError("usage", "--pkcs11, --pkcs11-token and --pkcs11-key belong together");
   const seal = tokenSeal(nodeCrypto, { token, key }, systemRandom);
   const pin = await pinOf(host, seal);
-  const file = await sealKeyFile(nodeCrypto, own, { seal, answer: answered(seal, pkcs11, pin) }, systemRandom);
+  const answer = answered(seal, pkcs11, pin);
+  const file = await sealKeyFile(nodeCrypto, own, { seal, answer }, systemRandom);
+  answer.fill(0);
   // Asked once more: a token that does not answer the same would never open it.
-  (await openKeyFile(nodeCrypto, file, answered(seal, pkcs11, pin))).keys.erase();
+  (await openBy(file, answered(seal, pkcs11, pin))).keys.erase();
   return file;
+}
+
+async function openBy(file: Uint8Array, answer: Uint8Array): Promise<Own> {
+  try {
+    return await openKeyFile(nodeCrypto, file, answer);
+  } finally {
+    answer.fill(0);
+  }
 }
 
 async function pinOf(host: Host, { token }: TokenSeal): Promise<string> {

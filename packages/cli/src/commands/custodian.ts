@@ -12,6 +12,7 @@ import {
   custodianCard,
   encodeTranscript,
   readCard,
+  readKeyFile,
   receiversOf,
   type StartAct,
   shareAfter,
@@ -89,12 +90,15 @@ function addKeys(custodian: Command, { host, result }: CommandContext): void {
     .requiredOption("--name <id>", "the custodian's identity there")
     .requiredOption("--out <file>", "the key file; readable by its owner only")
     .action(async (options: SealOptions & { org: string; name: string; out: string }) => {
+      // Where there is a file to be opened, the library alone has a meaning.
+      if (options.pkcs11 !== undefined && options.pkcs11Token === undefined)
+        throw new CodedError("usage", "--pkcs11 needs --pkcs11-token and --pkcs11-key");
       const keys = CustodianKeys.generate(nodeCrypto, systemRandom);
       const card = custodianCard(nodeCrypto, keys, { orgId: options.org, custodianId: options.name }, systemRandom);
       const sealed = await sealKeys(host, { keys, card }, options);
       keys.erase();
       const file = await writeSecret(host, options.out, Buffer.from(sealed).toString("utf8"));
-      result({ key_file: file, fingerprint: fingerprint(card) });
+      result({ key_file: file, sealed_by: sealOf(sealed), fingerprint: fingerprint(card) });
     });
   withSeal(custodian.command("reseal"))
     .description("seal a key file anew, by another passphrase or a token; the keys and the card stay")
@@ -102,11 +106,13 @@ function addKeys(custodian: Command, { host, result }: CommandContext): void {
     .action(async (name: string, options: SealOptions) => {
       const own = await openKeys(host, name, options);
       try {
-        await replaceFile(resolve(host.cwd, name), name, await sealKeys(host, own, options));
+        const sealed = await sealKeys(host, own, options);
+        const file = resolve(host.cwd, name);
+        await replaceFile(file, name, sealed);
+        result({ key_file: file, sealed_by: sealOf(sealed), fingerprint: fingerprint(own.card) });
       } finally {
         own.keys.erase();
       }
-      result({ key_file: resolve(host.cwd, name), fingerprint: fingerprint(own.card) });
     });
   custodian
     .command("card")
@@ -500,5 +506,6 @@ async function cardsOf(host: Host, names: readonly string[]): Promise<readonly C
   return Promise.all(names.map(async (name) => readCard(nodeCrypto, await readJson(host, name))));
 }
 
+const sealOf = (file: Uint8Array): string => readKeyFile(file).seal.name;
 const fingerprint = (card: CustodianCard): string => cardFingerprint(nodeCrypto, card);
 const seconds = (): number => Math.floor(Date.now() / 1000);

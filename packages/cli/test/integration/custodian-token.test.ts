@@ -82,7 +82,7 @@ describe.skipIf(missingForTokens !== "")(
       expect(readKeyFile(await keyFile()).seal.name).toBe("argon2id");
       expect(await call(act)).toMatchObject({ said: ["packages"] });
       const back = await typed(TO_TOKEN, PASSPHRASE, token.pin);
-      expect([back.code, back.json()]).toMatchObject([0, { fingerprint }]);
+      expect([back.code, back.json()]).toMatchObject([0, { fingerprint, sealed_by: "pkcs11-ecdh" }]);
       expect(readKeyFile(await keyFile()).seal).toMatchObject({ name: "pkcs11-ecdh", token: "ada", key: "custody" });
       expect(await keyFile()).not.toEqual(await readFile(join(cwd, "ada.before")));
 
