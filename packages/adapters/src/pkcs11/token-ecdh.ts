@@ -41,7 +41,8 @@ export function tokenEcdh(
       if (x?.value.length !== 32) throw new Error("not 32 bytes");
       return Uint8Array.from(x.value);
     } catch (cause) {
-      throw tokenError("token_unavailable", `the key ${key.keyLabel} does no ECDH on P-256 with this point`, cause);
+      const { message } = cause as Error;
+      throw tokenError("token_unavailable", `the key ${key.keyLabel} does no ECDH on P-256 with this point: ${message}`, cause);
     }
   });
 }
