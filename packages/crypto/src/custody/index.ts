@@ -25,7 +25,7 @@ export { type CustodianCard, cardFingerprint, custodianCard, readCard } from "./
 export { CustodianKeys } from "./custodian-keys.ts";
 export { thresholdOf } from "./dealing.ts";
 export { entryHash, signEntry, type TranscriptEntry } from "./entry.ts";
-export { type KeyFileRefusal, openKeyFile, readKeyFile, sealKeyFile } from "./key-file.ts";
+export { type AnsweredSeal, type KeyFileRefusal, openKeyFile, readKeyFile, sealKeyFile } from "./key-file.ts";
 export {
   type DeviceSeal,
   type KeyFileSeal,

@@ -74,8 +74,10 @@ export function prfSeal(
   { rpId, credentialId }: { readonly rpId: string; readonly credentialId: Uint8Array },
   random: Random,
 ): PrfSeal {
-  const seal = { rp_id: rpId, credential_id: base64(credentialId), input: base64(random(32)) };
-  return sound({ name: "webauthn-prf", ...seal });
+  const asked = { rp_id: rpId, credential_id: base64(credentialId), input: base64(random(32)) };
+  const seal: PrfSeal = { name: "webauthn-prf", ...asked };
+  assertDeviceSeal(seal);
+  return seal;
 }
 
 /**
@@ -98,7 +100,9 @@ export function tokenSeal(
   const { secret } = newPrivateKey(provider, "p256", random);
   const point = base64(provider.p256PublicKey(secret));
   secret.fill(0);
-  return sound({ name: "pkcs11-ecdh", token, key, point });
+  const seal: TokenSeal = { name: "pkcs11-ecdh", token, key, point };
+  assertDeviceSeal(seal);
+  return seal;
 }
 
 /** The AES-256 key of a file that a passphrase seals: argon2id (RFC 9106). */
@@ -114,7 +118,7 @@ export function deviceKey(provider: CryptoProvider, seal: DeviceSeal, answer: Ui
   return provider.hkdf("sha256", answer, new Uint8Array(), info, 32);
 }
 
-function sound<Seal extends DeviceSeal>(seal: Seal): Seal {
-  if (!isDeviceSeal(seal)) throw cryptoError("crypto_invalid", `not names and sizes of a seal of kind ${seal.name}`);
-  return seal;
+/** What a reader would refuse is not written. Throws `crypto_invalid`. */
+export function assertDeviceSeal(seal: DeviceSeal): void {
+  if (!isDeviceSeal(seal)) throw cryptoError("crypto_invalid", `not the members, names and sizes of a seal of kind ${seal.name}`);
 }

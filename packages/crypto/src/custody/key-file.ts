@@ -8,6 +8,7 @@ import { ARGON2_DEFAULT } from "../provider/policy.ts";
 import { type CustodianCard, isCard, readCard } from "./custodian-card.ts";
 import { CustodianKeys } from "./custodian-keys.ts";
 import {
+  assertDeviceSeal,
   type DeviceSeal,
   deviceKey,
   isDeviceSeal,
@@ -51,6 +52,13 @@ export type KeyFileRefusal =
   /** The sealed keys are not those of the card. */
   | "other_keys";
 
+/** A device's seal, and what the device has answered to it. */
+export interface AnsweredSeal {
+  readonly seal: DeviceSeal;
+  /** 32 bytes. */
+  readonly answer: Uint8Array;
+}
+
 /**
  * Seals a custodian's keys: one line of canonical JSON (docs/custody.md has every byte). AES-256-GCM under argon2id of a passphrase, or under HKDF
  * of a device's answer; everything else in the file, the card and the seal included, is its associated data. Throws `crypto_invalid`, also for
@@ -76,13 +84,14 @@ export type KeyFileRefusal =
 export async function sealKeyFile(
   provider: CryptoProvider,
   { keys, card }: { readonly keys: CustodianKeys; readonly card: CustodianCard },
-  secret: string | { readonly seal: DeviceSeal /** 32 bytes. */; readonly answer: Uint8Array },
+  secret: string | AnsweredSeal,
   random: Random,
   cost: Argon2Params = ARGON2_DEFAULT,
 ): Promise<Uint8Array> {
   if (!belongs(keys, card)) throw cryptoError("crypto_invalid", "the card is not of these keys");
   const byPassphrase = typeof secret === "string";
   if (byPassphrase) assertPassphrase(secret);
+  else assertDeviceSeal(secret.seal);
   const [version, kdf] = byPassphrase ? ([1, passphraseSeal(cost, random)] as const) : ([2, secret.seal] as const);
   const nonce = random(12);
   const head = { format: FORMAT, version, card, kdf, nonce: base64(nonce) } as const;

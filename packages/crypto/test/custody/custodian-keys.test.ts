@@ -240,15 +240,22 @@ describe("a key file", async () => {
     );
   });
 
-  test("written by hand to hold other keys, or a card without proof, is refused by reason", async () => {
-    const { ciphertext: _, ...head }: Record<string, unknown> = { ...document, card: bob.card };
+  /** A file with this card, sealed by the passphrase "p" as any program may do it. */
+  const byHand = async (card: typeof ada.card) => {
+    const { ciphertext: _, ...head }: Record<string, unknown> = { ...document, card };
     const salt = fromBase64((document["kdf"] as { salt: string }).salt);
     const key = await nobleCrypto.argon2id(utf8("p"), salt, ARGON2_FLOOR, 32);
     const aad = utf8(`seneschal/custodian-key-file/v1\0${canonicalJson(head)}`);
     const sealed = nobleCrypto.seal(key, fromBase64(document["nonce"] as string), ada.keys.toBytes(), aad);
-    await expect(openKeyFile(nobleCrypto, written({ card: bob.card, ciphertext: base64(sealed) }), "p")).rejects.toThrow(
-      coded("custody_invalid", "other_keys"),
-    );
+    return written({ card, ciphertext: base64(sealed) });
+  };
+
+  test("that was sealed by a short passphrase once is opened by it", async () => {
+    expect((await openKeyFile(nobleCrypto, await byHand(ada.card), "p")).keys.toBytes()).toEqual(ada.keys.toBytes());
+  });
+
+  test("written by hand to hold other keys, or a card without proof, is refused by reason", async () => {
+    await expect(openKeyFile(nobleCrypto, await byHand(bob.card), "p")).rejects.toThrow(coded("custody_invalid", "other_keys"));
     const card = { ...ada.card, proofs: bob.card.proofs };
     await expect(openKeyFile(nobleCrypto, written({ card }), "p")).rejects.toThrow(coded("custody_invalid", "proof"));
   });
@@ -313,7 +320,15 @@ describe.each([
   });
 });
 
-test("a device's seal is made of names and sizes that a file may have", () => {
+test("a device's seal is made of names and sizes that a file may have, and no other is written into one", async () => {
+  const made = prfSeal({ rpId: "custody.example", credentialId: new Uint8Array(32) }, seeded("s"));
+  for (const seal of [
+    { ...made, input: "" },
+    { ...made, more: 1 },
+  ])
+    await expect(sealKeyFile(nobleCrypto, ada, { seal, answer: new Uint8Array(32) }, seeded("f"))).rejects.toThrow(
+      coded("crypto_invalid"),
+    );
   const credentialId = new Uint8Array(32);
   for (const wrong of [{ credentialId: new Uint8Array(15) }, { credentialId: new Uint8Array(1024) }, { rpId: "" }])
     expect(() => prfSeal({ rpId: "custody.example", credentialId, ...wrong }, seeded("s"))).toThrow(coded("crypto_invalid"));
