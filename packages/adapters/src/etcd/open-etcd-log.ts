@@ -4,6 +4,7 @@ import type { AppendResult, LogEntry, LogErrorCode, LogHead, ReplicatedLog } fro
 import { InFlight } from "../in-flight.ts";
 import { checkPiece, checkRead, truncated, uncovered } from "../log/check-query.ts";
 import { settleAppend } from "../log/settle-append.ts";
+import { markedError, parseMark } from "../migration/mark.ts";
 import { classifyEtcdError, EtcdClient, type EtcdOptions } from "./etcd-client.ts";
 import { EtcdSnapshots } from "./etcd-snapshots.ts";
 import { compareResult, compareTarget, type KeyValue, type RangeReply, type TxnReply } from "./protocol.ts";
@@ -28,7 +29,7 @@ const page = 16;
  * transactions: linearizable, at one revision. Truncation deletes and compacts; members need a defragmentation now and
  * then to give the space back to the disk.
  *
- * @throws CodedError `log_misconfigured` (bad endpoints, credentials, rights), `no_quorum`.
+ * @throws CodedError `log_moved`, `log_incomplete` at a migration's mark; `log_misconfigured` (bad endpoints, credentials, rights), `no_quorum`.
  */
 export async function openEtcdLog(options: EtcdLogOptions): Promise<ReplicatedLog> {
   const client = createClient(options);
@@ -118,6 +119,7 @@ export async function openEtcdLog(options: EtcdLogOptions): Promise<ReplicatedLo
     loadSnapshot: () => inFlight.run(() => snapshots.load().catch(rethrow)),
     truncate: (throughSeq) =>
       inFlight.run(async () => {
+        await look(0, 1).catch(rethrow);
         const covered = (await snapshots.pointer().catch(rethrow))?.seq ?? 0;
         if (throughSeq > covered) throw uncovered(throughSeq, covered);
         const range = { key: entryKey(0), range_end: entryKey(throughSeq + 1) };
@@ -143,7 +145,10 @@ export async function openEtcdLog(options: EtcdLogOptions): Promise<ReplicatedLo
       }),
     subscribe: (_afterSeq, callback) => {
       inFlight.check();
-      return watch.subscribe((value) => callback(value === undefined ? undefined : headFrom(value).seq));
+      // A migration's mark names no sequence: the read that follows says why.
+      return watch.subscribe((value) =>
+        callback(value === undefined || parseMark(value.toString()) !== undefined ? undefined : headFrom(value).seq),
+      );
     },
     status: () =>
       inFlight.run(async () => {
@@ -187,7 +192,8 @@ interface StatusReply {
   readonly dbSizeInUse: string;
 }
 
-function createClient(options: EtcdLogOptions): EtcdClient {
+/** The client of a log. Throws `log_misconfigured`. */
+export function createClient(options: EtcdLogOptions): EtcdClient {
   try {
     if (!/^\/[\x21-\x7e]*[^/]$/.test(options.prefix))
       throw new TypeError("the prefix must be ASCII, start with / and not end with it");
@@ -205,6 +211,8 @@ function compareHead(key: Buffer, head: LogHead): object {
 }
 
 function headFrom(value: Buffer): LogHead {
+  const mark = parseMark(value.toString());
+  if (mark !== undefined) throw markedError("log", mark);
   const { seq, batch_id: batchId } = JSON.parse(value.toString()) as { seq: number; batch_id: string };
   return { seq, batchId };
 }
@@ -218,7 +226,7 @@ function rethrow(error: unknown): never {
 }
 
 /** Reads that fail have no quorum behind them, or no right to be asked. */
-function translated(error: unknown): unknown {
+export function translated(error: unknown): unknown {
   if (error instanceof CodedError) return error;
   switch (classifyEtcdError(error)) {
     case "definite":

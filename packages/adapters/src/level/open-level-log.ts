@@ -3,6 +3,7 @@ import { checkEntry, decodeEntry, emptyHead, encodeEntry } from "@seneschal/kern
 import type { AppendResult, LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "@seneschal/kernel/ports";
 import { InFlight } from "../in-flight.ts";
 import { checkPiece, checkRead, checkSnapshotSeq, keptSnapshots, truncated, uncovered } from "../log/check-query.ts";
+import { markedError, parseMark } from "../migration/mark.ts";
 import { bytes } from "./layout.ts";
 import { inspectLevel, type LevelDb, openLevel } from "./open-level.ts";
 
@@ -195,6 +196,8 @@ async function openLayout(db: LevelDb, path: string): Promise<LogHead> {
     );
     return emptyHead;
   }
+  const mark = parseMark(found ?? "");
+  if (mark !== undefined) throw markedError("log", mark);
   const head = await db.get(bytes(places.head));
   if (found !== format || head === undefined)
     throw new CodedError<LogErrorCode>("log_misconfigured", `${path} holds something that is not a log of this version`, {

@@ -31,7 +31,7 @@ export interface AppendAttempts {
  *
  * A definite error never settles an earlier ambiguous attempt: then only the log itself, read afterwards, can.
  *
- * @throws CodedError `no_quorum` (nothing was ever sent), `outcome_unknown`, `log_full`, `log_misconfigured`.
+ * @throws CodedError what an attempt throws as such, `no_quorum` (nothing was ever sent), `outcome_unknown`, `log_full`, `log_misconfigured`.
  */
 export async function settleAppend(
   expectHead: LogHead,
@@ -44,6 +44,8 @@ export async function settleAppend(
     try {
       return answerOf(expectHead, entry, await attempt(Math.max(1, deadline - Date.now())));
     } catch (error) {
+      // A migration's mark is no head that an attempt could have met: this one was not applied.
+      if (error instanceof CodedError && !open) throw error;
       const kind = classify(error);
       if (kind === "ambiguous") open = true;
       if (kind === "definite" || kind === "full") {

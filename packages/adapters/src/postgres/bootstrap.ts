@@ -11,10 +11,13 @@ import {
   indexRevisions,
 } from "@seneschal/kernel/store";
 import type pg from "pg";
+import { type Mark, markedError, parseMark } from "../migration/mark.ts";
 import { checkServer } from "./check-server.ts";
 import type { Database } from "./connect.ts";
 
-const layoutVersion = 1;
+/** What the table `layout` says of a store that may be opened, and of one that a migration has marked: its mark is in the table `indexes`, by the name `move`. */
+export const layoutVersion = 1;
+export const markedLayout = -1;
 const buildPage = 1000;
 
 /**
@@ -22,7 +25,7 @@ const buildPage = 1000;
  * a lock. Any change of the indexes raises the epoch of the head row, so that a process that still writes the old keys
  * notices and stops. Returns the epoch.
  *
- * @throws CodedError `store_misconfigured` when the server would not keep what it acknowledges or has another layout;
+ * @throws CodedError `store_moved`, `store_incomplete` at a migration's mark; `store_misconfigured` when the server would not keep what it acknowledges or has another layout;
  *   `invalid_schema` when documents share a key of a unique index.
  */
 export async function bootstrap({ pool, namespace }: Database, schema: CompiledSchema): Promise<number> {
@@ -33,8 +36,10 @@ export async function bootstrap({ pool, namespace }: Database, schema: CompiledS
     await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`seneschal store ${namespace}`]);
     await client.query("set local statement_timeout = 0");
     await lockHead(client, namespace);
-    await createTables(client, namespace, schema);
+    await createTables(client, namespace, schema.collections.keys());
     const { rows: layouts } = await client.query<{ version: number }>(`select version from ${namespace}.layout`);
+    const mark = await storeMark(client, namespace, layouts[0]?.version);
+    if (mark !== undefined) throw markedError("store", mark);
     if (layouts[0]?.version !== layoutVersion)
       throw misconfigured(`namespace ${namespace} has layout ${layouts[0]?.version}, this version reads ${layoutVersion}`);
     const changed = await buildIndexes(client, namespace, schema);
@@ -66,7 +71,8 @@ export function tableOf(namespace: string, coll: string): string {
   return coll === "audit" ? `${namespace}.audit` : `${namespace}.d_${coll}`;
 }
 
-async function createTables(client: pg.PoolClient, ns: string, schema: CompiledSchema): Promise<void> {
+/** Creates the tables of a store that are not there, with those of these collections. */
+export async function createTables(client: pg.PoolClient, ns: string, colls: Iterable<string>): Promise<void> {
   await client.query(`
     create schema if not exists ${ns};
     create table if not exists ${ns}.layout (version int not null);
@@ -83,7 +89,7 @@ async function createTables(client: pg.PoolClient, ns: string, schema: CompiledS
     create table if not exists ${ns}.audit (
       seq bigint primary key, stream text not null, stream_seq bigint not null, event jsonb not null
     );`);
-  for (const coll of schema.collections.keys())
+  for (const coll of colls)
     await client.query(
       `create table if not exists ${ns}.d_${coll} (id text collate "C" primary key, version bigint not null, doc jsonb not null)`,
     );
@@ -186,6 +192,15 @@ async function readPage(
 /** The column of an index: values, zero byte, id; null where the document is not in it. */
 export function keyBytes(key: string | undefined, id: string): Buffer | null {
   return key === undefined ? null : Buffer.from(entryKey(key, id), "latin1");
+}
+
+/** The mark of a store, where its layout says that there is one. */
+export async function storeMark(client: pg.PoolClient, ns: string, layout: number | undefined): Promise<Mark | undefined> {
+  if (layout !== markedLayout) return undefined;
+  const { rows } = await client.query<{ revision: string }>(`select revision from ${ns}.indexes where name = 'move'`);
+  const mark = parseMark(rows[0]?.revision ?? "");
+  if (mark === undefined) throw misconfigured(`namespace ${ns} has a layout that this version does not read`);
+  return mark;
 }
 
 function misconfigured(message: string): CodedError<StoreErrorCode> {

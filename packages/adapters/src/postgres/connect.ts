@@ -54,14 +54,18 @@ export function isSerialisationFailure(error: unknown): boolean {
   return serialisation.has(String((error as { code?: unknown }).code));
 }
 
+/** How processes that have a namespace open call themselves to the server. */
+export const serviceName = (namespace: string): string => `seneschal ${namespace}`;
+
 /** Opens a pool. Nothing is sent before the first call. Throws CodedError `store_misconfigured` for a bad namespace. */
-export function connectPostgres(options: PostgresOptions): Database {
+export function connectPostgres(options: PostgresOptions, applicationName?: string): Database {
   const { namespace = "seneschal", poolSize = 10, timeoutMs = 10_000 } = options;
   if (!/^[a-z][a-z0-9_]{0,39}$/.test(namespace))
     throw new CodedError("store_misconfigured", "the namespace must match [a-z][a-z0-9_]{0,39}", { namespace });
   const settings = {
     connectionString: options.url,
-    application_name: "seneschal",
+    // What a migration tells the processes of a namespace by.
+    application_name: applicationName ?? serviceName(namespace),
     keepAlive: true,
     connectionTimeoutMillis: Math.min(5000, timeoutMs),
     query_timeout: timeoutMs,

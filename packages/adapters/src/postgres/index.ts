@@ -3,3 +3,4 @@ export { openPostgresLease, type PostgresLeaseOptions } from "./open-postgres-le
 export { openPostgresLog, type PostgresLogOptions } from "./open-postgres-log.ts";
 export { openPostgresRates } from "./open-postgres-rates.ts";
 export { openPostgresStore, type PostgresStoreOptions } from "./open-postgres-store.ts";
+export { openPostgresLogMigratable, openPostgresStoreMigratable } from "./postgres-migratable.ts";

@@ -5,6 +5,7 @@ import type pg from "pg";
 import { InFlight } from "../in-flight.ts";
 import { checkPiece, checkRead, checkSnapshotSeq, keptSnapshots, truncated, uncovered } from "../log/check-query.ts";
 import { type AttemptError, settleAppend } from "../log/settle-append.ts";
+import { markedError, parseMark } from "../migration/mark.ts";
 import { checkServer } from "./check-server.ts";
 import {
   connectPostgres,
@@ -34,7 +35,7 @@ class NotSent extends Error {}
  * decides. To survive its loss without losing acknowledged entries the server needs
  * `synchronous_standby_names = 'ANY k (...)'` and a failover manager.
  *
- * @throws CodedError `log_misconfigured`, `no_quorum`.
+ * @throws CodedError `log_moved`, `log_incomplete` at a migration's mark; `log_misconfigured`, `no_quorum`.
  */
 export async function openPostgresLog(options: PostgresLogOptions): Promise<ReplicatedLog> {
   if (!/^[a-z][a-z0-9_]{0,29}$/.test(options.name))
@@ -64,11 +65,15 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Repl
   /** Head, start and entries behind `afterSeq`, in one statement and therefore at one instant. */
   const lookText = `select h.seq, h.batch_id, h.first, (select coalesce(json_agg(e.entry order by e.seq), '[]')
     from (select seq, entry from ${table} where seq > $1 order by seq limit $2) e) as entries from ${table}_head h`;
-  const lookOf = ([row]: readonly LookRow[]) => ({
-    head: { seq: Number(row?.seq), batchId: row?.batch_id ?? "" } satisfies LogHead,
-    first: Number(row?.first),
-    entries: (row?.entries ?? []).map(decodeEntry),
-  });
+  const lookOf = ([row]: readonly LookRow[]) => {
+    const mark = parseMark(row?.batch_id ?? "");
+    if (mark !== undefined) throw markedError("log", mark);
+    return {
+      head: { seq: Number(row?.seq), batchId: row?.batch_id ?? "" } satisfies LogHead,
+      first: Number(row?.first),
+      entries: (row?.entries ?? []).map(decodeEntry),
+    };
+  };
   const look = async (afterSeq: number, limit: number) => lookOf(await query<LookRow>(lookText, [afterSeq, limit]));
   const tailOf = ({ first, entries }: { readonly first: number; readonly entries: readonly LogEntry[] }, seq: number) =>
     seq + 1 < first ? [] : entries;
@@ -202,15 +207,10 @@ async function createTables({ pool, namespace }: Database, table: string): Promi
     await checkServer(client);
     await client.query("begin");
     await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`seneschal log ${namespace}`]);
-    await client.query(`
-      create schema if not exists ${namespace};
-      create table if not exists ${table} (seq bigint primary key, entry text not null);
-      create table if not exists ${table}_head (
-        one boolean primary key default true check (one), seq bigint not null, batch_id text not null, first bigint not null
-      );
-      insert into ${table}_head values (true, 0, '', 1) on conflict do nothing;
-      create table if not exists ${table}_snapshots (seq bigint primary key, bytes bytea not null);
-      create table if not exists ${table}_archive (piece bigint primary key, bytes bytea not null);`);
+    await createLogTables(client, namespace, table);
+    const { rows } = await client.query<{ batch_id: string }>(`select batch_id from ${table}_head`);
+    const mark = parseMark(rows[0]?.batch_id ?? "");
+    if (mark !== undefined) throw markedError("log", mark);
     await client.query("commit");
   } catch (error) {
     await client.query("rollback").catch(() => {});
@@ -218,6 +218,19 @@ async function createTables({ pool, namespace }: Database, table: string): Promi
   } finally {
     client.release();
   }
+}
+
+/** Creates the tables of a log that are not there. */
+export async function createLogTables(client: pg.PoolClient, namespace: string, table: string): Promise<void> {
+  await client.query(`
+    create schema if not exists ${namespace};
+    create table if not exists ${table} (seq bigint primary key, entry text not null);
+    create table if not exists ${table}_head (
+      one boolean primary key default true check (one), seq bigint not null, batch_id text not null, first bigint not null
+    );
+    insert into ${table}_head select true, 0, '', 1 where not exists (select from ${table}_head);
+    create table if not exists ${table}_snapshots (seq bigint primary key, bytes bytea not null);
+    create table if not exists ${table}_archive (piece bigint primary key, bytes bytea not null);`);
 }
 
 /** Connection failures, conflicts and anything unknown stay open; errors with a state of PostgreSQL's own are answers. */

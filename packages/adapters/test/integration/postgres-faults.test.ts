@@ -91,7 +91,7 @@ else
         for (let round = 0; round < rounds(30); round += 1) {
           const before = count();
           await until(() => count() > before + 20);
-          await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'seneschal'");
+          await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'seneschal %'");
         }
       });
       await admin.end();

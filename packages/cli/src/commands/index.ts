@@ -11,6 +11,7 @@ import { addDev } from "./dev.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEnroll } from "./enroll.ts";
 import { addInit } from "./init.ts";
+import { addMigrate } from "./migrate.ts";
 import { addOrg } from "./org.ts";
 import { addPolicy } from "./policy.ts";
 import { addQuota } from "./quota.ts";
@@ -29,6 +30,7 @@ export const commands: readonly AddCommand[] = [
   addConfig,
   addDoctor,
   addVault,
+  addMigrate,
   addOrg,
   addEnroll,
   addCeremony,

@@ -166,6 +166,7 @@ export interface StoreCapabilities {
  * - `store_failed`: an earlier write failed; the store answers reads only until it is opened again.
  * - `unknown_version`: a document was written by a later release; it was left as it is, `details` name `coll`, `id`, `version`.
  * - `store_unavailable`: not reachable, nothing was done. `store_misconfigured`: the engine cannot keep the laws.
+ * - `store_moved`: its content was moved to another place, which `details.to` names; `store_incomplete`: it is still being copied here from `details.from`.
  * - `store_damaged`: what is on the medium is not what was written; it was left as it is, and `details.places` says where.
  */
 export type StoreErrorCode =
@@ -179,6 +180,8 @@ export type StoreErrorCode =
   | "store_locked"
   | "store_failed"
   | "store_damaged"
+  | "store_moved"
+  | "store_incomplete"
   | "store_unavailable"
   | "store_misconfigured"
   | "unknown_version";

@@ -26,6 +26,7 @@ export type {
   StoreErrorCode,
   UniqueViolation,
 } from "./document-store.ts";
+export type { Migratable, MigratedRow, Migration, MigrationState } from "./migratable.ts";
 export type { Notification, Notifier } from "./notifier.ts";
 export type { CompiledPolicy, PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource, PolicyWork } from "./policy-engine.ts";
 export type { Random } from "./random.ts";

@@ -56,6 +56,7 @@ export interface LogStatus {
  * - `log_truncated`: the entries asked for are only in the snapshot. `snapshot_missing`, `snapshot_invalid`.
  * - `log_diverged`, `log_version`: a replica cannot reproduce the log and must stop.
  * - `log_closed`: `close` was called. `log_failed`: an earlier write failed; open the log again.
+ * - `log_moved`: its content was moved to another place, which `details.to` names; `log_incomplete`: it is still being copied here from `details.from`.
  * - `log_misconfigured`: the engine cannot keep the laws, or refuses the credentials.
  */
 export type LogErrorCode =
@@ -72,6 +73,8 @@ export type LogErrorCode =
   | "log_version"
   | "log_closed"
   | "log_failed"
+  | "log_moved"
+  | "log_incomplete"
   | "log_misconfigured";
 
 /** The most that one archived piece may hold. */

@@ -1,5 +1,12 @@
 export { fromHex, successor, toHex, utf8, utf8Length } from "./byte-string.ts";
 export { maxDocumentBytes, serialiseDocument } from "./check-json.ts";
+export {
+  decideAbort,
+  decideMigration,
+  type MigrationDecision,
+  type MigrationFacts,
+  type MigrationRefusal,
+} from "./decide-migration.ts";
 export { currentDocument } from "./document-version.ts";
 export { encodeIndexKey, entryKey } from "./index-key.ts";
 export { checkFeed, type KeyRange, keyRange, type ListRequest, listRequest } from "./list-range.ts";
