@@ -1,3 +1,4 @@
+export { abortVaultMigration, type ImportTarget, type MigratedKeys, migrateVault } from "./migrate-vault.ts";
 export {
   type EmbeddedVault,
   openEmbeddedVault,
@@ -17,4 +18,4 @@ export {
 export { sealOfExport } from "./vault-export.ts";
 export { type IssuedByVault, type VaultCertificateWish, type VaultPki, vaultPki } from "./vault-pki.ts";
 export { initVault, initVaultAs, rekeyVault, stagedSeal, verifyRekey } from "./vault-rekey.ts";
-export { type KeyWrapper, type NewSeal, openSeal, sharesOf, storedSeal, type Unseal } from "./vault-seal.ts";
+export { type KeyWrapper, type NewSeal, openSeal, sealBelow, sharesOf, storedSeal, type Unseal } from "./vault-seal.ts";

@@ -1,4 +1,5 @@
 import { base64, fromBase64, fromUtf8, utf8 } from "@seneschal/crypto";
+import type { JsonObject } from "@seneschal/kernel";
 import type {
   BatchItem,
   Clock,
@@ -98,8 +99,6 @@ export async function openEmbeddedVault(options: {
     if (root === undefined) throw vaultError("vault_unavailable", "the vault is sealed");
     return root;
   };
-  const associated = (name: string): Uint8Array => utf8(`seneschal/vault-key/v1\0${name}`);
-
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -118,17 +117,7 @@ export async function openEmbeddedVault(options: {
     }
     const known = cache.get(name);
     if (known !== undefined && known.version === stored.version) return known;
-    const sealed = String(stored.doc["sealed"]);
-    let text: Uint8Array;
-    try {
-      const bytes = fromBase64(sealed);
-      text = crypto.open(key, bytes.subarray(0, 12), bytes.subarray(12), associated(name));
-      if (base64(bytes) !== sealed || stored.doc["name"] !== name) throw new TypeError("not as it was written");
-    } catch {
-      throw vaultError("vault_unavailable", "a stored key is damaged or does not belong to this vault", { key: name });
-    }
-    const held = { version: stored.version, key: JSON.parse(fromUtf8(text)) as TransitKey };
-    text.fill(0);
+    const held = { version: stored.version, key: openStoredKey(crypto, key, name, stored.doc) };
     cache.set(name, held);
     return held;
   };
@@ -153,14 +142,7 @@ export async function openEmbeddedVault(options: {
 
   const listKeys = async (): Promise<string[]> => {
     rootKey();
-    const names: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await guarded(() => store.list(KEYS, "name", [], { limit: 500, ...(cursor === undefined ? {} : { cursor }) }));
-      names.push(...page.items.map((item) => item.id));
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    return names.sort();
+    return guarded(() => storedKeyNames(store));
   };
 
   /** Whether one key has every version of another. */
@@ -281,6 +263,36 @@ export async function openEmbeddedVault(options: {
       cache.clear();
     },
   };
+}
+
+const associated = (name: string): Uint8Array => utf8(`seneschal/vault-key/v1\0${name}`);
+
+/** The names of all keys of the vault in a store, in order. */
+export async function storedKeyNames(store: DocumentStore): Promise<string[]> {
+  const names: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.list(KEYS, "name", [], { limit: 500, ...(cursor === undefined ? {} : { cursor }) });
+    names.push(...page.items.map((item) => item.id));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return names.sort();
+}
+
+/** A key out of its stored document. Throws `vault_unavailable` when it is damaged, of another name or of another vault. */
+export function openStoredKey(crypto: CryptoProvider, root: Uint8Array, name: string, doc: JsonObject): TransitKey {
+  const sealed = String(doc["sealed"]);
+  let text: Uint8Array;
+  try {
+    const bytes = fromBase64(sealed);
+    text = crypto.open(root, bytes.subarray(0, 12), bytes.subarray(12), associated(name));
+    if (base64(bytes) !== sealed || doc["name"] !== name) throw new TypeError("not as it was written");
+  } catch {
+    throw vaultError("vault_unavailable", "a stored key is damaged or does not belong to this vault", { key: name });
+  }
+  const key = JSON.parse(fromUtf8(text)) as TransitKey;
+  text.fill(0);
+  return key;
 }
 
 function otherKey(name: string) {

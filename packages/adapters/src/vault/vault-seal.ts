@@ -29,6 +29,8 @@ export type NewSeal =
 export const SEALS = "vault_seal";
 /** The seal in force. */
 export const ROOT = "root";
+/** The kind of a seal whose vault is being moved, or was moved, to a vault server: no release opens it. The seal itself is kept inside. */
+export const MOVED = "moved";
 const AAD = "seneschal/vault-root/v1";
 
 /** The seal of the vault in this store; `undefined` where none was made. */
@@ -83,8 +85,14 @@ export async function sealRoot(
   return { doc: { kind: seal.kind, salt: base64(salt), kdf, nonce: base64(nonce), sealed, ...more }, shares };
 }
 
-/** The root key out of its sealed document. Throws `vault_unavailable` when the unseal key is not the right one. */
+/** A seal, also where the vault is being moved. */
+export function sealBelow(doc: JsonObject): JsonObject {
+  return doc["kind"] === MOVED ? (doc["seal"] as JsonObject) : doc;
+}
+
+/** The root key out of its sealed document. Throws `vault_invalid` for a vault that was moved, `vault_unavailable` when the unseal key is not the right one. */
 export async function openSeal(crypto: CryptoProvider, unseal: Unseal, doc: JsonObject): Promise<Uint8Array> {
+  refuseMoved(doc);
   if (doc["kind"] !== unseal.kind) {
     throw vaultError("vault_unavailable", `the vault is sealed with a ${String(doc["kind"])}, not with a ${unseal.kind}`);
   }
@@ -106,8 +114,18 @@ export async function openSeal(crypto: CryptoProvider, unseal: Unseal, doc: Json
   }
 }
 
-/** What is public of the shares that open a seal. Throws `vault_unavailable` for a seal that is not in shares, or damaged. */
+function refuseMoved(doc: JsonObject): void {
+  if (doc["kind"] === MOVED)
+    throw vaultError(
+      "vault_invalid",
+      `the keys of this vault were moved to ${String(doc["to"])}: configure that; where that was cut off, run seneschal migrate again`,
+      { reason: MOVED },
+    );
+}
+
+/** What is public of the shares that open a seal. Throws `vault_unavailable` for a seal that is not in shares, or damaged; `vault_invalid` for a vault that was moved. */
 export function sharesOf(doc: JsonObject): SplitRecord {
+  refuseMoved(doc);
   const shares = doc["shares"] as StoredShares | undefined;
   if (doc["kind"] !== "shamir" || shares === undefined)
     throw vaultError("vault_unavailable", `the vault is sealed with a ${String(doc["kind"])}, not in unseal key shares`);

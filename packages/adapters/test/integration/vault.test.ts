@@ -5,6 +5,7 @@ import { startVaultEmulator } from "@seneschal/adapters/vault/emulator";
 import { vaultSuite } from "@seneschal/kernel/testing";
 import { afterAll, describe, expect, test } from "vitest";
 import { runner } from "../suite-runner.ts";
+import { migrateVaultSuite } from "../vault/migrate-vault-suite.ts";
 import { pkiSuite } from "../vault/pki-suite.ts";
 
 const real = process.env["VAULT_ADDR"];
@@ -26,6 +27,7 @@ describe(`the HTTP vault against ${real ?? "the emulator (VAULT_ADDR is not set)
 
   vaultSuite(runner, { label, open: async () => openHttpVault({ connection: await connect() }) });
   pkiSuite({ open: connect, now: Date.now });
+  migrateVaultSuite({ label: `move-${label}`, runs: Number(process.env["FC_RUNS"] ?? 10), open: connect });
 
   test.skipIf(real === undefined)("AppRole logs in under a mount of its own, and a wrong secret does not", async () => {
     const root = await connect();

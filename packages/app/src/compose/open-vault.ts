@@ -10,6 +10,7 @@ import {
   type PortableKeys,
   type Unseal,
   type VaultAuth,
+  type VaultConnection,
 } from "@seneschal/adapters/vault";
 import { CodedError } from "@seneschal/kernel";
 import type { Clock, Vault } from "@seneschal/kernel/ports";
@@ -58,9 +59,14 @@ function spannedVault<V extends Vault>(vault: V): V {
 type ServerSettings = Omit<VaultSettings, "kind" | "key_file" | "passphrase" | "seal">;
 
 async function openServer(settings: ServerSettings, clock: Clock): Promise<Vault> {
-  const { address, namespace, ca_file, cert, timeout, transit_mount } = settings;
+  return openHttpVault({ connection: await connectServer(settings, clock), mount: settings.transit_mount });
+}
+
+/** A connection to a vault server of the configuration. */
+export async function connectServer(settings: ServerSettings, clock: Clock): Promise<VaultConnection> {
+  const { address, namespace, ca_file, cert, timeout } = settings;
   if (address === undefined) throw new CodedError("config_invalid", "vault.address is needed");
-  const connection = connectVault({
+  return connectVault({
     address,
     auth: loginOf(settings),
     timeout,
@@ -74,7 +80,6 @@ async function openServer(settings: ServerSettings, clock: Clock): Promise<Vault
           key: await readSetting("vault.cert.key_file", cert.key_file),
         }),
   });
-  return openHttpVault({ connection, mount: transit_mount });
 }
 
 function loginOf({ token, approle, kubernetes, cert }: ServerSettings): VaultAuth {

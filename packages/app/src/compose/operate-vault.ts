@@ -2,8 +2,11 @@ import { join, resolve } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import {
+  abortVaultMigration,
   initVault,
   initVaultAs,
+  type MigratedKeys,
+  migrateVault,
   type NewSeal,
   rekeyVault,
   sealOfExport,
@@ -15,7 +18,7 @@ import { requireThreshold } from "@seneschal/core/keys";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { SealedVault } from "../platform/index.ts";
 import { makeUnsealKey } from "./make-unseal-key.ts";
-import { keptUnseal } from "./open-vault.ts";
+import { connectServer, keptUnseal } from "./open-vault.ts";
 import { type SealAct, type SealParts, sealedVault } from "./operators.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 import { type SealSettings, sealOf } from "./storage-settings.ts";
@@ -122,6 +125,44 @@ export async function verifyVaultRekey(config: ProcessConfig, service: VaultServ
     const key = await bring(await sealedVault(parts, "verify"));
     await verifyRekey(parts, key, parts.audit(act("vault.rekey", { to: "shamir" })));
   });
+}
+
+/** A vault server as the result of a migration names it, and its audit event. */
+export function serverName({ address, transit_mount }: ProcessConfig["gateway"]["vault"]): string {
+  return `vault ${address} ${transit_mount}`;
+}
+
+/**
+ * Imports the keys of a service's embedded vault into the vault server that `next` configures; `config` is what opens it now. See `migrateVault`: cut off anywhere
+ * it goes on when it is called again, and gives `undefined` when it was done before.
+ */
+export async function migrateServiceVault(
+  config: ProcessConfig,
+  service: VaultService,
+  next: ProcessConfig,
+  bring: BringShares,
+): Promise<MigratedKeys | undefined> {
+  const from = sealSettingsOf(config, service);
+  const to = next[service].vault;
+  const connection = await connectServer(to, systemClock);
+  try {
+    return await withStore(config, service, async (parts) => {
+      const unseal: Unseal =
+        from.kind === "shamir"
+          ? { kind: "shamir", key: await bring(await sealedVault(parts, "move")) }
+          : await keptUnseal(from, resolve(join(config.data_dir, "unseal.key")), systemClock);
+      const target = { connection, mount: to.transit_mount, name: serverName(to) };
+      const at = new Date(systemClock.now()).toISOString();
+      return migrateVault(parts, unseal, target, at, (moved) => parts.audit(act("vault.migrate", { to: target.name, ...moved })));
+    });
+  } finally {
+    connection.close();
+  }
+}
+
+/** Opens a service's embedded vault again whose keys are not all moved; `false`: no move is under way. */
+export function abortServiceVault(config: ProcessConfig, service: VaultService): Promise<boolean> {
+  return withStore(config, service, abortVaultMigration);
 }
 
 function inShares({ shares, threshold }: Dealing): NewSeal {

@@ -1,4 +1,4 @@
-import { openSeal, sharesOf, stagedSeal, storedSeal } from "@seneschal/adapters/vault";
+import { openSeal, sealBelow, sharesOf, stagedSeal, storedSeal } from "@seneschal/adapters/vault";
 import { attemptAt, giveShare, type ShareVerdict, type UnsealAttempt } from "@seneschal/core/keys";
 import {
   combineSecret,
@@ -15,7 +15,7 @@ import type { SealSettings } from "./storage-settings.ts";
 
 /** What was done with a seal, for the audit log of its service. */
 export interface SealAct {
-  readonly type: "vault.init" | "vault.unseal" | "vault.seal" | "vault.rekey";
+  readonly type: "vault.init" | "vault.unseal" | "vault.seal" | "vault.rekey" | "vault.migrate";
   readonly result: "success" | "denied";
   /** Milliseconds. */
   readonly now: number;
@@ -60,6 +60,14 @@ async function sealInForce(store: DocumentStore): Promise<SharedSeal> {
   return { doc: stored.doc, record: sharesOf(stored.doc) };
 }
 
+/** The seal of a vault that is to be moved to a vault server, or is on its way there. */
+async function sealMoving(store: DocumentStore): Promise<SharedSeal> {
+  const stored = await storedSeal(store);
+  if (stored === undefined) throw new CodedError("config_invalid", "the vault has no seal yet: there is nothing to migrate");
+  const doc = sealBelow(stored.doc);
+  return { doc, record: sharesOf(doc) };
+}
+
 /** The seal that a rekey has dealt, and that is not in force yet. */
 async function sealDealt(store: DocumentStore): Promise<SharedSeal> {
   const doc = await stagedSeal(store);
@@ -67,10 +75,11 @@ async function sealDealt(store: DocumentStore): Promise<SharedSeal> {
   return { doc, record: sharesOf(doc) };
 }
 
-/** What shares are brought for: to unseal, which is recorded when it is done, or to show that those of a rekey are kept. */
+/** What shares are brought for: to unseal, which is recorded when it is done, to show that those of a rekey are kept, or to move the keys. */
 const purposes = {
   unseal: { read: sealInForce, type: "vault.unseal" },
   verify: { read: sealDealt, type: "vault.rekey" },
+  move: { read: sealMoving, type: "vault.migrate" },
 } as const;
 
 function refused({ audit, store, random }: SealParts, type: SealAct["type"], { now, requestId, address }: GivenKey) {

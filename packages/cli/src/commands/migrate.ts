@@ -1,4 +1,5 @@
 import { abortMigration, type MigratedPart, migrate } from "@seneschal/app";
+import { bringShares } from "../bring-shares.ts";
 import { readConfig } from "../read-config.ts";
 import type { AddCommand } from "./add-command.ts";
 
@@ -7,7 +8,7 @@ export const addMigrate: AddCommand = (program, { host, result }) => {
   program
     .command("migrate")
     .description(
-      "move the stores and logs of stopped services to where another configuration has them; run it again when it was cut off",
+      "move the stores, logs and vault keys of stopped services to where another configuration has them; run it again when it was cut off",
     )
     .requiredOption("--to <file>", "the configuration that is to hold from then on")
     .option("-c, --config <file>", "the configuration that holds now, YAML or JSON")
@@ -18,6 +19,7 @@ export const addMigrate: AddCommand = (program, { host, result }) => {
       const running = options.abort
         ? abortMigration(now, next)
         : migrate(now, next, {
+            bring: bringShares(host),
             progress: ({ service, what }, table, rows) => host.progress(`${service} ${what}: ${table} ${rows}`),
           });
       const parts = await running.finally(() => host.progress(""));
@@ -26,15 +28,17 @@ export const addMigrate: AddCommand = (program, { host, result }) => {
 };
 
 const ends: Readonly<Record<MigratedPart["state"], string>> = {
-  moved: "moved and read back equal",
+  moved: "moved and found equal",
   was_moved: "was moved before",
   aborted: "not moved: the new place is empty, the old one serves again",
   not_aborted: "nothing was unfinished",
 };
 
-function textOf({ service, what, from, to, state, tables = {} }: MigratedPart): string {
+function textOf({ service, what, from, to, state, tables = {}, keys }: MigratedPart): string {
   const counts = Object.entries(tables).map(
     ([name, { rows, root }]) => `  ${name.padEnd(10)} ${String(rows).padStart(10)}  ${root}`,
   );
-  return [`${service} ${what}: ${from} -> ${to}: ${ends[state]}`, ...counts].join("\n");
+  const opened =
+    keys === undefined ? [] : [`  ${keys.keys} keys, ${keys.versions} versions: each opened there what was sealed here`];
+  return [`${service} ${what}: ${from} -> ${to}: ${ends[state]}`, ...counts, ...opened].join("\n");
 }

@@ -1,4 +1,6 @@
+import { generateKeyPairSync, type KeyPairKeyObjectResult } from "node:crypto";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
+import { unwrapImport } from "../transit-import.ts";
 import {
   addVersion,
   configure,
@@ -23,7 +25,26 @@ export function transitRoutes(options: {
 }): readonly Route[] {
   const { mount, crypto, random, now } = options;
   const keys = new Map<string, TransitKey>();
+  const imported = new Map<string, { readonly allowRotation: boolean; rotated: boolean }>();
   let upsert = true;
+  let wrapping: KeyPairKeyObjectResult | undefined;
+  /** Made when it is asked for; the real server's has 4,096 bits. */
+  const wrappingKey = (): KeyPairKeyObjectResult => {
+    wrapping ??= generateKeyPairSync("rsa", { modulusLength: 2048 });
+    return wrapping;
+  };
+  /** The key that a body wraps, as a source of the bytes of a version. */
+  const unwrapped = (body: Body): Random => {
+    if (body["hash_function"] !== "SHA256") throw new HttpFault(400, ["unsupported hash function"]);
+    let bytes: Uint8Array;
+    try {
+      bytes = unwrapImport(wrappingKey().privateKey, String(body["ciphertext"]));
+    } catch {
+      throw new HttpFault(400, ["failed to unwrap the key"]);
+    }
+    if (bytes.length !== 32) throw new HttpFault(400, ["invalid key size"]);
+    return () => bytes;
+  };
 
   const need = (name: string): TransitKey => {
     const key = keys.get(name);
@@ -101,7 +122,33 @@ export function transitRoutes(options: {
         if (key === undefined) throw new HttpFault(400, ["could not delete key; not found"]);
         if (!key.deletionAllowed) throw new HttpFault(400, ["deletion is not allowed for this key"]);
         keys.delete(name);
+        imported.delete(name);
         return { status: 204 };
+      },
+    },
+    {
+      method: "GET",
+      path: `${mount}/wrapping_key`,
+      run: () => ({ data: { public_key: wrappingKey().publicKey.export({ type: "spki", format: "pem" }) } }),
+    },
+    {
+      method: "POST",
+      path: `${mount}/keys/:name/import`,
+      run: ({ name, body }) => {
+        if (keys.has(name)) throw new HttpFault(400, ["the import path cannot be used with an existing key; use import-version"]);
+        if (body["type"] !== "aes256-gcm96") throw new HttpFault(400, [`unsupported key type ${String(body["type"])}`]);
+        keys.set(name, newTransitKey(name, { random: unwrapped(body), now: now() }));
+        imported.set(name, { allowRotation: body["allow_rotation"] === true, rotated: false });
+        return { status: 204 };
+      },
+    },
+    {
+      method: "POST",
+      path: `${mount}/keys/:name/import_version`,
+      run: ({ name, body }) => {
+        const known = imported.get(name);
+        if (known === undefined || known.rotated) throw new HttpFault(400, ["the key was not imported, or was rotated since"]);
+        return change(name, (key) => addVersion(key, unwrapped(body), now()));
       },
     },
     {
@@ -123,7 +170,12 @@ export function transitRoutes(options: {
     {
       method: "POST",
       path: `${mount}/keys/:name/rotate`,
-      run: ({ name }) => change(name, (key) => addVersion(key, random, now())),
+      run: ({ name }) => {
+        const known = imported.get(name);
+        if (known?.allowRotation === false) throw new HttpFault(400, ["imported key does not allow rotation"]);
+        if (known !== undefined) known.rotated = true;
+        return change(name, (key) => addVersion(key, random, now()));
+      },
     },
     {
       method: "POST",

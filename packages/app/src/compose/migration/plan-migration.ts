@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { CodedError } from "@seneschal/kernel";
 import type { SchedulerConfig } from "../../scheduler/settings.ts";
 import type { StorageConfig } from "../../storage/settings.ts";
+import { type VaultService, vaultServices } from "../operate-vault.ts";
 import type { ProcessConfig, ServiceName } from "../process-settings.ts";
 import type { DatabaseSettings } from "../storage-settings.ts";
 
@@ -22,6 +23,13 @@ export interface MigrationPart {
   readonly to: Place;
 }
 
+/** What a migration moves. */
+export interface Plan {
+  readonly parts: readonly MigrationPart[];
+  /** Services whose embedded vault's keys go to a vault server. */
+  readonly vaults: readonly VaultService[];
+}
+
 /** A place in words, without credentials. */
 export function placeText(place: Place): string {
   switch (place.kind) {
@@ -37,27 +45,32 @@ export function placeText(place: Place): string {
 }
 
 /**
- * What has another place in the next configuration, of the services that the present one runs. Throws `config_invalid` where nothing has, and for a place that
- * forgets or that two services would share.
+ * What is another in the next configuration, of the services that the present one runs. Throws `config_invalid` where nothing is, for a place that forgets or that
+ * two services would share, and for vaults whose keys cannot be had.
  */
-export function planMigration(now: ProcessConfig, next: ProcessConfig): readonly MigrationPart[] {
+export function planMigration(now: ProcessConfig, next: ProcessConfig): Plan {
+  const invalid = (message: string) => new CodedError("config_invalid", message);
   if (resolve(now.data_dir) !== resolve(next.data_dir))
-    throw new CodedError(
-      "config_invalid",
-      "data_dir is another in the new configuration: move a directory as it is, with all that is in it",
-    );
-  const parts = now.services
-    .flatMap((service) => partsOf(service, now, next))
-    .filter(({ from, to }) => placeText(from) !== placeText(to));
-  if (parts.length === 0)
-    throw new CodedError("config_invalid", "the new configuration keeps everything where it is: there is nothing to migrate");
-  const targets = now.services
-    .flatMap((service) => partsOf(service, now, next))
-    .map(({ what, to }) => `${what} at ${placeText(to)}`);
+    throw invalid("data_dir is another in the new configuration: move a directory as it is, with all that is in it");
+  const all = now.services.flatMap((service) => partsOf(service, now, next));
+  const parts = all.filter(({ from, to }) => placeText(from) !== placeText(to));
+  const vaults = vaultServices.filter(
+    (service) => now.services.includes(service) && now[service].vault.kind !== next[service].vault.kind,
+  );
+  for (const service of vaults) {
+    if (now[service].vault.kind === "http")
+      throw invalid(
+        `${service}.vault: a vault server gives no key out, so that nothing can be moved from it into an embedded vault`,
+      );
+    if (parts.some((part) => part.service === service && part.what === "database"))
+      throw invalid(`${service}: the embedded vault lies in the database: move one of them first, then the other`);
+  }
+  if (parts.length + vaults.length === 0)
+    throw invalid("the new configuration keeps everything where it is: there is nothing to migrate");
+  const targets = all.map(({ what, to }) => `${what} at ${placeText(to)}`);
   const shared = targets.find((target, at) => targets.indexOf(target) !== at);
-  if (shared !== undefined)
-    throw new CodedError("config_invalid", `two services would have one ${shared}: give each its own namespace, path or prefix`);
-  return parts;
+  if (shared !== undefined) throw invalid(`two services would have one ${shared}: give each its own namespace, path or prefix`);
+  return { parts, vaults };
 }
 
 function partsOf(service: ServiceName, now: ProcessConfig, next: ProcessConfig): readonly MigrationPart[] {
@@ -67,19 +80,22 @@ function partsOf(service: ServiceName, now: ProcessConfig, next: ProcessConfig):
   });
   switch (service) {
     case "gateway":
-      return [part("database", ({ gateway, data_dir }) => databaseOf(service, gateway.database, join(data_dir, "gateway")))];
     case "governance":
-      return [
-        part("database", ({ governance, data_dir }) => databaseOf(service, governance.database, join(data_dir, "governance"))),
-      ];
+      return [part("database", (config) => databasePlace(service, config))];
     case "scheduler":
       return [part("log", schedulerLog)];
     case "storage":
       return [
-        part("database", ({ storage, data_dir }) => databaseOf(service, storage.database, join(data_dir, "storage", "metadata"))),
+        part("database", (config) => databasePlace(service, config)),
         part("log", ({ storage, data_dir }) => clusterLog(storage.cluster, data_dir)),
       ];
   }
+}
+
+/** Where a service has its documents. */
+export function databasePlace(service: Exclude<ServiceName, "scheduler">, config: ProcessConfig): Place {
+  const below = { gateway: ["gateway"], governance: ["governance"], storage: ["storage", "metadata"] }[service];
+  return databaseOf(service, config[service].database, join(config.data_dir, ...below));
 }
 
 function databaseOf(service: ServiceName, { kind, path, url, namespace }: DatabaseSettings, fallback: string): Place {

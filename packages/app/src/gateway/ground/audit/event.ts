@@ -106,6 +106,7 @@ export const auditEventTypes = [
   "vault.unseal",
   "vault.seal",
   "vault.rekey",
+  "vault.migrate",
   "auth.failure",
 ] as const;
 type AuditEventType = (typeof auditEventTypes)[number];
