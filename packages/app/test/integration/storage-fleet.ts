@@ -38,7 +38,7 @@ export async function until(what: string, probe: () => Promise<boolean>, tries =
 }
 
 /** What a node is configured with. */
-interface FleetConfig {
+export interface FleetConfig {
   readonly cluster: object;
   readonly database: object;
 }
@@ -47,6 +47,8 @@ interface FleetConfig {
 export interface StorageFleet {
   readonly etcd: EtcdCluster;
   readonly directory: string;
+  /** What a node is configured with in its cluster. */
+  configOf(at: number): FleetConfig;
   readonly clients: readonly ObjectClient[];
   /** `change`: what is to be another way in this node's configuration. */
   start(at: number, change?: (config: FleetConfig) => object): Promise<void>;
@@ -73,10 +75,10 @@ export interface StorageFleet {
   destroy(): Promise<void>;
 }
 
-/** Starts the first `running` of the named nodes and waits until they are one healthy cluster. */
+/** Starts the first `running` of the named nodes, configured as `change` says, and waits until they are one healthy cluster. */
 export async function startFleet(
   names: readonly string[],
-  { running = names.length }: { readonly running?: number } = {},
+  { running = names.length, change }: { readonly running?: number; readonly change?: (config: FleetConfig) => object } = {},
 ): Promise<StorageFleet> {
   const directory = await mkdtemp(join(tmpdir(), "seneschal-cluster-"));
   const [etcd, postgres, ca]: [EtcdCluster, PostgresServer, Awaited<ReturnType<typeof storeCa>>] = await Promise.all([
@@ -106,13 +108,10 @@ export async function startFleet(
 
   const fleet: StorageFleet = {
     ...{ etcd, directory, clients },
-    async start(at, change = (config) => config) {
+    configOf(at) {
       const own = join(directory, names[at] as string);
-      await mkdir(own, { recursive: true });
       const { http, data, peer } = addresses[at] as (typeof addresses)[number];
-      const { cert, key } = await ca.issue(`CN=${names[at]},OU=store-server`, { names: [data.host, peer.host] });
-      await Promise.all([writeFile(join(own, "cert.pem"), cert), writeFile(join(own, "key.pem"), key)]);
-      const config = {
+      return {
         ...documentedCluster({
           node: names[at] as string,
           server: http,
@@ -130,9 +129,17 @@ export async function startFleet(
         rate_limit: { authenticated: { limit: 1_000_000 }, anonymous: { limit: 1_000_000 } },
         device_roots: [join(own, "grown")],
         backup: { directory: join(directory, "backups") },
-      };
+      } as unknown as FleetConfig;
+    },
+    async start(at, change = (config) => config) {
+      const own = join(directory, names[at] as string);
+      await mkdir(own, { recursive: true });
+      const { data, peer } = addresses[at] as (typeof addresses)[number];
+      const { cert, key } = await ca.issue(`CN=${names[at]},OU=store-server`, { names: [data.host, peer.host] });
+      await Promise.all([writeFile(join(own, "cert.pem"), cert), writeFile(join(own, "key.pem"), key)]);
+      const config = fleet.configOf(at);
       const script = new URL("storage-process.ts", import.meta.url).pathname;
-      const args = [...sourceOptions, script, own, JSON.stringify(change(config as unknown as FleetConfig))];
+      const args = [...sourceOptions, script, own, JSON.stringify(change(config))];
       const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
       child.stdin.on("error", () => undefined);
       children[at] = child;
@@ -227,14 +234,14 @@ export async function startFleet(
   };
   try {
     const first = names.slice(0, running).map((_, i) => i);
-    await Promise.all(first.map((i) => fleet.start(i)));
+    await Promise.all(first.map((i) => fleet.start(i, change)));
     await until("all shards are laid out and all nodes healthy", async () => {
       const nodes = (await fleet.http(0, "GET", "/ui/api/nodes")).body as { status: string; shard_count: number }[];
-      return nodes.length === running && nodes.every((n) => n.status === "healthy" && n.shard_count === 9);
+      return nodes.length === running && nodes.every((n) => n.status === "healthy" && n.shard_count === 3 * running);
     });
     expect((await fleet.http(0, "PUT", "/ui/api/ops/tuning", { gc_interval_s: 60 })).status).toBe(200);
     await fleet.http(0, "POST", "/ui/api/ops/tenants", { tenant_id: "alpha" });
-    await clients[1]?.createBucket("docs", "alpha");
+    await clients[running - 1]?.createBucket("docs", "alpha");
     return fleet;
   } catch (error) {
     await fleet.destroy();
