@@ -38,14 +38,20 @@ test.skipIf(!fleetInstalled())(
         await fleet.checkAll(at);
         await until("the object is written", () => fleet.write(at));
       }
-      await until("every shard votes on all nodes", async () => {
-        const shards = (await fleet.http(0, "GET", "/ui/api/shards")).body as { voters: string[] }[];
-        return shards.length > 0 && shards.every(({ voters }) => voters.length === 3);
-      });
+      const votersOf = async () =>
+        ((await fleet.http(0, "GET", "/ui/api/shards")).body as { voters: string[] }[]).map(({ voters }) => voters.length);
+      await until("every shard has a second voter", async () => (await votersOf()).every((count) => count >= 2));
+      // A third one comes two hours after that.
+      for (const at of [0, 1, 2]) fleet.skew(at, 3 * 3_600_000);
+      await until("every shard has three voters", async () => (await votersOf()).every((count) => count === 3));
+      await fleet.healthy([0, 1, 2]);
       const pools = (await fleet.http(0, "GET", "/ui/api/pools")).body as { pool_id: string }[];
       const { body } = await fleet.http(0, "POST", `/ui/api/ops/pools/${pools[0]?.pool_id}/rebalance`);
       expect(await fleet.finished(0, body.job_id)).toMatchObject({ state: "succeeded" });
       await fleet.kill(0);
+      await until("the others lead every shard", async () =>
+        ((await fleet.http(1, "GET", "/ui/api/shards")).body as { leader: string }[]).every(({ leader }) => leader !== names[0]),
+      );
       await until("writes go on", () => fleet.write(1));
       for (const at of [1, 2]) await fleet.checkAll(at);
     } finally {
