@@ -119,9 +119,9 @@ export async function openEtcdLogMigratable(options: EtcdLogOptions): Promise<Mi
       const found = await range({ key, range_end: endOf(folder.name), limit: Math.min(limit, page) });
       return found.map((kv) => ({ key: rowKey(folder, kv), value: folder.read(kv.value) }));
     }),
-    write: told(async (table, rows) => {
+    write: told(async (move, table, rows) => {
       const text = await headText();
-      checkImporting(await stateOf(text));
+      checkImporting(await stateOf(text), move);
       for (const { key, value } of rows) {
         if (table === "snapshots") {
           await snapshots.save(Number(key), Buffer.from(String(value), "base64"), { seq: Number(key), batchId: "" });
@@ -152,9 +152,11 @@ export async function openEtcdLogMigratable(options: EtcdLogOptions): Promise<Mi
       };
       return { seq, batchId };
     }),
-    finishImport: told(async ({ seq = 0, batchId = "" }) =>
-      replaceHead(await headText(), JSON.stringify({ seq, batch_id: batchId })),
-    ),
+    finishImport: told(async (move, { seq = 0, batchId = "" }) => {
+      const text = await headText();
+      checkImporting(await stateOf(text), move);
+      await replaceHead(text, JSON.stringify({ seq, batch_id: batchId }));
+    }),
     discardImport: told(async () => {
       await clearContent();
       await replaceHead(await headText(), undefined);

@@ -172,8 +172,8 @@ async function openMigratable(path: string, kind: LevelKind): Promise<Migratable
       // An entry of several rows is found by its last.
       return name === "commits" && after !== undefined ? found.filter(({ key }) => key > after) : found;
     },
-    async write(name, rows) {
-      checkImporting(await state());
+    async write(move, name, rows) {
+      checkImporting(await state(), move);
       const batch = db.batch();
       tableOf(name).write(batch, rows);
       await batch.write({ sync: true });
@@ -185,7 +185,8 @@ async function openMigratable(path: string, kind: LevelKind): Promise<Migratable
       return newest === undefined ? undefined : rows(newest[0].subarray(prefix.length), newest[1]).at(-1)?.key;
     },
     head: headOf,
-    async finishImport(head) {
+    async finishImport(move, head) {
+      checkImporting(await state(), move);
       const batch = db.batch().put(bytes(layout.head), JSON.stringify(head)).put(bytes(layout.format), kind.format);
       await batch.write({ sync: true });
     },

@@ -20,10 +20,10 @@ export function checkImport({ state }: MigrationState): void {
     throw new CodedError<StoreErrorCode>("store_misconfigured", "the target of the migration is no longer empty");
 }
 
-/** Rows go only where an import is under way: not behind another run that has finished it. */
-export function checkImporting({ state }: MigrationState): void {
-  if (state !== "importing")
-    throw new CodedError<StoreErrorCode>("store_misconfigured", "the target of the migration is no longer being filled");
+/** Only the import that is under way writes and ends: not one that another run has ended, undone or begun anew. */
+export function checkImporting(found: MigrationState, { id }: Migration): void {
+  if (found.state !== "importing" || found.move.id !== id)
+    throw new CodedError<StoreErrorCode>("store_misconfigured", "another run has ended, undone or begun this migration anew");
 }
 
 /** Why a marked store or log is not opened. */

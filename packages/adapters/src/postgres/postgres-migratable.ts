@@ -308,15 +308,16 @@ function migratableOf({ pool, namespace, persist }: Database, engine: Engine): M
         await engine.mark(client, { state: "importing", move });
       }),
     read: (table, after, limit) => within((client) => engine.read(client, table, after, limit)),
-    write: (table, rows) =>
+    write: (move, table, rows) =>
       within(async (client) => {
-        checkImporting(await engine.state(client));
+        checkImporting(await engine.state(client), move);
         await engine.write(client, table, rows);
       }),
     last: (table) => within((client) => engine.last(client, table)),
     head: () => within(engine.head),
-    finishImport: (head) =>
+    finishImport: (move, head) =>
       within(async (client) => {
+        checkImporting(await engine.state(client), move);
         await engine.mark(client, undefined);
         await engine.setHead(client, head);
       }),

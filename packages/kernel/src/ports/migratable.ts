@@ -46,13 +46,14 @@ export interface Migratable {
   beginImport(move: Migration): Promise<void>;
   /** Rows behind a key, at least one if there is any. */
   read(table: string, after: string | undefined, limit: number): Promise<readonly MigratedRow[]>;
-  /** In the order of keys, behind all that the table has. Throws where no import is under way. */
-  write(table: string, rows: readonly MigratedRow[]): Promise<void>;
+  /** In the order of keys, behind all that the table has. Throws where this import is not under way. */
+  write(move: Migration, table: string, rows: readonly MigratedRow[]): Promise<void>;
   /** The greatest key of a table. */
   last(table: string): Promise<string | undefined>;
   /** The sequences that it goes on with. */
   head(): Promise<JsonObject>;
-  finishImport(head: JsonObject): Promise<void>;
+  /** Throws where this import is not under way. */
+  finishImport(move: Migration, head: JsonObject): Promise<void>;
   /** Empties what is importing, its mark last. */
   discardImport(): Promise<void>;
   close(): Promise<void>;

@@ -82,14 +82,14 @@ export async function transfer(
   options: TransferOptions,
 ): Promise<Readonly<Record<string, MigratedTable>> | undefined> {
   const { source, target, from, to } = ends;
-  const { next } = await nextStep(ends);
-  if (next === "done") return undefined;
-  if (next === "begin") {
-    const begun: Migration = { id: options.id, from, to, at: new Date(options.now).toISOString() };
-    await target.beginImport(begun);
-    await source.fence(begun);
+  const decision = await nextStep(ends);
+  if (decision.next === "done") return undefined;
+  const move = decision.next === "resume" ? decision.move : { id: options.id, from, to, at: new Date(options.now).toISOString() };
+  if (decision.next === "begin") {
+    await target.beginImport(move);
+    await source.fence(move);
   }
-  for (const table of source.tables) await copy(ends, table, options);
+  for (const table of source.tables) await copy(ends, move, table, options);
   const tables: Record<string, MigratedTable> = {};
   for (const table of source.tables) {
     const [left, arrived] = [await summary(source, table, options), await summary(target, table, options)];
@@ -101,7 +101,7 @@ export async function transfer(
       });
     tables[table] = left;
   }
-  await target.finishImport(await source.head());
+  await target.finishImport(move, await source.head());
   return tables;
 }
 
@@ -114,13 +114,18 @@ export async function abortTransfer(ends: MigrationEnds): Promise<void> {
   if (facts.source.state === "moved") await ends.source.unfence();
 }
 
-async function copy({ source, target }: MigrationEnds, table: string, { page = 200, progress }: TransferOptions): Promise<void> {
+async function copy(
+  { source, target }: MigrationEnds,
+  move: Migration,
+  table: string,
+  { page = 200, progress }: TransferOptions,
+): Promise<void> {
   let after = await target.last(table);
   for (let copied = 0; ; ) {
     const rows = await source.read(table, after, page);
     const last = rows.at(-1);
     if (last === undefined) return;
-    await target.write(table, rows);
+    await target.write(move, table, rows);
     after = last.key;
     copied += rows.length;
     progress?.(table, copied);

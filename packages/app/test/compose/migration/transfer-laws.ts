@@ -1,6 +1,6 @@
 import { commitHistory } from "@seneschal/kernel/arbitraries";
 import { canonicalJson, encodeEntry } from "@seneschal/kernel/log";
-import type { Commit, DocumentStore, LogEntry, Migratable, ReplicatedLog } from "@seneschal/kernel/ports";
+import type { Commit, DocumentStore, LogEntry, Migratable, Migration, ReplicatedLog } from "@seneschal/kernel/ports";
 import { suiteSchema } from "@seneschal/kernel/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -137,6 +137,24 @@ export function transferLaws<T extends Kept, H>(
       }
     },
   );
+
+  laws("a run that another has undone and begun anew neither writes nor ends it", async (from, to) => {
+    const at = "2026-01-01T00:00:00.000Z";
+    const [late, move] = ["late", "m2"].map((id) => ({ id, from: from.name, to: to.name, at })) as [Migration, Migration];
+    await within(to.migratable(), async (target) => {
+      await target.beginImport(late);
+      await target.discardImport();
+      await target.beginImport(move);
+      const [table = ""] = target.tables;
+      const [row] = await within(from.migratable(), (source) => source.read(table, undefined, 1));
+      await expect(target.write(late, table, row === undefined ? [] : [row])).rejects.toMatchObject({
+        code: "store_misconfigured",
+      });
+      await expect(target.finishImport(late, {})).rejects.toMatchObject({ code: "store_misconfigured" });
+      expect(await target.state()).toEqual({ state: "importing", move });
+      expect(await target.read(table, undefined, 1)).toEqual([]);
+    });
+  });
 
   laws(
     "a target with content, and a source that was moved elsewhere, are refused and stay as they are",
