@@ -199,6 +199,7 @@ class Seat {
   readonly #seat: number;
   readonly #senders: readonly number[];
   readonly #transportSecrets: readonly Uint8Array[];
+  readonly #transportKeys: readonly string[];
   readonly #dealing: SeatDealing;
 
   constructor(provider: CryptoProvider, input: Parameters<typeof ceremonyStep>[1]) {
@@ -208,6 +209,9 @@ class Seat {
     this.#seat = state.seat;
     this.#senders = sendersOf(view.start, state.seat);
     this.#transportSecrets = transportSecrets(provider, state, view.start);
+    this.#transportKeys = state.once("transport-keys", () =>
+      this.#transportSecrets.map((secret) => base64(provider.x25519PublicKey(secret))),
+    );
     this.#dealing = seatDealing(provider, state, view, share);
   }
 
@@ -215,7 +219,7 @@ class Seat {
     const { view } = this.#input;
     const [joined, committed] = [view.joined.get(this.#seat), view.committed.get(this.#seat)];
     const differs = (said: unknown, own: unknown) => said !== undefined && canonicalJson(said) !== canonicalJson(own);
-    return differs(joined, this.#transportKeys()) || differs(committed, this.#dealing.commitment ?? null);
+    return differs(joined, this.#transportKeys) || differs(committed, this.#dealing.commitment ?? null);
   }
 
   step(): Pick<CeremonyStep, "entries" | "outcome"> {
@@ -261,7 +265,7 @@ class Seat {
   }
 
   #join(): Act {
-    const keys = this.#transportKeys();
+    const keys = this.#transportKeys;
     const { kind } = this.#input.view.start;
     const one = kind === "generate" || kind === "refresh";
     return { type: "join", ...(one ? { transport_key: keys[0] ?? "" } : { transport_keys: keys }) };
@@ -310,10 +314,6 @@ class Seat {
 
   #secretFor(from: number): Uint8Array {
     return this.#transportSecrets[keyNumber(this.#input.view.start, this.#senders, from)] ?? new Uint8Array();
-  }
-
-  #transportKeys(): readonly string[] {
-    return this.#transportSecrets.map((secret) => base64(this.#provider.x25519PublicKey(secret)));
   }
 }
 

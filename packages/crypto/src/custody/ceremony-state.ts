@@ -26,12 +26,18 @@ export class CeremonyState {
    */
   readonly seen: readonly string[];
   readonly #secret: Uint8Array;
+  readonly #derived: Map<string, unknown>;
 
-  constructor(of: { readonly ceremony: string; readonly seat: number; readonly seen: readonly string[] }, secret: Uint8Array) {
+  constructor(
+    of: { readonly ceremony: string; readonly seat: number; readonly seen: readonly string[] },
+    secret: Uint8Array,
+    derived: Map<string, unknown> = new Map(),
+  ) {
     this.ceremony = of.ceremony;
     this.seat = of.seat;
     this.seen = [...of.seen];
     this.#secret = Uint8Array.from(secret);
+    this.#derived = derived;
   }
 
   /** Hash of the start that the custodian agreed to. */
@@ -49,7 +55,7 @@ export class CeremonyState {
 
   /** The state of a client that has seen this view. */
   after(view: TranscriptView): CeremonyState {
-    return new CeremonyState({ ...this, seen: view.hashes }, this.#secret);
+    return new CeremonyState({ ...this, seen: view.hashes }, this.#secret, this.#derived);
   }
 
   /**
@@ -59,6 +65,12 @@ export class CeremonyState {
   derive(provider: Pick<CryptoProvider, "hkdf">, purpose: string, entry: string): Random {
     let drawn = 0;
     return (length) => provider.hkdf("sha256", this.#secret, fromBase64(entry), utf8(`${purpose}/${drawn++}`), length);
+  }
+
+  /** What costs something to derive from secret and start, made once for this state and all that come {@link after} it; never saved. */
+  once<T>(name: string, make: () => T): T {
+    if (!this.#derived.has(name)) this.#derived.set(name, make());
+    return this.#derived.get(name) as T;
   }
 
   /** Canonical JSON, the secret included. */
@@ -80,8 +92,9 @@ export class CeremonyState {
     return new CeremonyState(of, fromBase64(secret));
   }
 
-  /** Overwrites the secret. */
+  /** Overwrites the secret, and forgets what was derived from it. */
   erase(): void {
     this.#secret.fill(0);
+    this.#derived.clear();
   }
 }

@@ -1,14 +1,14 @@
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
-import { base64, fromBase64 } from "../bytes.ts";
+import { base64 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { type CrkPublic, crkFromJson, crkSet } from "../threshold/crk.ts";
-import { DkgParticipant } from "../threshold/dkg.ts";
+import { dealGeneration, generatedShare } from "../threshold/dkg.ts";
 import { commitRepair, dealRepair, repairShare, sumRepair } from "../threshold/repair.ts";
 import { type Deal, dealRefresh, dealReshare, type ReceivedDeal, receiveReshare, refreshShare } from "../threshold/resharing.ts";
 import type { Share } from "../threshold/share.ts";
 import type { CommitmentAct, StartAct } from "./act.ts";
 import type { CeremonyState } from "./ceremony-state.ts";
-import { broadcastOf, dealOf, dealtIndexes } from "./dealing.ts";
+import { dealOf, dealtIndexes } from "./dealing.ts";
 import { dealersOf, dealtTo, shareAfter, shareBefore } from "./parts.ts";
 import type { TranscriptView } from "./transcript-view.ts";
 
@@ -36,7 +36,7 @@ export function seatDealing(
 ): SeatDealing {
   const random = state.derive(provider, "polynomial", state.start);
   const { seat } = state;
-  if (start.kind === "generate") return generating(start, seat, random);
+  if (start.kind === "generate") return state.once("dealing", () => generating(start, seat, random));
   const crk = crkFromJson(start.crk);
   const index = shareBefore(start, seat);
   if (index === 0) return receiving(start, crk, seat);
@@ -55,16 +55,12 @@ interface Dealer {
 }
 
 function generating(start: Of<"generate">, seat: number, random: Random): SeatDealing {
-  const participant = new DkgParticipant({ index: seat, threshold: start.threshold, total: start.seats.length, random });
-  const { index: _, ...broadcast } = participant.broadcast;
-  const broadcasts = (of: TranscriptView) => [...of.committed].map(([from, act]) => broadcastOf(from, act));
+  const deal = dealGeneration({ index: seat, threshold: start.threshold, total: start.seats.length, random });
+  const { commitment, values } = dealing(start, seat, deal);
   return {
-    commitment: { type: "commitment", ...broadcast },
-    values: (of) => new Map(participant.deal(broadcasts(of)).map(({ to, share }) => [to, fromBase64(share)])),
-    share(of, received) {
-      participant.deal(broadcasts(of));
-      return participant.finish([...received].map(([from, value]) => ({ from, to: seat, share: base64(value) }))).share;
-    },
+    commitment: { ...commitment, proof: base64(deal.proof) },
+    values,
+    share: ({ crk }, received) => crk && generatedShare(crk, seat, [...received.values(), ownValue(deal, seat)]),
   };
 }
 
@@ -114,7 +110,7 @@ function receiving(start: Of<"refresh" | "reshare" | "repair">, crk: CrkPublic, 
 }
 
 /** What a dealer of a polynomial says: values stand by the index of the share that they make, which is the seat's number. */
-function dealing(start: StartAct, seat: number, deal: Deal): Pick<SeatDealing, "commitment" | "values"> {
+function dealing(start: StartAct, seat: number, deal: Deal): Required<Pick<SeatDealing, "commitment" | "values">> {
   return {
     commitment: { type: "commitment", commitments: deal.commitments.map(base64) },
     values: () => new Map(dealtTo(start, seat).map((to) => [to, ownValue(deal, to)])),

@@ -96,19 +96,20 @@ function deal(
   return { crk, shares: signing.map((share, i) => crkShare(crk, i + 1, share)) };
 }
 
-/** Assembles the public half from commitments; computes every verifying share from them. */
+/** Assembles the public half from commitments, points of the group; computes every verifying share from them. */
 export function publicHalf(
   setId: Uint8Array,
   epoch: number,
   threshold: number,
   total: number,
-  commitments: readonly Uint8Array[],
+  points: readonly GroupPoint[],
 ): CrkPublic {
-  const points = commitments.map((c) => readPoint(c));
-  const publicKey = commitments[0];
+  const commitments = points.map((point) => point.toBytes());
+  const [publicKey] = commitments;
   if (publicKey === undefined || commitments.length !== threshold) {
     throw cryptoError("protocol_invalid", "a commitment per coefficient is required");
   }
+  if (points.some((point) => point.is0())) throw cryptoError("protocol_invalid", "point is the identity");
   const verifyingShares = Array.from({ length: total }, (_, i) => evaluateCommitments(points, i + 1).toBytes());
   return {
     setId: Uint8Array.from(setId),
@@ -116,7 +117,7 @@ export function publicHalf(
     threshold,
     total,
     publicKey: Uint8Array.from(publicKey),
-    commitments: commitments.map((c) => Uint8Array.from(c)),
+    commitments,
     verifyingShares,
   };
 }

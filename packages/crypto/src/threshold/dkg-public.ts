@@ -1,9 +1,9 @@
 import { isCoded } from "@seneschal/kernel";
-import { base64, concat, fromBase64, utf8 } from "../bytes.ts";
+import { base64, bytesEqual, concat, fromBase64, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { nobleCrypto } from "../provider/noble.ts";
 import { type CrkPublic, publicHalf } from "./crk.ts";
-import { basePoint, Point, readPoint, readScalar, scalars, wideScalar } from "./scalar-field.ts";
+import { combine, Point, readPoint, readScalar, scalars, wideScalar } from "./scalar-field.ts";
 
 /** What a participant tells everybody: commitments to its polynomial and a proof that it knows the constant term. */
 export interface DkgBroadcast {
@@ -32,10 +32,12 @@ export function acceptsBroadcast(broadcast: DkgBroadcast, threshold: number): bo
     const [key] = points;
     const proof = fromBase64(broadcast.proof);
     if (key === undefined || points.length !== threshold || proof.length !== 64) return false;
-    const r = readPoint(proof.subarray(0, 32));
+    const r = proof.subarray(0, 32);
     const z = readScalar(proof.subarray(32));
-    const challenge = hashToScalar(concat(scalars.toBytes(BigInt(broadcast.index)), key.toBytes(), r.toBytes()));
-    return r.equals(basePoint(z).subtract(key.multiplyUnsafe(challenge)));
+    const challenge = hashToScalar(concat(scalars.toBytes(BigInt(broadcast.index)), key.toBytes(), r));
+    // What R must be is in the group: that its bytes are those of R says so of R.
+    const expected = combine([Point.BASE, key], [z, scalars.neg(challenge)]);
+    return !expected.is0() && bytesEqual(expected.toBytes(), r);
   } catch (error) {
     // Nothing else: a machine that failed is no evidence against the participant.
     if (isCoded(error, "protocol_invalid", "crypto_invalid")) return false;
@@ -50,7 +52,7 @@ export function acceptsBroadcast(broadcast: DkgBroadcast, threshold: number): bo
 export function generatedPublic(broadcasts: readonly DkgBroadcast[], threshold: number): CrkPublic {
   const polynomials = broadcasts.map((b) => b.commitments.map((c) => readPoint(fromBase64(c))));
   const sums = Array.from({ length: threshold }, (_, k) => {
-    return polynomials.reduce((sum, points) => sum.add(points[k] ?? Point.ZERO), Point.ZERO).toBytes();
+    return polynomials.reduce((sum, points) => sum.add(points[k] ?? Point.ZERO), Point.ZERO);
   });
   return publicHalf(fromBase64(dkgTranscript(broadcasts)).subarray(0, 16), 1, threshold, broadcasts.length, sums);
 }

@@ -3,19 +3,49 @@ import type { Random } from "@seneschal/kernel/ports";
 import { base64, fromBase64 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
-import { type CrkPublic, crkShare, identifier } from "./crk.ts";
+import { type CrkPublic, identifier } from "./crk.ts";
 import { acceptsBroadcast, type DkgBroadcast, type DkgMessage, generatedPublic } from "./dkg-public.ts";
 import { onPolynomial } from "./on-polynomial.ts";
+import { type Deal, finish } from "./resharing.ts";
+import { evaluate, readScalar, scalars } from "./scalar-field.ts";
 import { assertThreshold, type Share } from "./share.ts";
 
 type Step =
-  | { readonly kind: "committed"; readonly secret: ReturnType<typeof FROST.DKG.round1>["secret"] }
-  | {
-      readonly kind: "dealt";
-      readonly secret: ReturnType<typeof FROST.DKG.round1>["secret"];
-      readonly broadcasts: readonly DkgBroadcast[];
-    }
+  | { readonly kind: "committed"; readonly values: Deal["values"] }
+  | { readonly kind: "dealt"; readonly values: Deal["values"]; readonly broadcasts: readonly DkgBroadcast[] }
   | { readonly kind: "done" };
+
+interface DkgOptions {
+  readonly index: number;
+  readonly threshold: number;
+  readonly total: number;
+  readonly random: Random;
+}
+
+/**
+ * One participant's part of a key generation: a random polynomial (FROST's key generation, round 1, with its proof of knowledge of the
+ * constant term). Throws `invalid_threshold`, `protocol_invalid`.
+ */
+export function dealGeneration({ index, threshold, total, random }: DkgOptions): Deal & { readonly proof: Uint8Array } {
+  assertThreshold(threshold, total);
+  if (!Number.isInteger(index) || index < 1 || index > total) throw cryptoError("protocol_invalid", "index out of range");
+  const draw = (length = 32) => random(length) as never;
+  const { public: said, secret } = FROST.DKG.round1(identifier(index), { min: threshold, max: total }, undefined, draw);
+  const coefficients = secret.coefficients ?? [];
+  return {
+    ...{ from: index, commitments: said.commitment, proof: said.proofOfKnowledge },
+    values: Array.from({ length: total }, (_, i) => scalars.toBytes(evaluate(coefficients, i + 1))),
+  };
+}
+
+/** The share that its parts make, one of every participant's and each known to hold. Throws `protocol_invalid` when it is not the key's. */
+export function generatedShare(crk: CrkPublic, index: number, values: readonly Uint8Array[]): Share {
+  return finish(
+    crk,
+    index,
+    values.reduce((sum, value) => scalars.add(sum, readScalar(value)), 0n),
+  );
+}
 
 /**
  * One participant of a distributed key generation (PedPoP): nobody ever holds the key, not even for a moment.
@@ -45,31 +75,19 @@ export class DkgParticipant {
   readonly #total: number;
   #step: Step;
 
-  constructor(options: { readonly index: number; readonly threshold: number; readonly total: number; readonly random: Random }) {
-    const { index, threshold, total, random } = options;
-    assertThreshold(threshold, total);
-    if (!Number.isInteger(index) || index < 1 || index > total) throw cryptoError("protocol_invalid", "index out of range");
-    const round = FROST.DKG.round1(
-      identifier(index),
-      { min: threshold, max: total },
-      undefined,
-      (length = 32) => random(length) as never,
-    );
-    this.index = index;
-    this.#threshold = threshold;
-    this.#total = total;
-    this.broadcast = {
-      index,
-      commitments: round.public.commitment.map((c) => base64(c)),
-      proof: base64(round.public.proofOfKnowledge),
-    };
-    this.#step = { kind: "committed", secret: round.secret };
+  constructor(options: DkgOptions) {
+    const { commitments, proof, values } = dealGeneration(options);
+    this.index = options.index;
+    this.#threshold = options.threshold;
+    this.#total = options.total;
+    this.broadcast = { index: this.index, commitments: commitments.map(base64), proof: base64(proof) };
+    this.#step = { kind: "committed", values };
   }
 
   /** Checks every broadcast (the own one included in the list) and deals. Throws `cheating` naming wrong senders. */
   deal(broadcasts: readonly DkgBroadcast[]): readonly DkgMessage[] {
     if (this.#step.kind !== "committed") throw cryptoError("protocol_invalid", "already dealt");
-    const { secret } = this.#step;
+    const { values } = this.#step;
     const sorted = [...broadcasts].sort((a, b) => a.index - b.index);
     const complete = sorted.length === this.#total && sorted.every((b, i) => b.index === i + 1);
     const own = sorted[this.index - 1];
@@ -81,19 +99,14 @@ export class DkgParticipant {
     if (cheaters.length > 0) {
       throw cryptoError("cheating", `wrong key generation broadcasts: ${cheaters.join(", ")}`, { indexes: cheaters });
     }
-    const dealt = FROST.DKG.round2(secret, others.map(toPackage) as never);
-    this.#step = { kind: "dealt", secret, broadcasts: sorted };
-    return others.map((b) => ({
-      from: this.index,
-      to: b.index,
-      share: base64(dealt[identifier(b.index)]?.signingShare ?? new Uint8Array()),
-    }));
+    this.#step = { kind: "dealt", values, broadcasts: sorted };
+    return others.map(({ index: to }) => ({ from: this.index, to, share: base64(values[to - 1] ?? new Uint8Array()) }));
   }
 
   /** Checks what the others dealt to us and ends. Throws `cheating` naming senders of wrong messages. */
   finish(messages: readonly DkgMessage[]): { readonly crk: CrkPublic; readonly share: Share } {
     if (this.#step.kind !== "dealt") throw cryptoError("protocol_invalid", "not dealt yet, or already finished");
-    const { secret, broadcasts } = this.#step;
+    const { values, broadcasts } = this.#step;
     const senders = messages.map((m) => m.from).sort((a, b) => a - b);
     const others = broadcasts.map((b) => b.index).filter((i) => i !== this.index);
     if (messages.some((m) => m.to !== this.index) || canonicalJson(senders) !== canonicalJson(others)) {
@@ -103,23 +116,12 @@ export class DkgParticipant {
     if (cheaters.length > 0) {
       throw cryptoError("cheating", `wrong key generation messages: ${cheaters.join(", ")}`, { indexes: cheaters });
     }
-    const key = FROST.DKG.round3(
-      secret,
-      broadcasts.filter((b) => b.index !== this.index).map(toPackage) as never,
-      messages.map((m) => ({ identifier: identifier(m.from), signingShare: fromBase64(m.share) })) as never,
-    );
-    this.#step = { kind: "done" };
     const crk = generatedPublic(broadcasts, this.#threshold);
-    return { crk, share: crkShare(crk, this.index, key.secret.signingShare) };
+    const received = messages.map((m) => fromBase64(m.share));
+    const share = generatedShare(crk, this.index, [...received, values[this.index - 1] ?? new Uint8Array()]);
+    this.#step = { kind: "done" };
+    return { crk, share };
   }
-}
-
-function toPackage(broadcast: DkgBroadcast) {
-  return {
-    identifier: identifier(broadcast.index),
-    commitment: broadcast.commitments.map(fromBase64),
-    proofOfKnowledge: fromBase64(broadcast.proof),
-  };
 }
 
 /** Feldman's check of a message that some participant sent. */

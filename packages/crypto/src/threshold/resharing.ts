@@ -251,19 +251,14 @@ function addPoints(a: readonly GroupPoint[], b: readonly GroupPoint[]): readonly
 }
 
 function successor(crk: CrkPublic, threshold: number, total: number, commitments: readonly GroupPoint[]): CrkPublic {
-  const next = publicHalf(
-    crk.setId,
-    crk.epoch + 1,
-    threshold,
-    total,
-    commitments.map((c) => c.toBytes()),
-  );
+  const next = publicHalf(crk.setId, crk.epoch + 1, threshold, total, commitments);
   // INVARIANT: whatever the dealers did, the key that others trust stays the same.
   if (!bytesEqual(next.publicKey, crk.publicKey)) throw cryptoError("protocol_invalid", "the public key would change");
   return next;
 }
 
-function finish(next: CrkPublic, index: number, signingShare: bigint): Share {
+/** An own share in its envelope. Throws `protocol_invalid` when it is not the one that the public half has for this index. */
+export function finish(next: CrkPublic, index: number, signingShare: bigint): Share {
   const share = crkShare(next, index, scalars.toBytes(signingShare));
   if (!crkSet(next).accepts(share)) throw cryptoError("protocol_invalid", "the new share does not fit the new public half");
   return share;

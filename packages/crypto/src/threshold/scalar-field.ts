@@ -32,19 +32,36 @@ export function randomScalar(random: Random): bigint {
   return Fn.fromBytes(mapHashToField(random(48), Fn.ORDER, true));
 }
 
+/** Of points that hold, in two halves of which the older is dropped whole: each step of a ceremony reads the points of those before again. */
+const READ_POINTS = 1024;
+let read = new Map<string, GroupPoint>();
+let readBefore = new Map<string, GroupPoint>();
+
 /**
  * Reads a point and refuses what is outside the prime-order subgroup: such a point passes equations it should not.
  * The identity is allowed only where a constant term must be zero. Throws `protocol_invalid`.
  */
 export function readPoint(bytes: Uint8Array, identity: "refused" | "allowed" = "refused"): GroupPoint {
+  const name = hex(bytes);
+  let point = read.get(name) ?? readBefore.get(name);
+  if (point === undefined) {
+    point = groupPoint(bytes);
+    if (read.size >= READ_POINTS) [read, readBefore] = [new Map(), read];
+    read.set(name, point);
+  }
+  if (identity === "refused" && point.is0()) throw cryptoError("protocol_invalid", "point is the identity");
+  return point;
+}
+
+function groupPoint(bytes: Uint8Array): GroupPoint {
   let point: GroupPoint;
   try {
     point = Point.fromBytes(bytes);
   } catch (cause) {
     throw cryptoError("protocol_invalid", "not a point", {}, cause);
   }
+  // The costly part, a multiplication by the order of the group.
   if (!point.isTorsionFree()) throw cryptoError("protocol_invalid", "point outside the prime-order group");
-  if (identity === "refused" && point.is0()) throw cryptoError("protocol_invalid", "point is the identity");
   return point;
 }
 

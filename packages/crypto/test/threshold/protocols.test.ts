@@ -1,6 +1,8 @@
+import { ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
 import { nobleCrypto, utf8 } from "@seneschal/crypto";
 import { seeded } from "@seneschal/crypto/arbitraries";
 import {
+  acceptsBroadcast,
   acceptsCommitment,
   acceptsSignatureShare,
   aggregateSignature,
@@ -35,6 +37,8 @@ import {
 import fc from "fast-check";
 import { combine } from "shamir-secret-sharing";
 import { describe, expect, test } from "vitest";
+import { identifier } from "../../src/threshold/crk.ts";
+import { Point } from "../../src/threshold/scalar-field.ts";
 import { splitBytes } from "../../src/threshold/split-bytes.ts";
 import { runs, submit } from "../submit.ts";
 
@@ -227,6 +231,32 @@ describe("distributed key generation", () => {
     ];
     for (const broadcast of bad) {
       expect(() => start(2, 3)[0]!.deal([list[0]!, broadcast, list[2]!])).toThrow(coded("cheating", { indexes: [2] }));
+    }
+  });
+
+  test("takes no proof whose R is the same point but for a part of small order, or the neutral element", () => {
+    const { broadcast } = start(2, 3)[0]!;
+    const proof = Buffer.from(broadcast.proof, "base64");
+    const torsion = Point.fromHex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05");
+    const mixed = Point.fromBytes(proof.subarray(0, 32)).add(torsion).toBytes();
+    const refused = (r: Uint8Array) =>
+      acceptsBroadcast({ ...broadcast, proof: Buffer.concat([r, proof.subarray(32)]).toString("base64") }, 2);
+    expect(acceptsBroadcast(broadcast, 2)).toBe(true);
+    expect([mixed, Point.ZERO.toBytes(), torsion.toBytes()].map(refused)).toEqual([false, false, false]);
+  });
+
+  test("deals what the library deals from the same randomness", () => {
+    const people = start(3, 4);
+    const list = people.map((p) => p.broadcast);
+    const first = FROST.DKG.round1(identifier(1), { min: 3, max: 4 }, undefined, seeded("dkg/0") as never);
+    const others = list.slice(1).map(({ index, commitments, proof }) => ({
+      identifier: identifier(index),
+      commitment: commitments.map((c) => Buffer.from(c, "base64")),
+      proofOfKnowledge: Buffer.from(proof, "base64"),
+    }));
+    const theirs = FROST.DKG.round2(first.secret, others as never);
+    for (const { to, share } of people[0]!.deal(list)) {
+      expect(share).toBe(Buffer.from(theirs[identifier(to)]!.signingShare).toString("base64"));
     }
   });
 
