@@ -88,6 +88,8 @@ export interface StorageNodeOptions extends Membership {
   readonly backupDefaults?: { readonly retention_days: number; readonly include_data: boolean };
   /** Between two rounds that remove expired backups; default a day. */
   readonly backupCleanupMs?: number;
+  /** How long jobs that are over are remembered; default 30 days. */
+  readonly jobRetentionMs?: number;
   /** The directory whose disk keeps the metadata, for the inline threshold. */
   readonly metadataDirectory?: string;
   /** What bodies of clients may take of the memory. */
@@ -463,6 +465,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
 
   /** What one node does for the cluster, by step. */
   const coordination: Readonly<Record<string, () => Promise<void>>> = {
+    "ended jobs": () => jobs.forget(clock.now() - (options.jobRetentionMs ?? 30 * 86_400_000)),
     "shard split": () => splitShards(leadParts),
     "shard migration": () => migrateShards(leadParts),
     async "garbage collection"() {

@@ -118,6 +118,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
     backups: await openBackups(backup),
     backupDefaults: { retention_days: backup.retention_days, include_data: backup.include_data },
     backupCleanupMs: backup.cleanup_interval,
+    jobRetentionMs: config.job_retention,
     webhooks: new Map(
       config.notifications.webhooks.map(({ name, tenants, url, secret, timeout }) => [
         name,

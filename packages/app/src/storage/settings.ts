@@ -181,6 +181,8 @@ export const storageSettings = z.strictObject({
       wait: duration("10s"),
     })
     .prefault({}),
+  /** How long jobs that are over are remembered; what they did stays in the audit log. */
+  job_retention: duration("30d"),
   kek_ttl: duration("60s").refine((ms) => ms >= 5000 && ms <= 300_000, "expected 5s to 300s"),
   meta_soft_limit_pct: z.int().min(1).max(99).default(50),
   meta_hard_limit_pct: z.int().min(1).max(99).default(75),

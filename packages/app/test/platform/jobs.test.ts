@@ -45,6 +45,27 @@ describe("jobs", () => {
     expect(await jobs.get(id)).toMatchObject({ state: "succeeded", progress: 1, result: { counted: 3 }, error: null });
   });
 
+  test("jobs that ended before a time are forgotten, a hundred of them at once; those that are not over, and later ones, never", async () => {
+    const held = gate();
+    const { jobs, clock, store } = world({ count, wait: () => held.opened.then(() => ({})) }, { concurrency: 200 });
+    const waiting = await jobs.submit({ ...request, kind: "wait" });
+    for (let i = 0; i < 103; i++) await jobs.submit(request);
+    await jobs.tick();
+    await expect.poll(() => store.count("jobs", "state", ["succeeded"])).toBe(103);
+    const before = clock.now() + 1;
+    clock.advance(1000);
+    const later = await jobs.submit(request);
+    await jobs.tick();
+    await expect.poll(() => store.count("jobs", "state", ["succeeded"])).toBe(104);
+    await jobs.forget(before);
+    expect(await store.count("jobs", "created", [])).toBe(5);
+    await jobs.forget(before);
+    const left = await jobs.list({ limit: 10 });
+    expect(left.map(({ id }) => id).sort()).toEqual([waiting.id, later.id].sort());
+    held.open();
+    await jobs.stop();
+  });
+
   test("a failure keeps its code; an unknown error is opaque", async () => {
     const { jobs } = world({
       coded: async () => {

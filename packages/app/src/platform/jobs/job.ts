@@ -25,9 +25,11 @@ export interface Job {
   readonly attempts: number;
 }
 
-/** True when nothing can change any more. */
+/** The states in which nothing can change any more. */
+export const overStates: readonly JobState[] = ["succeeded", "failed", "cancelled"];
+
 export function isOver(job: Job): boolean {
-  return job.state === "succeeded" || job.state === "failed" || job.state === "cancelled";
+  return overStates.includes(job.state);
 }
 
 /** A job as it begins. */

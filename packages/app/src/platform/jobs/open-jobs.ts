@@ -3,7 +3,7 @@ import { CodedError, isCoded, type JsonObject } from "@seneschal/kernel";
 import type { AuditDraft, Clock, DocumentStore, Page, Put, Random, Stored } from "@seneschal/kernel/ports";
 import type { Background } from "../background.ts";
 import type { Stoppable } from "../repeat.ts";
-import { type Job, type JobEvent, type JobState, newJob, stepJob } from "./job.ts";
+import { type Job, type JobEvent, type JobState, newJob, overStates, stepJob } from "./job.ts";
 import { Lease } from "./lease.ts";
 
 /** What the work of a job is given. */
@@ -56,6 +56,8 @@ export interface Jobs {
   }): Promise<readonly Job[]>;
   /** Asks a job to end. Throws `not_found`, or `conflict` when it is over. */
   cancel(id: string): Promise<Job>;
+  /** Forgets jobs that ended before a time, a hundred of each outcome at most. */
+  forget(before: number): Promise<void>;
   /** Begins to run jobs, also those that a dead process left. */
   start(): void;
   /** One round: takes or renews the lease, passes on cancel requests, begins what is queued. */
@@ -65,6 +67,9 @@ export interface Jobs {
   /** Interrupts running work, which goes on after the next start, and gives the lease back. */
   stop(): Promise<void>;
 }
+
+/** So many jobs are looked at, and forgotten in one commit. */
+const FORGOTTEN = 100;
 
 /**
  * Runs long work as jobs that survive a restart: every change is a conditional commit, one process at a time holds the lease and
@@ -212,6 +217,17 @@ export function openJobs(options: JobsOptions): Jobs {
       const job = await apply(id, { kind: "request-cancel" }, false);
       if (job === undefined) throw new CodedError("conflict", "the job is over");
       return job;
+    },
+    async forget(before) {
+      for (const state of overStates) {
+        // By when they were begun: no job ends before that. An index of their ends would keep older processes of the same database from writing.
+        const { items } = await store.list("jobs", "state", [state], { to: [before], limit: FORGOTTEN });
+        const ended = items.filter((item) => (jobOf(item).finished_at ?? Number.POSITIVE_INFINITY) < before);
+        if (ended.length === 0) continue;
+        // One that another process forgets at the same time is gone either way: the next call goes on.
+        const dels = ended.map(({ id, version }) => ({ coll: "jobs", id, ifVersion: version }));
+        await store.commit({ commitId: randomId(), dels });
+      }
     },
     start() {
       beat ??= background.every("jobs", leaseMs / 3, tick);
