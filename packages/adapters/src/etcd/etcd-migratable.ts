@@ -1,6 +1,6 @@
 import { CodedError } from "@seneschal/kernel";
 import type { LogErrorCode, Migratable, MigrationState } from "@seneschal/kernel/ports";
-import { checkImport, checkImporting, markText, parseMark } from "../migration/mark.ts";
+import { checkFence, checkImport, checkImporting, markText, parseMark } from "../migration/mark.ts";
 import { EtcdSnapshots } from "./etcd-snapshots.ts";
 import { createClient, type EtcdLogOptions, translated } from "./open-etcd-log.ts";
 import { compareResult, compareTarget, type KeyValue, type RangeReply, type TxnReply } from "./protocol.ts";
@@ -96,6 +96,7 @@ export async function openEtcdLogMigratable(options: EtcdLogOptions): Promise<Mi
     }),
     fence: told(async (move) => {
       const text = await headText();
+      checkFence(await stateOf(text), move);
       await replaceHead(text, markText({ state: "moved", move, head: underMark(text) }));
     }),
     unfence: told(async () => {
@@ -157,9 +158,11 @@ export async function openEtcdLogMigratable(options: EtcdLogOptions): Promise<Mi
       checkImporting(await stateOf(text), move);
       await replaceHead(text, JSON.stringify({ seq, batch_id: batchId }));
     }),
-    discardImport: told(async () => {
+    discardImport: told(async (move) => {
+      const text = await headText();
+      checkImporting(await stateOf(text), move);
       await clearContent();
-      await replaceHead(await headText(), undefined);
+      await replaceHead(text, undefined);
     }),
     close: async () => client.close(),
   };

@@ -1,6 +1,6 @@
 import { CodedError, type Json, type JsonObject } from "@seneschal/kernel";
 import type { Migratable, MigratedRow, Migration, MigrationState, StoreErrorCode } from "@seneschal/kernel/ports";
-import { checkImport, checkImporting, markText, parseMark } from "../migration/mark.ts";
+import { checkFence, checkImport, checkImporting, markText, parseMark } from "../migration/mark.ts";
 import { bytes, layout, rangeOf } from "./layout.ts";
 import { type LevelDb, openLevel } from "./open-level.ts";
 import { upgradeLayout } from "./upgrade-layout.ts";
@@ -153,7 +153,10 @@ async function openMigratable(path: string, kind: LevelKind): Promise<Migratable
     state,
     // The directory's lock keeps out whoever else has it open.
     openedBy: async () => [],
-    fence: (to: Migration) => db.put(bytes(layout.format), markText({ state: "moved", move: to }), { sync: true }),
+    async fence(move: Migration) {
+      checkFence(await state(), move);
+      await db.put(bytes(layout.format), markText({ state: "moved", move }), { sync: true });
+    },
     unfence: () => db.put(bytes(layout.format), kind.format, { sync: true }),
     async beginImport(to) {
       checkImport(await state());
@@ -190,7 +193,8 @@ async function openMigratable(path: string, kind: LevelKind): Promise<Migratable
       const batch = db.batch().put(bytes(layout.head), JSON.stringify(head)).put(bytes(layout.format), kind.format);
       await batch.write({ sync: true });
     },
-    async discardImport() {
+    async discardImport(move) {
+      checkImporting(await state(), move);
       await clearContent();
       await db.batch().del(bytes(layout.head)).del(bytes(layout.indexes)).del(bytes(layout.format)).write({ sync: true });
     },

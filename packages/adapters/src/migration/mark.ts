@@ -20,6 +20,12 @@ export function checkImport({ state }: MigrationState): void {
     throw new CodedError<StoreErrorCode>("store_misconfigured", "the target of the migration is no longer empty");
 }
 
+/** A source is fenced by one migration: two of them would both end, and both their targets serve. */
+export function checkFence(found: MigrationState, { id }: Migration): void {
+  if (found.state !== "serving" && !(found.state === "moved" && found.move.id === id))
+    throw new CodedError<StoreErrorCode>("store_misconfigured", "another run has begun to migrate the source meanwhile");
+}
+
 /** Only the import that is under way writes and ends: not one that another run has ended, undone or begun anew. */
 export function checkImporting(found: MigrationState, { id }: Migration): void {
   if (found.state !== "importing" || found.move.id !== id)

@@ -40,6 +40,7 @@ export interface Migratable {
   state(): Promise<MigrationState>;
   /** Processes that have it open, in words, as far as the engine can tell. One that it cannot tell is stopped by the fence. */
   openedBy(): Promise<readonly string[]>;
+  /** Throws where it does not serve, or another migration has fenced it. */
   fence(move: Migration): Promise<void>;
   unfence(): Promise<void>;
   /** Empties it first. Throws where it is neither empty nor importing. */
@@ -54,7 +55,7 @@ export interface Migratable {
   head(): Promise<JsonObject>;
   /** Throws where this import is not under way. */
   finishImport(move: Migration, head: JsonObject): Promise<void>;
-  /** Empties what is importing, its mark last. */
-  discardImport(): Promise<void>;
+  /** Empties what is importing, its mark last. Throws where this import is not under way. */
+  discardImport(move: Migration): Promise<void>;
   close(): Promise<void>;
 }

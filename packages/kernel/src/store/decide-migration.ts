@@ -62,14 +62,22 @@ export function decideMigration({ source, target, from, to, openedBy }: Migratio
   return openedBy.length > 0 ? refuse("in_use") : { next: "begin" };
 }
 
-/** Whether a migration that is not complete may be undone: the target is emptied first, then the source serves again. */
-export function decideAbort({ source, target, from, to }: MigrationFacts): { readonly next: "abort" } | Refused {
+/**
+ * Whether a migration that is not complete may be undone: the target is emptied first, then the source is taken from behind its fence, unless that is another
+ * migration's.
+ */
+export function decideAbort({
+  source,
+  target,
+  from,
+  to,
+}: MigrationFacts): { readonly next: "abort"; readonly unfence: boolean } | Refused {
   if (target.state === "importing") {
-    const isOwn = source.state === "moved" ? source.move.id === target.move.id : target.move.from === from;
-    return isOwn ? { next: "abort" } : refuse("target_importing");
+    if (target.move.from !== from) return refuse("target_importing");
+    return { next: "abort", unfence: source.state === "moved" && source.move.id === target.move.id };
   }
   const isLeft = source.state === "moved" && source.move.to === to && target.state === "empty";
-  return isLeft ? { next: "abort" } : refuse("nothing_to_abort");
+  return isLeft ? { next: "abort", unfence: true } : refuse("nothing_to_abort");
 }
 
 function refuse(reason: MigrationRefusal): Refused {

@@ -1,7 +1,7 @@
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { Migratable, MigratedRow, MigrationState, StoreErrorCode } from "@seneschal/kernel/ports";
 import type pg from "pg";
-import { checkImport, checkImporting, type Mark } from "../../migration/mark.ts";
+import { checkFence, checkImport, checkImporting, type Mark } from "../../migration/mark.ts";
 import { checkServer } from "../check-server.ts";
 import { connectPostgres, type PostgresOptions, serviceName } from "../connect.ts";
 
@@ -65,7 +65,11 @@ export function openMigratable(options: PostgresOptions, engineOf: (namespace: s
         );
         return rows.map(({ pid, address }) => `session ${pid} from ${address ?? "the database's own machine"}`);
       }),
-    fence: (move) => within(async (client) => void (await engine.mark(client, { state: "moved", move }))),
+    fence: (move) =>
+      within(async (client) => {
+        checkFence(await engine.state(client), move);
+        await engine.mark(client, { state: "moved", move });
+      }),
     unfence: () => within(async (client) => void (await engine.mark(client, undefined))),
     beginImport: (move) =>
       within(async (client) => {
@@ -88,7 +92,11 @@ export function openMigratable(options: PostgresOptions, engineOf: (namespace: s
         await engine.mark(client, undefined);
         await engine.setHead(client, head);
       }),
-    discardImport: () => within(async (client) => void (await engine.drop(client))),
+    discardImport: (move) =>
+      within(async (client) => {
+        checkImporting(await engine.state(client), move);
+        await engine.drop(client);
+      }),
     close: () => pool.end(),
   };
 }

@@ -110,8 +110,8 @@ export async function abortTransfer(ends: MigrationEnds): Promise<void> {
   const facts = await factsOf(ends);
   const decision = decideAbort(facts);
   if (decision.next === "refuse") throw refused(decision.reason, facts);
-  if (facts.target.state === "importing") await ends.target.discardImport();
-  if (facts.source.state === "moved") await ends.source.unfence();
+  if (facts.target.state === "importing") await ends.target.discardImport(facts.target.move);
+  if (decision.unfence) await ends.source.unfence();
 }
 
 async function copy(

@@ -138,23 +138,33 @@ export function transferLaws<T extends Kept, H>(
     },
   );
 
-  laws("a run that another has undone and begun anew neither writes nor ends it", async (from, to) => {
-    const at = "2026-01-01T00:00:00.000Z";
-    const [late, move] = ["late", "m2"].map((id) => ({ id, from: from.name, to: to.name, at })) as [Migration, Migration];
-    await within(to.migratable(), async (target) => {
-      await target.beginImport(late);
-      await target.discardImport();
-      await target.beginImport(move);
-      const [table = ""] = target.tables;
-      const [row] = await within(from.migratable(), (source) => source.read(table, undefined, 1));
-      await expect(target.write(late, table, row === undefined ? [] : [row])).rejects.toMatchObject({
-        code: "store_misconfigured",
+  laws(
+    "a run that another has undone and begun anew neither writes, ends nor undoes it, and a source is fenced once",
+    async (from, to) => {
+      const at = "2026-01-01T00:00:00.000Z";
+      const [late, move] = ["late", "m2"].map((id) => ({ id, from: from.name, to: to.name, at })) as [Migration, Migration];
+      await within(to.migratable(), async (target) => {
+        await target.beginImport(late);
+        await target.discardImport(late);
+        await target.beginImport(move);
+        const [table = ""] = target.tables;
+        const [row] = await within(from.migratable(), (source) => source.read(table, undefined, 1));
+        await expect(target.write(late, table, row === undefined ? [] : [row])).rejects.toMatchObject({
+          code: "store_misconfigured",
+        });
+        await expect(target.discardImport(late)).rejects.toMatchObject({ code: "store_misconfigured" });
+        await expect(target.finishImport(late, {})).rejects.toMatchObject({ code: "store_misconfigured" });
+        expect(await target.state()).toEqual({ state: "importing", move });
+        expect(await target.read(table, undefined, 1)).toEqual([]);
       });
-      await expect(target.finishImport(late, {})).rejects.toMatchObject({ code: "store_misconfigured" });
-      expect(await target.state()).toEqual({ state: "importing", move });
-      expect(await target.read(table, undefined, 1)).toEqual([]);
-    });
-  });
+      await within(from.migratable(), async (source) => {
+        await source.fence(move);
+        await source.fence(move);
+        await expect(source.fence(late)).rejects.toMatchObject({ code: "store_misconfigured" });
+        expect(await source.state()).toEqual({ state: "moved", move });
+      });
+    },
+  );
 
   laws(
     "a target with content, and a source that was moved elsewhere, are refused and stay as they are",
