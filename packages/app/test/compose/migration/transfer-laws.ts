@@ -163,6 +163,12 @@ export function transferLaws<T extends Kept, H>(
         await expect(source.fence(late)).rejects.toMatchObject({ code: "store_misconfigured" });
         expect(await source.state()).toEqual({ state: "moved", move });
       });
+      // One that came too late to fence it has marked its target: that is undone, and the fence of the other stays.
+      const [, other] = await ends();
+      await within(other.migratable(), (target) => target.beginImport({ ...late, to: other.name }));
+      expect(await run(from, other, 100, abortTransfer)).toBe(true);
+      expect((await within(other.migratable(), (target) => target.state())).state).toBe("empty");
+      expect(await within(from.migratable(), (source) => source.state())).toEqual({ state: "moved", move });
     },
   );
 
