@@ -61,10 +61,10 @@ export async function migrateVault(
     const engine = openEngine(parts, target);
     // Nothing is begun unless all can be.
     for (const key of keys) await engine.check(key, await engine.vault.keyInfo(key.name));
-    await putSeal(parts, { kind: MOVED, to: target.name, at, done: false, seal });
+    const version = await putSeal(parts, { kind: MOVED, to: target.name, at, done: false, seal }, stored.version);
     for (const key of keys) await engine.take(key);
     const moved = { keys: keys.length, versions: keys.reduce((sum, { versions }) => sum + Object.keys(versions).length, 0) };
-    await putSeal(parts, { kind: MOVED, to: target.name, at, done: true, seal }, audit(moved));
+    await putSeal(parts, { kind: MOVED, to: target.name, at, done: true, seal }, version, audit(moved));
     return moved;
   } finally {
     root.fill(0);
@@ -76,9 +76,9 @@ export async function migrateVault(
  * complete is not undone: the server may have made newer versions since.
  */
 export async function abortVaultMigration({ store, random }: Pick<Parts, "store" | "random">): Promise<boolean> {
-  const doc = (await storedSeal(store))?.doc;
-  if (doc?.["kind"] !== MOVED || doc["done"] === true) return false;
-  await putSeal({ store, random }, sealBelow(doc));
+  const stored = await storedSeal(store);
+  if (stored?.doc["kind"] !== MOVED || stored.doc["done"] === true) return false;
+  await putSeal({ store, random }, sealBelow(stored.doc), stored.version);
   return true;
 }
 
@@ -139,12 +139,16 @@ function openEngine({ crypto, random }: Parts, { connection, mount }: ImportTarg
   return { vault, check, take };
 }
 
-async function putSeal({ store, random }: Pick<Parts, "store" | "random">, doc: JsonObject, audit?: AuditDraft): Promise<void> {
+/** Puts a seal in place of the one that was read; gives its version. */
+async function putSeal(
+  { store, random }: Pick<Parts, "store" | "random">,
+  doc: JsonObject,
+  ifVersion: number,
+  audit?: AuditDraft,
+): Promise<number> {
   const commitId = `vault-migrate-${Buffer.from(random(16)).toString("hex")}`;
-  const result = await store.commit({
-    commitId,
-    puts: [{ coll: SEALS, id: ROOT, doc }],
-    ...(audit === undefined ? {} : { audit: [audit] }),
-  });
+  const puts = [{ coll: SEALS, id: ROOT, doc, ifVersion }];
+  const result = await store.commit({ commitId, puts, ...(audit === undefined ? {} : { audit: [audit] }) });
   if (!result.ok) throw vaultError("vault_invalid", "the seal was changed by others at the same time", { reason: "changed" });
+  return result.versions[`${SEALS}/${ROOT}`] as number;
 }
