@@ -1,9 +1,10 @@
 import { fromBase64 } from "../bytes.ts";
 import { type CrkPublic, crkFromJson } from "../threshold/crk.ts";
-import { acceptsBroadcast, type DkgBroadcast, generatedPublic } from "../threshold/dkg-public.ts";
+import { acceptsBroadcast, type DkgBroadcast, generatedFrom } from "../threshold/dkg-public.ts";
 import { onPolynomial } from "../threshold/on-polynomial.ts";
 import { isContribution, isSummand, repairs } from "../threshold/repair.ts";
-import { refreshedPublic, refreshes, resharedPublic, reshares } from "../threshold/resharing.ts";
+import { addPoints, refreshes, reshares, successor } from "../threshold/resharing.ts";
+import { sumOfJudged } from "../threshold/scalar-field.ts";
 import type { CommitmentAct, StartAct } from "./act.ts";
 import { dealersOf, shareBefore } from "./parts.ts";
 import type { TranscriptView } from "./transcript-view.ts";
@@ -52,17 +53,19 @@ export function holds(view: TranscriptView, from: number, to: number, value: Uin
   return isSummand(pointsBy(from), helpers.indexOf(to), value);
 }
 
-/** The public half that all commitments make. Throws `protocol_invalid` when they cancel each other out. */
+/** The public half that all commitments make, each accepted before. Throws `protocol_invalid` when they cancel each other out. */
 export function publicOf(start: StartAct, committed: ReadonlyMap<number, CommitmentAct>): CrkPublic {
+  if (start.kind === "repair") return crkFromJson(start.crk);
   const all = [...committed].sort(([a], [b]) => a - b);
+  const sums = sumOfJudged(all.map(([, { commitments }]) => commitments.map(fromBase64)));
   if (start.kind === "generate") {
-    return generatedPublic(
+    return generatedFrom(
       all.map(([seat, act]) => broadcastOf(seat, act)),
       start.threshold,
+      sums,
     );
   }
   const crk = crkFromJson(start.crk);
-  const deals = all.map(([seat, act]) => dealOf(start, seat, act));
-  if (start.kind === "refresh") return refreshedPublic(crk, deals);
-  return start.kind === "reshare" ? resharedPublic(crk, deals, { threshold: start.threshold, total: start.total_shares }) : crk;
+  if (start.kind === "reshare") return successor(crk, start.threshold, start.total_shares, sums);
+  return successor(crk, crk.threshold, crk.total, addPoints(sumOfJudged([crk.commitments]), sums));
 }

@@ -3,7 +3,7 @@ import { base64, bytesEqual, concat, fromBase64, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { nobleCrypto } from "../provider/noble.ts";
 import { type CrkPublic, publicHalf } from "./crk.ts";
-import { combine, Point, readPoint, readScalar, scalars, wideScalar } from "./scalar-field.ts";
+import { combine, type GroupPoint, Point, readPoint, readScalar, scalars, wideScalar } from "./scalar-field.ts";
 
 /** What a participant tells everybody: commitments to its polynomial and a proof that it knows the constant term. */
 export interface DkgBroadcast {
@@ -54,6 +54,11 @@ export function generatedPublic(broadcasts: readonly DkgBroadcast[], threshold: 
   const sums = Array.from({ length: threshold }, (_, k) => {
     return polynomials.reduce((sum, points) => sum.add(points[k] ?? Point.ZERO), Point.ZERO);
   });
+  return generatedFrom(broadcasts, threshold, sums);
+}
+
+/** The public half of a list whose commitments have these sums. Throws `protocol_invalid` when they cancel each other out. */
+export function generatedFrom(broadcasts: readonly DkgBroadcast[], threshold: number, sums: readonly GroupPoint[]): CrkPublic {
   return publicHalf(fromBase64(dkgTranscript(broadcasts)).subarray(0, 16), 1, threshold, broadcasts.length, sums);
 }
 

@@ -246,11 +246,13 @@ function receive(deals: readonly ReceivedDeal[], index: number): bigint {
   return sum;
 }
 
-function addPoints(a: readonly GroupPoint[], b: readonly GroupPoint[]): readonly GroupPoint[] {
+/** Sums of two polynomials' commitments. */
+export function addPoints(a: readonly GroupPoint[], b: readonly GroupPoint[]): readonly GroupPoint[] {
   return a.map((point, k) => point.add(b[k] ?? Point.ZERO));
 }
 
-function successor(crk: CrkPublic, threshold: number, total: number, commitments: readonly GroupPoint[]): CrkPublic {
+/** The next epoch of a key, by the sums of what was dealt. Throws `protocol_invalid` when the public key would be another. */
+export function successor(crk: CrkPublic, threshold: number, total: number, commitments: readonly GroupPoint[]): CrkPublic {
   const next = publicHalf(crk.setId, crk.epoch + 1, threshold, total, commitments);
   // INVARIANT: whatever the dealers did, the key that others trust stays the same.
   if (!bytesEqual(next.publicKey, crk.publicKey)) throw cryptoError("protocol_invalid", "the public key would change");

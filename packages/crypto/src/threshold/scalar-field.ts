@@ -53,6 +53,15 @@ export function readPoint(bytes: Uint8Array, identity: "refused" | "allowed" = "
   return point;
 }
 
+/**
+ * The sums, coefficient by coefficient, of commitments that were judged by {@link readPoint} before, each as many points as the others. A point is not judged again: of a large ceremony
+ * that is a multiplication for each seat and coefficient.
+ */
+export function sumOfJudged(commitments: readonly (readonly Uint8Array[])[]): readonly GroupPoint[] {
+  const [first = []] = commitments;
+  return first.map((_, k) => commitments.reduce((sum, of) => sum.add(Point.fromBytes(of[k] ?? new Uint8Array())), Point.ZERO));
+}
+
 function groupPoint(bytes: Uint8Array): GroupPoint {
   let point: GroupPoint;
   try {
@@ -89,13 +98,8 @@ export function lagrange(indexes: readonly number[], index: number, x = 0): bigi
 
 /** Point at x of a committed polynomial: `sum x^k C_k`. Public input, variable time. */
 export function evaluateCommitments(commitments: readonly GroupPoint[], x: number): GroupPoint {
-  const powers: bigint[] = [];
-  let power = 1n;
-  for (let k = 0; k < commitments.length; k++) {
-    powers.push(power);
-    power = Fn.mul(power, BigInt(x));
-  }
-  return combine(commitments, powers);
+  // Horner's rule: x is an index, and small, where its powers are not.
+  return commitments.reduceRight((sum, c) => sum.multiplyUnsafe(BigInt(x)).add(c), Point.ZERO);
 }
 
 /** `sum factors[i] points[i]`. Public input, variable time. */
