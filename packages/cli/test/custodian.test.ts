@@ -117,11 +117,18 @@ describe("custodians hold a ceremony among themselves, by one file that they han
       const other = await act(line, name, Buffer.alloc(32).toString("base64"));
       expect([other.code, other.json()]).toMatchObject([1, { outcome: "other_hash", said: [], transcript }]);
     }
+    const open = await readFile(path());
+    expect((await act(WITNESS, "wim", transcript)).json()).toMatchObject({
+      said: ["witness"],
+      outcome: "waiting",
+      unconfirmed: [1, 2, 3],
+    });
+    await writeFile(path(), open);
     for (const name of custodians) {
       expect((await act(CONFIRM, name, transcript)).json()).toMatchObject({ said: ["confirmation"], outcome: "waiting" });
       expect((await call(VERIFY)).json()).toMatchObject({ status: "open" });
     }
-    expect((await act(WITNESS, "wim", transcript)).json()).toMatchObject({ said: ["witness"] });
+    expect((await act(WITNESS, "wim", transcript)).json()).toMatchObject({ said: ["witness"], outcome: "witnessed" });
 
     expect((await act(TURN, "ada")).errors).toContain("--share");
     for (const name of custodians) {

@@ -24,6 +24,7 @@ import {
   takeSeat,
   thresholdOf,
   verifyTranscript,
+  type WitnessOutcome,
   witnessStep,
 } from "@seneschal/crypto/custody";
 import { type CrkPublicJson, crkFromJson, crkToJson, Share } from "@seneschal/crypto/threshold";
@@ -267,7 +268,7 @@ interface ActOptions extends ConnectionOptions, ModuleOption {
 /** What a turn came to. */
 interface Turn {
   readonly entries: readonly TranscriptEntry[];
-  readonly outcome: CeremonyOutcome;
+  readonly outcome: CeremonyOutcome | WitnessOutcome;
   /** More of it, for the result. */
   readonly told?: object;
 }
@@ -344,7 +345,8 @@ async function witnessTurn(view: TranscriptView, keys: CustodianKeys, options: A
   const { confirm } = options;
   const step = witnessStep(nodeCrypto, { keys, view, at: seconds(), ...(confirm === undefined ? {} : { confirm }) });
   await append(step.entries);
-  return step;
+  const { outcome } = step;
+  return outcome.kind === "waiting" ? { ...step, told: { unconfirmed: outcome.unconfirmed } } : step;
 }
 
 /** A seat's turn: the state is safe before a word is said, and the share before the state goes. */
@@ -415,12 +417,23 @@ async function writeShare(host: Host, name: string, text: string): Promise<void>
   await replaceFile(resolve(host.cwd, name), name, Buffer.from(text));
 }
 
-const going: ReadonlySet<CeremonyOutcome["kind"]> = new Set(["waiting", "confirm", "active", "dealt"]);
+const going: ReadonlySet<Turn["outcome"]["kind"]> = new Set(["waiting", "confirm", "active", "dealt", "witnessed"]);
 
-function textOf(outcome: CeremonyOutcome, { confirm, share }: ActOptions): readonly string[] {
+function textOf(outcome: Turn["outcome"], { confirm, share }: ActOptions): readonly string[] {
   switch (outcome.kind) {
     case "waiting":
-      return ["the others are to act"];
+      return "unconfirmed" in outcome && outcome.unconfirmed.length > 0
+        ? [
+            `the key is not active yet: seat ${outcome.unconfirmed.join(", ")} ${outcome.unconfirmed.length > 1 ? "have" : "has"} to confirm`,
+          ]
+        : ["the others are to act"];
+    case "witnessed":
+      return ["all have confirmed: the key is active"];
+    case "no_share":
+      return [
+        "THE KEY IS ACTIVE, AND THIS SEAT HAS NO SHARE OF IT: with these keys was accepted what does not hold",
+        `what does not hold was sealed by seat ${outcome.against.join(", ")}; a repair gives the share`,
+      ];
     case "confirm":
       return [
         `the transcript's hash: ${outcome.transcript}`,

@@ -29,6 +29,11 @@ export type CeremonyOutcome =
   | { readonly kind: "active"; readonly transcript: string; readonly crk: CrkPublic; readonly share: Share }
   /** Active as well, and this seat was given no share: in a reshare it handed its own on, in a repair it helped, and keeps its own. */
   | { readonly kind: "dealt"; readonly transcript: string; readonly crk: CrkPublic }
+  /**
+   * Active as well, and this seat has no share: what these seats sealed to it does not hold, and it was accepted with these keys all the
+   * same, by another client than this one. Nobody is blamed for that any more; a repair gives the share.
+   */
+  | { readonly kind: "no_share"; readonly transcript: string; readonly crk: CrkPublic; readonly against: readonly number[] }
   | { readonly kind: "failed"; readonly blame?: Blame }
   | { readonly kind: "ended" }
   /**
@@ -43,8 +48,13 @@ export type CeremonyOutcome =
   /** Somebody else acts with these keys, or this client's state was lost. */
   | { readonly kind: "foreign" };
 
-/** Where a ceremony stands for its witness: `waiting` once its entry is in. */
-export type WitnessOutcome = Exclude<CeremonyOutcome, { readonly kind: "active" | "dealt" }>;
+/** Where a ceremony stands for its witness. */
+export type WitnessOutcome =
+  | Exclude<CeremonyOutcome, { readonly kind: "active" | "dealt" | "no_share" | "waiting" }>
+  /** Others are to act; `unconfirmed` are the seats whose confirmation is missing, once all have accepted. */
+  | { readonly kind: "waiting"; readonly unconfirmed: readonly number[] }
+  /** All have confirmed, and the witness: the key is active. */
+  | { readonly kind: "witnessed"; readonly transcript: string; readonly crk: CrkPublic };
 
 /** What a client does next, given what it was shown. */
 export interface CeremonyStep {
@@ -156,7 +166,13 @@ export function witnessStep(
   const meant = view.status === "open" && !view.witnessed && at <= view.start.expires_at;
   const acts = meant && view.transcript !== undefined && view.transcript === confirm ? [confirmationOf("witness", view)] : [];
   const { entries, after } = said(provider, { keys, view, at, author: view.start.witness.custodian_id }, acts);
-  return { entries, outcome: openOutcome(after, at, after.witnessed, confirm) };
+  const { status, transcript, crk } = after;
+  if (status === "active" && transcript !== undefined && crk !== undefined)
+    return { entries, outcome: { kind: "witnessed", transcript, crk } };
+  const outcome = openOutcome(after, at, after.witnessed, confirm);
+  if (outcome.kind !== "waiting") return { entries, outcome };
+  const unconfirmed = receiversOf(after.start).filter((seat) => transcript !== undefined && !after.confirmed.has(seat));
+  return { entries, outcome: { kind: "waiting", unconfirmed } };
 }
 
 /** Acts as signed entries behind a view, and the view behind them. */
@@ -183,7 +199,7 @@ function openOutcome(
   at: number,
   confirmed: boolean,
   confirm: string | undefined,
-): WitnessOutcome {
+): Exclude<CeremonyOutcome, { readonly kind: "active" | "dealt" | "no_share" }> {
   if (status === "failed") return { kind: "failed", ...(blame === undefined ? {} : { blame }) };
   if (status === "ended") return { kind: "ended" };
   if (status === "open" && at > start.expires_at) return { kind: "expired", confirmed };
@@ -233,7 +249,10 @@ class Seat {
     const { view, confirm } = this.#input;
     const { transcript, crk } = view;
     if (view.status === "active" && transcript !== undefined && crk !== undefined) {
-      const share = this.#dealing.share(view, this.#received());
+      const received = this.#received();
+      const against = this.#receives() ? this.#senders.filter((from) => !received.has(from)) : [];
+      if (against.length > 0) return { kind: "no_share", transcript, crk, against };
+      const share = this.#dealing.share(view, received);
       return share === undefined ? { kind: "dealt", transcript, crk } : { kind: "active", transcript, crk, share };
     }
     const outcome = openOutcome(after, this.#input.at, after.confirmed.has(this.#seat), confirm);

@@ -1,13 +1,16 @@
-import { base64, fromHex, nobleCrypto } from "@seneschal/crypto";
+import { base64, fromBase64, fromHex, nobleCrypto } from "@seneschal/crypto";
 import { seeded } from "@seneschal/crypto/arbitraries";
 import { admitEntry, type CommitmentAct, type StartAct, signEntry } from "@seneschal/crypto/custody";
+import { crkFromJson, generatedPublic, refreshedPublic, resharedPublic, type Share } from "@seneschal/crypto/threshold";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { acceptsCommitment } from "../../src/custody/dealing.ts";
+import { acceptsCommitment, broadcastOf, dealOf, publicOf } from "../../src/custody/dealing.ts";
 import { takesPackages } from "../../src/custody/transport-key.ts";
 import { onPolynomial } from "../../src/threshold/on-polynomial.ts";
-import { begun, CEREMONY, NOW, person, refreshOf, startOf } from "./rig.ts";
+import { Point } from "../../src/threshold/scalar-field.ts";
+import { begun, CEREMONY, NOW, person, refreshOf, reshareOf, startOf } from "./rig.ts";
 
+const TORSION = Point.fromHex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05");
 const NO_MEMORY = "no memory";
 const fail = () => {
   throw new Error(NO_MEMORY);
@@ -41,6 +44,37 @@ test("a commitment to a refresh is judged by the threshold and its own points: e
   ]) {
     expect(acceptsCommitment(start, 1, { ...act, commitments })).toBe(false);
   }
+});
+
+test("the key of a round is the library's own, of each kind, and no commitment is judged again for it", () => {
+  const made = ({ start, shares }: { readonly start: StartAct; readonly shares?: readonly (Share | undefined)[] }) => {
+    const ceremony = begun(start, shares);
+    ceremony.settle();
+    const { committed, crk, status } = ceremony.relay.view;
+    expect(status).toBe("active");
+    return { committed, crk: crk!, all: [...committed].sort(([a], [b]) => a - b) };
+  };
+  const generated = made({ start: startOf(3, 2) });
+  expect(generated.crk).toEqual(
+    generatedPublic(
+      generated.all.map(([seat, act]) => broadcastOf(seat, act)),
+      2,
+    ),
+  );
+  const [refresh, reshare] = [refreshOf(3, 2), reshareOf(4, 3)];
+  const deals = (start: StartAct, all: typeof generated.all) => all.map(([seat, act]) => dealOf(start, seat, act));
+  const refreshed = made(refresh);
+  if (refresh.start.kind !== "refresh") throw new Error("a refresh was asked for");
+  expect(refreshed.crk).toEqual(refreshedPublic(crkFromJson(refresh.start.crk), deals(refresh.start, refreshed.all)));
+  const reshared = made(reshare);
+  const to = { threshold: 3, total: 3 };
+  expect(reshared.crk).toEqual(resharedPublic(reshare.crk, deals(reshare.start, reshared.all), to));
+  // A point with a part of small order is none that a commitment was accepted with: read as it stands, it shows that nobody judged it.
+  const mixed = base64(Point.fromBytes(fromBase64(generated.all[0]![1].commitments[1]!)).add(TORSION).toBytes());
+  const [[seat, act]] = generated.all as [(typeof generated.all)[0]];
+  const altered = { ...act, commitments: [act.commitments[0]!, mixed] };
+  expect(acceptsCommitment(startOf(3, 2), seat, altered)).toBe(false);
+  expect(() => publicOf(startOf(3, 2), new Map(generated.committed).set(seat, altered))).not.toThrow();
 });
 
 test("a machine that fails blames nobody: the failure is thrown, or not met at all", () => {

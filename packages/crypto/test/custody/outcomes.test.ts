@@ -1,6 +1,6 @@
 import { base64, nobleCrypto } from "@seneschal/crypto";
 import { seeded } from "@seneschal/crypto/arbitraries";
-import { ceremonyStep, type TranscriptEntry, witnessStep } from "@seneschal/crypto/custody";
+import { ceremonyStep, confirmationOf, type TranscriptEntry, witnessStep } from "@seneschal/crypto/custody";
 import { describe, expect, test } from "vitest";
 import { sealPackage } from "../../src/custody/ceremony-package.ts";
 import { transportKey } from "../../src/custody/transcript-view.ts";
@@ -79,12 +79,53 @@ describe("a step tells where the ceremony stands once its entries are in", () =>
     expect(as(2, { at: late, confirm: transcript }).outcome).toEqual({ kind: "expired", confirmed: false });
   });
 
+  test("a witness who confirms before others is told which seats have yet to confirm", () => {
+    const { as, transcript, relay } = accepted();
+    for (const entry of as(2, { confirm: transcript }).entries) relay.post(entry);
+    const step = witnessStep(nobleCrypto, { keys: witness.keys, view: relay.view, at: NOW, confirm: transcript });
+    expect(step).toMatchObject({ entries: [expect.anything()], outcome: { kind: "waiting", unconfirmed: [1, 3] } });
+  });
+
+  test("a seat with whose keys was accepted what does not hold is told that it has no share, and whose package it was", () => {
+    const { relay, step, people, states } = begun(startOf(3, 2));
+    for (const seat of [1, 2, 3]) for (const entry of step(seat).entries) relay.post(entry);
+    const round = relay.view.round as string;
+    const sealed = [2, 3].map((to) => {
+      const place = { ceremony: CEREMONY, from: 1, to, transcript: round };
+      return sealPackage(
+        nobleCrypto,
+        place,
+        transportKey(relay.view, 1, to) ?? "",
+        new Uint8Array(32).fill(7),
+        seeded(`bad/${to}`),
+      );
+    });
+    relay.say(people[0]!, { type: "packages", sealed });
+    for (const seat of [2, 3]) {
+      const { entries } = ceremonyStep(nobleCrypto, {
+        keys: people[seat - 1]!.keys,
+        state: states[seat - 1]!,
+        view: relay.view,
+        at: NOW,
+      });
+      for (const { act } of entries) if (act.type === "packages") relay.say(people[seat - 1]!, act);
+    }
+    for (const who of people) expect(relay.say(who, { type: "accepted" })).toBeUndefined();
+    for (const who of people) relay.say(who, confirmationOf("confirmation", relay.view));
+    relay.say(witness, confirmationOf("witness", relay.view));
+    expect(relay.view.status).toBe("active");
+    expect(step(2)).toMatchObject({ entries: [], outcome: { kind: "no_share", against: [1] } });
+    expect(step(1)).toMatchObject({ outcome: { kind: "active" } });
+  });
+
   test("the witness's entry makes the key active when all have confirmed; nobody else witnesses", () => {
     const { as, transcript, relay } = accepted();
     for (const seat of [1, 2, 3]) for (const entry of as(seat, { confirm: transcript }).entries) relay.post(entry);
-    const { entries } = witnessStep(nobleCrypto, { keys: witness.keys, view: relay.view, at: NOW, confirm: transcript });
+    const { entries, outcome } = witnessStep(nobleCrypto, { keys: witness.keys, view: relay.view, at: NOW, confirm: transcript });
+    expect(outcome).toMatchObject({ kind: "witnessed", transcript });
     expect(entries.map((entry) => relay.post(entry))).toEqual([undefined]);
     expect(relay.view.status).toBe("active");
+    expect(witnessStep(nobleCrypto, { keys: witness.keys, view: relay.view, at: NOW })).toMatchObject({ entries: [], outcome });
     const ada = { keys: person("ada").keys, view: relay.view, at: NOW };
     expect(() => witnessStep(nobleCrypto, ada)).toThrow(expect.objectContaining({ code: "protocol_invalid" }));
   });
