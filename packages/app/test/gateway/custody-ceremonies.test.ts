@@ -250,7 +250,7 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     }
     expect((await transcriptOf(officer, `/api/v1/crk/${crk_id}/transcript`)).start.kind).toBe("reshare");
     const [event] = (await officer("GET", "/api/v1/audit?event_type=crk.rotate&limit=1")).body.events;
-    expect(event).toMatchObject({ metadata: { crk_id, kind: "reshare", ceremony_id: id } });
+    expect(event).toMatchObject({ metadata: { crk_id, kind: "reshare", ceremony_id: id, witness_confirmed: true } });
   });
 
   it("who hands a share on may leave when they have dealt: the key comes to the others without them", async () => {

@@ -13,6 +13,7 @@ import {
   signEntry,
   type TranscriptView,
   takeSeat,
+  type WitnessOutcome,
   witnessStep,
 } from "@seneschal/crypto/custody";
 import type { Share } from "@seneschal/crypto/threshold";
@@ -114,7 +115,7 @@ export async function transcriptOf(call: Caller, path: string): Promise<Transcri
 }
 
 export interface Turn {
-  readonly outcome: CeremonyOutcome;
+  readonly outcome: CeremonyOutcome | WitnessOutcome;
   readonly answers: readonly Answer[];
 }
 
@@ -139,7 +140,7 @@ export async function turn(
 async function sent(
   who: Person,
   id: string,
-  { entries, outcome }: { readonly entries: readonly object[]; readonly outcome: CeremonyOutcome },
+  { entries, outcome }: { readonly entries: readonly object[]; readonly outcome: CeremonyOutcome | WitnessOutcome },
 ): Promise<Turn> {
   const answers: Answer[] = [];
   for (const entry of entries) answers.push(await who.call("POST", `${CEREMONIES}/${id}/entries`, { entry }));

@@ -123,6 +123,11 @@ describe("customer root keys", () => {
     expect([nobody.status, nobody.body.error.details.field]).toEqual([400, "witness"]);
     const done = await acme("POST", `${path}/complete`, { witness: admins?.auditor.id });
     expect(done.status, done.text).toBe(200);
+    // Whom the caller names has confirmed nothing: the result says so, and the audit log.
+    const unconfirmed = { witness: admins?.auditor.id, witness_confirmed: false };
+    expect(done.body.ceremony).toMatchObject(unconfirmed);
+    const [event] = (await acme("GET", "/api/v1/audit?event_type=crk.rotate&limit=1")).body.events;
+    expect(event).toMatchObject({ metadata: { ceremony_id: started.body.id, ...unconfirmed } });
     expect(done.body.crk).toMatchObject({
       public_key: crk.public_key,
       version: 2,

@@ -71,6 +71,9 @@ const ceremony = z
     expires_at: timestamp,
     completed_at: timestamp.nullable(),
     witness: z.string().nullable(),
+    witness_confirmed: z.boolean().meta({
+      description: "Whether the witness has said so itself: false here, where whoever completes the ceremony names one",
+    }),
   })
   .meta({ id: "Ceremony" });
 

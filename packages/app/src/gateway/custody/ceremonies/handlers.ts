@@ -100,7 +100,7 @@ export const ceremonyHandlers: Handlers<Routes, CustodyServices> = {
       sharesOfCeremony.erase(unit, ceremony);
       unit.record({
         type: auditType[ceremony.operation],
-        metadata: { ceremony_id: ceremony.id, witness, indexes: ceremony.submitted_indexes },
+        metadata: { ceremony_id: ceremony.id, witness, witness_confirmed: false, indexes: ceremony.submitted_indexes },
       });
       return { ceremony: ceremonyView(state, now), ...outcome, shares: [...outcome.shares] };
     });

@@ -9,5 +9,7 @@ export function ceremonyView(ceremony: Ceremony, now: number) {
     custodians: [...(ceremony.custodians ?? [])],
     shares_collected: ceremony.submitted_indexes.length,
     submitted_indexes: [...ceremony.submitted_indexes],
+    // Who completes it names the witness, who signs nothing: in a custody ceremony it does.
+    witness_confirmed: false,
   };
 }

@@ -53,7 +53,7 @@ export async function activate(
   if (material === undefined || transcript === undefined) throw new Error("an active ceremony has a key");
   const { id: ceremony_id, kind, threshold, total_shares } = ceremony;
   const witness = ceremony.participants.find(({ role }) => role === "witness")?.identity_id ?? null;
-  const metadata = { ceremony_id, kind, transcript, witness, threshold, total_shares };
+  const metadata = { ceremony_id, kind, transcript, witness, witness_confirmed: true, threshold, total_shares };
   if (kind === "generate") {
     const crk = await storeCrk(services, unit, ceremony.org_id, material, await holders(unit, ceremony));
     unit.record({ type: "crk.generate", metadata: { crk_id: crk.id, ...metadata } });
