@@ -1,9 +1,20 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
-import { CustodianKeys, custodianCard, sealKeyFile } from "@seneschal/crypto/custody";
+import {
+  CeremonyState,
+  CustodianKeys,
+  custodianCard,
+  openKeyFile,
+  sealKeyFile,
+  verifyTranscript,
+} from "@seneschal/crypto/custody";
+import { Share } from "@seneschal/crypto/threshold";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RecordedTraffic, recordTraffic } from "../../../tools/recorded-traffic.ts";
+import { secretsIn } from "../../../tools/secrets-in.ts";
 import { run } from "../src/run.ts";
 import { type DevProcess, openDevProcess } from "./dev-process.ts";
 import { scriptedHost } from "./scripted-host.ts";
@@ -27,10 +38,17 @@ const seats = people.slice(0, 3);
 
 describe("custodians hold a ceremony through the gateway, each by commands on their own machine", () => {
   let dev: DevProcess;
+  let traffic: RecordedTraffic;
+  /** What each seat kept when it had joined, sealed by its keys. */
+  const kept = new Map<string, Buffer>();
   beforeAll(async () => {
     dev = await openDevProcess();
+    traffic = recordTraffic();
   });
-  afterAll(() => dev.close());
+  afterAll(async () => {
+    traffic?.stop();
+    await dev?.close();
+  });
 
   const call = async (line: string, ...secrets: string[]) => {
     const host = scriptedHost({ cwd: dev.dir, secrets });
@@ -91,6 +109,7 @@ describe("custodians hold a ceremony through the gateway, each by commands on th
       done(by(line, who).replace("CEREMONY", ceremony).replace("HASH", hash), PASSPHRASE);
     expect((await call(by(TURN, people[0]).replace("CEREMONY", ceremony), PASSPHRASE)).said).toContain("--join");
     for (const who of seats) expect(await typedBy(JOIN, who)).toMatchObject({ said: ["join", "commitment"] });
+    for (const { name } of seats) kept.set(name, await readFile(join(dev.dir, `${name}.state`)));
     for (const who of seats) expect(await typedBy(TURN, who)).toMatchObject({ said: ["packages"] });
     // At once: who is not first takes the turn again on what is there then.
     const accepted = await Promise.all(seats.map((who) => typedBy(TURN, who)));
@@ -101,6 +120,7 @@ describe("custodians hold a ceremony through the gateway, each by commands on th
     for (const who of seats) expect(await typedBy(CONFIRM, who, hash)).toMatchObject({ said: ["confirmation"] });
     expect(await done(WITNESS.replace("CEREMONY", ceremony).replace("HASH", hash), PASSPHRASE)).toMatchObject({
       said: ["witness"],
+      outcome: "witnessed",
     });
     for (const who of seats) expect(await typedBy(SHARE, who)).toMatchObject({ outcome: "active" });
 
@@ -113,5 +133,45 @@ describe("custodians hold a ceremony through the gateway, each by commands on th
     const sign = "sign --crk ceremony.crk --share ada.share cy.share --message cmVsZWFzZSA3 --json";
     expect(await run(sign.split(" "), signing)).toBe(0);
     expect(signing.json()).toMatchObject({ public_key: (host.json()["crk"] as { public_key: string }).public_key });
+  });
+
+  test("no command sends a passphrase, a private key, what a state keeps, a coefficient or a share, in any form", async () => {
+    const report = verifyTranscript(nodeCrypto, await readFile(join(dev.dir, "ceremony")));
+    if (!report.valid) throw new Error(report.refused.reason);
+    const { view } = report;
+    const secrets = new Map<string, Uint8Array>([["the passphrase", Buffer.from(PASSPHRASE)]]);
+    const found = new Set<string>();
+    /** A secret scalar, by the point that everybody sees of it. */
+    const scalar = (name: string, value: bigint): void => {
+      secrets.set(name, ed25519.Point.Fn.toBytes(value));
+      found.add(Buffer.from(ed25519.Point.BASE.multiply(value).toBytes()).toString("base64"));
+    };
+    for (const { name } of people) {
+      const { keys } = await openKeyFile(nodeCrypto, await readFile(join(dev.dir, `${name}.keys`)), PASSPHRASE);
+      const [seed, secret] = [keys.toBytes().slice(0, 32), keys.toBytes().slice(32)];
+      secrets.set(`${name}'s seed`, seed).set(`${name}'s secret`, secret);
+      scalar(`${name}'s signing scalar`, ed25519.utils.getExtendedPublicKey(seed).scalar);
+      const sealed = kept.get(name);
+      if (sealed === undefined) continue;
+      const state = CeremonyState.fromBytes(keys.openOwn(`ceremony/${view.ceremony}`, sealed));
+      const { secret: own } = JSON.parse(Buffer.from(state.toBytes()).toString()) as { readonly secret: string };
+      secrets.set(`${name}'s state`, Buffer.from(own, "base64"));
+      secrets.set(`${name}'s transport secret`, state.derive(nodeCrypto, "transport-key", state.start)(32));
+      const draw = state.derive(nodeCrypto, "polynomial", state.start);
+      for (const k of [0, 1]) {
+        const drawn = BigInt(`0x${Buffer.from(draw(48)).reverse().toString("hex")}`);
+        scalar(`${name}'s coefficient ${k}`, (drawn % (ed25519.Point.Fn.ORDER - 1n)) + 1n);
+      }
+      const { data } = JSON.parse(await readFile(join(dev.dir, `${name}.share`), "utf8")) as { readonly data: string };
+      scalar(`${name}'s share`, BigInt(`0x${Buffer.from(Share.decode(data).payload()).reverse().toString("hex")}`));
+      secrets.set(`${name}'s share in its envelope`, Buffer.from(data, "base64"));
+    }
+    const points = [...view.committed.values()].flatMap(({ commitments }) => commitments);
+    const cards = [...view.start.seats, view.start.witness].map((card) => card.signing_key);
+    for (const point of [...points, ...cards, ...(report.crk?.verifying_shares ?? [])]) expect(found).toContain(point);
+    const recorded = traffic.text();
+    expect(traffic.requests).toBeGreaterThan(30);
+    for (const point of points) expect(recorded).toContain(point);
+    expect(secretsIn(recorded, secrets)).toEqual([]);
   });
 });

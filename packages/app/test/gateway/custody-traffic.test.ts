@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { crkFromJson, crkToJson, type Share, Signer } from "@seneschal/crypto/threshold";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { type RecordedTraffic, recordTraffic } from "../../../../tools/recorded-traffic.ts";
+import { formsOf, secretsIn } from "../../../../tools/secrets-in.ts";
 import { begin } from "./begin.ts";
 import { CEREMONIES, enrolled, held, type Person, person, startEntry, transcriptOf, turn } from "./custody-people.ts";
-import { type RecordedTraffic, recordTraffic } from "./recorded-traffic.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
-import { formsOf, secretsIn } from "./secrets-in.ts";
 import { type WatchedClient, watchedClient } from "./watched-client.ts";
 
 const { Point } = ed25519;
