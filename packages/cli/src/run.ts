@@ -68,6 +68,7 @@ function inherit(parent: Command): void {
 
 const unavailable = [
   "unreachable",
+  "address_unusable",
   "outcome_unknown",
   "no_quorum",
   "store_locked",

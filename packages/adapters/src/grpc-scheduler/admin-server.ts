@@ -96,7 +96,9 @@ export async function openAdminServer({ host, port, tls, handlers }: AdminServer
       ? ServerCredentials.createInsecure()
       : experimental.createCertificateProviderServerCredentials(identity.provider, null, false);
   const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, credentials, (error, at) => (error === null ? resolve(at) : reject(error)));
+    server.bindAsync(`${host}:${port}`, credentials, (error, at) =>
+      error === null ? resolve(at) : reject(refused(error, host, port)),
+    );
   });
   return {
     port: bound,
@@ -170,4 +172,10 @@ function failure(error: unknown): Partial<ServiceError> {
   // metadata is ASCII
   metadata.set("error-details", Buffer.from(encodeAsciiJson(error.details as JsonObject)).toString("latin1"));
   return { code: status[name], details: error.message, metadata };
+}
+
+/** As Node's own servers say it: grpc-js has the system's code in its text alone. */
+function refused(error: Error, address: string, port: number): Error {
+  const code = /\bE[A-Z]{4,}\b/.exec(error.message)?.[0];
+  return code === undefined ? error : Object.assign(error, { code, syscall: "listen", address, port });
 }

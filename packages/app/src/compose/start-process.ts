@@ -10,6 +10,7 @@ import type { CertificateRenewal } from "../gateway/service.ts";
 import { type AuthSettings, type RunningService, type ServiceDefinition, startService } from "../platform/index.ts";
 import { certificateFiles } from "./certificate-files.ts";
 import { diskCheck, freeSpace } from "./free-space.ts";
+import { nameSetting } from "./name-setting.ts";
 import { openRates } from "./open-rates.ts";
 import { preparedInstance } from "./prepare-data.ts";
 import type { ProcessConfig, ServiceName } from "./process-settings.ts";
@@ -109,7 +110,10 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
   const reasons = started.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
   if (reasons.length > 0) {
     await stop();
-    throw reasons.find((reason) => (reason as { readonly name?: unknown }).name !== "AbortError") ?? reasons[0];
+    throw nameSetting(
+      reasons.find((reason) => (reason as { readonly name?: unknown }).name !== "AbortError") ?? reasons[0],
+      config,
+    );
   }
   const takeIn = async (next: ProcessConfig): Promise<void> => {
     if (next.services.join() !== config.services.join())
@@ -128,7 +132,10 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
   let last: Promise<void> = Promise.resolve();
   // One after another: a configuration of before is not put in force behind a newer one.
   const inTurn = (next: () => ProcessConfig): Promise<void> => {
-    const done = last.then(() => takeIn(next()));
+    const done = last.then(async () => {
+      const asked = next();
+      await takeIn(asked).catch((error: unknown) => Promise.reject(nameSetting(error, asked)));
+    });
     last = done.catch(() => undefined);
     return done;
   };

@@ -119,7 +119,9 @@ describe.each([
     const stricter = { authorization_policy: "package gateway.authz\nallow := true\n" };
     await expect(process.reload(settings(stricter, "error"))).rejects.toMatchObject({ code: "config_invalid" });
     await rm(join(dir, "key.pem"));
-    await expect(process.reload(settings())).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(process.reload(settings())).rejects.toMatchObject({
+      message: expect.stringMatching(/^gateway\.server\.tls_key: .* is not there/),
+    });
     await writeFile(join(dir, "key.pem"), first.key);
     await expect(process.reload(settings({ authorization_policy: "package" }))).rejects.toMatchObject({ code: "config_invalid" });
     await expect(process.reload({ ...settings(), services: ["gateway", "scheduler"] })).rejects.toMatchObject({
