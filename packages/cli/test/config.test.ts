@@ -27,6 +27,8 @@ describe("configuration by the command line", () => {
     const host = scriptedHost({ cwd, env });
     expect(await run(["config", "check", "-c", "c.yaml", "--set", "auth.jwt.clock_skew=30s"], host), host.errors.join()).toBe(0);
     const text = host.lines.join("\n");
+    // The verdict first: what is in force is a long list.
+    expect(text.split("\n")[0]).toBe("nothing is wrong with it");
     expect(text).toContain("gateway.server.port: 2222");
     expect(text).toContain('gateway.server.host: "127.0.0.2"');
     expect(text).toContain("auth.jwt.clock_skew: 30000");
@@ -58,6 +60,23 @@ describe("configuration by the command line", () => {
     expect(await run(["config", "check"], half)).toBe(2);
     expect(half.errors.join()).toContain("STORE_KEY_PATH");
     expect(await run(["config", "check", "--set", "services=gateway"], half)).toBe(0);
+    const gone = scriptedHost({ cwd, env: data });
+    expect(
+      await run(
+        [
+          "config",
+          "check",
+          "--set",
+          "services=gateway",
+          "--set",
+          "gateway.server.tls_cert=/no.pem",
+          "--set",
+          "gateway.server.tls_key=/no.pem",
+        ],
+        gone,
+      ),
+    ).toBe(1);
+    expect(gone.lines.join("\n")).toMatch(/^serve would refuse it; mistakes: 2\nerror: gateway\.server\.tls_cert: /);
   });
 
   it("init makes the unseal key once, for its owner only", async () => {

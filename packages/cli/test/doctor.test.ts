@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { node } from "../src/commands/doctor.ts";
 import { run } from "../src/run.ts";
 import { type DevProcess, openDevProcess } from "./dev-process.ts";
 import { scriptedHost } from "./scripted-host.ts";
@@ -45,5 +46,14 @@ describe("seneschal doctor", () => {
     for (const { advice } of wrong) expect(advice).toMatch(/\w/);
     const unasked = await look(data());
     expect(unasked.findings).toContainEqual(expect.objectContaining({ check: "gateway", state: "unknown" }));
+  });
+
+  it("tells of a Node that its makers do not mend, and what to install", () => {
+    const at = Date.parse("2026-11-25");
+    const advice = (running: string, now = at) => node(running, now).advice;
+    for (const mended of ["22.23.3", "24.21.0", "26.9.0"]) expect(node(mended, at).state).toBe("ok");
+    for (const left of ["18.20.8", "20.20.2"]) expect(advice(left)).toMatch(/has left support.*install Node 24/);
+    expect(advice("22.23.3", Date.parse("2027-05-01"))).toMatch(/has left support/);
+    expect(advice("25.1.0")).toMatch(/no release with long-term support/);
   });
 });

@@ -61,6 +61,23 @@ describe("calls by the command line", () => {
       JSON.stringify({ ciphertext: sealed.json["ciphertext"] }),
     );
     expect([opened.code, opened.json]).toMatchObject([0, { plaintext }]);
+    // Bytes come by a file or standard input as they are; what stands on the command line is base64 or refused, never both things.
+    const encrypt = (args: readonly string[], stdin = "") => call(["gateway", "encrypt", id, ...args, ...as], stdin);
+    await writeFile(join(dev.dir, "plain"), "2 and 2");
+    for (const [args, stdin] of [
+      [["--plaintext-file", "plain"], ""],
+      [["--plaintext-file", "-"], "2 and 2"],
+    ] as const) {
+      const { json } = await encrypt(args, stdin);
+      const back = await call(["gateway", "decrypt", id, "--ciphertext", String(json["ciphertext"]), ...as]);
+      expect([back.code, back.json]).toMatchObject([0, { plaintext }]);
+    }
+    const nonsense = await encrypt(["--plaintext", "2 and 2!"]);
+    expect([nonsense.code, nonsense.json]).toMatchObject([
+      2,
+      { error: { code: "usage", message: expect.stringMatching(/^--plaintext: expected base64; .*--plaintext-file/) } },
+    ]);
+    expect((await encrypt(["--plaintext", plaintext, "--plaintext-file", "plain"])).code).toBe(2);
     await writeFile(join(dev.dir, "body.json"), JSON.stringify({ name: "from a file" }));
     const merged = await call(["gateway", "create-workspace", "--body", "@body.json", "--mode", "standard", ...as]);
     expect(merged.json).toMatchObject({ name: "from a file", mode: "standard" });

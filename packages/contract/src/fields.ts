@@ -1,11 +1,12 @@
 import * as z from "zod";
+import { base64Text } from "./base64-text.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
 /** One field of a request as a command line or a form may show it. */
 export interface Field {
   readonly name: string;
-  /** `list`: of texts. `json`: anything deeper. `any`: the schema alone knows. */
-  readonly kind: "text" | "number" | "boolean" | "list" | "json" | "any";
+  /** `base64`: text that stands for bytes. `list`: of texts. `json`: anything deeper. `any`: the schema alone knows. */
+  readonly kind: "text" | "base64" | "number" | "boolean" | "list" | "json" | "any";
   readonly required: boolean;
   readonly description: string;
 }
@@ -57,7 +58,7 @@ function shapeOf(schema: JsonSchema, root: JsonSchema): { readonly kind: Field["
   if (schema.enum !== undefined) return { kind: "text", choices: schema.enum.join(", ") };
   switch (schema.type) {
     case "string":
-      return { kind: "text" };
+      return { kind: schema.pattern === base64Text ? "base64" : "text" };
     case "integer":
     case "number":
       return { kind: "number" };

@@ -1,5 +1,6 @@
 export { checkArgument } from "@seneschal/kernel";
 export { basePathOf } from "./base-path.ts";
+export { base64Bytes } from "./base64-text.ts";
 export { bodyBounds } from "./body-bounds.ts";
 export { type CallInput, type Client, type ClientOptions, client, type Fetch, type RawReply } from "./client.ts";
 export { contract } from "./contract.ts";

@@ -11,6 +11,7 @@ import { type AuthSettings, type RunningService, type ServiceDefinition, startSe
 import { certificateFiles } from "./certificate-files.ts";
 import { diskCheck, freeSpace } from "./free-space.ts";
 import { nameSetting } from "./name-setting.ts";
+import { needsRestart } from "./needs-restart.ts";
 import { openRates } from "./open-rates.ts";
 import { preparedInstance } from "./prepare-data.ts";
 import type { ProcessConfig, ServiceName } from "./process-settings.ts";
@@ -20,7 +21,8 @@ export interface RunningProcess {
   readonly services: readonly RunningService[];
   /**
    * Puts what can change while it runs in force: certificates, trusted CAs, revocation lists, limits, authorisation policies, the level of
-   * the log. All of it or nothing: throws when something cannot be used. Settings that need a start anew stay as they were.
+   * the log. All of it or nothing: throws when something cannot be used. Settings that need a start anew stay as they were, and the log
+   * names those that differ.
    */
   reload(config: ProcessConfig): Promise<void>;
   /** Stops the services in reverse order. Idempotent. */
@@ -127,6 +129,8 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
     for (const change of apply) change();
     setLogLevel(log, next.log.level);
     inForce = next;
+    const settings = needsRestart(config, next);
+    if (settings.length > 0) log.warn({ settings }, "settings have changed that are taken up by a restart alone");
     for (const { name, metrics } of running) await watchEnds(next, name as ServiceName, metrics);
   };
   let last: Promise<void> = Promise.resolve();

@@ -17,6 +17,7 @@ export { inRanges, isCidr } from "./client-address.ts";
 export { describeConfig } from "./config/describe-config.ts";
 export { duration, parseDuration } from "./config/duration.ts";
 export { type FileContent, file, type NamedFile, namedFiles } from "./config/file.ts";
+export { leaves } from "./config/leaves.ts";
 export { type ConfigSources, envName, loadConfig } from "./config/load-config.ts";
 export {
   type AuthSettings,

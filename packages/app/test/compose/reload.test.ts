@@ -155,6 +155,11 @@ it("a reload takes in limits, the authorisation policy and the level of the log;
     );
     expect(ends).toBeGreaterThan(Date.now() / 1000 + 300 * 86_400);
 
+    await process.reload(settings({ server: { port: 1, tls_cert: join(dir, "cert.pem"), tls_key: join(dir, "key.pem") } }));
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ level: "warn", settings: ["gateway.server.port"], message: expect.stringContaining("restart") }),
+    );
+
     const soon = await ca.issue("CN=localhost", { usage: "server", to: 86_400_000 });
     await writeFile(join(dir, "cert.pem"), soon.cert);
     await writeFile(join(dir, "key.pem"), soon.key);

@@ -24,7 +24,14 @@ export const addConfig: AddCommand = (program, { host, result, exit }) => {
         ([path, value]) => `${path}: ${value === null ? "(unset)" : JSON.stringify(value)}`,
       );
       const told = findings.map(({ severity, setting, message, advice }) => `${severity}: ${setting}: ${message} (${advice})`);
-      result({ settings, findings }, [...lines, "", ...(told.length === 0 ? ["nothing is wrong with it"] : told)].join("\n"));
-      if (findings.some(({ severity }) => severity === "error")) exit(exitCode.no);
+      const refused = findings.filter(({ severity }) => severity === "error").length;
+      const verdict =
+        findings.length === 0
+          ? "nothing is wrong with it"
+          : refused === 0
+            ? `serve would start; to be mended: ${findings.length}`
+            : `serve would refuse it; mistakes: ${refused}`;
+      result({ settings, findings }, [verdict, ...told, "", ...lines].join("\n"));
+      if (refused > 0) exit(exitCode.no);
     });
 };

@@ -36,7 +36,7 @@ export const addDoctor: AddCommand = (program, { host, result, exit }) => {
       ...(await configuration(config, now)),
       ...(await certificates(config, now)),
       ...(await disks(config)),
-      node(process.versions.node),
+      node(process.versions.node, now),
       ...(await running(host, options)),
     ];
     const width = Math.max(...findings.map(({ check }) => check.length));
@@ -100,18 +100,25 @@ async function existing(path: string): Promise<string> {
   return there || path === dirname(path) ? path : existing(dirname(path));
 }
 
-/** Oldest release of Node that is still mended by its makers. */
-const SUPPORTED = 22;
+/** When the makers of Node stop to mend a release (https://github.com/nodejs/release). The odd ones are for trying. */
+const SUPPORT_ENDS: Readonly<Record<string, string>> = { 20: "2026-04-30", 22: "2027-04-30", 24: "2028-04-30", 26: "2029-04-30" };
+/** The release to install, with the longest support that is proven. */
+const LTS = 24;
 
-function node(running: string): Diagnosis {
+/** Whether the release of Node that runs this is still mended; `now` in milliseconds. */
+export function node(running: string, now: number): Diagnosis {
   const message = `Node ${running}, seneschal ${version}`;
-  if (Number.parseInt(running, 10) >= SUPPORTED) return { check: "versions", state: "ok", message };
-  return {
-    check: "versions",
-    state: "warning",
-    message,
-    advice: `Node ${running.split(".")[0]} has left support: install ${SUPPORTED} or newer`,
-  };
+  const release = Number.parseInt(running, 10);
+  const ends = SUPPORT_ENDS[release];
+  const advice =
+    release % 2 === 1
+      ? `Node ${release} is no release with long-term support: install Node ${LTS}`
+      : release < 20 || (ends !== undefined && Date.parse(ends) < now)
+        ? `Node ${release} has left support and gets no mends: install Node ${LTS}`
+        : undefined;
+  return advice === undefined
+    ? { check: "versions", state: "ok", message }
+    : { check: "versions", state: "warning", message, advice };
 }
 
 type Gateway = Client<GatewayContract>;

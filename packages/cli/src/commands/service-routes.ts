@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type Contract, client, type Field, fieldsOf, type RawReply, type Route } from "@seneschal/contract";
+import { base64Bytes, type Contract, client, type Field, fieldsOf, type RawReply, type Route } from "@seneschal/contract";
 import { CodedError } from "@seneschal/kernel";
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../command-context.ts";
@@ -76,6 +76,7 @@ function addRoute(service: Command, name: ServiceName, id: string, route: Route,
       taken.add("--body");
       body = free(fieldsOf(route.body));
       for (const field of body) command.addOption(optionOf(field));
+      for (const field of body.filter(({ kind }) => kind === "base64")) command.addOption(fileOptionOf(field));
     }
     if (route.produces !== undefined) command.option("--out <file>", "write the answer to a file");
   });
@@ -110,6 +111,7 @@ function optionOf(field: Field): Option {
   const { kind, description, required } = field;
   const shape = {
     text: "<text>",
+    base64: "<base64>",
     number: "<number>",
     boolean: "<true|false>",
     list: "<text...>",
@@ -117,6 +119,11 @@ function optionOf(field: Field): Option {
     any: "<value>",
   }[kind];
   return new Option(`${flagOf(field)} ${shape}`, [description, required ? "(required)" : ""].join(" ").trim());
+}
+
+/** Bytes are named by their file, too: what is text to its writer need not be base64 by chance. */
+function fileOptionOf(field: Field): Option {
+  return new Option(`${flagOf(field)}-file <file>`, `the bytes of a file, or - for the text of standard input, as ${field.name}`);
 }
 
 function valuesOf(all: readonly Field[], given: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -128,8 +135,30 @@ function valuesOf(all: readonly Field[], given: Readonly<Record<string, unknown>
   );
 }
 
-function readValue({ name, kind }: Field, text: string | string[]): unknown {
-  if (Array.isArray(text) || kind === "text" || kind === "any") return text;
+/** What the files say that stand in the place of base64. */
+async function filesOf(all: readonly Field[], given: Readonly<Record<string, unknown>>, host: Host) {
+  const named = all.flatMap((field) => {
+    const file = field.kind === "base64" ? given[fileOptionOf(field).attributeName()] : undefined;
+    if (file === undefined) return [];
+    if (given[optionOf(field).attributeName()] !== undefined)
+      throw new CodedError("usage", `${flagOf(field)} and ${flagOf(field)}-file: one of the two`);
+    return [{ field, file: String(file) }];
+  });
+  const read = async (file: string) => (file === "-" ? Buffer.from(await host.stdin()) : readBytes(host, file));
+  const values = await Promise.all(
+    named.map(async ({ field, file }) => [field.name, (await read(file)).toString("base64")] as const),
+  );
+  return Object.fromEntries(values);
+}
+
+function readValue(field: Field, text: string | string[]): unknown {
+  const { name, kind } = field;
+  if (kind === "base64" && base64Bytes(String(text)) === undefined)
+    throw new CodedError(
+      "usage",
+      `${flagOf(field)}: expected base64; text as it is goes by ${flagOf(field)}-file FILE, or - for standard input`,
+    );
+  if (Array.isArray(text) || kind === "text" || kind === "base64" || kind === "any") return text;
   const value = jsonOf(`--${name}`, text);
   if (kind !== "json" && kind !== "list" && typeof value !== kind) throw new CodedError("usage", `--${name}: expected a ${kind}`);
   return value;
@@ -161,7 +190,7 @@ async function bodyOf(route: Route, all: readonly Field[], given: Given & Record
   const text =
     named === "-" ? await host.stdin() : named?.startsWith("@") === true ? await readText(host, named.slice(1)) : named;
   const whole = text === undefined ? undefined : jsonOf("--body", text);
-  const single = valuesOf(all, given);
+  const single = { ...valuesOf(all, given), ...(await filesOf(all, given, host)) };
   if (Object.keys(single).length === 0) return { body: whole ?? {} };
   if (whole !== undefined && (typeof whole !== "object" || whole === null || Array.isArray(whole)))
     throw new CodedError("usage", "--body: fields can be named beside an object only");

@@ -1,5 +1,6 @@
 import { isOrganizationId, limits } from "@seneschal/core/keys";
 import * as z from "zod";
+import { base64Bytes, base64Text } from "../base64-text.ts";
 import { limitParam, offsetParam, timeParam } from "../query.ts";
 import { utf8Encode } from "../utf8.ts";
 
@@ -10,17 +11,6 @@ export const timestamp = z.string().meta({ format: "date-time" });
 export const moment = z.iso
   .datetime({ offset: true, message: "expected an RFC 3339 time" })
   .transform((text) => new Date(text).toISOString());
-
-const base64Text = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$";
-
-/** How many bytes a base64 text holds; `undefined` for any other text. Says what {@link base64Text} says, in a third of the time. */
-function base64Bytes(text: string): number | undefined {
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
-  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
-  const rest = (text.length - padding) % 4;
-  if (rest === 1 || (padding > 0 && rest + padding !== 4)) return undefined;
-  return Math.floor(((text.length - padding) * 3) / 4);
-}
 
 /** Base64 text of `min` to `max` bytes; padding may be left out. */
 export function base64(min = 0, max = 1 << 20): z.ZodString {
