@@ -71,7 +71,10 @@ export function createStorageMetrics() {
     gatewayRequests: counter("gateway_requests_total", "Gateway requests", ["protocol", "method", "status"]),
     gatewayDuration: histogram("gateway_request_duration_seconds", "Gateway request duration", ["protocol", "method"]),
     scrubChunks: counter("scrub_chunks_total", "Chunks scrubbed", ["verdict"]),
-    scrubLastSuccess: gauge("scrub_last_success_timestamp_seconds", "When the last cluster-wide scrub finished"),
+    scrubLastSuccess: gauge(
+      "scrub_last_success_timestamp_seconds",
+      "When the last cluster-wide scrub finished; before the first, when the cluster began",
+    ),
     repairs: counter("repair_total", "Chunk repairs", ["trigger", "outcome"]),
     gcRuns: counter("gc_runs_total", "Garbage collections"),
     gcReclaimed: counter("gc_reclaimed_bytes_total", "Bytes freed by garbage collection"),

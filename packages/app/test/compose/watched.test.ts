@@ -23,6 +23,16 @@ describe("what is watched", () => {
     expect([...new Set(missing)]).toEqual([]);
   });
 
+  it("has a name that begins with what it is of, as docs/operating.md says", () => {
+    for (const [service, text] of Object.entries(texts)) {
+      const prefixes = [`${service}_`, "process_", "nodejs_", ...(service === "storage" ? ["store_"] : [])];
+      expect([...familiesOf(text)].filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)))).toEqual([]);
+    }
+    const page = readFileSync(new URL("operating.md", docs), "utf8");
+    for (const prefix of ["gateway_", "governance_", "scheduler_", "storage_", "store_", "process_", "nodejs_"])
+      expect(page).toContain(`\`${prefix}\``);
+  });
+
   it("of each service has a dashboard, which shows each of its metrics that an alert judges", () => {
     const judged = new Set(alertRules.flatMap(({ expr }) => metricsOf(expr)));
     for (const [service, text] of Object.entries(texts)) {

@@ -19,6 +19,7 @@ const fast = (name: string, le: string, more = ""): Series => ({
   [bucket(name, "+Inf", more)]: "0+100x30",
 });
 const requests = (service: string, status: number) => `${service}_http_requests_total{status="${status}"}`;
+const scrubbed = (node: string) => `store_scrub_last_success_timestamp_seconds{job="storage",instance="${node}"}`;
 const is = (series: string, bad: string, good: string): readonly [Series, Series] => [{ [series]: bad }, { [series]: good }];
 
 export const alertCases: Readonly<Record<string, AlertCase>> = {
@@ -67,7 +68,8 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     5,
     ...is('gateway_certificate_expiry_timestamp_seconds{setting="gateway.server.tls_cert"}', `${day / 2}x5`, `${2 * day}x5`),
   ],
-  DiskFills: [45, ...is("storage_disk_free_bytes", `${gib}x45`, `${9 * gib}x45`)],
+  // A backup that is written for half an hour is no line towards a full disk.
+  DiskFills: [45, ...is("storage_disk_free_bytes", `${gib}x45`, `${90 * gib}-${gib}x30 ${60 * gib}x15`)],
   DiskFull: [5, ...is("scheduler_disk_free_bytes", "100000000x5", `${gib}x5`)],
 
   GatewayVaultUnreachable: [10, ...is("gateway_vault_connection_up", "0x10", "1x8 0 1")],
@@ -153,11 +155,11 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
   StorageNotificationsLost: [5, ...is('store_notifications_total{webhook="w",outcome="dropped"}', "0 0 1x5", "7x5")],
   StorageRepairsFail: [60, ...is('store_repair_total{outcome="failed"}', "0+1x60", "1x60")],
   StorageDeviceNotHealthy: [10, ...is('store_device_state{device="d",state="Failed"}', "1x10", "0x10")],
-  // The clock of these cases begins at 0, which is "never": a day after it is a scrub that has been.
+  // The second node was started last and has not scrubbed: the first did, for both.
   StorageScrubOverdue: [
     11 * 1440,
-    { store_scrub_last_success_timestamp_seconds: `${day}x${11 * 1440}` },
-    { store_scrub_last_success_timestamp_seconds: `${8 * day}x${11 * 1440}` },
+    { [scrubbed("a")]: `0x${11 * 1440}`, [scrubbed("b")]: `${day}x${11 * 1440}` },
+    { [scrubbed("a")]: `0x${11 * 1440}`, [scrubbed("b")]: `${8 * day}x${11 * 1440}` },
   ],
   StorageGatewaySlow: [
     30,
@@ -233,3 +235,9 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
   EtcdLeaderChanges: [15, ...is("etcd_server_leader_changes_seen_total", "0+1x15", "1x15")],
   EtcdProposalsFail: [15, ...is("etcd_server_proposals_failed_total", "0+1x15", "3x15")],
 };
+
+/** What one case of an alert does not show. */
+export const furtherCases: readonly (readonly [alert: string, ...AlertCase])[] = [
+  // Two hours of the same loss are a line: what is left is gone within the day.
+  ["DiskFills", 240, ...is("storage_disk_free_bytes", `${90 * gib}-${gib / 8}x240`, `${90 * gib}-${gib / 64}x240`)],
+];

@@ -7,7 +7,7 @@ import { etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.
 import { ownAddress } from "../../../../tools/own-address.ts";
 import { postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
 import { alertRules, dashboardQueries, familiesOf, freshMetrics, metricsOf, ruleFiles } from "../compose/watched.ts";
-import { alertCases } from "./alert-cases.ts";
+import { alertCases, furtherCases } from "./alert-cases.ts";
 
 /** On the path, or named: Debian has it in the package `prometheus`. */
 const promtool = process.env["PROMTOOL"] ?? "promtool";
@@ -68,7 +68,10 @@ test.skipIf(!installed).each(ruleFiles.map((file) => [file.slice(file.lastIndexO
   (_, file) => {
     const mine = alertRules.filter((rule) => rule.file === file).map(({ alert }) => [alert, alertCases[alert]] as const);
     for (const long of [false, true]) {
-      const tests = mine.flatMap(([alert, [minutes, bad, good] = [0, {}, {}]]) =>
+      const further = furtherCases.flatMap(([name, ...rest]) =>
+        mine.some(([alert]) => alert === name) ? [[name, rest] as const] : [],
+      );
+      const tests = [...mine, ...further].flatMap(([alert, [minutes, bad, good] = [0, {}, {}]]) =>
         minutes > 600 === long ? [judged(minutes, bad, 1, alert), judged(minutes, good, 0, alert)] : [],
       );
       const evaluation_interval = long ? "20m" : "1m";

@@ -65,6 +65,8 @@ describe("a storage node's metrics", () => {
       JSON.stringify({ wear_percent: 12, bad_sectors: 3, temperature_celsius: 41, uncorrectable_reads: 0 }),
     );
     await node.tick();
+    // A node that never scrubbed is overdue from its beginning on, not never.
+    expect(Number(/^store_scrub_last_success_timestamp_seconds (\S+)$/m.exec(await metrics())?.[1])).toBeGreaterThan(0);
     await h.call("root", "POST", "/ui/api/ops/scrub", {});
     await h.call("root", "POST", "/ui/api/ops/keys/rotate", {});
     await h.call("root", "POST", "/ui/api/ops/tenants", { tenant_id: "shredded" });

@@ -355,7 +355,12 @@ export function createMonitor(parts: MonitorParts): Monitor {
     return caughtUp;
   };
 
+  let scrubbedAt = 0;
   const publish = (): void => {
+    // Of the cluster, whichever node scrubbed and however often this one was started; a later one that somebody asked for here stays.
+    const { lastPeriodicScrubAt } = cluster.state;
+    if (lastPeriodicScrubAt > scrubbedAt) metrics.scrubLastSuccess.set(lastPeriodicScrubAt / 1000);
+    scrubbedAt = lastPeriodicScrubAt;
     for (const pool of pools()) {
       metrics.poolCapacity.set({ pool: pool.id }, pool.capacityBytes);
       metrics.poolUsed.set({ pool: pool.id }, pool.usedBytes);
