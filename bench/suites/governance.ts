@@ -15,7 +15,7 @@ import {
   createClassifier,
   DEFAULT_RECOGNISERS,
   DEFAULT_TIER_POLICY,
-  type EvaluationWorld,
+  type EvaluationCatalogue,
   evaluateOperation,
   findAlternatives,
   LineageGraph,
@@ -121,7 +121,7 @@ const evaluate: Bench = {
     const compiled = await embeddedPolicyEngine().compile([{ name: "governance.rego", source }]);
     if (!compiled.ok) throw new Error("the shipped policy does not compile");
     const column = (tier: string) => ({ tier, tags: [] });
-    const world: EvaluationWorld = {
+    const catalogue: EvaluationCatalogue = {
       resource: (id) =>
         id === "crm"
           ? {
@@ -140,12 +140,12 @@ const evaluate: Bench = {
       destination_resource: "s3://warehouse",
       user_context: { user_id: "u", role: "analyst", department: "d" },
     };
-    const judge = (r: typeof request) => evaluateOperation(r, world, compiled.policy, DEFAULT_TIER_POLICY, 0);
+    const judge = (r: typeof request) => evaluateOperation(r, catalogue, compiled.policy, DEFAULT_TIER_POLICY, 0);
     const times: number[] = [];
     for (let i = 0; i < 1200; i++) {
       const start = performance.now();
       await judge(request);
-      await findAlternatives(request, world, DEFAULT_TIER_POLICY, judge as Parameters<typeof findAlternatives>[3], 0);
+      await findAlternatives(request, catalogue, DEFAULT_TIER_POLICY, judge as Parameters<typeof findAlternatives>[3], 0);
       if (i >= 200) times.push(performance.now() - start);
     }
     times.sort((a, b) => a - b);

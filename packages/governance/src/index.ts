@@ -71,7 +71,7 @@ export type {
   Alternative,
   Approval,
   EvaluatedResource,
-  EvaluationWorld,
+  EvaluationCatalogue,
   Obligation,
   OperationRequest,
   Transformation,

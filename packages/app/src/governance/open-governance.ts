@@ -33,6 +33,7 @@ import {
 import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
 import { Persons, withoutNames } from "./audit/persons.ts";
 import { authenticator, authoriser, openActions } from "./authenticate.ts";
+import { Catalogues } from "./catalogues.ts";
 import { approvalHandlers } from "./handlers/approvals.ts";
 import { auditHandlers } from "./handlers/audit.ts";
 import { decisionHandlers } from "./handlers/decisions.ts";
@@ -50,7 +51,6 @@ import { redactionKeyOf } from "./redaction-key.ts";
 import { answerSealer } from "./seal-answers.ts";
 import type { GovernanceServices } from "./services.ts";
 import type { GovernanceConfig } from "./settings.ts";
-import { Worlds } from "./worlds.ts";
 
 /** The policy that ships. */
 const SHIPPED_POLICY = new URL("../../policies/governance.rego", import.meta.url);
@@ -92,7 +92,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     source: config.authorization_policy,
     settings: { anonymous: openActions(config) },
   });
-  const worlds = new Worlds({
+  const catalogues = new Catalogues({
     store,
     tiers,
     ...(sql === undefined ? {} : { sql }),
@@ -100,7 +100,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     destinations: config.destinations,
     purposes: config.purposes,
   });
-  await worlds.open();
+  await catalogues.open();
   const sealer = await answerSealer(options.signer.sign, random);
   const models = await openModels(config, tiers);
   const modelRoutes = models === undefined ? undefined : modelContract(config.models?.path_prefix);
@@ -109,7 +109,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
   const pools = (): readonly WorkerPoolState[] => [classifier.state?.() ?? [], options.policy.state?.() ?? []].flat();
   measureWorkers(metrics, pools);
   const services: GovernanceServices = {
-    ...{ config, store, worlds, classifier, tiers, ...prepared, clock, random, metrics, version, health },
+    ...{ config, store, catalogues, classifier, tiers, ...prepared, clock, random, metrics, version, health },
     audit,
     persons,
     redactionKey: redactionKeyOf(options.signer.sign),
@@ -172,7 +172,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     ],
     checks: [
       { name: "database", check: () => store.count("resources", "by_org", [config.organization]) },
-      { name: "cache", check: () => worlds.at(config.organization) },
+      { name: "cache", check: () => catalogues.at(config.organization) },
       workersCheck(pools),
       { name: "policy_engine", check: () => alive(services.policy, clock.now()) },
     ],
@@ -185,7 +185,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
       unsubscribe();
       await Promise.all(running.map((step) => step.stop()));
       await background.step("audit checkpoint", checkpointAll);
-      worlds.close();
+      catalogues.close();
       await models?.upstream.close();
       await classifier.close();
     },

@@ -4,14 +4,14 @@ import type { Clock, CompiledPolicy, DocumentStore, Random } from "@seneschal/ke
 import type { Health } from "../platform/index.ts";
 import type { AuditLog } from "./audit/audit-log.ts";
 import type { Persons } from "./audit/persons.ts";
+import type { Catalogues } from "./catalogues.ts";
 import type { GovernanceConfig } from "./settings.ts";
-import type { Worlds } from "./worlds.ts";
 
 /** What the handlers of data governance work with. */
 export interface GovernanceServices {
   readonly config: GovernanceConfig;
   readonly store: DocumentStore;
-  readonly worlds: Worlds;
+  readonly catalogues: Catalogues;
   /** Whatever reads texts or SQL: no handler has a parser, as the thread that serves would wait for it. */
   readonly classifier: TaskClassifier & SqlReader & SqlEnforcer & Redactor;
   /** The redaction key of an organisation. */

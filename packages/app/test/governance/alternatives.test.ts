@@ -5,7 +5,7 @@ import {
   classifyRequest,
   DEFAULT_TIER_POLICY,
   DEFAULT_TIERS,
-  type EvaluationWorld,
+  type EvaluationCatalogue,
   evaluateOperation,
   findAlternatives,
   type OperationRequest,
@@ -54,7 +54,7 @@ const situation = fc.record({
 });
 type Situation = typeof situation extends fc.Arbitrary<infer T> ? T : never;
 
-function worldOf({ sources, places, approvals }: Situation): EvaluationWorld {
+function worldOf({ sources, places, approvals }: Situation): EvaluationCatalogue {
   return {
     resource: (id) =>
       sources[id] ?? (places[id] === undefined ? undefined : { tier: "INTERNAL", tags: [], columns: {}, accepts: places[id] }),
@@ -112,9 +112,9 @@ test("every listed alternative replays as allowed, under the shipped and under g
     fc.asyncProperty(situation, fc.oneof(fc.constant(shipped), generated), async (given, source) => {
       const compiled = await engine.compile([{ name: "p.rego", source }]);
       if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
-      const world = worldOf(given);
-      const judge = (request: OperationRequest) => evaluateOperation(request, world, compiled.policy, DEFAULT_TIER_POLICY, 0);
-      const found = await findAlternatives(requestOf(given), world, DEFAULT_TIER_POLICY, judge, 0);
+      const catalogue = worldOf(given);
+      const judge = (request: OperationRequest) => evaluateOperation(request, catalogue, compiled.policy, DEFAULT_TIER_POLICY, 0);
+      const found = await findAlternatives(requestOf(given), catalogue, DEFAULT_TIER_POLICY, judge, 0);
       expect(found.length).toBeLessThanOrEqual(5);
       for (const { request, obligations, description } of found) {
         const replay = await judge(JSON.parse(JSON.stringify(request)) as OperationRequest);
@@ -132,9 +132,9 @@ test("a transformation never raises the tier", () => {
   });
   fc.assert(
     fc.property(situation, fc.array(change, { maxLength: 3 }), (given, transformations) => {
-      const world = worldOf(given);
+      const catalogue = worldOf(given);
       const rank = (request: OperationRequest) =>
-        tierRank(DEFAULT_TIER_POLICY, classifyRequest(request, world, DEFAULT_TIER_POLICY).tier);
+        tierRank(DEFAULT_TIER_POLICY, classifyRequest(request, catalogue, DEFAULT_TIER_POLICY).tier);
       const plain = requestOf(given);
       expect(rank({ ...plain, transformations })).toBeLessThanOrEqual(Math.max(1, rank(plain)));
     }),
@@ -142,7 +142,7 @@ test("a transformation never raises the tier", () => {
 });
 
 test("a decision of another shape is no allow", async () => {
-  const world: EvaluationWorld = {
+  const catalogue: EvaluationCatalogue = {
     resource: () => ({ tier: "PUBLIC", tags: [], columns: {} }),
     destinations: () => [],
     purposes: () => [],
@@ -165,12 +165,12 @@ test("a decision of another shape is no allow", async () => {
       { name: "p.rego", source: `package governance\n\ndecision := ${value}\n` },
     ]);
     if (!compiled.ok) throw new Error(value);
-    expect((await evaluateOperation(request, world, compiled.policy, DEFAULT_TIER_POLICY, 0)).allowed).toBe(false);
+    expect((await evaluateOperation(request, catalogue, compiled.policy, DEFAULT_TIER_POLICY, 0)).allowed).toBe(false);
   }
 });
 
 const cells = { email: { tier: "CONFIDENTIAL", tags: ["PII"] }, department: { tier: "INTERNAL", tags: [] } };
-const onlyTable: EvaluationWorld = {
+const onlyTable: EvaluationCatalogue = {
   resource: (id) => (id === "crm" ? { tier: "CONFIDENTIAL", tags: ["PII"], columns: cells } : undefined),
   destinations: () => [],
   purposes: () => [],
@@ -191,7 +191,8 @@ test.each([
     source_resources: ["crm"],
     user_context: { user_id: "u", role: "intern", department: "sales" },
   };
-  const judge = (r: OperationRequest, world = onlyTable) => evaluateOperation(r, world, compiled.policy, DEFAULT_TIER_POLICY, 0);
+  const judge = (r: OperationRequest, catalogue = onlyTable) =>
+    evaluateOperation(r, catalogue, compiled.policy, DEFAULT_TIER_POLICY, 0);
   expect((await judge(request)).allowed).toBe(false);
   const verdict = await judge({ ...request, transformations: [transformation] });
   expect(verdict.allowed).toBe(allowed);
@@ -214,9 +215,10 @@ test("an approval that somebody could give is named exactly when it would help",
     fc.asyncProperty(situation, fc.oneof(fc.constant(shipped), generated), async (given, source) => {
       const compiled = await engine.compile([{ name: "p.rego", source }]);
       if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
-      const world = worldOf({ ...given, approvals: [] });
-      const judge = (r: OperationRequest, seen = world) => evaluateOperation(r, seen, compiled.policy, DEFAULT_TIER_POLICY, 0);
-      const wanted = await approvalThatHelps(requestOf(given), world, judge, 0);
+      const catalogue = worldOf({ ...given, approvals: [] });
+      const judge = (r: OperationRequest, seen = catalogue) =>
+        evaluateOperation(r, seen, compiled.policy, DEFAULT_TIER_POLICY, 0);
+      const wanted = await approvalThatHelps(requestOf(given), catalogue, judge, 0);
       const covers = requestOf(given);
       const later = worldOf({ ...given, approvals: [{ expiresAt: 1, covers }] });
       const replay = await judge({ ...covers, approval_id: "approval-0" }, later);

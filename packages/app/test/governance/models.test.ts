@@ -184,7 +184,7 @@ describe.each(servers)("in front of models on %s", (name, serve) => {
     expect(body.choices[0].message.content).toBe(text);
   });
 
-  test("secrets of a model's own are hidden in what it says, names of the world are not", async () => {
+  test("secrets of a model's own are hidden in what it says, names of the catalogue are not", async () => {
     model.answer((_, response) =>
       say(
         "/chat/completions",

@@ -2,7 +2,7 @@ import { type TierPolicy, tierRank } from "../classification/tiers.ts";
 import { covers } from "./approval.ts";
 import { MIN_GROUP } from "./classify-request.ts";
 import { canFilter } from "./evaluate-operation.ts";
-import type { Alternative, Approval, EvaluationWorld, OperationRequest, Transformation, Verdict } from "./types.ts";
+import type { Alternative, Approval, EvaluationCatalogue, OperationRequest, Transformation, Verdict } from "./types.ts";
 
 /** One change to a request. `loss` orders by how much of the use is lost. */
 interface Transform {
@@ -19,17 +19,17 @@ const TRIED = 40;
 const MAX_SAMPLE = 100;
 
 /**
- * Other ways that the same policy allows: every transform of the catalogue, then every pair, judged by `judge`; only what it allows is returned, least
+ * Other ways that the same policy allows: every transform, then every pair, judged by `judge`; only what it allows is returned, least
  * loss first, at most five. A pair is left out when one of its parts suffices.
  */
 export async function findAlternatives(
   request: OperationRequest,
-  world: EvaluationWorld,
+  catalogue: EvaluationCatalogue,
   tiers: TierPolicy,
   judge: (request: OperationRequest) => Promise<Verdict>,
   now: number,
 ): Promise<readonly Alternative[]> {
-  const catalogue = transformsFor(request, world, tiers, now);
+  const transforms = transformsFor(request, catalogue, tiers, now);
   const found: (Alternative & { readonly loss: number })[] = [];
   const sufficient = new Set<Transform>();
   let tried = 0;
@@ -47,10 +47,10 @@ export async function findAlternatives(
       loss: parts.reduce((sum, part) => sum + part.loss, 0),
     });
   };
-  for (const transform of catalogue) await attempt([transform]);
+  for (const transform of transforms) await attempt([transform]);
   if (found.length < MOST) {
-    for (const [i, a] of catalogue.entries()) {
-      for (const b of catalogue.slice(i + 1)) {
+    for (const [i, a] of transforms.entries()) {
+      for (const b of transforms.slice(i + 1)) {
         if (!sufficient.has(a) && !sufficient.has(b) && a.kind !== b.kind) await attempt([a, b]);
       }
     }
@@ -66,25 +66,30 @@ export async function findAlternatives(
  */
 export async function approvalThatHelps(
   request: OperationRequest,
-  world: EvaluationWorld,
-  judge: (request: OperationRequest, world: EvaluationWorld) => Promise<Verdict>,
+  catalogue: EvaluationCatalogue,
+  judge: (request: OperationRequest, catalogue: EvaluationCatalogue) => Promise<Verdict>,
   now: number,
 ): Promise<OperationRequest | undefined> {
   const { approval_id: _, ...wanted } = request;
   const id = "the-approval-asked-for";
   const given: Approval = { id, expiresAt: now + 1, approvedBy: "", covers: wanted };
-  const imagined: EvaluationWorld = {
-    resource: (name) => world.resource(name),
-    destinations: () => world.destinations(),
-    purposes: () => world.purposes(),
+  const imagined: EvaluationCatalogue = {
+    resource: (name) => catalogue.resource(name),
+    destinations: () => catalogue.destinations(),
+    purposes: () => catalogue.purposes(),
     approvals: () => [given],
   };
   return (await judge({ ...wanted, approval_id: id }, imagined)).allowed ? wanted : undefined;
 }
 
-function transformsFor(request: OperationRequest, world: EvaluationWorld, tiers: TierPolicy, now: number): readonly Transform[] {
+function transformsFor(
+  request: OperationRequest,
+  catalogue: EvaluationCatalogue,
+  tiers: TierPolicy,
+  now: number,
+): readonly Transform[] {
   const transforms: Transform[] = [];
-  for (const { id, approvedBy, expiresAt } of world.approvals().filter((a) => a.expiresAt > now && covers(a, request))) {
+  for (const { id, approvedBy, expiresAt } of catalogue.approvals().filter((a) => a.expiresAt > now && covers(a, request))) {
     if (id === request.approval_id) continue;
     transforms.push({
       kind: "approval",
@@ -93,7 +98,7 @@ function transformsFor(request: OperationRequest, world: EvaluationWorld, tiers:
       apply: (r) => ({ ...r, approval_id: id }),
     });
   }
-  for (const purpose of world.purposes().slice(0, 5)) {
+  for (const purpose of catalogue.purposes().slice(0, 5)) {
     if (purpose === request.purpose) continue;
     transforms.push({
       kind: "purpose",
@@ -106,7 +111,7 @@ function transformsFor(request: OperationRequest, world: EvaluationWorld, tiers:
     ["department", request.user_context.department],
     ["user_id", request.user_context.user_id],
   ] as const) {
-    if (equals === "" || !canFilter(request, world, column)) continue;
+    if (equals === "" || !canFilter(request, catalogue, column)) continue;
     transforms.push({
       kind: "row_filter",
       description: `only the rows whose ${column} is the caller's`,
@@ -121,9 +126,9 @@ function transformsFor(request: OperationRequest, world: EvaluationWorld, tiers:
     apply: adding({ type: "sample", rows: MAX_SAMPLE }),
   });
   const destination = request.destination_resource;
-  const resources = request.source_resources.map((id) => world.resource(id)).filter((r) => r !== undefined);
+  const resources = request.source_resources.map((id) => catalogue.resource(id)).filter((r) => r !== undefined);
   if (destination !== undefined || leaves(request)) {
-    for (const { id } of [...world.destinations()]
+    for (const { id } of [...catalogue.destinations()]
       .sort((a, b) => tierRank(tiers, a.accepts) - tierRank(tiers, b.accepts) || (a.id < b.id ? -1 : 1))
       .slice(-3)) {
       if (id === destination) continue;

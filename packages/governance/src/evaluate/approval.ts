@@ -1,4 +1,4 @@
-import type { Approval, EvaluationWorld, OperationRequest } from "./types.ts";
+import type { Approval, EvaluationCatalogue, OperationRequest } from "./types.ts";
 
 /**
  * True when the approval is for what the request does: the same person and operation, no other source, the same destination and purpose, and at least the
@@ -17,9 +17,9 @@ export function covers({ covers: approved }: Approval, request: OperationRequest
 }
 
 /** The approval that the request names, if it is for it and not over at `now`. */
-export function activeApproval(request: OperationRequest, world: EvaluationWorld, now: number): Approval | undefined {
+export function activeApproval(request: OperationRequest, catalogue: EvaluationCatalogue, now: number): Approval | undefined {
   if (request.approval_id === undefined) return undefined;
-  return world.approvals().find((a) => a.id === request.approval_id && a.expiresAt > now && covers(a, request));
+  return catalogue.approvals().find((a) => a.id === request.approval_id && a.expiresAt > now && covers(a, request));
 }
 
 function keyOf(value: object): string {

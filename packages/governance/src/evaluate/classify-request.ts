@@ -1,5 +1,5 @@
 import { loweredTier, lowestTier, maxTier, type TierPolicy, unclassifiedTier } from "../classification/tiers.ts";
-import type { EvaluatedResource, EvaluationWorld, OperationRequest, Transformation } from "./types.ts";
+import type { EvaluatedResource, EvaluationCatalogue, OperationRequest, Transformation } from "./types.ts";
 
 /** Smallest group that counts as an aggregate. */
 export const MIN_GROUP = 10;
@@ -10,13 +10,13 @@ export const MIN_GROUP = 10;
  */
 export function classifyRequest(
   request: OperationRequest,
-  world: EvaluationWorld,
+  catalogue: EvaluationCatalogue,
   policy: TierPolicy,
 ): { readonly tier: string; readonly tags: readonly string[] } {
   let tier = lowestTier(policy);
   const tags = new Set<string>();
   for (const id of request.source_resources) {
-    const resource = world.resource(id);
+    const resource = catalogue.resource(id);
     if (resource === undefined) {
       // What nobody classified is not public.
       tier = maxTier(policy, tier, unclassifiedTier(policy));

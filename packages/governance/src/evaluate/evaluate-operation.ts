@@ -4,7 +4,7 @@ import { type TierPolicy, tierRank } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
 import { activeApproval } from "./approval.ts";
 import { classifyRequest } from "./classify-request.ts";
-import type { EvaluationWorld, Obligation, OperationRequest, Verdict } from "./types.ts";
+import type { EvaluationCatalogue, Obligation, OperationRequest, Verdict } from "./types.ts";
 
 /** Where the decision document is. */
 export const DECISION_PATH = ["data", "governance", "decision"] as const;
@@ -15,18 +15,18 @@ export const DECISION_PATH = ["data", "governance", "decision"] as const;
  */
 export async function evaluateOperation(
   request: OperationRequest,
-  world: EvaluationWorld,
+  catalogue: EvaluationCatalogue,
   policy: CompiledPolicy,
   tiers: TierPolicy,
   now: number,
 ): Promise<Verdict> {
-  const { tier, tags } = classifyRequest(request, world, tiers);
-  const destination = request.destination_resource === undefined ? undefined : world.resource(request.destination_resource);
+  const { tier, tags } = classifyRequest(request, catalogue, tiers);
+  const destination = request.destination_resource === undefined ? undefined : catalogue.resource(request.destination_resource);
   const input: Json = {
     operation_type: request.operation_type,
     classification: { tier, rank: tierRank(tiers, tier), tags: [...tags] },
     sources: request.source_resources.map((id) => {
-      const resource = world.resource(id);
+      const resource = catalogue.resource(id);
       return { id, known: resource !== undefined, rank: resource === undefined ? -1 : tierRank(tiers, resource.tier) };
     }),
     destination:
@@ -41,10 +41,10 @@ export async function evaluateOperation(
     transformations: (request.transformations ?? []).map((t) => ({
       ...t,
       ...(t.columns === undefined ? {} : { columns: [...t.columns] }),
-      ...(t.type === "row_filter" ? { applies: canFilter(request, world, t.column) } : {}),
+      ...(t.type === "row_filter" ? { applies: canFilter(request, catalogue, t.column) } : {}),
     })) as Json,
     purpose: request.purpose ?? null,
-    approval: approvalInput(request, world, now),
+    approval: approvalInput(request, catalogue, now),
   };
   const answer = await policy.evaluate([...DECISION_PATH], input, { now });
   if (answer.kind === "error")
@@ -65,16 +65,16 @@ export async function evaluateOperation(
 }
 
 /** A row filter can be carried out when every source is known to have its column. */
-export function canFilter(request: OperationRequest, world: EvaluationWorld, column: string | undefined): boolean {
+export function canFilter(request: OperationRequest, catalogue: EvaluationCatalogue, column: string | undefined): boolean {
   const wanted = column?.toLowerCase();
   return request.source_resources.every((id) =>
-    Object.keys(world.resource(id)?.columns ?? {}).some((name) => name.toLowerCase() === wanted),
+    Object.keys(catalogue.resource(id)?.columns ?? {}).some((name) => name.toLowerCase() === wanted),
   );
 }
 
-function approvalInput(request: OperationRequest, world: EvaluationWorld, now: number): Json {
+function approvalInput(request: OperationRequest, catalogue: EvaluationCatalogue, now: number): Json {
   if (request.approval_id === undefined) return null;
-  const approval = activeApproval(request, world, now);
+  const approval = activeApproval(request, catalogue, now);
   return {
     id: request.approval_id,
     active: approval !== undefined,

@@ -53,7 +53,7 @@ export interface EvaluatedResource {
 }
 
 /** What the caller may know of. A resource that is not visible is `undefined`, as one that does not exist. */
-export interface EvaluationWorld {
+export interface EvaluationCatalogue {
   resource(id: string): EvaluatedResource | undefined;
   /** Destinations that may be proposed. */
   destinations(): readonly { readonly id: string; readonly accepts: string }[];

@@ -35,7 +35,7 @@ export function readCompletion(endpoint: Exclude<ModelEndpoint, "embeddings">, g
     const from = objectOf(each, "a choice");
     const index = count(from["index"]) ?? 0;
     const choice: Obj = { index };
-    if (endpoint === "completions") text(from, "text", choice, `${index}.text`, "text", (said) => ({ index, text: said }));
+    if (endpoint === "completions") text(from, "text", choice, `${index}.text`, "text", (changed) => ({ index, text: changed }));
     else {
       const key = piece ? "delta" : "message";
       choice[key] = message(objectOf(from[key] ?? {}, key), index);
@@ -59,22 +59,28 @@ export function readCompletion(endpoint: Exclude<ModelEndpoint, "embeddings">, g
     if (value !== null && typeof value !== "string") throw unlike(`${key} is no text`);
     to[key] = value;
     if (value === null) return;
-    const set = (said: string): void => {
-      to[key] = said;
+    const set = (changed: string): void => {
+      to[key] = changed;
     };
-    texts.push({ channel, text: value, form, set, alone: (said) => ({ ...alone(said), logprobs: null, finish_reason: null }) });
+    texts.push({
+      channel,
+      text: value,
+      form,
+      set,
+      alone: (changed) => ({ ...alone(changed), logprobs: null, finish_reason: null }),
+    });
   }
 
   function message(from: Obj, index: number): Obj {
     const to: Obj = {};
     const role = name(from["role"]);
     if (role !== undefined) to["role"] = role;
-    for (const key of TEXTS) text(from, key, to, `${index}.${key}`, "text", (said) => ({ index, delta: { [key]: said } }));
+    for (const key of TEXTS) text(from, key, to, `${index}.${key}`, "text", (changed) => ({ index, delta: { [key]: changed } }));
     if (from["audio"] !== undefined && from["audio"] !== null) throw unlike("sound cannot be read");
     if (isObject(from["function_call"]))
-      to["function_call"] = called(from["function_call"], `${index}.function_call`, (said) => ({
+      to["function_call"] = called(from["function_call"], `${index}.function_call`, (changed) => ({
         index,
-        delta: { function_call: said },
+        delta: { function_call: changed },
       }));
     if (Array.isArray(from["tool_calls"]))
       to["tool_calls"] = from["tool_calls"].map((each: unknown, i) => {
@@ -89,9 +95,9 @@ export function readCompletion(endpoint: Exclude<ModelEndpoint, "embeddings">, g
           ...(type === undefined ? {} : { type }),
           ...(isObject(call[inner])
             ? {
-                [inner]: called(call[inner], `${index}.tool_calls.${place}`, (said) => ({
+                [inner]: called(call[inner], `${index}.tool_calls.${place}`, (changed) => ({
                   index,
-                  delta: { tool_calls: [{ index: place, [inner]: said }] },
+                  delta: { tool_calls: [{ index: place, [inner]: changed }] },
                 })),
               }
             : {}),
@@ -100,12 +106,12 @@ export function readCompletion(endpoint: Exclude<ModelEndpoint, "embeddings">, g
     return to;
   }
 
-  function called(from: Obj, channel: string, alone: (said: Obj) => Obj): Obj {
+  function called(from: Obj, channel: string, alone: (changed: Obj) => Obj): Obj {
     const to: Obj = {};
     const of = name(from["name"]);
     if (of !== undefined) to["name"] = of;
-    text(from, "arguments", to, channel, "json", (said) => alone({ arguments: said }));
-    text(from, "input", to, channel, "text", (said) => alone({ input: said }));
+    text(from, "arguments", to, channel, "json", (changed) => alone({ arguments: changed }));
+    text(from, "input", to, channel, "text", (changed) => alone({ input: changed }));
     return to;
   }
 }

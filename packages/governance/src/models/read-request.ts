@@ -93,15 +93,15 @@ export function readModelRequest(endpoint: ModelEndpoint, given: Readonly<Obj>):
     else if (value !== null) throw unreadable(key, "expected a text or a list of texts: numbers of tokens cannot be read");
   };
   const content = (message: Obj, path: string, role: string): void => {
-    const { content: said } = message;
-    if (said === null) return;
-    if (typeof said === "string") {
+    const { content: value } = message;
+    if (value === null) return;
+    if (typeof value === "string") {
       add(message, "content", `${path}.content`, role, "text");
       return;
     }
-    if (!Array.isArray(said)) throw unreadable(`${path}.content`, "expected a text or a list of parts");
-    const spoken: { readonly part: Obj; readonly key: "text" | "refusal" }[] = [];
-    for (const [i, part] of said.entries()) {
+    if (!Array.isArray(value)) throw unreadable(`${path}.content`, "expected a text or a list of parts");
+    const readable: { readonly part: Obj; readonly key: "text" | "refusal" }[] = [];
+    for (const [i, part] of value.entries()) {
       const at = `${path}.content[${i}]`;
       if (!isObject(part) || typeof part["type"] !== "string") throw unreadable(at, "expected a part with its type");
       const { type } = part;
@@ -110,21 +110,22 @@ export function readModelRequest(endpoint: ModelEndpoint, given: Readonly<Obj>):
         (type === "text" || type === "refusal" || type === "input_text" || type === "output_text") &&
         typeof part[key] === "string"
       )
-        spoken.push({ part, key });
+        readable.push({ part, key });
       else media.push(/^[a-z_]{1,32}$/.test(type) ? type : "unknown");
       for (const name of Object.keys(part)) {
         if (name === "type") fixed(type, `${at}.type`, role);
-        else if (spoken.at(-1)?.part === part ? name !== key : !isPayload(part[name])) unknown(part, name, `${at}.${name}`, role);
+        else if (readable.at(-1)?.part === part ? name !== key : !isPayload(part[name]))
+          unknown(part, name, `${at}.${name}`, role);
       }
     }
-    if (spoken.length > 0)
+    if (readable.length > 0)
       texts.push({
         path: `${path}.content`,
         role,
-        parts: spoken.map(({ part, key }) => part[key] as string),
+        parts: readable.map(({ part, key }) => part[key] as string),
         form: "text",
         set(parts) {
-          for (const [i, { part, key }] of spoken.entries()) part[key] = parts[i];
+          for (const [i, { part, key }] of readable.entries()) part[key] = parts[i];
         },
       });
   };
@@ -140,19 +141,19 @@ export function readModelRequest(endpoint: ModelEndpoint, given: Readonly<Obj>):
     }
   };
 
-  const message = (said: unknown, path: string): void => {
-    if (!isObject(said) || typeof said["role"] !== "string") throw unreadable(path, "expected a message with its role");
-    const role = /^[a-z_]{1,32}$/.test(said["role"]) ? said["role"] : "none";
-    for (const key of Object.keys(said)) {
-      const value = said[key];
+  const message = (given: unknown, path: string): void => {
+    if (!isObject(given) || typeof given["role"] !== "string") throw unreadable(path, "expected a message with its role");
+    const role = /^[a-z_]{1,32}$/.test(given["role"]) ? given["role"] : "none";
+    for (const key of Object.keys(given)) {
+      const value = given[key];
       const at = `${path}.${key}`;
-      if (key === "content") content(said, path, role);
+      if (key === "content") content(given, path, role);
       else if (key === "tool_calls" && Array.isArray(value)) value.forEach((each, i) => void call(each, `${at}[${i}]`, role));
       else if (key === "function_call" && isObject(value)) call(value, at, role);
       else if ((key === "refusal" || key === "reasoning_content" || key === "reasoning") && typeof value === "string")
-        add(said, key, at, role, "text");
+        add(given, key, at, role, "text");
       else if (NAMES.has(key) && typeof value === "string") fixed(value, at, role);
-      else unknown(said, key, at, role);
+      else unknown(given, key, at, role);
     }
   };
 

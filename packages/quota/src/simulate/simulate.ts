@@ -74,11 +74,11 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
     if (job.nodes <= workload.nodes)
       jobs.push({ checkpoint: options.checkpoint ?? "none", requeue: options.requeue ?? "never", ...job });
     else leftOut.push({ id: job.id, why: `asks for ${job.nodes} nodes of a cluster of ${workload.nodes}` });
-  const world = new World({ ...workload, jobs });
+  const cluster = new Cluster({ ...workload, jobs });
   const agenda = new Agenda();
   for (const change of workload.quotas)
     agenda.add(change.at, 0, () => {
-      world.setQuota(change.tenant, change.settings);
+      cluster.setQuota(change.tenant, change.settings);
       retryLater(change.tenant);
     });
   for (const job of jobs) agenda.add(job.submit, 2, () => submit(job));
@@ -90,7 +90,7 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
   const retrying = new Set<string>();
 
   function submit(job: Job): void {
-    const answer = world.submit(job);
+    const answer = cluster.submit(job);
     if (answer === "taken") wake();
     if (answer === "later") refused.set(job.tenant, [...(refused.get(job.tenant) ?? []), job]);
   }
@@ -104,7 +104,7 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
       refused.delete(tenant);
       let misses = 0;
       for (const [i, job] of jobs.entries()) {
-        const answer = world.submit(job);
+        const answer = cluster.submit(job);
         if (answer === "taken") wake();
         if (answer !== "later") continue;
         refused.set(tenant, [...(refused.get(tenant) ?? []), job]);
@@ -123,24 +123,24 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
   function runCycle(): void {
     lastCycle = agenda.now;
     cycleDue = false;
-    const { proposals } = plan(world.state, agenda.now * 1000, options.plan);
+    const { proposals } = plan(cluster.state, agenda.now * 1000, options.plan);
     for (const proposal of proposals) {
       if (proposal.kind === "allocation.assign") {
-        if (!world.start(proposal)) continue;
-        const attempt = world.attemptOf(proposal.allocation);
-        agenda.add(agenda.now + world.remainingOf(proposal.allocation), 1, () => {
-          if (!world.finish(proposal.allocation, attempt)) return;
+        if (!cluster.start(proposal)) continue;
+        const attempt = cluster.attemptOf(proposal.allocation);
+        agenda.add(agenda.now + cluster.remainingOf(proposal.allocation), 1, () => {
+          if (!cluster.finish(proposal.allocation, attempt)) return;
           wake();
-          retryLater(world.tenantOf(proposal.allocation));
+          retryLater(cluster.tenantOf(proposal.allocation));
         });
-      } else if (proposal.kind === "allocation.preempt" && world.preempt(proposal)) wake();
+      } else if (proposal.kind === "allocation.preempt" && cluster.preempt(proposal)) wake();
     }
-    samples.push(world.sample(agenda.now));
+    samples.push(cluster.sample(agenda.now));
   }
 
-  while (agenda.step((at) => world.setTime(at)));
-  samples.push(world.sample(agenda.now));
-  return { samples, jobs: world.outcomes(), preemptions: world.preemptions, leftOut };
+  while (agenda.step((at) => cluster.setTime(at)));
+  samples.push(cluster.sample(agenda.now));
+  return { samples, jobs: cluster.outcomes(), preemptions: cluster.preemptions, leftOut };
 }
 
 /** Refusals in a row after which the users of a tenant stop trying until more ends. */
@@ -213,7 +213,7 @@ interface Running {
 }
 
 /** The quota state and what the simulation knows beside it. */
-class World {
+class Cluster {
   state: QuotaState = emptyState();
   preemptions = 0;
   readonly #nodes: number;

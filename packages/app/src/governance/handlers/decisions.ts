@@ -5,7 +5,7 @@ import {
   approvalThatHelps,
   type ClassifiedFinding,
   classifyWith,
-  type EvaluationWorld,
+  type EvaluationCatalogue,
   evaluateOperation,
   findAlternatives,
   governanceError,
@@ -22,10 +22,10 @@ import { NOBODY, ownerOf, whoOf } from "../who.ts";
 type Routes = Pick<GovernanceContract, "classify" | "listTiers" | "evaluate">;
 
 export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
-  async classify({ worlds, classifier, store }, input) {
+  async classify({ catalogues, classifier, store }, input) {
     const { query, context } = input.body;
-    const world = await worlds.at(input.principal?.org ?? NOBODY);
-    const result = await classifyWith(classifier, query, context as Record<string, Json>, world.factsOf, ownerOf(input));
+    const catalogue = await catalogues.at(input.principal?.org ?? NOBODY);
+    const result = await classifyWith(classifier, query, context as Record<string, Json>, catalogue.factsOf, ownerOf(input));
     const userId = context["user_id"];
     await store.commit({
       commitId: randomUUID(),
@@ -52,7 +52,7 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
   },
 
   async evaluate(services, input) {
-    const { worlds, store, policyRevision, tiers } = services;
+    const { catalogues, store, policyRevision, tiers } = services;
     const owner = ownerOf(input);
     // A request may be long, and each alternative is judged as well: the caller's work.
     const policy: CompiledPolicy = {
@@ -60,8 +60,9 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
       evaluate: (path, asked, options) => services.policy.evaluate(path, asked, Object.assign({ owner }, options)),
     };
     const request = operationRequest(input.body);
-    const world = await worlds.at(input.principal?.org ?? NOBODY);
-    const judge = (r: OperationRequest, seen: EvaluationWorld = world) => evaluateOperation(r, seen, policy, tiers, input.now);
+    const catalogue = await catalogues.at(input.principal?.org ?? NOBODY);
+    const judge = (r: OperationRequest, seen: EvaluationCatalogue = catalogue) =>
+      evaluateOperation(r, seen, policy, tiers, input.now);
     const who = whoOf(input, request.user_context.user_id);
     const id = randomUUID();
     const facts = {
@@ -73,8 +74,8 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
     };
     try {
       const verdict = await judge(request);
-      const alternatives = verdict.allowed ? [] : await findAlternatives(request, world, tiers, judge, input.now);
-      const approvable = verdict.allowed ? undefined : await approvalThatHelps(request, world, judge, input.now);
+      const alternatives = verdict.allowed ? [] : await findAlternatives(request, catalogue, tiers, judge, input.now);
+      const approvable = verdict.allowed ? undefined : await approvalThatHelps(request, catalogue, judge, input.now);
       const reasoning = `${verdict.allowed ? "Allowed" : "Denied"} by ${verdict.policyName}: ${verdict.reasons.join("; ")}`;
       // The determining resource is the most sensitive one.
       const determining = [...request.source_resources].sort((a, b) => rankOf(b) - rankOf(a))[0] ?? "";
@@ -132,7 +133,7 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
     }
 
     function rankOf(resource: string): number {
-      const known = world.resource(resource);
+      const known = catalogue.resource(resource);
       return known === undefined ? -1 : tierRank(tiers, known.tier);
     }
   },

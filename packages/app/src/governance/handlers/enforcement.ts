@@ -11,18 +11,18 @@ import {
 import { isCoded } from "@seneschal/kernel";
 import type { CompiledPolicy } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";
+import type { DataCatalogue } from "../catalogues.ts";
 import { operationRequest } from "../operation-request.ts";
 import type { GovernanceServices } from "../services.ts";
 import { NOBODY, ownerOf, whoOf } from "../who.ts";
-import type { World } from "../worlds.ts";
 
 type Routes = Pick<GovernanceContract, "enforce">;
 
 export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
   async enforce(services, input) {
-    const { worlds, store, classifier, tiers, policyRevision } = services;
+    const { catalogues, store, classifier, tiers, policyRevision } = services;
     const { sql, dialect, resources, view_schema, ...asked } = input.body;
-    const world = await worlds.at(input.principal?.org ?? NOBODY);
+    const catalogue = await catalogues.at(input.principal?.org ?? NOBODY);
     const owner = ownerOf(input);
     const id = randomUUID();
     let sources: readonly string[] = [];
@@ -57,13 +57,13 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
       evaluate: (path, question, options) => services.policy.evaluate(path, question, Object.assign({ owner }, options)),
     };
     const request = operationRequest({ ...asked, operation_type: "QUERY", source_resources: [...sources] });
-    const verdict = await recorded(evaluateOperation(request, world, policy, tiers, input.now));
+    const verdict = await recorded(evaluateOperation(request, catalogue, policy, tiers, input.now));
     const { obligations } = verdict;
     let reasoning = `${verdict.allowed ? "Allowed" : "Denied"} by ${verdict.policyName}: ${verdict.reasons.join("; ")}`;
     let enforced: Enforcement | undefined;
     if (verdict.allowed) {
       try {
-        const task = { sql, dialect, obligations, tables: withColumns(tables, world) };
+        const task = { sql, dialect, obligations, tables: withColumns(tables, catalogue) };
         const views = view_schema === undefined ? {} : { viewSchema: view_schema };
         enforced = await recorded(classifier.enforce({ ...task, ...views }, owner), verdict);
       } catch (error) {
@@ -88,10 +88,10 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
 };
 
 /** The tables with the columns that are known of them. Throws `validation_failed` for more than a query could name: it is not even sent. */
-function withColumns(tables: readonly { readonly name: string; readonly id: string }[], world: World) {
+function withColumns(tables: readonly { readonly name: string; readonly id: string }[], catalogue: DataCatalogue) {
   let length = 0;
   return tables.map(({ name, id }) => {
-    const columns = Object.keys(world.resource(id)?.columns ?? {});
+    const columns = Object.keys(catalogue.resource(id)?.columns ?? {});
     for (const column of columns) length += column.length;
     if (length > MAX_ENFORCED_SQL) throw governanceError("validation_failed", "sql: its tables have too many columns");
     return { name, columns };

@@ -6,12 +6,12 @@ import { type LineageWarning, MAX_LINEAGE_SQL, readLineageEvent, type Visit } fr
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Put } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";
+import type { DataCatalogue, LineageEventDoc } from "../catalogues.ts";
 import { documentId } from "../document-ids.ts";
 import { lostRace, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
 import { lineageAsset, lineagePage } from "../view/lineage-page.ts";
 import { NOBODY, whoOf } from "../who.ts";
-import type { LineageEventDoc, World } from "../worlds.ts";
 
 type Routes = Pick<
   GovernanceContract,
@@ -26,38 +26,38 @@ type Routes = Pick<
 >;
 
 export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
-  async getLineage({ worlds }, { principal, params, query }) {
-    const world = await worlds.at(principal?.org ?? NOBODY);
-    return lineageOf(world, params.resource_id, query.direction, query.depth, query.limit);
+  async getLineage({ catalogues }, { principal, params, query }) {
+    const catalogue = await catalogues.at(principal?.org ?? NOBODY);
+    return lineageOf(catalogue, params.resource_id, query.direction, query.depth, query.limit);
   },
 
-  async getUpstream({ worlds }, { principal, params, query }) {
-    const world = await worlds.at(principal?.org ?? NOBODY);
+  async getUpstream({ catalogues }, { principal, params, query }) {
+    const catalogue = await catalogues.at(principal?.org ?? NOBODY);
     const {
       upstream,
       edges: _,
       downstream: __,
       ...rest
-    } = lineageOf(world, params.resource_id, "upstream", query.depth, query.limit);
+    } = lineageOf(catalogue, params.resource_id, "upstream", query.depth, query.limit);
     return { ...rest, dependencies: upstream, total: upstream.length };
   },
 
-  async getDownstream({ worlds }, { principal, params, query }) {
-    const world = await worlds.at(principal?.org ?? NOBODY);
+  async getDownstream({ catalogues }, { principal, params, query }) {
+    const catalogue = await catalogues.at(principal?.org ?? NOBODY);
     const {
       downstream,
       edges: _,
       upstream: __,
       ...rest
-    } = lineageOf(world, params.resource_id, "downstream", query.depth, query.limit);
+    } = lineageOf(catalogue, params.resource_id, "downstream", query.depth, query.limit);
     const byTier: Record<string, number> = {};
     for (const { classification } of downstream) byTier[classification.tier] = (byTier[classification.tier] ?? 0) + 1;
     return { ...rest, impacted: downstream, total: downstream.length, by_tier: byTier };
   },
 
-  async viewLineage({ worlds, tiers }, { principal, params, query, request }) {
-    const world = await worlds.at(principal?.org ?? NOBODY);
-    const lineage = lineageOf(world, params.resource_id, query.direction, query.depth, 1000);
+  async viewLineage({ catalogues, tiers }, { principal, params, query, request }) {
+    const catalogue = await catalogues.at(principal?.org ?? NOBODY);
+    const lineage = lineageOf(catalogue, params.resource_id, query.direction, query.depth, 1000);
     return lineagePage(lineage, tiers.tiers, request.basePath);
   },
 
@@ -101,13 +101,13 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
     return { accepted, rejected, warnings };
   },
 
-  async blockEdge({ worlds, store }, input) {
+  async blockEdge({ catalogues, store }, input) {
     const { source, target, blocked } = input.body;
     const { org } = input.principal;
-    const world = await worlds.at(org);
-    const found = world.graph
-      .edgesAmong([world.graph.canonical(source), world.graph.canonical(target)])
-      .some((e) => e.source === world.graph.canonical(source));
+    const catalogue = await catalogues.at(org);
+    const found = catalogue.graph
+      .edgesAmong([catalogue.graph.canonical(source), catalogue.graph.canonical(target)])
+      .some((e) => e.source === catalogue.graph.canonical(source));
     if (!found) throw notFound(`${source} -> ${target}`);
     const doc: JsonObject = { org, source, target, blocked };
     const result = await store.commit({
@@ -145,8 +145,8 @@ interface Taken {
  * Takes in the events of one request: refuses what is none, and has their SQL read beside the serving thread. What is not read narrows nothing, so that the
  * tiers of the outputs are as high as without it.
  */
-async function taker({ worlds, classifier }: GovernanceServices, { principal: { org }, now }: Incoming) {
-  const { intake } = await worlds.at(org);
+async function taker({ catalogues, classifier }: GovernanceServices, { principal: { org }, now }: Incoming) {
+  const { intake } = await catalogues.at(org);
   const arrived_at = new Date(now).toISOString();
   /** Data sets of each run that this request brings. */
   const coming = new Map<string, Set<string>>();
@@ -194,8 +194,14 @@ async function append(services: GovernanceServices, input: Incoming, docs: reado
 }
 
 /** The answer of the lineage route. Throws `not_found`. */
-function lineageOf(world: World, id: string, direction: "upstream" | "downstream" | "both", depth: number, limit: number) {
-  const { graph } = world;
+function lineageOf(
+  catalogue: DataCatalogue,
+  id: string,
+  direction: "upstream" | "downstream" | "both",
+  depth: number,
+  limit: number,
+) {
+  const { graph } = catalogue;
   const here = graph.effective(id);
   if (here === undefined) throw notFound(id);
   const none = { visits: [] as readonly Visit[], truncated: false };

@@ -3,16 +3,16 @@ import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
 import type { JsonObject } from "@seneschal/kernel";
 import { auditOf } from "../audit/event.ts";
+import type { DataCatalogue, ResourceDoc } from "../catalogues.ts";
 import { documentId } from "../document-ids.ts";
 import { invalid, lostRace, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
 import { whoOf } from "../who.ts";
-import type { ResourceDoc, World } from "../worlds.ts";
 
 type Routes = Pick<GovernanceContract, "putResource" | "getResource" | "listResources" | "deleteResource">;
 
 export const resourceHandlers: Handlers<Routes, GovernanceServices> = {
-  async putResource({ worlds, store, tiers }, input) {
+  async putResource({ catalogues, store, tiers }, input) {
     const { params, body, principal, now } = input;
     const check = (field: string, tier: string | undefined) => {
       if (tier !== undefined && !tiers.tiers.includes(tier)) throw invalid(field, `expected one of ${tiers.tiers.join(", ")}`);
@@ -53,17 +53,17 @@ export const resourceHandlers: Handlers<Routes, GovernanceServices> = {
       ],
     });
     if (!result.ok) throw lostRace();
-    return view(await worlds.at(principal.org), params.resource_id);
+    return view(await catalogues.at(principal.org), params.resource_id);
   },
 
-  async getResource({ worlds }, { params, principal }) {
-    return view(await worlds.at(principal.org), params.resource_id);
+  async getResource({ catalogues }, { params, principal }) {
+    return view(await catalogues.at(principal.org), params.resource_id);
   },
 
-  async listResources({ worlds }, { principal, query }) {
-    const world = await worlds.at(principal.org);
-    const ids = [...world.graph.ids()].sort();
-    const resources = ids.slice(query.offset, query.offset + query.limit).map((id) => view(world, id));
+  async listResources({ catalogues }, { principal, query }) {
+    const catalogue = await catalogues.at(principal.org);
+    const ids = [...catalogue.graph.ids()].sort();
+    const resources = ids.slice(query.offset, query.offset + query.limit).map((id) => view(catalogue, id));
     return { resources, count: resources.length, total: ids.length };
   },
 
@@ -87,9 +87,9 @@ export const resourceHandlers: Handlers<Routes, GovernanceServices> = {
   },
 };
 
-function view(world: World, id: string) {
-  const info = world.graph.info(id);
-  const effective = world.graph.effective(id);
+function view(catalogue: DataCatalogue, id: string) {
+  const info = catalogue.graph.info(id);
+  const effective = catalogue.graph.effective(id);
   if (info === undefined || effective === undefined) throw notFound(id);
   return {
     resource_id: info.id,
@@ -97,12 +97,12 @@ function view(world: World, id: string) {
     declared: info.direct === undefined ? null : { tier: info.direct.tier, tags: [...info.direct.tags] },
     columns: Object.fromEntries(
       Object.entries(info.columns).map(([name, column]) => {
-        const value = world.graph.effective(id, name) ?? effective;
+        const value = catalogue.graph.effective(id, name) ?? effective;
         return [name, { ...(column.type === undefined ? {} : { type: column.type }), tier: value.tier, tags: [...value.tags] }];
       }),
     ),
     owners: [...info.owners],
-    accepts_tier: world.registered.get(info.id)?.accepts_tier ?? null,
+    accepts_tier: catalogue.registered.get(info.id)?.accepts_tier ?? null,
     updated_at: new Date(info.updatedAt).toISOString(),
   };
 }

@@ -36,10 +36,10 @@ export class CompletionFacts {
 
   /** Takes in a text as the model said it, as it is after hiding, and what was found in it. */
   async add(text: string, safe: string, entities: Iterable<string>, injections: readonly string[]): Promise<void> {
-    const { tiers, classifier, worlds } = this.#services;
+    const { tiers, classifier, catalogues } = this.#services;
     const { guard, question } = this.#prompt;
-    const world = await worlds.at(question.subject.org);
-    const found = await classifyWith(classifier, text, {}, world.factsOf, guard.owner);
+    const catalogue = await catalogues.at(question.subject.org);
+    const found = await classifyWith(classifier, text, {}, catalogue.factsOf, guard.owner);
     this.#tier = maxTier(tiers, this.#tier, found.tier);
     for (const tag of found.tags) this.#tags.add(tag);
     for (const entity of entities) {

@@ -44,9 +44,9 @@ export async function guardPrompt(
   given: Readonly<Record<string, unknown>>,
   { principal, owner, now }: { readonly principal: Principal; readonly owner: string; readonly now: number },
 ): Promise<GuardedPrompt> {
-  const { tiers, config, classifier, redactionKey, worlds, policy } = services;
+  const { tiers, config, classifier, redactionKey, catalogues, policy } = services;
   const key = [...(await redactionKey(principal.org))];
-  const world = await worlds.at(principal.org);
+  const catalogue = await catalogues.at(principal.org);
   const read = readModelRequest(endpoint, given);
   for (const { path, parts } of read.texts)
     if (parts.reduce((sum, part) => sum + part.length, 0) > LONGEST)
@@ -54,8 +54,8 @@ export async function guardPrompt(
 
   let tier = lowestTier(tiers);
   const tags = new Set<string>();
-  for (const text of said(read)) {
-    const found = await classifyWith(classifier, text, {}, world.factsOf, owner);
+  for (const text of contentTexts(read)) {
+    const found = await classifyWith(classifier, text, {}, catalogue.factsOf, owner);
     tier = maxTier(tiers, tier, found.tier);
     for (const tag of found.tags) tags.add(tag);
   }
@@ -76,7 +76,12 @@ export async function guardPrompt(
       { tier: third, operator: "tokenise" },
     ];
     const request = readModelRequest(endpoint, given);
-    const guard = { redactor: classifier, key, owner, placeholders: new Placeholders([JSON.stringify(given), ...said(request)]) };
+    const guard = {
+      redactor: classifier,
+      key,
+      owner,
+      placeholders: new Placeholders([JSON.stringify(given), ...contentTexts(request)]),
+    };
     const facts = await hideAll(request, guard, rules, services);
     const question = { ...asked, ...facts };
     return { body: request.body, guard, question, verdict: await decideModel(question, policy, tiers, now, owner) };
@@ -89,8 +94,8 @@ export async function guardPrompt(
   throw governanceError("policy_evaluation_failed", "the policy asks for other redactions each time");
 }
 
-/** Texts that are said, without names of things. */
-function said({ texts }: ModelRequest): readonly string[] {
+/** Texts of content, without names of things. */
+function contentTexts({ texts }: ModelRequest): readonly string[] {
   return texts.filter(({ form }) => form !== "fixed").map(({ parts }) => parts.join(""));
 }
 

@@ -2,7 +2,7 @@ import { nextTurn } from "@seneschal/adapters/system";
 import {
   type Approval,
   type EvaluatedResource,
-  type EvaluationWorld,
+  type EvaluationCatalogue,
   LineageGraph,
   LineageIngest,
   type PropagationPolicy,
@@ -43,8 +43,8 @@ export interface LineageEventDoc {
   readonly sql?: SqlReading | null;
 }
 
-/** What one organisation's data looks like now. */
-export interface World extends EvaluationWorld {
+/** What one organisation has registered of its data, and where it flows. */
+export interface DataCatalogue extends EvaluationCatalogue {
   readonly graph: LineageGraph;
   /** What an event that is about to be taken in asks of its SQL, and whether its run is full. */
   readonly intake: Pick<LineageIngest, "question" | "checkRun">;
@@ -53,7 +53,7 @@ export interface World extends EvaluationWorld {
   readonly factsOf: ((table: string) => TableFacts) | undefined;
 }
 
-export interface WorldsOptions {
+export interface CataloguesOptions {
   readonly store: DocumentStore;
   readonly tiers: TierPolicy;
   readonly sql?: SqlParser;
@@ -65,18 +65,18 @@ export interface WorldsOptions {
 const PAGE = 1000;
 
 /**
- * The lineage graph, catalogue and classifier of every organisation, in memory, built from the store and kept in step with it: also with what other processes
+ * The data catalogue of every organisation (resources, columns, approvals, lineage), in memory, built from the store and kept in step with it: also with what other processes
  * write. `at` waits until everything that was committed before is in.
  */
-export class Worlds {
-  readonly #options: WorldsOptions;
-  readonly #worlds = new Map<string, OrgWorld>();
+export class Catalogues {
+  readonly #options: CataloguesOptions;
+  readonly #catalogues = new Map<string, OrganizationCatalogue>();
   #seq = 0;
   #behind = true;
   #turn: Promise<void> = Promise.resolve();
   #unsubscribe: (() => void) | undefined;
 
-  constructor(options: WorldsOptions) {
+  constructor(options: CataloguesOptions) {
     this.#options = options;
   }
 
@@ -102,20 +102,20 @@ export class Worlds {
     this.#unsubscribe?.();
   }
 
-  async at(org: string): Promise<World> {
+  async at(org: string): Promise<DataCatalogue> {
     // A store that only polls may not have heard yet of what another process wrote.
     if (this.#options.store.capabilities.subscribe === "poll") this.#behind = true;
     if (this.#behind) await this.#catchUp();
-    return this.#world(org);
+    return this.#catalogue(org);
   }
 
-  #world(org: string): OrgWorld {
-    let world = this.#worlds.get(org);
-    if (world === undefined) {
-      world = new OrgWorld(this.#options);
-      this.#worlds.set(org, world);
+  #catalogue(org: string): OrganizationCatalogue {
+    let catalogue = this.#catalogues.get(org);
+    if (catalogue === undefined) {
+      catalogue = new OrganizationCatalogue(this.#options);
+      this.#catalogues.set(org, catalogue);
     }
-    return world;
+    return catalogue;
   }
 
   /** One reader at a time; a later caller waits for a pass that began after its own call. */
@@ -150,31 +150,31 @@ export class Worlds {
 
   #apply(coll: string, id: string, doc: JsonObject | undefined): void {
     const org = id.slice(0, id.indexOf("|"));
-    READERS[coll]?.(this.#world(org), id.slice(org.length + 1), doc);
+    READERS[coll]?.(this.#catalogue(org), id.slice(org.length + 1), doc);
   }
 }
 
-const READERS: Readonly<Record<string, (world: OrgWorld, key: string, doc: JsonObject | undefined) => void>> = {
-  resources: (world, key, doc) => world.register(key, doc as ResourceDoc | undefined),
-  lineage_events: (world, _, doc) => {
-    if (doc !== undefined) world.ingest(doc as unknown as LineageEventDoc);
+const READERS: Readonly<Record<string, (catalogue: OrganizationCatalogue, key: string, doc: JsonObject | undefined) => void>> = {
+  resources: (catalogue, key, doc) => catalogue.register(key, doc as ResourceDoc | undefined),
+  lineage_events: (catalogue, _, doc) => {
+    if (doc !== undefined) catalogue.ingest(doc as unknown as LineageEventDoc);
   },
-  approvals: (world, key, doc) => world.approve(key, doc as ApprovalDoc | undefined),
-  lineage_blocks: (world, _, doc) => {
-    if (doc !== undefined) world.graph.setBlocked(doc["source"] as string, doc["target"] as string, doc["blocked"] === true);
+  approvals: (catalogue, key, doc) => catalogue.approve(key, doc as ApprovalDoc | undefined),
+  lineage_blocks: (catalogue, _, doc) => {
+    if (doc !== undefined) catalogue.graph.setBlocked(doc["source"] as string, doc["target"] as string, doc["blocked"] === true);
   },
 };
 
-class OrgWorld implements World {
+class OrganizationCatalogue implements DataCatalogue {
   readonly #approvals = new Map<string, Approval>();
   readonly graph: LineageGraph;
   readonly registered = new Map<string, ResourceDoc>();
   readonly intake: LineageIngest;
-  readonly #options: WorldsOptions;
+  readonly #options: CataloguesOptions;
   /** Ids by their last dotted part, to find `crm.customers` as `postgres://db/crm.customers`. */
   readonly #byTail = new Map<string, Set<string>>();
 
-  constructor(options: WorldsOptions) {
+  constructor(options: CataloguesOptions) {
     this.#options = options;
     this.graph = new LineageGraph(options.tiers, options.propagation);
     this.intake = new LineageIngest(this.graph, options.sql);
