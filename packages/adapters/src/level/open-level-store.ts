@@ -4,6 +4,7 @@ import {
   auditCollection,
   auditDocument,
   type CompiledCollection,
+  checkCompaction,
   checkFeed,
   collectionOf,
   compileSchema,
@@ -15,18 +16,20 @@ import {
   prepareCommit,
   type StoreHead,
   type StoreSchema,
+  wholeFeed,
 } from "@seneschal/kernel/store";
 import { CommitQueue } from "../commit-queue.ts";
 import type { CommitWindow } from "../commit-window.ts";
 import { InFlight } from "../in-flight.ts";
 import { buildIndexes } from "./build-indexes.ts";
+import { compactAudit, compactChanges } from "./compact.ts";
 import { KeptCounts } from "./kept-counts.ts";
 import { KnownKeys } from "./known-keys.ts";
 import { bytes, layout } from "./layout.ts";
 import { openLayout } from "./open-layout.ts";
 import { expungeLevel, inspectLevel, type LevelDb, openLevel, readValues } from "./open-level.ts";
 import { readWindow } from "./read-window.ts";
-import { isSeqIndex, seqPage, seqsIn } from "./seq-index.ts";
+import { isSeqIndex, seqPlace, seqReach } from "./seq-index.ts";
 import { entryChanges, indexReach, parseDocument, readView, writePlan } from "./write-plan.ts";
 
 /** Options of {@link openLevelStore}. */
@@ -156,7 +159,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
   ) => {
     checkFeed(afterSeq, limit);
     const range = { gte: bytes(key(afterSeq + 1)), lt: bytes(key(Number.MAX_SAFE_INTEGER)), limit };
-    return (await db.iterator(range).all()).map(([at, value]) => parse(value, Number(at.subarray(2).toString("latin1"))));
+    return (await db.iterator(range).all()).map(([at, value]) => parse(value, seqOf(at)));
   };
 
   return {
@@ -165,12 +168,18 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     getMany: (coll, ids) => inFlight.run(() => readMany(coll, ids)),
     list: (coll, index, prefix, listOptions) =>
       inFlight.run(async () => {
-        const request = listRequest(schema, coll, index, prefix, listOptions);
+        const { range, limit, offset, reverse, cursorAt } = listRequest(schema, coll, index, prefix, listOptions);
         if (isSeqIndex(coll, index)) {
-          const { seqs, ...rest } = seqPage(request, head.audit);
-          return { items: await readListed(coll, seqs.map(String)), ...rest };
+          const reach = { reverse, limit: offset + limit + 1, ...seqReach(range, head.audit) };
+          const entries = (await db.iterator(reach).all()).slice(offset);
+          const items = entries.slice(0, limit).flatMap(([key, value]) => {
+            const found = readable(() => storedEntry(auditEntry(seqOf(key), value)));
+            return found === undefined ? [] : [found];
+          });
+          const last = entries[limit - 1];
+          if (entries.length <= limit || last === undefined) return { items };
+          return { items, cursor: cursorAt(seqPlace(seqOf(last[0]))) };
         }
-        const { range, limit, offset, reverse, cursorAt } = request;
         const reach = indexReach(coll, index, range);
         if (Buffer.compare(reach.gte, reach.lt) >= 0) return { items: [] };
         const snapshot = db.snapshot();
@@ -188,10 +197,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
     count: (coll, index, prefix, range) =>
       inFlight.run(async () => {
         const wanted = keyRange(schema, coll, index, prefix, range);
-        if (isSeqIndex(coll, index)) {
-          const { first, end } = seqsIn(wanted, head.audit);
-          return end - first;
-        }
+        if (isSeqIndex(coll, index)) return countKeys(seqReach(wanted, head.audit));
         const reach = indexReach(coll, index, wanted);
         if (Buffer.compare(reach.gte, reach.lt) >= 0) return 0;
         if (range?.from !== undefined || range?.to !== undefined) return countKeys(reach);
@@ -210,7 +216,17 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
         return entries.filter((entry) => entry !== undefined);
       }),
     changes: (afterSeq, limit) =>
-      inFlight.run(() => feed(layout.change, afterSeq, limit, (value) => JSON.parse(value) as Change)),
+      inFlight.run(async () =>
+        wholeFeed(afterSeq, await feed(layout.change, afterSeq, limit, (value) => JSON.parse(value) as Change), head.change),
+      ),
+    compact: (upTo) =>
+      inFlight.run(async () => {
+        checkCompaction(upTo);
+        refuseAfterFailure();
+        // What was counted meanwhile may count what is gone.
+        for await (const _ of compactAudit(db, schema, upTo.audit ?? 0)) counts.clear();
+        await compactChanges(db, Math.min(upTo.changes ?? 0, head.change - 1));
+      }),
     subscribe: (callback) => {
       inFlight.check();
       listeners.add(callback);
@@ -241,6 +257,11 @@ async function timedHead(db: LevelDb, auditTime: string | undefined, head: Store
   const value = await db.get(bytes(layout.audit(head.audit)));
   const time = value === undefined ? undefined : readable(() => auditEntry(head.audit, value))?.event[auditTime];
   return typeof time === "string" ? { ...head, auditTime: time } : head;
+}
+
+/** The sequence in a key of the audit log or of the changes. */
+function seqOf(key: Buffer): number {
+  return Number(key.subarray(2).toString("latin1"));
 }
 
 /** The sequence that an audit id names; 0, which no entry has, for any other text. */

@@ -6,6 +6,7 @@ import {
   auditDocument,
   auditKeyId,
   type CommitPlan,
+  checkCompaction,
   checkFeed,
   collectionOf,
   commitIdWindow,
@@ -20,6 +21,7 @@ import {
   prepareCommit,
   type StoreHead,
   type StoreSchema,
+  wholeFeed,
 } from "@seneschal/kernel/store";
 import { CommitWindow } from "../commit-window.ts";
 import { SortedKeys } from "./sorted-keys.ts";
@@ -43,9 +45,12 @@ export function openMemoryStore(schema: StoreSchema): DocumentStore {
   for (const { name, indexes: declared } of [...compiled.collections.values(), compiled.audit])
     for (const index of declared) indexes.set(`${name}.${index.name}`, new SortedKeys());
   const index = (coll: string, name: string): SortedKeys => indexes.get(`${coll}.${name}`) as SortedKeys;
-  const audit: { readonly stream: string; readonly streamSeq: number; readonly text: string }[] = [];
+  const audit = new Map<
+    number,
+    { readonly stream: string; readonly streamSeq: number; readonly text: string; readonly keys: IndexKeys }
+  >();
   const streams = new Map<string, number>();
-  const changes: Change[] = [];
+  let changes: Change[] = [];
   const window = new CommitWindow(commitIdWindow);
   const listeners = new Set<(seq: number) => void>();
   let head: StoreHead = { commit: 0, change: 0, audit: 0 };
@@ -56,7 +61,7 @@ export function openMemoryStore(schema: StoreSchema): DocumentStore {
   };
 
   const auditEntry = (seq: number): AuditEntry | undefined => {
-    const kept = audit[seq - 1];
+    const kept = audit.get(seq);
     if (kept === undefined) return undefined;
     return { seq, stream: kept.stream, streamSeq: kept.streamSeq, event: JSON.parse(kept.text) as JsonObject };
   };
@@ -94,7 +99,7 @@ export function openMemoryStore(schema: StoreSchema): DocumentStore {
       else documents.set(`${coll}/${id}`, { version: after.version, text: after.text, keys: after.keys });
     }
     for (const { seq, stream, streamSeq, text, keys } of plan.audit) {
-      audit.push({ stream, streamSeq, text });
+      audit.set(seq, { stream, streamSeq, text, keys });
       streams.set(stream, streamSeq);
       for (const [name, key] of Object.entries(keys))
         index(auditCollection, name).set(entryKey(key, auditKeyId(seq)), String(seq));
@@ -165,14 +170,29 @@ export function openMemoryStore(schema: StoreSchema): DocumentStore {
       open();
       checkFeed(afterSeq, limit);
       const entries: AuditEntry[] = [];
-      for (let seq = afterSeq + 1; entries.length < limit && seq <= audit.length; seq += 1)
-        entries.push(auditEntry(seq) as AuditEntry);
+      for (let seq = afterSeq + 1; entries.length < limit && seq <= head.audit; seq += 1) {
+        const entry = auditEntry(seq);
+        if (entry !== undefined) entries.push(entry);
+      }
       return entries;
     },
     async changes(afterSeq, limit) {
       open();
       checkFeed(afterSeq, limit);
-      return changes.slice(afterSeq, afterSeq + limit).map((change) => ({ ...change }));
+      const first = Math.max(0, afterSeq + 1 - (changes[0]?.seq ?? 1));
+      const found = changes.slice(first, first + limit).map((change) => ({ ...change }));
+      return wholeFeed(afterSeq, found, head.change);
+    },
+    async compact(upTo) {
+      open();
+      checkCompaction(upTo);
+      for (const [seq, { stream, streamSeq, keys }] of audit) {
+        if (seq > (upTo.audit ?? 0)) break;
+        if (streams.get(stream) === streamSeq) continue;
+        audit.delete(seq);
+        for (const [name, key] of Object.entries(keys)) index(auditCollection, name).delete(entryKey(key, auditKeyId(seq)));
+      }
+      changes = changes.filter(({ seq }) => seq > (upTo.changes ?? 0) || seq === head.change);
     },
     subscribe(callback) {
       open();

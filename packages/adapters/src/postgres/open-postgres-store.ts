@@ -4,16 +4,20 @@ import {
   auditCollection,
   auditDocument,
   type CompiledCollection,
+  checkCompaction,
   checkFeed,
   collectionOf,
   compileSchema,
   currentDocument,
+  encodeIndexKey,
   type KeyRange,
   keyRange,
   listRequest,
   type PreparedCommit,
   prepareCommit,
   type StoreSchema,
+  successor,
+  wholeFeed,
 } from "@seneschal/kernel/store";
 import type pg from "pg";
 import { CommitQueue } from "../commit-queue.ts";
@@ -22,6 +26,9 @@ import { bootstrap, tableOf } from "./bootstrap.ts";
 import { connectPostgres, isAnswer, type PostgresOptions } from "./connect.ts";
 import { WakeUp } from "./wake-up.ts";
 import { writeBatch } from "./write-batch.ts";
+
+/** So many rows are forgotten by one statement. */
+const FORGOTTEN_AT_ONCE = 1000;
 
 /** Options of {@link openPostgresStore}. */
 export interface PostgresStoreOptions extends PostgresOptions, StoreSchema {}
@@ -117,6 +124,41 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     return Number(rows[0]?.commit);
   };
   let latestChange = 0;
+  const newestChange = async (): Promise<number> => {
+    const rows = await query<{ change: string }>(`select change from ${namespace}.head`, []);
+    return Number(rows[0]?.change);
+  };
+  /** Forgets the next entries behind `from`, but for the newest of each stream; gives the last that it looked at. */
+  const compactAudit = async (from: number, upTo: number): Promise<number> => {
+    const page = await query<{ seq: string; stream: string }>(
+      `select seq, stream from ${namespace}.audit where seq > $1 and seq <= $2 order by seq limit ${FORGOTTEN_AT_ONCE}`,
+      [from, upTo],
+    );
+    const last = page.at(-1);
+    if (last === undefined) return upTo;
+    const keys = [...new Set(page.map(({ stream }) => stream))].map((stream) => encodeIndexKey([stream]));
+    // Whatever is newer by now: none of these was deleted that is the newest of its stream.
+    await query(
+      `delete from ${namespace}.audit where seq = any($1::bigint[]) and seq <> all(
+         select r.seq from unnest($2::bytea[], $3::bytea[]) as w(low, high)
+         join lateral (select seq from ${namespace}.audit where k_stream >= w.low and k_stream < w.high
+           order by k_stream desc limit 1) r on true)`,
+      [
+        page.map(({ seq }) => seq),
+        keys.map((key) => Buffer.from(key, "latin1")),
+        keys.map((key) => Buffer.from(successor(key) as string, "latin1")),
+      ],
+    );
+    return Number(last.seq);
+  };
+  const compactChanges = async (upTo: number): Promise<number> =>
+    (
+      await query(
+        `delete from ${namespace}.changes where seq in (select seq from ${namespace}.changes
+           where seq <= $1 and seq < (select change from ${namespace}.head) order by seq limit ${FORGOTTEN_AT_ONCE}) returning seq`,
+        [upTo],
+      )
+    ).length;
   const wakeUp = new WakeUp(database, channel, changeHead);
 
   return {
@@ -171,7 +213,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
           `select seq, coll, id, version from ${namespace}.changes where seq > $1 order by seq limit $2`,
           [afterSeq, limit],
         );
-        return rows.map(
+        const found = rows.map(
           ({ seq, coll, id, version }): Change => ({
             seq: Number(seq),
             coll,
@@ -179,6 +221,15 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
             ...(version === null ? {} : { version: Number(version) }),
           }),
         );
+        const begins = found.length === 0 || found[0]?.seq === afterSeq + 1;
+        return wholeFeed(afterSeq, found, begins ? 0 : await newestChange());
+      }),
+    compact: (upTo) =>
+      inFlight.run(async () => {
+        checkCompaction(upTo);
+        const { audit = 0, changes = 0 } = upTo;
+        for (let from = 0; from < audit; ) from = await compactAudit(from, audit);
+        for (let gone = changes === 0 ? 0 : FORGOTTEN_AT_ONCE; gone === FORGOTTEN_AT_ONCE; ) gone = await compactChanges(changes);
       }),
     subscribe: (callback) => {
       inFlight.check();

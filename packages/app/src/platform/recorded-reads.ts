@@ -105,6 +105,7 @@ export function recordedReads(store: DocumentStore, { before, again: source = st
       },
       auditRead: (after, limit) => store.auditRead(after, limit),
       changes: (after, limit) => store.changes(after, limit),
+      compact: (upTo) => store.compact(upTo),
       commit: (commit) => store.commit(commit),
       subscribe: (callback) => store.subscribe(callback),
       close: () => store.close(),

@@ -164,6 +164,7 @@ export interface StoreCapabilities {
  * - `outcome_unknown`: the commit may or may not be applied; repeat it with the same `commitId`.
  * - `store_closed`: `close` was called. `store_locked`: another process has it open (engines for one process).
  * - `store_failed`: an earlier write failed; the store answers reads only until it is opened again.
+ * - `changes_compacted`: changes behind the asked number are forgotten: read the documents anew and go on from `details.newest`.
  * - `unknown_version`: a document was written by a later release; it was left as it is, `details` name `coll`, `id`, `version`.
  * - `store_unavailable`: not reachable, nothing was done. `store_misconfigured`: the engine cannot keep the laws.
  * - `store_moved`: its content was moved to another place, which `details.to` names; `store_incomplete`: it is still being copied here from `details.from`.
@@ -175,6 +176,7 @@ export type StoreErrorCode =
   | "invalid_commit"
   | "invalid_query"
   | "invalid_cursor"
+  | "changes_compacted"
   | "outcome_unknown"
   | "store_closed"
   | "store_locked"
@@ -206,6 +208,8 @@ export type StoreErrorCode =
  * - **audit, changes**: dense from 1, in commit order; a reader at n never later finds an entry below n.
  * - **audit time**: where the schema names the member that holds it (`auditTime`), no entry's time is before that of the entry before, over all
  *   processes and restarts: an event whose time is earlier is written with that one.
+ * - **compact** forgets the oldest audit entries and changes, never the newest entry of a stream nor the newest change: numbers go on from
+ *   them. Whoever reads changes from before what is left is told (`changes_compacted`); audit entries that are gone are passed over.
  * - **close** waits for commits in flight; later calls throw code `store_closed`.
  *
  * Values: JSON, finite numbers (-0 becomes 0), no U+0000 and no lone surrogates in strings or ids, key order not
@@ -249,7 +253,13 @@ export interface DocumentStore {
   commit(commit: Commit): Promise<CommitResult>;
   /** Audit entries with `seq > afterSeq`, ascending. */
   auditRead(afterSeq: number, limit: number): Promise<readonly AuditEntry[]>;
+  /** Changes with `seq > afterSeq`, ascending. Throws `changes_compacted` when some of them are forgotten. */
   changes(afterSeq: number, limit: number): Promise<readonly Change[]>;
+  /**
+   * Forgets audit entries with `seq` up to `audit`, but for the newest of each stream, and changes with `seq` up to `changes`, but for the newest. Nothing
+   * else changes. May be repeated; what a crash leaves undone is done by the next.
+   */
+  compact(upTo: { readonly audit?: number; readonly changes?: number }): Promise<void>;
   /** Calls back with the newest change sequence, at least once after every commit. Wake-up only: read with `changes`. */
   subscribe(callback: (seq: number) => void): () => void;
   /**

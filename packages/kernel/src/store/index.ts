@@ -9,7 +9,7 @@ export {
 } from "./decide-migration.ts";
 export { currentDocument } from "./document-version.ts";
 export { encodeIndexKey, entryKey } from "./index-key.ts";
-export { checkFeed, type KeyRange, keyRange, type ListRequest, listRequest } from "./list-range.ts";
+export { checkCompaction, checkFeed, type KeyRange, keyRange, type ListRequest, listRequest, wholeFeed } from "./list-range.ts";
 export {
   auditKeyId,
   type CommitPlan,

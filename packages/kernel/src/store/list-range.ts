@@ -1,5 +1,5 @@
 import { CodedError } from "../errors.ts";
-import type { IndexValue, ListOptions, StoreErrorCode } from "../ports/document-store.ts";
+import type { Change, IndexValue, ListOptions, StoreErrorCode } from "../ports/document-store.ts";
 import { fromHex, successor, toHex, utf8 } from "./byte-string.ts";
 import { encodeIndexKey } from "./index-key.ts";
 import { type CompiledSchema, collectionOf, valuesProblem } from "./schema.ts";
@@ -79,6 +79,19 @@ export function listRequest(
 export function checkFeed(afterSeq: number, limit: number): void {
   if (!Number.isSafeInteger(afterSeq) || afterSeq < 0) throw invalid("invalid_query", "afterSeq is no integer from 0");
   if (!Number.isSafeInteger(limit) || limit < 1) throw invalid("invalid_query", "limit is no integer from 1");
+}
+
+/** Checks the arguments of `compact`. Throws CodedError `invalid_query`. */
+export function checkCompaction({ audit = 0, changes = 0 }: { readonly audit?: number; readonly changes?: number }): void {
+  if (!Number.isSafeInteger(audit) || audit < 0) throw invalid("invalid_query", "audit is no integer from 0");
+  if (!Number.isSafeInteger(changes) || changes < 0) throw invalid("invalid_query", "changes is no integer from 0");
+}
+
+/** Changes as they were read behind a number, up to the newest. They are dense: where the first is another than the next, some are forgotten. */
+export function wholeFeed(afterSeq: number, changes: readonly Change[], newest: number): readonly Change[] {
+  const first = changes[0]?.seq ?? afterSeq + 1;
+  if (first === afterSeq + 1) return changes;
+  throw new CodedError<StoreErrorCode>("changes_compacted", `changes up to ${first - 1} are forgotten`, { first, newest });
 }
 
 function invalid(code: StoreErrorCode, message: string): CodedError<StoreErrorCode> {

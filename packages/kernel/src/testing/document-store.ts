@@ -673,6 +673,80 @@ export function documentStoreSuite(runner: SuiteRunner, subject: StoreUnderTest)
     equal(await store.auditRead(15, 10), []);
   });
 
+  law(
+    "compact: the oldest audit entries go, but for the newest of each stream, from every index, and numbers go on",
+    async (store, place) => {
+      const said = (stream: string, type: string) => commit(store, { audit: [{ stream, event: { type } }] });
+      await said("idle", "a");
+      for (let at = 0; at < 6; at += 1) await said(at % 2 === 0 ? "x" : "y", at < 3 ? "a" : "b");
+      equal(await store.count("audit", "by_type", ["a"]), 4);
+      const seqs = async (of: DocumentStore) => (await of.auditRead(0, 99)).map(({ seq }) => seq);
+      await store.compact({ audit: 5 });
+      equal(await seqs(store), [1, 6, 7]);
+      for (const upTo of [5, 4, 0]) await store.compact({ audit: upTo });
+      equal(await seqs(store), [1, 6, 7]);
+      const listed = async (of: DocumentStore, index: string, prefix: readonly IndexValue[], options: object = {}) =>
+        (await of.list("audit", index, prefix, { limit: 9, ...options })).items.map(({ id }) => id);
+      const everywhere = async (of: DocumentStore): Promise<void> => {
+        equal(await listed(of, "seq", []), ["1", "6", "7"]);
+        equal(await listed(of, "seq", [], { reverse: true, offset: 1 }), ["6", "1"]);
+        equal(await listed(of, "seq", [], { from: [2], to: [6] }), ["6"]);
+        const page = await of.list("audit", "seq", [], { limit: 2 });
+        equal(page.cursor === undefined ? [] : await listed(of, "seq", [], { cursor: page.cursor }), ["7"]);
+        equal(await of.count("audit", "seq", []), 3);
+        equal(await listed(of, "stream", ["x"]), ["6"]);
+        equal(await listed(of, "by_type", ["a"]), ["1"]);
+        equal([await of.count("audit", "by_type", ["a"]), await of.count("audit", "by_type", ["b"])], [1, 2]);
+        equal([await of.get("audit", "3"), (await of.get("audit", "6"))?.version], [undefined, 6]);
+      };
+      await everywhere(store);
+      // Beyond the end of the log everything but the newest of each stream goes.
+      await store.compact({ audit: 1000 });
+      equal(await seqs(store), [1, 6, 7]);
+      if (durable && !multiProcess) {
+        await store.close();
+        const again = await place.open(suiteSchema);
+        await everywhere(again);
+        await again.close();
+        return;
+      }
+      equal((await said("idle", "c")).ok, true);
+      equal(
+        (await store.auditRead(7, 9)).map(({ seq, streamSeq }) => [seq, streamSeq]),
+        [[8, 2]],
+      );
+      await store.compact({ audit: 8 });
+      equal(await seqs(store), [6, 7, 8]);
+    },
+  );
+
+  law("compact: the oldest changes go but for the newest, and who reads from before what is left is told", async (store) => {
+    for (const id of ["a", "b", "c", "d"]) await put(store, id, {});
+    await commit(store, { audit: [{ stream: "s", event: { type: "t" } }] });
+    await store.compact({ changes: 2 });
+    equal(
+      (await store.changes(2, 9)).map(({ seq }) => seq),
+      [3, 4],
+    );
+    await refuses(runner, "changes_compacted", () => store.changes(1, 9));
+    await refuses(runner, "changes_compacted", () => store.changes(0, 1));
+    await store.compact({ changes: 99 });
+    equal(
+      (await store.changes(3, 9)).map(({ id }) => id),
+      ["d"],
+    );
+    equal(await store.changes(4, 9), []);
+    await refuses(runner, "changes_compacted", () => store.changes(2, 9));
+    await put(store, "e", {});
+    equal(
+      (await store.changes(4, 9)).map(({ id }) => id),
+      ["e"],
+    );
+    equal((await store.auditRead(0, 9)).length, 1);
+    equal((await store.get("things", "a"))?.doc, {});
+    for (const upTo of [{ audit: -1 }, { changes: 0.5 }]) await refuses(runner, "invalid_query", () => store.compact(upTo));
+  });
+
   law("changes: dense, in commit order, naming the version or the deletion", async (store) => {
     const first = versionOf(await put(store, "a", {}), "a");
     const second = versionOf(await put(store, "a", { n: 2 }), "a");

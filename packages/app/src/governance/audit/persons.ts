@@ -102,6 +102,7 @@ export function withoutNames(store: DocumentStore, persons: Persons, log: AuditL
     count: (coll, index, prefix, range) => store.count(coll, index, prefix, range),
     auditRead: (after, limit) => store.auditRead(after, limit),
     changes: (after, limit) => store.changes(after, limit),
+    compact: (upTo) => store.compact(upTo),
     subscribe: (listener) => store.subscribe(listener),
     close: () => store.close(),
     async commit(commit) {

@@ -53,6 +53,7 @@ export function cachedReader(store: DocumentStore): CachedReader {
     count: (coll, index, prefix, range) => store.count(coll, index, prefix, range),
     auditRead: (after, limit) => store.auditRead(after, limit),
     changes: (after, limit) => store.changes(after, limit),
+    compact: (upTo) => store.compact(upTo),
     commit: (commit) => store.commit(commit),
     subscribe: (callback) => store.subscribe(callback),
     close: () => store.close(),
