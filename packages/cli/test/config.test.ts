@@ -123,6 +123,36 @@ describe("configuration by the command line", () => {
       expect(await accept(first, last, reason)).toEqual([2, expect.any(String)]);
   });
 
+  it("moves audit events into an archive and verifies that by its files alone, and says by its exit code what it is not", async () => {
+    const host = scriptedHost({ cwd });
+    const [data, directory] = [join(cwd, "archived"), join(cwd, "archive")];
+    const set = (after: string) => [
+      "--set",
+      `data_dir=${data}`,
+      `gateway.audit.archive.to.directory=${directory}`,
+      `gateway.audit.archive.after=${after}`,
+    ];
+    expect(await run(["init", "--data", data], host)).toBe(0);
+    expect(await run(["org", "create", "initech", "--set", `data_dir=${data}`], host)).toBe(0);
+    expect(await run(["audit", "archive", "--set", `data_dir=${data}`], host)).toBe(2);
+    expect(host.errors.at(-1)).toContain("gateway.audit.archive is not set");
+    expect(await run(["audit", "archive", ...set("1d"), "--json"], host)).toBe(0);
+    expect(host.json()).toEqual({ segments: [] });
+    expect(await run(["audit", "archive", ...set("0s"), "--json"], host)).toBe(0);
+    const [segment] = (host.json() as { segments: { id: string; last: number }[] }).segments;
+    const verify = (...args: string[]) => run(["audit", "verify", "--archive", directory, "--json", ...args], host);
+    expect(await verify()).toBe(0);
+    expect(host.json()).toMatchObject({ valid: true, segments: 1, last: segment?.last });
+    const { verifier_key } = host.json() as { verifier_key: string };
+    expect(await verify("--verifier-key", verifier_key)).toBe(0);
+    expect(await verify("--since", "2026-01-01T00:00:00Z")).toBe(2);
+    const events = join(directory, segment?.id ?? "", "events.jsonl");
+    await writeFile(events, (await readFile(events, "utf8")).replace("system", "nobody"));
+    expect(await verify()).toBe(1);
+    expect(host.json()).toMatchObject({ valid: false });
+    expect(await run(["audit", "verify", "--archive", join(cwd, "nowhere"), "--json"], host)).toBe(1);
+  });
+
   it("completion knows every command", async () => {
     const host = scriptedHost({ cwd });
     expect(await run(["completion", "bash"], host)).toBe(0);

@@ -6,6 +6,7 @@ import { createSecureContext } from "node:tls";
 import { staticKeys } from "@seneschal/adapters/jwt";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { isCoded } from "@seneschal/kernel";
+import { openArchive, tryArchive } from "../gateway/index.ts";
 import { type NamedFile, namedFiles, openAuthorisation } from "../platform/index.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
 import { sealOf } from "./storage-settings.ts";
@@ -41,7 +42,7 @@ export async function checkConfig(config: ProcessConfig, { now, reach = true }: 
     checkPlaces(config),
     checkPolicies(config),
     checkTiers(config),
-    ...(reach ? partiesOf(config).map(checkReach) : []),
+    ...(reach ? [...partiesOf(config).map(checkReach), checkArchive(config)] : []),
   ]);
   return [...findings.flat(), ...exposures(config)];
 }
@@ -187,6 +188,26 @@ async function checkPlaces(config: ProcessConfig): Promise<readonly Finding[]> {
     );
   }
   return found;
+}
+
+/** The archive of audit events is tried as it will be used. */
+async function checkArchive({ services, gateway }: ProcessConfig): Promise<readonly Finding[]> {
+  const { archive } = gateway.audit;
+  if (archive === undefined || !services.includes("gateway")) return [];
+  const setting = `gateway.audit.archive.to.${archive.to.s3 === undefined ? "directory" : "s3"}`;
+  try {
+    await tryArchive(await openArchive(archive.to));
+    return [];
+  } catch (cause) {
+    const what = archive.to.directory ?? `${archive.to.s3?.endpoint} ${archive.to.s3?.bucket}`;
+    return [
+      error(
+        setting,
+        `${what} cannot be written and read: ${codeOf(cause)}`,
+        "make it, and let the user that serves write, read and list there",
+      ),
+    ];
+  }
 }
 
 async function canWrite(directory: string): Promise<boolean> {

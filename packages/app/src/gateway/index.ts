@@ -9,9 +9,13 @@ export { type DevIssuer, type DevToken, devIssuer } from "./dev-issuer.ts";
 export { adminOf, enrolFirstAdmin, makeFirstWorkspace, rootKeyOf, storeFirstRootKey } from "./first-organization.ts";
 export {
   type AcceptedGap,
+  type ArchivedSegment,
+  type ArchiveExpectations,
+  type ArchiveVerdict,
   type AuditFinding,
   type AuditRecord,
   acceptAuditGap,
+  archiveDueEvents,
   auditIndexes,
   auditLeaf,
   type Call,
@@ -22,9 +26,12 @@ export {
   type GatewayUnit,
   gatewaySettings,
   isAnchor,
+  openArchive,
   recordsInOrder,
   type StoredCheckpoint,
   systemCall,
+  tryArchive,
+  verifyArchive,
   verifyRecords,
   wholeLog,
 } from "./ground/index.ts";

@@ -1,3 +1,4 @@
+import type { BackupTarget } from "@seneschal/adapters/backups";
 import { targetGuard } from "@seneschal/adapters/http";
 import type { TokenVerifier } from "@seneschal/adapters/jwt";
 import type { Logger } from "@seneschal/adapters/logging";
@@ -17,6 +18,7 @@ import { type Authorisation, openAuthorisation } from "../platform/authz/authori
 import type { Background } from "../platform/background.ts";
 import type { Health, HealthCheck } from "../platform/health.ts";
 import { storeIdempotency } from "../platform/idempotency.ts";
+import { Lease } from "../platform/jobs/lease.ts";
 import { pooledRandom } from "../platform/pooled-random.ts";
 import type { RateLimits } from "../platform/rate-limit/rate-limiter.ts";
 import { type RecordedReads, recordedReads } from "../platform/recorded-reads.ts";
@@ -33,6 +35,7 @@ import {
   type AuditEvent,
   type AuditFacts,
   AuditTampered,
+  archiveDueEvents,
   auditLog,
   type Call,
   cachedReader,
@@ -105,6 +108,8 @@ export interface GatewayOptions {
     readonly method: "jwt" | "oidc";
     readonly requiredScopes?: readonly string[];
   })[];
+  /** The place of `config.audit.archive.to`. Without it no event leaves the store. */
+  readonly archive?: BackupTarget;
   /** Milliseconds between seals of the audit log. */
   readonly sealEvery?: number;
 }
@@ -119,6 +124,8 @@ export interface Gateway extends BuiltService {
   watchPartners(now: number): Promise<void>;
   /** Has every partner witness the audit log of the organisation that it is federated with. */
   askWitnesses(now: number): Promise<void>;
+  /** Moves audit events into the archive that are due; `start` calls it by the configured interval. */
+  archiveAudit(now: number): Promise<void>;
   /** Ends what time has ended; `start` calls it every minute. `now` in milliseconds. */
   sweep(now: number): Promise<void>;
   /** Rotates data keys that are due by their policies; `start` runs it by the configured interval. */
@@ -131,6 +138,8 @@ export const servedRoutes = Object.fromEntries(
 ) as Pick<typeof gatewayContract, keyof typeof gatewayHandlers & keyof typeof gatewayContract>;
 
 const SWEEP_MS = 60_000;
+/** Longer than a segment takes; it is renewed by each run. */
+const LEASE_MS = 60_000;
 const COURIER_MS = 2_000;
 
 /**
@@ -288,6 +297,13 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       background.step("replication", () => deliverDispatches(services, at)),
     ]);
   };
+  const { archive } = config.audit;
+  const lease = store.capabilities.multiProcess ? new Lease(store, "audit archive", services.newId(now()), LEASE_MS) : undefined;
+  const archiveAudit = async (at: number): Promise<void> => {
+    if (archive === undefined || options.archive === undefined) return;
+    if (lease !== undefined && !(await lease.hold(at, services.newId(at)))) return;
+    await archiveDueEvents(services, options.archive, { olderThan: archive.after, now: at });
+  };
   const running: Stoppable[] = [];
   return {
     services,
@@ -319,6 +335,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     deliver: deliverAll,
     watchPartners: (at) => watchPartners(services, at),
     askWitnesses: (at) => askWitnesses(services, at),
+    archiveAudit: (at) => archiveAudit(at),
     rotation,
     endpoints: (full: Hooks) =>
       endpoints(
@@ -340,6 +357,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       again("replication", COURIER_MS, (now) => deliverDispatches(services, now));
       again("sweep", SWEEP_MS, (now) => sweep(services, background, now));
       atOnce("key rotation", config.rotation.scan_interval, (now) => rotation.run(now));
+      if (archive !== undefined) atOnce("audit archive", archive.interval, archiveAudit);
       const { health_interval } = config.federation;
       if (health_interval > 0) {
         atOnce("partners", health_interval, (now) => watchPartners(services, now));
@@ -350,6 +368,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       const ended = Promise.all(running.map((step) => step.stop()));
       await rotation.release();
       await writeLastUse(services, clock.now());
+      await lease?.release(services.newId(clock.now()));
       await services.channels.close();
       await ended;
       if (given.threshold === undefined) await threshold.close();

@@ -23,7 +23,7 @@ import {
   type Platform,
   type Stoppable,
 } from "../platform/index.ts";
-import { type AuditEvent, auditGatewaySeal } from "./ground/index.ts";
+import { type AuditEvent, auditGatewaySeal, openArchive } from "./ground/index.ts";
 import { type Gateway, openGateway } from "./open-gateway.ts";
 import { renewServerCertificate } from "./renew-server-certificate.ts";
 import { gatewaySchema } from "./schema.ts";
@@ -84,6 +84,7 @@ export async function buildGateway(
       isRevoked: (identity: Parameters<Revocations["isRevoked"]>[0]) => lists?.isRevoked(identity) ?? false,
       requireInForce: () => lists?.requireInForce(),
     };
+    const archive = own.audit.archive && (await openArchive(own.audit.archive.to));
     const gateway = await openGateway({
       ...{
         store,
@@ -100,6 +101,7 @@ export async function buildGateway(
         health,
         tokens: tokens.list,
       },
+      ...(archive === undefined ? {} : { archive }),
       ...(revocations === undefined ? {} : { revocations }),
       async prepareReload({ auth }) {
         const { crl_url } = auth.mtls;

@@ -2,6 +2,7 @@ import { isAbsolute } from "node:path";
 import { webhookKey } from "@seneschal/adapters/webhook";
 import { deviceClasses } from "@seneschal/core/storage";
 import * as z from "zod";
+import { s3Bucket } from "../platform/config/s3-bucket.ts";
 import { auditSinksSetting, duration, etcdSettings, file, rateSettings, secret, serverSettings } from "../platform/index.ts";
 import { nfsSettings } from "./files/settings.ts";
 
@@ -155,15 +156,7 @@ export const storageSettings = z.strictObject({
     .strictObject({
       backend: z.enum(["fs", "s3"]).optional(),
       directory: z.string().min(1).optional(),
-      s3: z
-        .strictObject({
-          endpoint: z.url(),
-          region: z.string().min(1).default("us-east-1"),
-          bucket: z.string().min(1),
-          access_key: z.string().min(1),
-          secret_key: secret(),
-        })
-        .optional(),
+      s3: s3Bucket.optional(),
       retention_days: z.int().min(1).max(3650).default(7),
       include_data: z.boolean().default(false),
       cleanup_interval: duration("24h"),

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,6 +48,19 @@ describe("a check of the configuration", () => {
     const { trusted_ca, tls_cert, tls_key } = await sound();
     const auth = { mtls: { enabled: true, trusted_ca } };
     expect(await check({ auth, gateway: { server: { host: "0.0.0.0", tls_cert, tls_key } } })).toEqual([]);
+  });
+
+  it("tries the archive of audit events as it will be used, and leaves nothing there", async () => {
+    const { tls_cert, tls_key } = await sound();
+    const to = (directory: string) => ({ gateway: { server: { tls_cert, tls_key }, audit: { archive: { to: { directory } } } } });
+    const of = async (settings: object) => (await check(settings)).filter(({ setting }) => setting.startsWith("gateway.audit"));
+    expect(await of(to(join(dir, "archive")))).toEqual([]);
+    expect(await readdir(join(dir, "archive"))).toEqual([]);
+    expect(await of(to(join(await file("occupied", ""), "archive")))).toMatchObject([
+      { severity: "error", setting: "gateway.audit.archive.to.directory", message: expect.stringContaining("cannot be written") },
+    ]);
+    for (const wrong of [{}, { directory: "a", s3: { endpoint: "http://h", bucket: "b", access_key: "k", secret_key: "s" } }])
+      expect(() => processSettings.parse({ gateway: { audit: { archive: { to: wrong } } } })).toThrow(/directory or s3/);
   });
 
   it("names every file that is missing, expired, of another pair, of another kind or open to others, and says what to do", async () => {

@@ -75,6 +75,8 @@ export interface RigOptions {
   readonly organizations?: readonly string[];
   readonly revocations?: GatewayOptions["revocations"];
   readonly observe?: Hooks["observe"];
+  /** Where the audit events go that `settings.audit.archive` lets go. */
+  readonly archive?: GatewayOptions["archive"];
 }
 
 /** A gateway over real sockets with mTLS, on the server and the store of this run, with two organisations whose admins are enrolled. */
@@ -109,6 +111,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     health: () => checkHealth(gateway.checks ?? [], () => undefined),
     tokens: [{ ...verifier, method: "jwt" }, ...(await tokenVerifiers(config.auth, now))],
     ...(options.revocations === undefined ? {} : { revocations: options.revocations }),
+    ...(options.archive === undefined ? {} : { archive: options.archive }),
   });
   /** Codes that an operation answered and its documents do not name. */
   const undocumented: unknown[] = [];

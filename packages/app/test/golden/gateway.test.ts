@@ -47,6 +47,7 @@ const narrowed: Readonly<Record<string, readonly string[]>> = {
 /** Collections that the release did not have, or that its directory has no document of. */
 const withoutDocuments: Readonly<Record<string, readonly string[]>> = {
   "0.1": [
+    "audit_archives",
     "audit_gaps",
     "audit_tiles",
     "audit_trees",

@@ -1,6 +1,6 @@
 import { openLogger } from "@seneschal/adapters/logging";
-import { acceptGap } from "@seneschal/app";
-import { CodedError } from "@seneschal/kernel";
+import { acceptGap, archiveAudit, verifyArchiveDirectory } from "@seneschal/app";
+import { CodedError, isCoded } from "@seneschal/kernel";
 import { connectLog, type LogOptions, withLog } from "../audit-log.ts";
 import { bringShares } from "../bring-shares.ts";
 import { exitCode } from "../exit-code.ts";
@@ -32,6 +32,41 @@ function witnessText({ org_id, growth, size, cosigned, verifier_key }: Witnessed
   return `${trouble[growth] ?? `proven here: it goes on from ${seen}`} (compare its key with ${org_id}: ${verifier_key})`;
 }
 
+interface VerifyOptions {
+  readonly since?: string;
+  readonly until?: string;
+  readonly checkpoint?: string;
+  readonly witness?: string[];
+  readonly archive?: string;
+  readonly verifierKey?: string;
+}
+
+/** What an archive in a directory is found to be. */
+async function verifiedArchive(directory: string, expected: Parameters<typeof verifyArchiveDirectory>[1]) {
+  try {
+    const verdict = await verifyArchiveDirectory(directory, expected);
+    const { segments, last, checkpoint, verifier_key } = verdict;
+    const compare = expected.verifierKey === undefined ? ` (compare its key with what was kept: ${verifier_key})` : "";
+    const proven =
+      checkpoint === undefined
+        ? []
+        : checkpoint.reached
+          ? [`proven here: it begins with the ${checkpoint.size} events of the checkpoint`]
+          : [
+              `NOT PROVEN: it does not reach up to the ${checkpoint.size} events of the checkpoint; audit verify without --archive goes on from there`,
+            ];
+    const text = [`the archive is whole: ${segments} segments, events 1 to ${last}${compare}`, ...proven].join("\n");
+    return { verdict: { valid: true, ...verdict }, text, whole: checkpoint?.reached !== false };
+  } catch (error) {
+    if (!isCoded(error, "audit_archive_damaged")) throw error;
+    return {
+      verdict: { valid: false, problem: error.message },
+      text: `THE ARCHIVE IS NOT WHOLE: ${error.message}`,
+      whole: false,
+    };
+  }
+}
+
 /** `seneschal audit ...`; `verify` and `accept-gap` end with 1 when the log is not whole. */
 export const addAudit: AddCommand = (program, { host, result, exit }) => {
   const audit = program.command("audit").description("the audit log of the caller's organisation");
@@ -40,8 +75,20 @@ export const addAudit: AddCommand = (program, { host, result, exit }) => {
     .option("--until <time>", "RFC 3339")
     .option("--checkpoint <file>", "a checkpoint that was kept elsewhere, from which the log must go on")
     .option("--witness <key...>", "verifier keys of witnesses that must have cosigned it")
-    .action(async (options: LogOptions & { since?: string; until?: string; checkpoint?: string; witness?: string[] }) => {
-      const { since, until, checkpoint: file, witness = [] } = options;
+    .option("--archive <directory>", "the segments of an archive instead, by these files alone")
+    .option("--verifier-key <key>", "the log's verifier key as it was kept, for --archive")
+    .action(async (options: LogOptions & VerifyOptions) => {
+      const { since, until, checkpoint: file, witness = [], archive, verifierKey } = options;
+      if (archive !== undefined) {
+        if (since !== undefined || until !== undefined || witness.length > 0)
+          throw new CodedError("usage", "--archive goes with --checkpoint and --verifier-key alone");
+        const checkpoint = file === undefined ? {} : { checkpoint: await readText(host, file) };
+        const { verdict, text, whole } = await verifiedArchive(archive, { ...checkpoint, ...(verifierKey && { verifierKey }) });
+        result(verdict, text);
+        if (!whole) exit(exitCode.no);
+        return;
+      }
+      if (verifierKey !== undefined) throw new CodedError("usage", "--verifier-key is of an --archive");
       if (file === undefined && witness.length > 0) throw new CodedError("usage", "--witness is of a --checkpoint");
       const range = { ...(since === undefined ? {} : { since }), ...(until === undefined ? {} : { until }) };
       const kept = file === undefined ? undefined : { file, note: await readText(host, file) };
@@ -59,6 +106,18 @@ export const addAudit: AddCommand = (program, { host, result, exit }) => {
       ];
       result({ ...verdict, ...(proven === undefined ? {} : { proven }) }, [whole, ...judged].join("\n"));
       if (!verdict.valid || wrong.length > 0) exit(exitCode.no);
+    });
+  audit
+    .command("archive")
+    .description("move events that are due into the archive of the settings, now, while the gateway is stopped")
+    .option("-c, --config <file>", "YAML or JSON file")
+    .option("--set <path=value...>", "a setting by its path")
+    .action(async (options: { config?: string; set?: string[] }) => {
+      const config = await readConfig(host, options);
+      const log = openLogger({ level: "warn", destination: { write: (line) => host.err(line.trimEnd()) } });
+      const segments = await archiveAudit(config, { log, version, operators: bringShares(host) });
+      const text = segments.map(({ id, first, last }) => `events ${first} to ${last}: ${id}`).join("\n");
+      result({ segments }, text || "(nothing is due)");
     });
   addWitness(audit, { host, result, exit });
   audit

@@ -2,7 +2,7 @@ import { auditFlaws, auditResults } from "@seneschal/core/keys";
 import * as z from "zod";
 import { integerParam, limitParam, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
-import { idParam, inOrder, listOf, moment, organizationId, period, timestamp } from "./shapes.ts";
+import { archivedPart, idParam, inOrder, listOf, moment, organizationId, period, timestamp } from "./shapes.ts";
 
 const auditEvent = z
   .object({
@@ -24,6 +24,11 @@ const auditEvent = z
   })
   .meta({ id: "AuditEvent" });
 
+/** Where the log is archived and the asked period reaches into that. */
+const archived = {
+  archived: archivedPart.optional().meta({ description: "what of the period is in the archive, and not in this answer" }),
+};
+
 const stats = z
   .object({
     total_events: z.int(),
@@ -35,6 +40,7 @@ const stats = z
     unique_actors: z.int(),
     since: timestamp,
     until: timestamp,
+    ...archived,
   })
   .meta({ id: "AuditStats" });
 
@@ -63,7 +69,7 @@ export const auditRoutes = {
     path: base,
     summary: "Audit events, newest first",
     query: z.strictObject({ ...filters, ...period, limit: limitParam(100), offset: offsetParam() }).refine(...inOrder),
-    reply: listOf("events", auditEvent),
+    reply: listOf("events", auditEvent).extend(archived),
   },
   auditStats: {
     ...route,
@@ -110,6 +116,10 @@ export const auditRoutes = {
         accepted_gaps: z
           .array(z.object({ first: z.int(), last: z.int() }))
           .meta({ description: "events that are missing, which the operator of the instance has accepted as gone" }),
+        archived: archivedPart.optional().meta({
+          description:
+            "what stands for these events is signed and was verified, with what is kept of their hashes; they themselves are verified in the archive",
+        }),
       })
       .meta({ id: "AuditVerification" }),
   },

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
-import { idParam, inOrder, listOf, moment, organizationId, page, timestamp } from "./shapes.ts";
+import { archivedPart, idParam, inOrder, listOf, moment, organizationId, page, timestamp } from "./shapes.ts";
 
 const reportTypes = ["summary", "gdpr-dsar", "access-review"] as const;
 const formats = ["json", "csv", "html"] as const;
@@ -17,6 +17,7 @@ const facts = {
     description:
       "events are those up to this sequence of the organisation's audit log, whatever happens while the report is read",
   }),
+  archived: archivedPart.optional().meta({ description: "what of the period is in the archive, and not in the report" }),
   completed_at: timestamp.meta({ description: "when the last record was read; records are as they stood between the two times" }),
 };
 

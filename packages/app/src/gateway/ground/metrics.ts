@@ -1,5 +1,5 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
-import { Counter, Histogram } from "prom-client";
+import { Counter, Gauge, Histogram } from "prom-client";
 import { auditEventTypes } from "./audit/event.ts";
 
 /** What the gateway counts beyond HTTP. Labels are bounded: operations and results, never ids. */
@@ -13,6 +13,8 @@ export interface GatewayMetrics {
   partnerCalled(result: "answered" | "failed" | "not_tried", seconds: number): void;
   /** Something of a partner was refused: what, and with which code. */
   partnerRefused(of: string, reason: string): void;
+  /** Events of the whole log up to this number are in the archive. */
+  archivedThrough(last: number): void;
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -59,7 +61,13 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
     labelNames: ["of", "reason"],
     registers,
   });
+  const archived = new Gauge({
+    name: "gateway_audit_archived_events",
+    help: "Audit events in the archive, by this process",
+    registers,
+  });
   return {
+    archivedThrough: (last) => archived.set(last),
     operation: (operation, result) => operations.inc({ operation, result }),
     policyEvaluated: (result) => policies.inc({ result }),
     auditEvent: (type) => events.inc({ event_type: type }),

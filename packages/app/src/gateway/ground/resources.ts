@@ -1,3 +1,4 @@
+import { auditArchives } from "./audit/archived.ts";
 import { acceptances } from "./audit/gaps.ts";
 import { logKeys } from "./audit/log-key.ts";
 import { checkpoints } from "./audit/sealer.ts";
@@ -13,6 +14,7 @@ import type { AnyCollection } from "./store/collection.ts";
 
 export const groundCollections: readonly AnyCollection[] = [
   acceptances,
+  auditArchives,
   auditTiles,
   auditTrees,
   authorities,

@@ -101,6 +101,7 @@ export const auditEventTypes = [
   "edge.sync.keys",
   "organization.create",
   "audit.export",
+  "audit.archive",
   "audit.gap.accept",
   "vault.init",
   "vault.unseal",

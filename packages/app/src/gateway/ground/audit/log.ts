@@ -1,4 +1,6 @@
+import type { BackupTarget } from "@seneschal/adapters/backups";
 import type { Logger } from "@seneschal/adapters/logging";
+import { bytesEqual } from "@seneschal/crypto";
 import {
   claimRanges,
   type LogClaim,
@@ -15,9 +17,12 @@ import type { Background, Due } from "../../../platform/background.ts";
 import { base64 } from "../bytes.ts";
 import { reader } from "../store/reader.ts";
 import { transact, type Unit } from "../store/unit-of-work.ts";
+import { archiveSegment, type SegmentDue, type SegmentToKeep } from "./archive-segment.ts";
+import { type ArchivedLog, auditArchives, openArchived } from "./archived.ts";
 import { type AuditGap, acceptances, acceptanceText, acceptedBy, acceptedGaps, covers } from "./gaps.ts";
+import { auditLeaf } from "./leaf.ts";
 import { type LogKey, openLogKey } from "./log-key.ts";
-import { recordsInOrder, wholeLog } from "./records.ts";
+import { numberIn, recordsInOrder, wholeLog } from "./records.ts";
 import {
   type AuditFinding,
   AuditTampered,
@@ -30,7 +35,7 @@ import {
   sealBatch,
   signedState,
 } from "./sealer.ts";
-import { cutTiles, extendTiles, readTree, tileComparison, tiledSize, UNTILED } from "./tiles.ts";
+import { cutTiles, extendTiles, readTree, tileComparison, tiledLeaf, tiledSize, UNTILED, wrongArchivedTile } from "./tiles.ts";
 import { verifyRecords } from "./verify.ts";
 
 /** A checkpoint as it is handed out: the root of its note, and the key that signed it, base64. */
@@ -50,6 +55,14 @@ interface Proven extends LogProof {
 interface SignedStream extends LogTree {
   readonly key: NoteKey;
   readonly checkpoint: StoredCheckpoint;
+  /** As far as its events were moved to an archive. */
+  readonly archived?: ArchivedLog;
+}
+
+/** What an archive has of a log: its events up to this number, of up to this time, are read there. */
+export interface ArchivedPart {
+  readonly through: number;
+  readonly until: string;
 }
 
 /** The tamper evidence over the store's audit log. */
@@ -82,6 +95,12 @@ export interface AuditLog {
    * checkpoint.
    */
   prove(stream: string, claimOf: (size: number) => LogClaim): Promise<Proven | AuditFinding | undefined>;
+  /** How far a stream is archived, as the key has signed it; `undefined`: it is not. What is damaged, {@link AuditLog.verify} tells. */
+  archived(stream: string): Promise<ArchivedPart | undefined>;
+  /** The leaf hash of an event that may be archived, as it is kept for proofs. */
+  leafOf(stream: string, number: number): Promise<Uint8Array | undefined>;
+  /** Moves the next segment of events into an archive; see {@link archiveSegment}. */
+  archive(target: BackupTarget, due: SegmentDue): Promise<SegmentToKeep | undefined>;
   /** Seals after commits, at most every `intervalMs`, until stopped. */
   start(background: Background, intervalMs?: number): void;
   stop(): Promise<void>;
@@ -208,7 +227,12 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     const unaccepted = gap && (await unacceptedGap(key));
     if (gap !== undefined && unaccepted !== undefined)
       return { flaw: "event_missing", stream, sequence: (stream === wholeLog ? unaccepted : gap).first };
-    return { ...tree, key, checkpoint };
+    const archive = await readable(() => read.get(auditArchives, stream));
+    if (archive === undefined) return { ...tree, key, checkpoint };
+    const archived = archive === "damaged" ? archive : openArchived(archive, stream, { instance, key, sha256 });
+    if (archived === "damaged" || archived.range.size > tree.range.size)
+      return { flaw: "checkpoint_invalid", stream, sequence: null };
+    return { ...tree, key, checkpoint, archived };
   };
 
   /** Reads the whole log, and holds the hashes that are kept of its tree against it. */
@@ -216,31 +240,58 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     const tiled = await tiledSize(store, stream, Number.MAX_SAFE_INTEGER);
     const signed = await signedStream(stream, unsealed);
     if (signed === undefined || "flaw" in signed) return signed;
-    const { key, checkpoint } = signed;
-    const tiles = tileComparison(store, stream, Math.min(tiled, checkpoint.size));
+    const { key, checkpoint, archived } = signed;
+    const begun = archived?.range.size ?? 0;
+    const wrongAt = (leaf: number): AuditFinding => ({ flaw: "hash_differs", stream, sequence: leaf + 1 });
+    const archivedWrong = archived && (await wrongArchivedTile(store, stream, { range: archived.range, sha256 }));
+    if (archivedWrong !== undefined) return wrongAt(archivedWrong);
+    const tiles = await tileComparison(store, stream, Math.max(begun, Math.min(tiled, checkpoint.size)), begun);
     const records = async function* () {
-      for await (const page of recordsInOrder(store, stream)) {
+      for await (const page of recordsInOrder(store, stream, begun + 1)) {
         yield page;
         await tiles.compare();
       }
     };
-    const finding = await verifyRecords(records(), checkpoint, { instance, key, sha256, stream, onNode: tiles.onNode });
+    const finding =
+      (await changedBehind(stream, begun)) ??
+      (await verifyRecords(records(), checkpoint, { instance, key, sha256, stream, archived, onNode: tiles.onNode }));
     if (finding !== undefined) return finding;
     await tiles.compare(true);
     const wrong = tiles.wrong();
     if (wrong === undefined) return unsealed?.stream === stream ? unsealed : undefined;
-    await transact(store, commitId, (unit) => cutTiles(unit, stream, wrong));
-    return { flaw: "hash_differs", stream, sequence: wrong + 1 };
+    // INVARIANT: no tile goes whose events are not in the store.
+    if (wrong >= begun) await transact(store, commitId, (unit) => cutTiles(unit, stream, wrong));
+    return wrongAt(wrong);
+  };
+
+  /** An archived event that stays in the store, as the newest of its stream, and is not the archived one. The tiles up to there hold. */
+  const changedBehind = async (stream: string, archived: number): Promise<AuditFinding | undefined> => {
+    if (archived === 0) return undefined;
+    for await (const page of recordsInOrder(store, stream))
+      for (const record of page) {
+        const number = numberIn(stream, record);
+        if (number > archived) return undefined;
+        const leaf = await tiledLeaf(store, stream, number);
+        if (leaf === undefined || !bytesEqual(leaf, auditLeaf(record, sha256)))
+          return { flaw: "root_differs", stream, sequence: number };
+      }
+    return undefined;
   };
 
   /** Makes tiles of what is signed. */
   const tile = async (stream: string): Promise<void> => {
+    let anew = false;
     for (let state: Awaited<ReturnType<typeof extendTiles>> = "more"; state !== "done"; ) {
       const signed = await signedStream(stream, undefined, own);
       if (signed === undefined || "flaw" in signed) return;
-      const { range, gaps } = signed;
-      state = await transact(store, commitId, (unit) => extendTiles(store, unit, { stream, size: range.size, gaps, sha256 }));
-      if (state === "damaged") found({ flaw: "hash_differs", stream, sequence: null });
+      const { range, gaps, archived } = signed;
+      const known = { stream, size: range.size, gaps, sha256, archived: archived?.range.size };
+      state = await transact(store, commitId, (unit) => extendTiles(store, unit, known));
+      if (state !== "damaged") continue;
+      found({ flaw: "hash_differs", stream, sequence: null });
+      // Those of what is archived are not made again.
+      if (anew) return;
+      anew = true;
     }
   };
 
@@ -253,11 +304,11 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     if (unsealed?.stream === stream) return unsealed;
     const signed = await signedStream(stream, unsealed, own);
     if (signed === undefined || "flaw" in signed) return signed;
-    const { checkpoint, range, gaps, key } = signed;
+    const { checkpoint, range, gaps, key, archived } = signed;
     const { size } = range;
     const claim = claimOf(size);
     if (size - (await tiledSize(store, stream, size)) > UNTILED) await tile(stream);
-    const tree = await readTree(store, claimRanges(claim, size), { stream, size, gaps, sha256 });
+    const tree = await readTree(store, claimRanges(claim, size), { stream, size, gaps, sha256, archived: archived?.range.size });
     const proven = proveClaim(claim, { size, root: range.root() }, (leaves) => tree.root(leaves), sha256);
     return proven === undefined ? "unproven" : { ...proven, checkpoint: signedBy(key, checkpoint) };
   };
@@ -323,6 +374,33 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       const stored = await readable(() => read.get(checkpoints, stream));
       if (stored === undefined || stored === "damaged" || publicKey === undefined) return undefined;
       return signedBy(publicKey, stored);
+    },
+    async archived(stream) {
+      const stored = await readable(() => read.get(auditArchives, stream));
+      if (stored === undefined || stored === "damaged" || publicKey === undefined) return undefined;
+      const archived = openArchived(stored, stream, { instance, key: publicKey, sha256 });
+      return archived === "damaged" ? undefined : { through: archived.range.size, until: archived.until };
+    },
+    leafOf: (stream, number) => tiledLeaf(store, stream, number),
+    async archive(target, due) {
+      await seal();
+      return archiveSegment(
+        {
+          ...{ store, instance, sha256, tile },
+          signed: async (stream) => {
+            const signed = await signedStream(stream, undefined);
+            if (signed !== undefined && "flaw" in signed) throw new AuditTampered(signed);
+            return signed;
+          },
+          sign: (text) =>
+            transact(store, commitId, async (unit) => {
+              const key = await openKey(unit);
+              return signNote(text, key.note, key.sign);
+            }),
+        },
+        target,
+        due,
+      );
     },
     async prove(stream, claimOf) {
       const known = damage.has(stream) ? "unproven" : await proof(stream, await trySeal(), claimOf);

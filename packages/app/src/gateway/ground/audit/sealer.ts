@@ -15,6 +15,7 @@ import { base64, bytes } from "../bytes.ts";
 import { vaultName } from "../organizations/kek-name.ts";
 import { collection } from "../store/collection.ts";
 import type { Unit } from "../store/unit-of-work.ts";
+import { auditArchives, openArchived } from "./archived.ts";
 import { type AuditGap, acceptedGaps, claim, covers, gapLeaf, gapLine, parseGapLine, type SignedGap } from "./gaps.ts";
 import type { AuditRecord } from "./indexes.ts";
 import { auditLeaf } from "./leaf.ts";
@@ -117,7 +118,14 @@ export async function sealBatch(
       let tree = trees.get(stream) ?? (await opened(stream));
       if (!("flaw" in tree) && streamSeq > tree.range.size + 1) {
         const gap = { first: tree.range.size + 1, last: streamSeq - 1 };
-        const after = await recordBefore(store, stream, gap);
+        /** The record before it may be archived; that behind it is this one. */
+        const archivedBefore = async ({ first }: AuditGap): Promise<number | undefined> => {
+          const stored = await readable(() => unit.get(auditArchives, stream));
+          if (stored === undefined || stored === "damaged") return undefined;
+          const archived = openArchived(stored, stream, { instance, key: key.note, sha256 });
+          return archived !== "damaged" && archived.range.size === first - 1 ? archived.seq : undefined;
+        };
+        const after = (await archivedBefore(gap)) ?? (await recordBefore(store, stream, gap));
         const claimed = after === undefined ? undefined : claim(wholeGaps, gap.last - gap.first + 1, { after, before: seq });
         if (claimed !== undefined) {
           wholeGaps = claimed;

@@ -1,13 +1,16 @@
 import { bytesEqual } from "@seneschal/crypto";
 import {
+  CompactRange,
   type LeafRange,
   openTiles,
   type Sha256,
+  TILE_WIDTH,
   type Tile,
   TileCollector,
   TiledTree,
   type TileId,
   tileLeaf,
+  tilesBetween,
   tileWidth,
 } from "@seneschal/crypto/merkle";
 import type { DocumentStore } from "@seneschal/kernel/ports";
@@ -16,7 +19,7 @@ import { collection } from "../store/collection.ts";
 import type { Unit } from "../store/unit-of-work.ts";
 import { gapLeaf, type SignedGap } from "./gaps.ts";
 import { auditLeaf } from "./leaf.ts";
-import { recordsInOrder } from "./records.ts";
+import { numberIn, recordsInOrder } from "./records.ts";
 import { readable } from "./sealer.ts";
 
 /** Up to 256 hashes of a stream's tree, one behind the other, base64 (C2SP tlog-tiles). */
@@ -70,7 +73,7 @@ async function* leavesOf(
   if (next > to) return;
   for await (const page of recordsInOrder(store, stream, next)) {
     for (const record of page) {
-      if (record.stream_seq !== next) return;
+      if (numberIn(stream, record) !== next) return;
       yield auditLeaf(record, sha256);
       next += 1;
       yield* passGaps();
@@ -85,6 +88,8 @@ interface SignedStream {
   readonly size: number;
   readonly gaps: readonly SignedGap[];
   readonly sha256: Sha256;
+  /** So many of its events are archived: of those the tiles are all that the store has. */
+  readonly archived?: number | undefined;
 }
 
 async function tilesOf(store: DocumentStore, stream: string, tiles: readonly TileId[]): Promise<ReadonlyMap<string, Uint8Array>> {
@@ -94,8 +99,8 @@ async function tilesOf(store: DocumentStore, stream: string, tiles: readonly Til
 
 /** The tree of a stream as it is kept, for the roots over these ranges. */
 export async function readTree(store: DocumentStore, ranges: readonly LeafRange[], signed: SignedStream): Promise<TiledTree> {
-  const { stream, size, sha256 } = signed;
-  const tiled = await tiledSize(store, stream, size);
+  const { stream, size, sha256, archived = 0 } = signed;
+  const tiled = Math.max(archived, await tiledSize(store, stream, size));
   const tiles = await tilesOf(store, stream, TiledTree.tiles(ranges, tiled));
   const tail: Uint8Array[] = [];
   for await (const leaf of leavesOf(store, { ...signed, from: tiled })) tail.push(leaf);
@@ -104,20 +109,21 @@ export async function readTree(store: DocumentStore, ranges: readonly LeafRange[
 
 /**
  * Makes tiles of the events that are signed and have none yet, {@link UNTILED} at most, and tells whether there are `more` of them. Ends where a record is
- * missing, and begins anew where a tile is (`damaged`). The events are not verified: nothing is proven by tiles but what holds under a signed root.
+ * missing, and begins anew, behind what is archived, where a tile is (`damaged`). The events are not verified: nothing is proven by tiles but what holds under a signed root.
  */
 export async function extendTiles(store: DocumentStore, unit: Unit, signed: SignedStream): Promise<"done" | "more" | "damaged"> {
-  const { stream, size, sha256 } = signed;
+  const { stream, size, sha256, archived = 0 } = signed;
   // Guards what is written: another process makes the same tiles.
   await unit.get(auditTrees, stream).catch(() => undefined);
-  const from = await tiledSize(store, stream, size);
+  const from = Math.max(archived, await tiledSize(store, stream, size));
   const to = Math.min(size, from + UNTILED);
   if (from === to) return "done";
   const tiles = await tilesOf(store, stream, [...TiledTree.tiles([{ from: 0, to: from }], from), ...openTiles(from)]);
   const range = new TiledTree(from, tiles, [], sha256).edge();
   const open = openTiles(from).map((tile): Tile => ({ ...tile, hashes: tiles.get(`${tile.level}/${tile.index}`) as Uint8Array }));
   if (range === undefined || open.some(({ hashes, width }) => hashes.length < width * 32)) {
-    unit.put(auditTrees, stream, { size: 0 });
+    // INVARIANT: no tile goes whose events are not in the store.
+    unit.put(auditTrees, stream, { size: archived });
     return "damaged";
   }
   const collected = new TileCollector(open);
@@ -135,10 +141,49 @@ export async function cutTiles(unit: Unit, stream: string, size: number): Promis
   unit.put(auditTrees, stream, { size });
 }
 
-/** Compares the tiles of a stream with its tree while that grows from its first leaf on. */
-export function tileComparison(store: DocumentStore, stream: string, tiled: number) {
-  const collected = new TileCollector();
-  let wrong: number | undefined;
+/** The hash of one leaf as the tiles have it; nobody vouches for it. */
+export async function tiledLeaf(store: DocumentStore, stream: string, number: number): Promise<Uint8Array | undefined> {
+  const tile = { level: 0, index: Math.floor((number - 1) / TILE_WIDTH), width: TILE_WIDTH };
+  const [hashes] = await hashesOf(store, stream, [tile]);
+  const at = ((number - 1) % TILE_WIDTH) * 32;
+  return hashes !== undefined && hashes.length >= at + 32 ? hashes.subarray(at, at + 32) : undefined;
+}
+
+/**
+ * The first leaf below which tiles are not what a signed root says, of a log as far as it is archived: its events are not there to be compared. Every full
+ * tile is held against the hash above it, the last of each level against the root.
+ */
+export async function wrongArchivedTile(
+  store: DocumentStore,
+  stream: string,
+  { range, sha256 }: { readonly range: CompactRange; readonly sha256: Sha256 },
+): Promise<number | undefined> {
+  const { size } = range;
+  for (const tile of tilesBetween(0, size)) {
+    if (tile.width < TILE_WIDTH) continue;
+    const above = { level: tile.level + 1, index: Math.floor(tile.index / TILE_WIDTH), width: TILE_WIDTH };
+    const [own, parent] = await hashesOf(store, stream, [tile, above]);
+    const folded = new CompactRange(0, [], sha256);
+    for (let at = 0; own && at + 32 <= own.length; at += 32) folded.appendHash(own.subarray(at, at + 32));
+    const at = (tile.index % TILE_WIDTH) * 32;
+    if (folded.size < TILE_WIDTH || !parent || !bytesEqual(folded.root(), parent.subarray(at, at + 32))) return tileLeaf(tile, 0);
+  }
+  const tiles = await tilesOf(store, stream, TiledTree.tiles([{ from: 0, to: size }], size));
+  const root = new TiledTree(size, tiles, [], sha256).root({ from: 0, to: size });
+  return root !== undefined && bytesEqual(root, range.root()) ? undefined : 0;
+}
+
+/** Compares the tiles of a stream with its tree while that grows from leaf `from` on. */
+export async function tileComparison(store: DocumentStore, stream: string, tiled: number, from = 0) {
+  const edge = openTiles(from);
+  const kept = await hashesOf(store, stream, edge);
+  let wrong = edge.every(({ width }, at) => (kept[at]?.length ?? 0) >= width * 32) ? undefined : from;
+  const collected = new TileCollector(
+    edge.map((tile, at) => ({
+      ...tile,
+      hashes: wrong === undefined ? (kept[at] as Uint8Array) : new Uint8Array(tile.width * 32),
+    })),
+  );
   const compare = async (tiles: readonly Tile[]): Promise<void> => {
     const there = tiles
       .map((tile) => ({ ...tile, width: Math.min(tile.width, tileWidth(tile, tiled)) }))

@@ -1,9 +1,10 @@
 import { bytesEqual } from "@seneschal/crypto";
 import { CompactRange, type NoteKey, type Sha256 } from "@seneschal/crypto/merkle";
+import type { ArchivedLog } from "./archived.ts";
 import { gapLeaf } from "./gaps.ts";
 import type { AuditRecord } from "./indexes.ts";
 import { auditLeaf } from "./leaf.ts";
-import { wholeLog } from "./records.ts";
+import { numberIn } from "./records.ts";
 import { type AuditFinding, type StoredCheckpoint, signedState } from "./sealer.ts";
 
 type Numbered = Pick<AuditRecord, "seq" | "stream" | "stream_seq" | "event">;
@@ -20,6 +21,7 @@ export async function verifyRecords(
     key,
     sha256,
     stream = checkpoint.stream,
+    archived,
     onNode,
   }: {
     readonly instance: string;
@@ -27,6 +29,8 @@ export async function verifyRecords(
     readonly sha256: Sha256;
     /** Whose checkpoint it is. */
     readonly stream?: string;
+    /** What is archived of the log, as it was signed: records go on from there, and those up to there are passed over. */
+    readonly archived?: ArchivedLog | undefined;
     /** Sees every perfect subtree of the log's tree; nothing is proven by them unless nothing is wrong. */
     readonly onNode?: Parameters<CompactRange["appendHash"]>[1];
   },
@@ -34,9 +38,10 @@ export async function verifyRecords(
   const found = (flaw: AuditFinding["flaw"], sequence: number | null): AuditFinding => ({ flaw, stream, sequence });
   const signed = signedState(checkpoint, stream, instance, key);
   if (signed === undefined) return found("checkpoint_invalid", null);
-  const range = new CompactRange(0, [], sha256);
-  let next = 1;
-  const gaps = signed.gaps.values();
+  const begun = archived?.range.size ?? 0;
+  const range = new CompactRange(begun, archived?.range.hashes ?? [], sha256);
+  let next = begun + 1;
+  const gaps = signed.gaps.filter(({ first }) => first > begun).values();
   let gap = gaps.next().value;
   const passGaps = (): void => {
     while (gap !== undefined && gap.first === next) {
@@ -46,7 +51,8 @@ export async function verifyRecords(
   };
   for await (const page of pages) {
     for (const record of page) {
-      const number = stream === wholeLog ? record.seq : record.stream_seq;
+      const number = numberIn(stream, record);
+      if (number <= begun) continue;
       if (gap !== undefined && gap.first <= number && number <= gap.last) return found("root_differs", number);
       passGaps();
       if (number !== next) return found("event_missing", next);

@@ -2,7 +2,7 @@ import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import type { LogClaim } from "@seneschal/crypto/merkle";
-import { type AuditRecord, auditLeaf, ownOrganization } from "../../ground/index.ts";
+import { type ArchivedPart, type AuditRecord, auditLeaf, ownOrganization } from "../../ground/index.ts";
 import { cosignedCheckpoints, type PartnerServices } from "../../partners/index.ts";
 import { download } from "./export.ts";
 import { auditFigures } from "./figures.ts";
@@ -49,10 +49,10 @@ async function* presented(services: PartnerServices, stream: string, filter: Aud
   for await (const record of scanAudit(services.store, stream, filter)) {
     batch.push(record);
     if (batch.length < 200) continue;
-    yield* await presentEvents(services.store, batch, sha256(services));
+    yield* await presentEvents(services, batch);
     batch = [];
   }
-  yield* await presentEvents(services.store, batch, sha256(services));
+  yield* await presentEvents(services, batch);
 }
 
 /** Those who may read the audit log see the organisation's activity, others their own. */
@@ -65,6 +65,12 @@ function activity({ event }: AuditRecord) {
   const { id, timestamp: at, event_type, actor, workspace, result } = event;
   const where = workspace === "" ? "" : ` in workspace ${workspace}`;
   return { id, timestamp: at, event_type, actor, workspace, result, summary: `${actor}: ${event_type}${where} (${result})` };
+}
+
+/** What of a log is archived and of a period that begins then, or of all; nothing where it is not, so that it is not told. */
+async function archivedIn({ audit }: PartnerServices, stream: string, since?: string): Promise<{ archived?: ArchivedPart }> {
+  const archived = await audit.archived(stream);
+  return archived === undefined || (since !== undefined && since > archived.until) ? {} : { archived };
 }
 
 /** An event of the caller's organisation: no other's is told from one that is not there. */
@@ -97,12 +103,17 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
     const stream = ownOrganization(principal, org_id);
     const filter = { workspace, event_type, actor, since: iso(since), until: iso(until) };
     const { records, total } = await pageAudit(services.store, stream, filter, { limit, offset });
-    return { events: await presentEvents(services.store, records, sha256(services)), count: records.length, total };
+    return {
+      events: await presentEvents(services, records),
+      count: records.length,
+      total,
+      ...(await archivedIn(services, stream, filter.since)),
+    };
   },
 
   async getAuditEvent(services, { principal, params }) {
     const record = await ownRecord(services, principal, params.id);
-    const [event] = await presentEvents(services.store, [record], sha256(services));
+    const [event] = await presentEvents(services, [record]);
     if (event === undefined) throw notFound("audit event");
     return event;
   },
@@ -116,6 +127,7 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
       events_by_org: figures.total_events === 0 ? {} : { [principal.org]: figures.total_events },
       since,
       until,
+      ...(await archivedIn(services, principal.org, since)),
     };
   },
 
@@ -126,7 +138,10 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
       unit.record({ type: "audit.export", metadata: { format } });
     });
     const rows = presented(services, stream, { workspace, event_type, actor, since, until });
-    return download("audit-export", format, exportColumns, rows);
+    const { archived } = await archivedIn(services, stream, since);
+    const file = download("audit-export", format, exportColumns, rows);
+    if (archived === undefined) return file;
+    return { ...file, headers: { "audit-archived": `through=${archived.through}; until=${archived.until}` } };
   },
 
   async verifyAudit(services, { principal, body }) {
@@ -140,6 +155,7 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
       flaw,
       sequence,
       accepted_gaps: [...(await services.audit.gaps(principal.org))],
+      ...(await archivedIn(services, principal.org)),
     };
   },
 

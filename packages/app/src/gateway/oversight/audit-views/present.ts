@@ -1,6 +1,4 @@
-import type { Sha256 } from "@seneschal/crypto/merkle";
-import type { DocumentStore } from "@seneschal/kernel/ports";
-import { type AuditRecord, auditLeaf } from "../../ground/index.ts";
+import { type AuditRecord, auditLeaf, type GroundServices } from "../../ground/index.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
@@ -8,7 +6,8 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
  * Audit records as callers see them. Hashes are computed from what is stored, neighbours are read in runs, not one by one. Field by field, as a spread of a hundred
  * events costs as much as all else here.
  */
-export async function presentEvents(store: DocumentStore, records: readonly AuditRecord[], sha256: Sha256) {
+export async function presentEvents({ store, crypto, audit }: GroundServices, records: readonly AuditRecord[]) {
+  const sha256 = (data: Uint8Array): Uint8Array => crypto.hash("sha256", data);
   const hashes = new Map<string, string>();
   for (const record of records) hashes.set(`${record.stream_seq} ${record.stream}`, hex(auditLeaf(record, sha256)));
   const missing = records.filter(({ stream, stream_seq }) => stream_seq > 1 && !hashes.has(`${stream_seq - 1} ${stream}`));
@@ -18,6 +17,12 @@ export async function presentEvents(store: DocumentStore, records: readonly Audi
       const before = doc as unknown as AuditRecord;
       hashes.set(`${before.stream_seq} ${stream}`, hex(auditLeaf(before, sha256)));
     }
+  }
+  for (const { stream, stream_seq } of missing) {
+    const before = `${stream_seq - 1} ${stream}`;
+    if (hashes.has(before) || stream_seq - 1 > ((await audit.archived(stream))?.through ?? 0)) continue;
+    const leaf = await audit.leafOf(stream, stream_seq - 1);
+    if (leaf !== undefined) hashes.set(before, hex(leaf));
   }
   return records.map(({ event, stream, stream_seq: sequence }) => ({
     id: event.id,

@@ -75,7 +75,7 @@ export async function pageAudit(
     const whole = index === "by_time" && range.from === undefined && range.to === undefined;
     const [{ items }, total] = await Promise.all([
       store.list("audit", index, prefix, { limit, offset, reverse: true, ...range }),
-      whole ? lengthOf(store, stream) : store.count("audit", index, prefix, range),
+      whole ? countOf(store, stream) : store.count("audit", index, prefix, range),
     ]);
     return { records: items.map(({ doc }) => doc as unknown as AuditRecord), total };
   }
@@ -88,7 +88,14 @@ export async function pageAudit(
   return { records, total };
 }
 
-/** How many records a stream holds: they are numbered from 1 without a gap, so that nothing needs counting. */
+/** How many records of a stream are in the store: numbered from 1 without a gap, so that nothing needs counting, unless the first ones are archived. */
+async function countOf(store: DocumentStore, stream: string): Promise<number> {
+  const { items } = await store.list("audit", "stream", [stream], { limit: 1 });
+  const first = (items[0]?.doc as unknown as AuditRecord | undefined)?.stream_seq ?? 1;
+  return first === 1 ? lengthOf(store, stream) : store.count("audit", "stream", [stream]);
+}
+
+/** The number of the newest record of a stream. */
 export async function lengthOf(store: DocumentStore, stream: string): Promise<number> {
   const { items } = await store.list("audit", "stream", [stream], { limit: 1, reverse: true });
   return (items[0]?.doc as unknown as AuditRecord | undefined)?.stream_seq ?? 0;

@@ -17,6 +17,7 @@ import {
 } from "../../custody/index.ts";
 import {
   acceptances,
+  auditArchives,
   auditTiles,
   auditTrees,
   authorities,
@@ -213,7 +214,7 @@ export const backupCollections: readonly BackupCollection[] = [
  */
 export const passing: readonly (readonly [collection: { readonly name: string }, reason: string])[] = [
   ...[authorities, bootstrapMarks, instances].map((own) => [own, "the instance's own"] as const),
-  ...[acceptances, auditTiles, auditTrees, checkpoints, logKeys].map(
+  ...[acceptances, auditArchives, auditTiles, auditTrees, checkpoints, logKeys].map(
     (log) => [log, "of the audit log, which is never restored over"] as const,
   ),
   ...[logWitnesses, witnessedLogs].map((seen) => [seen, "what was witnessed of a log is never forgotten by a restore"] as const),

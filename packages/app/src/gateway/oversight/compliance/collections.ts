@@ -11,6 +11,8 @@ export interface ReportFacts {
   readonly period: Period;
   /** Sequence of the last event of the organisation's log that the report knows. */
   readonly log_size: number;
+  /** What of the period is in the archive, and not in the report. */
+  readonly archived?: { readonly through: number; readonly until: string };
 }
 
 /** The signed digest of a report that was made; the report itself is not kept. */

@@ -62,10 +62,12 @@ async function begin(services: PartnerServices, call: Call, request: ReportReque
     await services.organizationKeys.publicKeys(unit, org);
     unit.record({ type: "audit.export", metadata: { report: type, report_id: id, format } });
   });
+  const archived = await services.audit.archived(org);
   const facts: ReportFacts = {
     ...{ id, type, org_id: org, generated_at: timestamp(call.now), generated_by: call.principal.id },
     period: scope.period,
     log_size: scope.size,
+    ...(archived !== undefined && archived.until >= scope.period.since && { archived: { ...archived } }),
   };
   return reportBytes(services, call, facts, data, format);
 }

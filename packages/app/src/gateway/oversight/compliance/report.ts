@@ -26,9 +26,11 @@ export async function* reportBytes(
   format: Format,
 ): AsyncGenerator<Uint8Array> {
   let completed_at = "";
+  const { archived, ...rest } = facts;
   const whole: GrowingObject = {
-    ...facts,
+    ...rest,
     period: { ...facts.period },
+    ...(archived && { archived: { ...archived } }),
     data,
     completed_at: () => {
       completed_at = timestamp(services.clock.now());

@@ -1,0 +1,35 @@
+import { directoryBackups } from "@seneschal/adapters/backups";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { systemClock } from "@seneschal/adapters/system";
+import { CodedError } from "@seneschal/kernel";
+import {
+  type ArchivedSegment,
+  type ArchiveExpectations,
+  type ArchiveVerdict,
+  archiveDueEvents,
+  openArchive,
+  verifyArchive,
+} from "../gateway/index.ts";
+import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
+import type { ProcessConfig } from "./process-settings.ts";
+
+/**
+ * Moves the gateway's audit events that are older than `gateway.audit.archive.after` into its archive, now and however few they are, as the operator of the
+ * instance. An embedded store has one opener: stop the gateway first (`store_locked`). Throws `usage` when no archive is configured.
+ */
+export async function archiveAudit(config: ProcessConfig, options: OperateOptions): Promise<readonly ArchivedSegment[]> {
+  const { archive } = config.gateway.audit;
+  if (archive === undefined) throw new CodedError("usage", "gateway.audit.archive is not set: no event leaves the database");
+  const target = await openArchive(archive.to);
+  return operateGateway(config, options, (services) =>
+    archiveDueEvents(services, target, { olderThan: archive.after, now: systemClock.now(), few: false }),
+  );
+}
+
+/** Verifies an archive that lies in a directory, by its files alone: see `verifyArchive`. Throws `audit_archive_damaged`. */
+export function verifyArchiveDirectory(
+  directory: string,
+  expected: Omit<ArchiveExpectations, "sha256">,
+): Promise<ArchiveVerdict> {
+  return verifyArchive(directoryBackups(directory), { ...expected, sha256: (data) => nodeCrypto.hash("sha256", data) });
+}

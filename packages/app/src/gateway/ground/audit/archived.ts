@@ -1,0 +1,75 @@
+import { bytesEqual } from "@seneschal/crypto";
+import { CompactRange, checkpointText, type NoteKey, parseCheckpoint, type Sha256, verifyNote } from "@seneschal/crypto/merkle";
+import { base64, bytes } from "../bytes.ts";
+import { vaultName } from "../organizations/kek-name.ts";
+import { collection } from "../store/collection.ts";
+import { gapLine, parseGapLine, type SignedGap } from "./gaps.ts";
+
+/** How far a stream, or the whole log, is archived: what its events stand for once they are not in the store any more. */
+interface StoredArchive {
+  readonly stream: string;
+  readonly size: number;
+  /** Roots of the perfect subtrees over what is archived, base64. */
+  readonly peaks: readonly string[];
+  /** C2SP signed note of {@link archiveText}. */
+  readonly note: string;
+  /** Of the whole log: the newest segment, and the SHA-256 of its manifest, hex. */
+  readonly segment?: SegmentName;
+}
+
+/** A segment of the archive by its manifest. */
+export interface SegmentName {
+  readonly id: string;
+  readonly sha256: string;
+}
+
+export const auditArchives = collection<StoredArchive>("audit_archives");
+
+/** A log as far as it is archived. */
+export interface ArchivedLog {
+  readonly range: CompactRange;
+  readonly gaps: readonly SignedGap[];
+  /** The number of its last event in the whole log. */
+  readonly seq: number;
+  /** The time of that event. */
+  readonly until: string;
+}
+
+/** The first line of what is signed of an archive: no checkpoint has it, so that no checkpoint stands for events that nobody archived. */
+const archiveOrigin = (instance: string, stream: string): string =>
+  `seneschal.audit.archive/${vaultName(instance)}/${vaultName(stream)}`;
+
+/** What is signed of a log as far as it is archived. */
+export function archiveText(instance: string, stream: string, { range, gaps, seq, until }: ArchivedLog): string {
+  const extensions = [`last ${seq} ${until}`, ...gaps.filter(({ last }) => last <= range.size).map(gapLine)];
+  return checkpointText({ origin: archiveOrigin(instance, stream), size: range.size, root: range.root(), extensions });
+}
+
+/** What a note says of an archive, if the key has signed just that; throws otherwise. */
+export function parseArchiveNote(note: string, instance: string, stream: string, key: NoteKey) {
+  const { origin, size, root, extensions = [] } = parseCheckpoint(verifyNote(note, [key]).text);
+  const [last = "", ...gaps] = extensions;
+  const [, seq, until = ""] = /^last ([1-9]\d{0,15}) (\S+)$/.exec(last) ?? [];
+  if (origin !== archiveOrigin(instance, stream) || seq === undefined) throw new RangeError("not the note of this archive");
+  return { size, root, seq: Number(seq), until, gaps: gaps.map(parseGapLine) };
+}
+
+/** How far a log is archived; `damaged` when the key has not signed what is stored. */
+export function openArchived(
+  stored: StoredArchive,
+  stream: string,
+  { instance, key, sha256 }: { readonly instance: string; readonly key: NoteKey; readonly sha256: Sha256 },
+): ArchivedLog | "damaged" {
+  try {
+    const { size, root, ...said } = parseArchiveNote(stored.note, instance, stream, key);
+    const range = new CompactRange(size, stored.peaks.map(bytes), sha256);
+    return stored.size === size && bytesEqual(range.root(), root) ? { range, ...said } : "damaged";
+  } catch {
+    return "damaged";
+  }
+}
+
+/** What is stored of a log as far as it is archived. */
+export function storedArchive(stream: string, { range }: ArchivedLog, note: string, segment?: SegmentName): StoredArchive {
+  return { stream, size: range.size, peaks: range.hashes.map(base64), note, ...(segment && { segment }) };
+}
