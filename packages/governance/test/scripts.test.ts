@@ -45,6 +45,21 @@ describe("Arabic, Hindi, Chinese and Japanese", () => {
   });
 
   test.each([
+    ["a brand in kana", "王芳女士在の良品上班，她患有抑郁症。", "王芳"],
+    [
+      "a paragraph in Japanese above it",
+      "会議は明日の午後からです。よろしくお願いします。\n王芳女士说她的同事李明先生已经在上个星期离职，请大家注意。",
+      "李明",
+    ],
+  ])("Chinese is read as Chinese beside %s", (_, text, name) => {
+    expect(found(text)).toContainEqual(["PERSON", name]);
+  });
+
+  test("a line of a Japanese form is read as Japanese, whatever else stands in the text", () => {
+    expect(found("以下の通りです。よろしくお願いします。\n氏名：佐藤健太\n备注")).toContainEqual(["PERSON", "佐藤健太"]);
+  });
+
+  test.each([
     "الوقاية من أمراض القلب تبدأ بالرياضة",
     "السيد الرئيس، أهلا بكم",
     "दुनिया में हर दसवें व्यक्ति को मधुमेह होता है",

@@ -311,7 +311,12 @@ const JAPANESE: Script = {
 const JAPANESE_FORMS: Script = { ...JAPANESE, letters: CHINESE.letters, persons: JAPANESE.persons.slice(5, 6) };
 
 const NATIVE = /[\u0621-\u064a\u0904-\u0939\u3041-\u30ff\p{Script=Han}]/u;
-const KANA = /[\u3041-\u30ff]/;
+const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]+/gu;
+const IDEOGRAPHS = /\p{Script=Han}+/gu;
+/** Of the letters of Japanese prose far more than this are kana; of a Chinese text that names a Japanese brand far fewer. */
+const JAPANESE_SHARE = 0.1;
+/** So many ideographs without kana are no Japanese prose, whatever stands around them. */
+const PROSE = 20;
 /** Sentences, or what is so long of one. */
 const SENTENCE = /[^。！？!?؟।\n]{1,300}/gu;
 
@@ -322,15 +327,33 @@ export function scriptSpansIn(text: string): ProseSpan[] {
   const found: ProseSpan[] = [];
   if (!NATIVE.test(text)) return found;
   const folded = foldMarks(text);
-  const scripts = [ARABIC, HINDI, ...(KANA.test(folded.text) ? [JAPANESE] : [CHINESE, JAPANESE_FORMS])];
-  for (const { 0: sentence, index } of folded.text.matchAll(SENTENCE)) {
-    for (const script of scripts) {
-      if (!script.letters.test(sentence)) continue;
-      for (const { entity, rule, start, end } of readSentence(script, sentence))
-        found.push({ entity, rule, start: folded.start(index + start), end: folded.end(index + end) });
+  const around = kanaShare(folded.text).share >= JAPANESE_SHARE;
+  for (const { 0: line, index: begin } of folded.text.matchAll(/[^\n]+/gu)) {
+    const { letters, share } = kanaShare(line);
+    const japanese = share >= JAPANESE_SHARE || (around && letters < PROSE);
+    const scripts = [ARABIC, HINDI, ...(japanese ? [JAPANESE] : [CHINESE, JAPANESE_FORMS])];
+    for (const { 0: sentence, index } of line.matchAll(SENTENCE)) {
+      for (const script of scripts) {
+        if (!script.letters.test(sentence)) continue;
+        for (const { entity, rule, start, end } of readSentence(script, sentence))
+          found.push({
+            entity,
+            rule,
+            start: folded.start(begin + index + start),
+            end: folded.end(begin + index + end),
+          });
+      }
     }
   }
   return found;
+}
+
+/** How many letters of a text are ideographs or kana, and which part of them is kana. */
+function kanaShare(text: string): { readonly letters: number; readonly share: number } {
+  const length = (runs: RegExp): number => (text.match(runs) ?? []).reduce((sum, run) => sum + run.length, 0);
+  const kana = length(KANA);
+  const letters = kana + length(IDEOGRAPHS);
+  return { letters, share: letters === 0 ? 0 : kana / letters };
 }
 
 function readSentence(script: Script, sentence: string): ProseSpan[] {
