@@ -78,6 +78,8 @@ export const target: FuzzTarget = {
     if (answer === undefined || server === undefined) return;
     const theirs = await byOpa(server.url, policy.source, policy.input);
     if (theirs === undefined) return;
+    // docs/rego.md: OPA's index may leave out the body that meets the conflict
+    if (answer.kind === "error" && answer.code === "eval_conflict_error") return;
     const ours = answer.kind === "defined" ? answer.value : answer;
     law(
       isDeepStrictEqual(plain(ours), plain(theirs)),
