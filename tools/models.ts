@@ -23,7 +23,8 @@ const seats = { file: "seats", steps: 15, start: ["named"], end: ["seats", "stat
 
 /** By the name of their module. Those that end in `_before` are rules that were broken. */
 export const models = {
-  ceremony: { file: "ceremony", steps: 36, start: ["kind", "cast", "liars"], end: ["relays"] },
+  ceremony: { file: "ceremony", steps: 36, start: ["cast", "liars"], end: ["relays"] },
+  handover: { file: "ceremony", steps: 40, start: ["cast", "liars", "old"], end: ["relays"] },
   relay: { file: "relay", steps: 45, start: ["liars", "last"], end: ["ceremonies", "version", "enrolled"] },
   session: sessions,
   session_before: sessions,

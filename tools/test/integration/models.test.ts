@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type Finding, findings, freshRuns, lawsOf, type ModelName, simulate } from "../../models.ts";
 
 describe("every law of a model holds in every state of every run", () => {
-  test.each<ModelName>(["ceremony", "relay", "session", "seats"])("of %s", (name) => {
+  test.each<ModelName>(["ceremony", "handover", "relay", "session", "seats"])("of %s", (name) => {
     expect(lawsOf(name).length).toBeGreaterThan(5);
     const { holds, report } = simulate(name, { samples: freshRuns(300) });
     expect(holds, report).toBe(true);

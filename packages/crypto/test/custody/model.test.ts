@@ -3,8 +3,11 @@ import { expect, test } from "vitest";
 import { keptRuns } from "../../../../tools/models.ts";
 import { replayCeremony } from "./replay-ceremony.ts";
 
-test("clients, relays and strangers do in every kept run what the model of the ceremony says, step by step", () => {
-  const runs = keptRuns("ceremony");
-  expect(runs.length).toBeGreaterThan(5);
-  for (const run of runs) replayCeremony(run);
-});
+test.each(["ceremony", "handover"] as const)(
+  "clients, relays and strangers do in every kept run what the model %s says, step by step",
+  (name) => {
+    const runs = keptRuns(name);
+    expect(runs.length).toBeGreaterThan(5);
+    for (const run of runs) replayCeremony(run);
+  },
+);

@@ -3,12 +3,16 @@ import { expect, test } from "vitest";
 import { freshRuns, simulate } from "../../../../tools/models.ts";
 import { replayCeremony } from "../custody/replay-ceremony.ts";
 
-test("clients, relays and strangers do in every fresh run what the model of the ceremony says, step by step", {
-  timeout: 7_200_000,
-}, () => {
-  const count = freshRuns(50);
-  const { holds, runs, report } = simulate("ceremony", { samples: count, keep: count });
-  expect(holds, report).toBe(true);
-  expect(runs).toHaveLength(count);
-  for (const run of runs) replayCeremony(run);
-});
+test.each(["ceremony", "handover"] as const)(
+  "clients, relays and strangers do in every fresh run what the model %s says, step by step",
+  {
+    timeout: 7_200_000,
+  },
+  (name) => {
+    const count = freshRuns(50);
+    const { holds, runs, report } = simulate(name, { samples: count, keep: count });
+    expect(holds, report).toBe(true);
+    expect(runs).toHaveLength(count);
+    for (const run of runs) replayCeremony(run);
+  },
+);
