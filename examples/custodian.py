@@ -24,6 +24,7 @@ def x25519(secret): return X25519PrivateKey.from_private_bytes(secret).public_ke
 def need(holds, otherwise):
     if not holds: sys.exit(otherwise)
 def passphrase(what="passphrase: "): return os.environ.get("PASSPHRASE") or getpass.getpass(what)
+def new_passphrase(what): need(strong(chosen := passphrase(what)), "a passphrase has at least 12 characters, 5 of them different"); return chosen
 
 def write(name, data, flags=os.O_TRUNC):
     """Readable by its owner only, and on the disk before anything is said."""
@@ -59,8 +60,7 @@ def new(args):
     need(is_name(args.org) and is_name(args.name) and card_holds(card), "not a name")
     kdf = {"name": "argon2id", "time": 3, "memory_kib": 65536, "parallelism": 4, "salt": text(os.urandom(16))}
     file = {"format": "seneschal/custodian-key-file", "version": 1, "card": card, "kdf": kdf, "nonce": text(os.urandom(12))}
-    need(strong(chosen := passphrase("new passphrase: ")), "a passphrase has at least 12 characters, 5 of them different")
-    key = stretch(chosen, kdf["salt"], kdf["time"], kdf["memory_kib"], kdf["parallelism"])
+    key = stretch(new_passphrase("new passphrase: "), kdf["salt"], kdf["time"], kdf["memory_kib"], kdf["parallelism"])
     file["ciphertext"] = text(AESGCM(key).encrypt(b64(file["nonce"]), keys, b"seneschal/custodian-key-file/v1\0" + jcs(file)))
     write(args.out, jcs(file) + b"\n", os.O_EXCL)
 
@@ -227,7 +227,7 @@ def enroll(args):
 
 def seed(args):
     salt = text(os.urandom(16))
-    derived = stretch(passphrase("new password: "), salt, 3, 65536, 4)
+    derived = stretch(new_passphrase("new password: "), salt, 3, 65536, 4)
     kdf = {"time": 3, "memory": 65536, "threads": 4}
     call("POST", f"/crk/generate-ceremony/{args.ceremony}/seed", {"index": args.index, "derived_key": text(derived), "salt": salt, "kdf_params": kdf})
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { mtlsFetch } from "@seneschal/adapters/http";
 import { type ClientOptions, client } from "@seneschal/contract";
 import { gatewayContract } from "@seneschal/contract/gateway";
+import { PASSPHRASE_RULE } from "@seneschal/crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { run } from "../src/run.ts";
 import { type DevProcess, openDevProcess } from "./dev-process.ts";
@@ -46,7 +47,7 @@ describe("a root key by the command line", () => {
       const seeded = await callAs(
         roles[index - 1],
         ["ceremony", "seed", ceremony, "--index", String(index), "--name", `c${index}`],
-        [`password ${index}`],
+        [`my password ${index}`],
       );
       expect(seeded.code, seeded.lines.join()).toBe(0);
     }
@@ -60,7 +61,7 @@ describe("a root key by the command line", () => {
       const opened = await callAs(
         roles[index - 1],
         ["ceremony", "open-share", crk.id, String(index), "--out", `share-${index}.json`],
-        [`password ${index}`],
+        [`my password ${index}`],
       );
       expect(opened.code, opened.lines.join()).toBe(0);
       expect((await stat(join(dev.dir, `share-${index}.json`))).mode & 0o077).toBe(0);
@@ -90,7 +91,7 @@ describe("a root key by the command line", () => {
     const all = sent.join("\n");
     expect(all).toContain('"derived_key"');
     expect(all).toContain('"hiding"');
-    for (const index of [1, 2, 3]) expect(all).not.toContain(`password ${index}`);
+    for (const index of [1, 2, 3]) expect(all).not.toContain(`my password ${index}`);
     for (const index of [1, 3]) {
       const { data } = JSON.parse(await readFile(join(dev.dir, `share-${index}.json`), "utf8"));
       expect(all).not.toContain(data);
@@ -157,9 +158,13 @@ describe("a root key by the command line", () => {
     expect([status, commitments]).toEqual(["committing", []]);
   });
 
-  it("a custodian without a password is told so, and nothing is sent", async () => {
-    const { code, json } = await call(["ceremony", "seed", "none", "--index", "1"], [""]);
-    expect([code, json()]).toMatchObject([2, { error: { message: "the password is empty" } }]);
+  it("a new password is by the rule of passphrases, or the custodian is told it and nothing is sent", async () => {
+    const before = sent.length;
+    for (const weak of ["", "password", "passwor", "aaaaaaaaaaaaaaaaaaaa", "abcdabcdabcdabcd"]) {
+      const { code, json } = await call(["ceremony", "seed", "none", "--index", "1"], [weak]);
+      expect([code, json()]).toMatchObject([2, { error: { code: "crypto_invalid", message: PASSPHRASE_RULE } }]);
+    }
+    expect(sent.length).toBe(before);
   });
 
   it("enrolling needs both files to be new before the token is spent; a refused token leaves none", async () => {

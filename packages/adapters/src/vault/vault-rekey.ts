@@ -17,13 +17,12 @@ interface Parts {
 
 /**
  * Makes the vault of a store that has none, or one that guards nothing yet. Gives the unseal key shares of a `shamir` seal: they are
- * stored nowhere. Throws `vault_invalid` when the vault has keys.
+ * stored nowhere. Throws `vault_invalid` when the vault has keys, or for a weak passphrase.
  */
 export async function initVault(parts: Parts, seal: NewSeal, audit?: AuditDraft): Promise<readonly string[]> {
   const { crypto, random } = parts;
   const root = random(32);
-  const { doc, shares } = await sealRoot(crypto, random, seal, root);
-  root.fill(0);
+  const { doc, shares } = await sealRoot(crypto, random, seal, root).finally(() => root.fill(0));
   await begin(parts, doc, audit);
   return shares;
 }
@@ -48,15 +47,14 @@ async function begin({ store, random }: Parts, doc: JsonObject, audit?: AuditDra
  * Seals the root key of a vault anew; its keys stay what they are. The new seal is in force, and the old one opens nothing, from one
  * commit on. One in shares is put in force by {@link verifyRekey} only, when enough of them were shown to be kept: until then the old one
  * stands. Killed at any point, the vault opens by the old or by the new. Gives the shares. Throws `vault_unavailable` when `from` does
- * not open the vault.
+ * not open the vault, `vault_invalid` for a new passphrase that is weak.
  */
 export async function rekeyVault(parts: Parts, from: Unseal, to: NewSeal, audit?: AuditDraft): Promise<readonly string[]> {
   const { store, crypto, random } = parts;
   const current = await storedSeal(store);
   if (current === undefined) throw vaultError("vault_invalid", "the vault has no seal yet", { reason: "not_initialized" });
   const root = await openSeal(crypto, from, current.doc);
-  const { doc, shares } = await sealRoot(crypto, random, to, root);
-  root.fill(0);
+  const { doc, shares } = await sealRoot(crypto, random, to, root).finally(() => root.fill(0));
   if (to.kind === "shamir") {
     const checks = [{ coll: SEALS, id: ROOT, version: current.version }];
     const commitId = `vault-rekey-${Buffer.from(random(16)).toString("hex")}`;

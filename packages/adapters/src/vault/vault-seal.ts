@@ -1,4 +1,4 @@
-import { ARGON2_DEFAULT, base64, canonicalJson, fromBase64, utf8 } from "@seneschal/crypto";
+import { ARGON2_DEFAULT, assertPassphrase, base64, canonicalJson, fromBase64, utf8 } from "@seneschal/crypto";
 import { type SplitRecord, splitSecret } from "@seneschal/crypto/threshold";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Argon2Params, CryptoProvider, DocumentStore, Random, Stored } from "@seneschal/kernel/ports";
@@ -47,7 +47,8 @@ export async function sealedRootKey(store: DocumentStore): Promise<JsonObject> {
 
 /**
  * Gives the root key of the vault in this store, making and sealing a new one on the first use. The root key is stored
- * only sealed (AES-256-GCM) under the unseal key. Throws `vault_unavailable` when the unseal key is not the right one.
+ * only sealed (AES-256-GCM) under the unseal key. Throws `vault_unavailable` when the unseal key is not the right one, `vault_invalid` for
+ * a first one that is a weak passphrase.
  */
 export async function unsealRootKey(
   store: DocumentStore,
@@ -68,13 +69,17 @@ export async function unsealRootKey(
   return openSeal(crypto, unseal, await sealedRootKey(store));
 }
 
-/** A root key sealed anew, and the shares of a key that was dealt for it: these are nowhere else. */
+/**
+ * A root key sealed anew, and the shares of a key that was dealt for it: these are nowhere else. Throws `vault_invalid` for a passphrase that is against the
+ * rule of new ones; what was sealed before is opened by any.
+ */
 export async function sealRoot(
   crypto: CryptoProvider,
   random: Random,
   seal: NewSeal,
   root: Uint8Array,
 ): Promise<{ readonly doc: JsonObject; readonly shares: readonly string[] }> {
+  if (seal.kind === "passphrase") requirePassphrase(seal.passphrase);
   const [salt, nonce] = [random(16), random(12)];
   const cost = seal.kind === "passphrase" ? (seal.cost ?? ARGON2_DEFAULT) : undefined;
   const kdf = cost === undefined ? null : { time: cost.time, memory_kib: cost.memoryKiB, parallelism: cost.parallelism };
@@ -83,6 +88,15 @@ export async function sealRoot(
   const sealed = base64(crypto.seal(key, nonce, root, bound(more)));
   key.fill(0);
   return { doc: { kind: seal.kind, salt: base64(salt), kdf, nonce: base64(nonce), sealed, ...more }, shares };
+}
+
+function requirePassphrase(passphrase: string): void {
+  try {
+    assertPassphrase(passphrase);
+  } catch (cause) {
+    if (!isCoded(cause, "crypto_invalid")) throw cause;
+    throw vaultError("vault_invalid", `the vault's new seal: ${cause.message}`, { reason: "passphrase" }, cause);
+  }
 }
 
 /** A seal, also where the vault is being moved. */

@@ -1,7 +1,7 @@
 import { openMemoryStore, seededRandom, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
-import { openEmbeddedVault, type Unseal, vaultCollections } from "@seneschal/adapters/vault";
-import { utf8 } from "@seneschal/crypto";
+import { initVault, openEmbeddedVault, rekeyVault, storedSeal, type Unseal, vaultCollections } from "@seneschal/adapters/vault";
+import { PASSPHRASE_RULE, utf8 } from "@seneschal/crypto";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { vaultSuite } from "@seneschal/kernel/testing";
 import { describe, expect, test } from "vitest";
@@ -39,8 +39,31 @@ test("a wrong key, passphrase or kind of unsealing opens nothing", async () => {
   await expect(open(byKey, { kind: "key", key: new Uint8Array(16) })).rejects.toThrow(unavailable);
   await expect(open(byKey, { kind: "passphrase", passphrase: "x" })).rejects.toThrow(unavailable);
   const byPassphrase = newStore();
-  await open(byPassphrase, { kind: "passphrase", passphrase: "right", cost: FLOOR });
-  await expect(open(byPassphrase, { kind: "passphrase", passphrase: "wrong" })).rejects.toThrow(unavailable);
+  await open(byPassphrase, { kind: "passphrase", passphrase: "the right one", cost: FLOOR });
+  await expect(open(byPassphrase, { kind: "passphrase", passphrase: "the wrong one" })).rejects.toThrow(unavailable);
+});
+
+test("a new seal by a passphrase is by the rule of passphrases, made or changed, or nothing is; one of before the rule opens as before", async () => {
+  const parts = (store: DocumentStore) => ({ store, crypto: nodeCrypto, random: seededRandom(seed++) });
+  const weak = expect.objectContaining({ code: "vault_invalid", message: `the vault's new seal: ${PASSPHRASE_RULE}` });
+  for (const passphrase of ["", "right", "correct hor", "aaaaaaaaaaaaaaaaaaaa", "abcdabcdabcdabcd"]) {
+    const seal = { kind: "passphrase", passphrase, cost: FLOOR } as const;
+    const store = newStore();
+    await expect(open(store, seal)).rejects.toThrow(weak);
+    await expect(initVault(parts(store), seal)).rejects.toThrow(weak);
+    expect(await storedSeal(store)).toBeUndefined();
+    await open(store);
+    const before = await storedSeal(store);
+    await expect(rekeyVault(parts(store), key, seal)).rejects.toThrow(weak);
+    expect(await storedSeal(store)).toEqual(before);
+  }
+  const doc = {
+    ...{ kind: "passphrase", salt: "ttmAmb0vnEYKDZqlI3b95Q==", kdf: { time: 2, memory_kib: 19456, parallelism: 1 } },
+    ...{ nonce: "qFZOTO+QFLchkm8z", sealed: "KEik3mGUHuIeqtF/VzhlMIaFy1FZVzjKwtcNqr0BY3YfPcRTdp8iR2z/sBNkUFZX" },
+  };
+  const old = newStore();
+  await old.commit({ commitId: "of before", puts: [{ coll: "vault_seal", id: "root", doc, ifVersion: 0 }] });
+  expect(await (await open(old, { kind: "passphrase", passphrase: "right" })).health()).toMatchObject({ sealed: false });
 });
 
 test("a sealed vault answers nothing", async () => {

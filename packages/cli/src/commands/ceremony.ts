@@ -1,13 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
-import { ARGON2_DEFAULT, base64, fromBase64 } from "@seneschal/crypto";
+import { ARGON2_DEFAULT, assertPassphrase, base64, fromBase64 } from "@seneschal/crypto";
 import { crkFromJson, deriveShareKey, openShare, Share, Signer } from "@seneschal/crypto/threshold";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
-import type { Host } from "../host.ts";
 import { readJson } from "../read-file.ts";
 import { signedBySession } from "../signed-by-session.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -42,7 +41,8 @@ function addGeneration(ceremony: Command, { host, result }: CommandContext): voi
     .option("--name <name>", "one's name", "")
     .action(async (id: string, options: ConnectionOptions & { index: number; name: string }) => {
       const salt = systemRandom(16);
-      const password = await askPassword(host, "new password for the share: ");
+      const password = await host.askSecret("new password for the share: ");
+      assertPassphrase(password);
       const derived = await deriveShareKey(nodeCrypto, password, salt, ARGON2_DEFAULT);
       const { time, memoryKiB: memory, parallelism: threads } = ARGON2_DEFAULT;
       const body = {
@@ -73,7 +73,8 @@ function addGeneration(ceremony: Command, { host, result }: CommandContext): voi
         crk: (await gateway.listOrganizations()).organizations[0]?.crk,
       }));
       if (crk?.id !== crkId) throw new CodedError("usage", `${crkId} is not the organisation's root key`);
-      const password = await askPassword(host, "password of the share: ");
+      const password = await host.askSecret("password of the share: ");
+      if (password === "") throw new CodedError("usage", "the password is empty");
       const key = await deriveShareKey(nodeCrypto, password, fromBase64(sealed.salt), {
         time: sealed.kdf_time,
         memoryKiB: sealed.kdf_memory,
@@ -147,10 +148,4 @@ function addSigning(ceremony: Command, { host, result }: CommandContext): void {
       const session = await connect(host, options, (gateway) => gateway.aggregateSigningSession({ params: { id } }));
       result({ signature: session.signature, cheaters: session.cheaters }, session.signature ?? "");
     });
-}
-
-async function askPassword(host: Host, question: string): Promise<string> {
-  const password = await host.askSecret(question);
-  if (password === "") throw new CodedError("usage", "the password is empty");
-  return password;
 }

@@ -366,7 +366,13 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
       };
       const credentials = JSON.parse(await readFile(dev.credentials, "utf8"));
       const { cert, key } = credentials.organizations.acme.admins.auditor;
-      const as = { GATEWAY: credentials.base_urls.gateway, CA: credentials.ca, CERT: cert, KEY: key, PASSPHRASE: "password 2" };
+      const as = {
+        GATEWAY: credentials.base_urls.gateway,
+        CA: credentials.ca,
+        CERT: cert,
+        KEY: key,
+        PASSPHRASE: "my password 2",
+      };
       const own = async (...args: readonly string[]) => {
         const { code, err } = await outside(args, as);
         expect([code, err]).toEqual([0, ""]);
@@ -374,10 +380,14 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
       const { id: ceremony } = await call("super_admin", ["ceremony", "generate", "--shares", "3", "--threshold", "2"]);
       const roles = ["security_admin", "auditor", "operations_admin"];
       for (const index of [1, 3])
-        await call(roles[index - 1] ?? "", ["ceremony", "seed", String(ceremony), "--index", `${index}`], [`password ${index}`]);
+        await call(
+          roles[index - 1] ?? "",
+          ["ceremony", "seed", String(ceremony), "--index", `${index}`],
+          [`my password ${index}`],
+        );
       await own("seed", String(ceremony), "2");
       const { crk } = (await call("super_admin", ["ceremony", "finish", String(ceremony)])) as { crk: { id: string } };
-      await call("security_admin", ["ceremony", "open-share", crk.id, "1", "--out", "1.json"], ["password 1"]);
+      await call("security_admin", ["ceremony", "open-share", crk.id, "1", "--out", "1.json"], ["my password 1"]);
       await own("open-share", crk.id, "2", "2.json");
       await writeFile(join(dev.dir, "body.json"), JSON.stringify({ type: "full" }));
       await writeFile(join(dev.dir, "request.json"), JSON.stringify({ operation: "backup.create", body: { type: "full" } }));
