@@ -16,6 +16,7 @@ import { type Admissions, admissions } from "../platform/admission.ts";
 import { authenticator } from "../platform/auth/authenticator.ts";
 import { type Authorisation, openAuthorisation } from "../platform/authz/authorisation.ts";
 import type { Background } from "../platform/background.ts";
+import { forgetChanges } from "../platform/forget-changes.ts";
 import type { Health, HealthCheck } from "../platform/health.ts";
 import { storeIdempotency } from "../platform/idempotency.ts";
 import { Lease } from "../platform/jobs/lease.ts";
@@ -138,6 +139,7 @@ export const servedRoutes = Object.fromEntries(
 ) as Pick<typeof gatewayContract, keyof typeof gatewayHandlers & keyof typeof gatewayContract>;
 
 const SWEEP_MS = 60_000;
+const FORGET_MS = 3_600_000;
 /** Longer than a segment takes; it is renewed by each run. */
 const LEASE_MS = 60_000;
 const COURIER_MS = 2_000;
@@ -355,6 +357,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       };
       again("messages", COURIER_MS, (now) => deliverMessages(services, now));
       again("replication", COURIER_MS, (now) => deliverDispatches(services, now));
+      again("old changes", FORGET_MS, () => forgetChanges(store));
       again("sweep", SWEEP_MS, (now) => sweep(services, background, now));
       atOnce("key rotation", config.rotation.scan_interval, (now) => rotation.run(now));
       if (archive !== undefined) atOnce("audit archive", archive.interval, archiveAudit);

@@ -15,9 +15,9 @@ import {
   termOf,
   unclassifiedTier,
 } from "@seneschal/governance";
-import type { JsonObject } from "@seneschal/kernel";
+import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Change, DocumentStore } from "@seneschal/kernel/ports";
-import { everyDocument } from "../platform/index.ts";
+import { everyDocument, newestChange } from "../platform/index.ts";
 import { type ApprovalDoc, givenApproval } from "./approvals.ts";
 import { nameInId } from "./document-ids.ts";
 
@@ -87,6 +87,14 @@ export class Catalogues {
       // A commit of audit records alone changes no document.
       if (seq > this.#seq) this.#behind = true;
     });
+    // Who begins has nothing that changes would bring up to date; where they are forgotten, those from here on count.
+    this.#seq = (await this.#next(0)) === undefined ? await newestChange(store) : 0;
+    await this.#readAll();
+    await this.#catchUp();
+  }
+
+  async #readAll(): Promise<void> {
+    const { store } = this.#options;
     for (const [coll, index] of [
       ["resources", "by_org"],
       ["lineage_events", "by_arrival"],
@@ -95,7 +103,16 @@ export class Catalogues {
     ] as const) {
       for await (const { id, doc } of everyDocument(store, coll, index)) this.#apply(coll, id, doc);
     }
-    await this.#catchUp();
+  }
+
+  /** Changes behind a number; `undefined` when some of them are forgotten. */
+  async #next(seq: number): Promise<readonly Change[] | undefined> {
+    try {
+      return await this.#options.store.changes(seq, PAGE);
+    } catch (error) {
+      if (isCoded(error, "changes_compacted")) return undefined;
+      throw error;
+    }
   }
 
   close(): void {
@@ -125,7 +142,15 @@ export class Catalogues {
       this.#behind = false;
       const { store } = this.#options;
       for (;;) {
-        const changes = await store.changes(this.#seq, PAGE);
+        const changes = await this.#next(this.#seq);
+        if (changes === undefined) {
+          // What was forgotten is in the documents. The place moves when all are read: a failure on the way begins anew.
+          const newest = await newestChange(store);
+          this.#catalogues.clear();
+          await this.#readAll();
+          this.#seq = newest;
+          continue;
+        }
         const wanted = changes.filter((change) => change.coll in READERS);
         for (const change of wanted) {
           await this.#follow(change);

@@ -21,6 +21,7 @@ import {
   type Background,
   type BuiltService,
   docsHandlers,
+  forgetChanges,
   type Health,
   measureWorkers,
   openAuthorisation,
@@ -57,6 +58,7 @@ const SHIPPED_POLICY = new URL("../../policies/governance.rego", import.meta.url
 
 /** So long after a commit the records of other processes are counted: a minute's at once would keep requests waiting. */
 const FOLLOW_MS = 1000;
+const FORGET_MS = 3_600_000;
 /** After counting that failed. */
 const RETRY_MS = 10_000;
 
@@ -179,6 +181,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     async start() {
       const following = background.soon("audit follow", RETRY_MS, () => services.audit.follow());
       running.push(following, background.every("audit checkpoint", config.checkpoint_interval, checkpointAll));
+      running.push(background.every("old changes", FORGET_MS, () => forgetChanges(options.store)));
       unsubscribe = store.subscribe(() => following.due(FOLLOW_MS));
     },
     async stop() {

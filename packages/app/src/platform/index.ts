@@ -33,6 +33,7 @@ export { etcdOptions, etcdSettings } from "./consensus/etcd-settings.ts";
 export { docsHandlers } from "./docs/docs-handlers.ts";
 export { escapeHtml } from "./escape-html.ts";
 export { everyDocument } from "./every-document.ts";
+export { forgetChanges, newestChange } from "./forget-changes.ts";
 export { checkHealth, type Health, type HealthCheck } from "./health.ts";
 export { type IdempotencyOptions, idempotencyCollections, type Sealer, storeIdempotency } from "./idempotency.ts";
 export { jobCollections } from "./jobs/collections.ts";

@@ -152,6 +152,8 @@ export interface StorageNode {
 
 const defaultSampleMs = 10_000;
 const lifecycleMs = 3_600_000;
+/** How often old changes are looked for. */
+const forgetMs = 3_600_000;
 /** A restart of a node is shorter; what it holds need not be rebuilt for that. */
 const absentAfterMs = 600_000;
 
@@ -420,6 +422,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
 
   let lastGc = clock.now();
   let lastLifecycle = clock.now();
+  let lastForgotten = clock.now();
   let lastCleanUp = clock.now();
   let rounds: Stoppable | undefined;
   let round: Promise<void> = Promise.resolve();
@@ -500,6 +503,12 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       );
     },
     notifications: () => notifications.watch(),
+    async "old changes"() {
+      const now = clock.now();
+      if (now - lastForgotten < forgetMs) return;
+      await notifications.forget();
+      lastForgotten = now;
+    },
     "crypto-shred": () => tenants.finishShreds(),
     repair: () => repairUnderReplicated(parts),
     async "backup clean-up"() {

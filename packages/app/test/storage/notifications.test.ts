@@ -556,3 +556,31 @@ test("a webhook at a private address is refused at the start unless it is allowe
   ])
     expect(storageSettings.safeParse({ notifications: { webhooks } }).success).toBe(false);
 });
+
+test("changes are forgotten as far as every webhook has heard them: each is told all, once, and one that comes back goes on", async () => {
+  const hook = await receiver();
+  const rig = await openTelling(new Map([["hook", of(hook)]]));
+  await tell(rig, [{}]);
+  const forget = async () => {
+    await rig.node.notifications.forget(1);
+    return (await rig.store.changes(0, 1).catch((error: CodedError) => [{ seq: Number(error.details["first"]) }]))[0]?.seq ?? 0;
+  };
+  for (const key of ["a", "b"]) await put(rig, key);
+  const held = await forget();
+  await rig.node.notifications.deliver();
+  expect(named(hook)).toEqual(["ObjectCreated:Put a", "ObjectCreated:Put b"]);
+  expect(await forget()).toBeGreaterThan(held);
+  await put(rig, "c");
+  await forget();
+  await rig.node.notifications.deliver();
+  expect(named(hook)).toEqual(["ObjectCreated:Put a", "ObjectCreated:Put b", "ObjectCreated:Put c"]);
+  // A place from before what is left, as of a webhook that was not configured for long.
+  const place = await rig.store.get("storage_webhooks", "hook");
+  await rig.store.commit({ commitId: "back", puts: [{ coll: "storage_webhooks", id: "hook", doc: { ...place?.doc, seq: 0 } }] });
+  await rig.store.compact({ changes: Number.MAX_SAFE_INTEGER });
+  await put(rig, "d");
+  await rig.node.notifications.deliver();
+  expect(named(hook).at(-1)).toBe("ObjectCreated:Put d");
+  expect(hook.heard).toHaveLength(4);
+  await rig.dispose();
+});

@@ -1,6 +1,7 @@
 import { everyDocument } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
 import type { WebhookDoc } from "../documents.ts";
+import { changesBehind } from "./webhook-place.ts";
 
 /** How long what waits for a webhook is kept once it is not configured any more: time to put back what was left out by mistake. */
 const unconfiguredMs = 3_600_000;
@@ -84,7 +85,7 @@ async function dropOldest({ store }: StorageContext, webhook: string, surplus: n
   let seq = (found?.doc as WebhookDoc | undefined)?.seq ?? 0;
   let count = 0;
   for (let page = 1; found !== undefined && count < surplus && page <= pagesOfRound; page++) {
-    const changes = await store.changes(seq, pageSize);
+    const changes = await changesBehind(store, seq, pageSize);
     const last = changes.at(-1);
     if (last === undefined) break;
     const made = changes.filter(({ coll, version }) => coll === "storage_notices" && version !== undefined);

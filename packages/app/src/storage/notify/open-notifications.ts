@@ -1,10 +1,11 @@
 import type { SignedPost } from "@seneschal/adapters/webhook";
 import { eventMessage } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
-import type { Background } from "../../platform/index.ts";
+import { type Background, everyDocument, forgetChanges } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
 import type { NoticeDoc, WebhookDoc } from "../documents.ts";
 import { openNoticeBounds } from "./bound-notices.ts";
+import { changesBehind } from "./webhook-place.ts";
 
 /** Tells webhooks what happened to objects: each by itself, in the order of the commits, at least once. */
 export interface Notifications {
@@ -12,6 +13,8 @@ export interface Notifications {
   deliver(): Promise<void>;
   /** Counts what waits, drops what may not wait, and looks whether something is due. One step of the cluster's background work. */
   watch(): Promise<void>;
+  /** Forgets changes that every webhook has heard of; `keep`: of the newest so many stay. One step of the cluster's background work. */
+  forget(keep?: number): Promise<void>;
   /** Begins to follow the store. */
   start(): void;
   stop(): Promise<void>;
@@ -72,6 +75,13 @@ export function openNotifications(parts: NotificationParts): Notifications {
     async watch() {
       await bounds();
       if (unsubscribe !== undefined) wake();
+    },
+    async forget(keep) {
+      let heard = Number.MAX_SAFE_INTEGER;
+      for await (const { id, doc } of everyDocument(store, "storage_webhooks", "all"))
+        if (webhooks.has(id) || (await store.count("storage_notices", "by_webhook", [id])) > 0)
+          heard = Math.min(heard, (doc as unknown as WebhookDoc).seq);
+      await forgetChanges(store, { heard, ...(keep === undefined ? {} : { keep }) });
     },
     start() {
       if (followers.length === 0) return;
@@ -139,7 +149,7 @@ function openWebhookTurn({
     let doc = found.doc as WebhookDoc;
     let seq = looked.version === version ? Math.max(looked.seq, doc.seq) : doc.seq;
     for (;;) {
-      const changes = await store.changes(seq, pageSize);
+      const changes = await changesBehind(store, seq, pageSize);
       const last = changes.at(-1);
       if (last === undefined) break;
       const made = changes.filter(({ coll, version: put }) => coll === "storage_notices" && put !== undefined);

@@ -1,5 +1,6 @@
-import type { DocumentStore } from "@seneschal/kernel/ports";
-import { everyDocument } from "../../platform/index.ts";
+import { isCoded } from "@seneschal/kernel";
+import type { Change, DocumentStore } from "@seneschal/kernel/ports";
+import { everyDocument, newestChange } from "../../platform/index.ts";
 import { commit } from "../context.ts";
 import type { BucketDoc, WebhookDoc } from "../documents.ts";
 
@@ -21,15 +22,15 @@ export async function placeWebhooks(store: DocumentStore): Promise<void> {
   for (const webhook of named) await placeWebhook(store, webhook);
 }
 
-/** The newest change: they are dense from 1, so that doubling and halving finds it. */
-async function newestChange(store: DocumentStore): Promise<number> {
-  const isThere = async (seq: number) => (await store.changes(seq - 1, 1)).length > 0;
-  let [there, not] = [0, 1];
-  for (; await isThere(not); not *= 2) there = not;
-  while (not - there > 1) {
-    const middle = there + Math.floor((not - there) / 2);
-    if (await isThere(middle)) there = middle;
-    else not = middle;
+/**
+ * Changes behind a place. What is forgotten behind it told its webhook nothing that waits: changes are kept from the place of every webhook that is
+ * configured or has something waiting.
+ */
+export async function changesBehind(store: DocumentStore, seq: number, limit: number): Promise<readonly Change[]> {
+  try {
+    return await store.changes(seq, limit);
+  } catch (error) {
+    if (!isCoded(error, "changes_compacted")) throw error;
+    return store.changes(Number(error.details["first"]) - 1, limit);
   }
-  return there;
 }
