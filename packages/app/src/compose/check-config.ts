@@ -166,7 +166,7 @@ async function checkPlaces(config: ProcessConfig): Promise<readonly Finding[]> {
   const dir = resolve(config.data_dir);
   if (!(await isWritable(dir))) found.push(error("data_dir", `${dir} cannot be written`, "give it to the user that serves"));
   for (const service of config.services) {
-    for (const [name, { path, required }] of Object.entries(service === "scheduler" ? {} : config[service].audit_sinks)) {
+    for (const [name, { path, required }] of Object.entries(config[service].audit_sinks)) {
       if (path === undefined) continue;
       const at = dirname(resolve(path));
       if (await canWrite(at)) continue;
@@ -293,11 +293,7 @@ function partiesOf(config: ProcessConfig): readonly Party[] {
     "tcp:": 601,
   };
   const sinks = config.services.flatMap((service) =>
-    service === "scheduler"
-      ? []
-      : Object.entries(config[service].audit_sinks).map(
-          ([name, { url }]) => [`${service}.audit_sinks.${name}.url`, url] as const,
-        ),
+    Object.entries(config[service].audit_sinks).map(([name, { url }]) => [`${service}.audit_sinks.${name}.url`, url] as const),
   );
   return [...urls, ...sinks].flatMap(([setting, url]) => {
     if (url === undefined || !URL.canParse(url) || url.startsWith("udp:")) return [];

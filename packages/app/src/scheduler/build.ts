@@ -22,6 +22,7 @@ import {
 } from "../platform/index.ts";
 import { openAuditArchive } from "./audit/open-audit-archive.ts";
 import { openAuditSigner } from "./audit/open-audit-signer.ts";
+import { toldToSinks } from "./audit/told-to-sinks.ts";
 import { authenticator } from "./auth/authenticate.ts";
 import { authoriser } from "./auth/authorise.ts";
 import { background, readRpcTls } from "./background.ts";
@@ -187,7 +188,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
     repeat: parts.repeat ?? repeatByTimer,
   });
 
-  return {
+  const built: BuiltService = {
     hooks: {
       errors: schedulerErrors,
       authenticate,
@@ -250,6 +251,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
       await log.close();
     },
   };
+  return toldToSinks(built, { config, platform, instance: nodeId, quotas, archive: services.auditArchive });
 }
 
 /** With the test control on, time can be moved forward; never back. */

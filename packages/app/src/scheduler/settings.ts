@@ -1,7 +1,16 @@
 import { webhookKey } from "@seneschal/adapters/webhook";
 import { PREEMPTION_MODES, PROFILES, TERMS } from "@seneschal/quota";
 import * as z from "zod";
-import { authSettings, duration, etcdSettings, logSettings, rateSettings, secret, serverSettings } from "../platform/index.ts";
+import {
+  auditSinksSetting,
+  authSettings,
+  duration,
+  etcdSettings,
+  logSettings,
+  rateSettings,
+  secret,
+  serverSettings,
+} from "../platform/index.ts";
 
 const weights = z.strictObject(
   Object.fromEntries(TERMS.map((term) => [term, z.number().min(0).max(1)])) as Record<(typeof TERMS)[number], z.ZodNumber>,
@@ -12,6 +21,8 @@ export const schedulerSettings = z.strictObject({
   server: serverSettings(8445),
   log: logSettings,
   auth: authSettings,
+  /** Where the events of the audit chain go beside it. */
+  audit_sinks: auditSinksSetting,
   /** Opaque bearer tokens by their SHA-256, for services and agents without an identity provider. */
   tokens: z
     .array(
