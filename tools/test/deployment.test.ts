@@ -19,6 +19,10 @@ const values = parse(text("helm/seneschal/values.yaml"));
 const configurations: Readonly<Record<string, { readonly text: string; readonly env: Readonly<Record<string, string>> }>> = {
   "compose/seneschal.yaml": { text: text("compose/seneschal.yaml"), env: compose.services.seneschal.environment },
   "systemd/seneschal.yaml": { text: text("systemd/seneschal.yaml"), env: {} },
+  "haproxy/seneschal.yaml": {
+    text: text("haproxy/seneschal.yaml"),
+    env: { SENESCHAL_GATEWAY_DATABASE_URL: "postgres://seneschal@postgres/seneschal" },
+  },
   "helm/seneschal/values.yaml": {
     text: stringify(values.config),
     env: { SENESCHAL_GATEWAY_DATABASE_URL: "postgres://seneschal@postgres/seneschal" },

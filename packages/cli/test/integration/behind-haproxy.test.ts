@@ -1,0 +1,189 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { Agent, request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it, vi } from "vitest";
+import { type Address, ownAddress } from "../../../../tools/own-address.ts";
+import { postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
+import { sourceOptions } from "../../../../tools/source-options.ts";
+import { run } from "../../src/run.ts";
+import { scriptedHost } from "../scripted-host.ts";
+
+const WAIT = { timeout: 60_000 };
+const NAME = "gateway.seneschal.example";
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const ops = (file: string): Promise<string> =>
+  readFile(fileURLToPath(new URL(`../../../../ops/haproxy/${file}`, import.meta.url)), "utf8");
+const isInstalled = postgresBinaries() !== undefined && spawnSync("haproxy", ["-v"]).status === 0;
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+type Credentials = { readonly ca: string; readonly cert?: string; readonly key?: string };
+
+/** One request; rejects where no answer comes. */
+function ask(at: Address, path: string, tls: Credentials, agent?: Agent, key?: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = key === undefined ? {} : { "content-type": "application/json", "idempotency-key": key };
+    const call = request(
+      { ...at, ...tls, path, agent: agent ?? false, servername: NAME, method: key === undefined ? "GET" : "POST", headers },
+      (response) => {
+        let body = "";
+        response.setEncoding("utf8").on("data", (text: string) => {
+          body += text;
+        });
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, body })).on("error", reject);
+      },
+    );
+    call.on("error", reject).setTimeout(30_000, () => call.destroy(new Error("no answer in half a minute")));
+    call.end(key === undefined ? undefined : JSON.stringify({ name: key }));
+  });
+}
+
+const end = async (child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> => {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill(signal);
+  await ended;
+};
+
+it.skipIf(!isInstalled)(
+  "two gateways on PostgreSQL behind the HAProxy of ops/haproxy, one killed, one ended and started anew: every request is answered as documented, and what was acknowledged is there once",
+  async () => {
+    const root = await mkdtemp(join(tmpdir(), "seneschal-haproxy-"));
+    const [postgres, balancer, ...gateways] = await Promise.all([startPostgres(), ownAddress(), ownAddress(), ownAddress()]);
+    const here = (text: string): string => text.replace(/\/(?:etc|var)\/[\w./-]*/g, (path) => `${root}${path}`);
+    const env = { ...process.env, SENESCHAL_GATEWAY_DATABASE_URL: postgres.url };
+    const children: (ChildProcess | undefined)[] = [];
+    let haproxy: ChildProcess | undefined;
+    const start = async (at: number): Promise<void> => {
+      const { host, port } = gateways[at] as Address;
+      const settings = [
+        `gateway.server.host=${host}`,
+        `gateway.server.port=${port}`,
+        `data_dir=${root}/data-${at}`,
+        "gateway.rate_limit.authenticated.limit=1000000",
+      ];
+      const args = ["serve", "-c", join(root, "seneschal.yaml"), "--set", ...settings, "log.level=warn"];
+      const child = spawn(process.execPath, [...sourceOptions, main, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+      children[at] = child;
+      let said = "";
+      await new Promise<void>((resolve, reject) => {
+        const hear = (bytes: Buffer): void => {
+          said = `${said}${bytes}`.slice(-4000);
+          if (said.includes('"services"')) resolve();
+        };
+        child.stdout.on("data", hear);
+        child.stderr.on("data", hear);
+        child.once("close", (code) => reject(new Error(`a gateway ended with ${code}: ${said}`)));
+      });
+    };
+    try {
+      await mkdir(join(root, "etc/seneschal"), { recursive: true });
+      await mkdir(join(root, "etc/haproxy"), { recursive: true });
+      await writeFile(join(root, "seneschal.yaml"), here(await ops("seneschal.yaml")));
+      const cli = async (...args: string[]): Promise<void> => {
+        const host = scriptedHost({ cwd: root, env: { SENESCHAL_GATEWAY_DATABASE_URL: postgres.url } });
+        expect([await run(args, host), host.errors]).toEqual([0, []]);
+      };
+      await cli("init", "--data", "data-0");
+      const who = ["--org", "acme", "--email", "ada@acme.example", "--server-name", NAME, "--out", join(root, "acme")];
+      await cli("bootstrap", ...who, "-c", "seneschal.yaml", "--set", `data_dir=${root}/data-0`);
+      await mkdir(join(root, "data-1"), { mode: 0o700 });
+      await cp(join(root, "data-0/unseal.key"), join(root, "data-1/unseal.key"));
+      const pem = (file: string): Promise<string> => readFile(join(root, "acme", file), "utf8");
+      const tls = { ca: await pem("ca.pem"), cert: await pem("admin.pem"), key: await pem("admin-key.pem") };
+      await Promise.all([start(0), start(1)]);
+
+      await writeFile(join(root, "etc/haproxy/seneschal-ca.pem"), tls.ca);
+      let config = here(await ops("haproxy.cfg")).replace("bind :8443", `bind ${balancer.host}:${balancer.port}`);
+      for (const [at, { host, port }] of gateways.entries())
+        config = config.replace(`gateway-${at + 1}.seneschal.example:8443`, `${host}:${port}`);
+      await writeFile(join(root, "haproxy.cfg"), config);
+      const checked = spawnSync("haproxy", ["-c", "-f", join(root, "haproxy.cfg")], { encoding: "utf8" });
+      expect([checked.status, `${checked.stdout}${checked.stderr}`]).toEqual([0, expect.not.stringMatching(/warning/i)]);
+      haproxy = spawn("haproxy", ["-f", join(root, "haproxy.cfg")], { stdio: "ignore" });
+      const ready = (at: Address): Promise<boolean> =>
+        ask(at, "/ready", { ca: tls.ca }).then(
+          ({ status }) => status === 200,
+          () => false,
+        );
+      await vi.waitUntil(() => ready(balancer), WAIT);
+
+      let over = false;
+      const made: string[] = [];
+      const others: string[] = [];
+      let unanswered = 0;
+      const once = (key: string, agent: Agent): Promise<Answer | undefined> =>
+        ask(balancer, "/api/v1/workspaces", tls, agent, key).catch(() => undefined);
+      const client = async (): Promise<void> => {
+        while (!over) {
+          // A few requests on each connection.
+          const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+          for (let i = 0; i < 5 && !over; i += 1) {
+            const key = randomUUID();
+            let answer = await once(key, agent);
+            for (let times = 0; answer === undefined && times < 100; times += 1) {
+              unanswered += 1;
+              answer = await once(key, agent);
+            }
+            if (answer?.status === 201) made.push(JSON.parse(answer.body).id);
+            else others.push(answer === undefined ? "none" : `${answer.status} ${JSON.parse(answer.body).error.code}`);
+          }
+          agent.destroy();
+        }
+      };
+      const clients = Promise.all(Array.from({ length: 4 }, client));
+      clients.catch(() => undefined);
+      const more = (count: number): Promise<unknown> => {
+        const from = made.length;
+        return vi.waitUntil(() => made.length >= from + count, WAIT);
+      };
+      /** How many requests a process has served since its start. */
+      const served = async (at: number): Promise<number> => {
+        const { body } = await ask(gateways[at] as Address, "/metrics", { ca: tls.ca });
+        const counts = [...body.matchAll(/^gateway_http_requests_total\{.*createWorkspace.*\} (\d+)$/gm)];
+        return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+      };
+      await more(20);
+      for (const at of [0, 1]) expect(await served(at)).toBeGreaterThan(0);
+
+      await end(children[0], "SIGKILL");
+      await more(20);
+      await start(0);
+      // The balancer has found it again.
+      await vi.waitUntil(async () => (await served(0)) > 0, WAIT);
+      await end(children[1], "SIGTERM");
+      await more(20);
+      over = true;
+      await clients;
+
+      // What the killed one had in hand got no answer: one request of each client, and those that met a port that was nobody's.
+      expect(unanswered).toBeLessThan(100);
+      // Nobody knows whether that was done: a repeat says so, and the list tells. A 503 says when to come again.
+      expect(others.filter((other) => !/^(?:409 CONFLICT|503 [A-Z_]+)$/.test(other))).toEqual([]);
+      const unknown = others.filter((other) => other === "409 CONFLICT").length;
+      expect(unknown).toBeLessThanOrEqual(8);
+      const listed: string[] = [];
+      for (let total = 1; listed.length < total; ) {
+        const { body } = await ask(balancer, `/api/v1/workspaces?limit=1000&offset=${listed.length}`, tls);
+        const page = JSON.parse(body);
+        total = page.total;
+        listed.push(...page.workspaces.map(({ id }: { id: string }) => id));
+      }
+      expect(made.filter((id) => !listed.includes(id))).toEqual([]);
+      // The first one is bootstrap's.
+      expect(listed.length).toBeGreaterThanOrEqual(made.length + 1);
+      expect(listed.length).toBeLessThanOrEqual(made.length + 1 + unknown);
+    } finally {
+      await end(haproxy, "SIGKILL");
+      await Promise.all(children.map((child) => end(child, "SIGKILL")));
+      await postgres.destroy();
+      await rm(root, { recursive: true, force: true });
+    }
+  },
+);
