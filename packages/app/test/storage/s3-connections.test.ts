@@ -85,3 +85,16 @@ test("lost data is said to be lost, so that nobody asks for it again and again",
   expect(answer.text).toMatch(/<Reason>(ChunkLost|DataCorruption)<\/Reason>/);
   expect(answer.text).toMatch(/A repetition gives the same answer/);
 });
+
+test("who sends a whole large body before it listens hears why it was refused", async () => {
+  const size = 20 << 20;
+  const head = (await signedHead("/no-such-bucket/large")).replace("content-length: 100000", `content-length: ${size}`);
+  const { socket, ended } = open();
+  socket.pause();
+  socket.write(head);
+  const piece = Buffer.alloc(1 << 20);
+  for (let sent = 0; sent < size; sent += piece.length)
+    if (!socket.write(piece)) await new Promise((resolve) => socket.once("drain", resolve).once("close", resolve));
+  socket.resume();
+  expect(await ended).toMatch(/^HTTP\/1\.1 404 [\s\S]*<Code>NoSuchBucket<\/Code>/);
+});

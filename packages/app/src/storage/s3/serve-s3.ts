@@ -150,7 +150,7 @@ async function handle(
         operation = "Preflight";
         const reply = preflight(record, named === "" ? "BUCKET" : "OBJECT", headers);
         status = reply.status;
-        if (!(await drain(request, waits && !begun))) response.setHeader("connection", "close");
+        if ((await drain(request, waits && !begun)) !== "read") response.setHeader("connection", "close");
         return await send(response, reply, method, idleTimeoutMs);
       }
       // Told of refusals too: a page is to see why.
@@ -166,7 +166,7 @@ async function handle(
       const reach = authoriseS3(doors, { ...asked, caller: "", access: undefined, operation: reading, address, secure });
       const reply = await servePage({ ...asked, services, reach, root, requestId });
       status = reply.status;
-      if (!(await drain(request, waits && !begun))) response.setHeader("connection", "close");
+      if ((await drain(request, waits && !begun)) !== "read") response.setHeader("connection", "close");
       return await send(response, reply, method, idleTimeoutMs);
     }
     const { lookUp } = options.credentials;
@@ -232,7 +232,7 @@ async function handle(
     });
     const reply = await run.catch(hidden);
     status = reply.status;
-    if (!(await drain(request, waits && !begun))) response.setHeader("connection", "close");
+    if ((await drain(request, waits && !begun)) !== "read") response.setHeader("connection", "close");
     await send(response, reply, method, idleTimeoutMs);
   } catch (error) {
     const failed = s3Failure(error);
@@ -243,8 +243,8 @@ async function handle(
       context.metrics.authFailures.inc({ surface: "s3", reason: failed.code });
       gate(failed.code);
     }
-    const drained = await drain(request, waits && !begun);
-    sendFailure(response, failed, error, { method, target, requestId, unread: !drained });
+    const rest = await drain(request, waits && !begun);
+    sendFailure(response, failed, error, { method, target, requestId, rest }, request);
   } finally {
     const seconds = (performance.now() - started) / 1000;
     context.metrics.gatewayRequests.inc({ protocol: "s3", method: operation, status: String(status) });
@@ -295,22 +295,26 @@ async function* incoming(request: IncomingMessage, idleMs: number): AsyncGenerat
   }
 }
 
+/** What became of the rest of a body: all of it was read, there is more than is worth reading, or it does not come. */
+type Rest = "read" | "more" | "gone";
+
 /**
- * Reads away what is left of a body, so that the client hears the answer and the connection can serve the next request.
- * False when there is more than is worth reading, or when the client still waits for leave to send.
+ * Reads away what is left of a body, so that the client hears the answer and the connection can serve the next request. A client that still
+ * waits for leave to send sends nothing.
  */
-async function drain(request: IncomingMessage, unsent: boolean): Promise<boolean> {
-  if (request.complete && request.readableEnded) return true;
-  if (unsent || request.destroyed || Number(request.headers["content-length"] ?? 0) > 64 * drainBytes) return false;
+async function drain(request: IncomingMessage, unsent: boolean): Promise<Rest> {
+  if (request.complete && request.readableEnded) return "read";
+  if (unsent || request.destroyed) return "gone";
+  if (Number(request.headers["content-length"] ?? 0) > 64 * drainBytes) return "more";
   let size = 0;
   try {
     for await (const piece of incoming(request, drainMs)) {
       size += piece.length;
-      if (size > drainBytes) return false;
+      if (size > drainBytes) return "more";
     }
-    return true;
+    return "read";
   } catch {
-    return false;
+    return "gone";
   }
 }
 
@@ -362,7 +366,8 @@ function sendFailure(
   response: ServerResponse,
   failed: S3Failure,
   error: unknown,
-  facts: { readonly method: string; readonly target: string; readonly requestId: string; readonly unread: boolean },
+  facts: { readonly method: string; readonly target: string; readonly requestId: string; readonly rest: Rest },
+  request: IncomingMessage,
 ): void {
   if (response.headersSent) {
     response.destroy();
@@ -375,7 +380,7 @@ function sendFailure(
   for (const [name, value] of Object.entries(failed.headers ?? {})) response.setHeader(name, value);
   if (failed.retryAfter !== undefined) response.setHeader("retry-after", failed.retryAfter);
   if (failed.status === 416 && isCoded(error)) response.setHeader("content-range", `bytes */${String(error.details["size"])}`);
-  if (facts.unread) response.setHeader("connection", "close");
+  if (facts.rest !== "read") response.setHeader("connection", "close");
   if (facts.method === "HEAD") {
     response.end();
     return;
@@ -393,7 +398,27 @@ function sendFailure(
   );
   response.setHeader("content-type", "application/xml");
   response.setHeader("content-length", Buffer.byteLength(xml));
-  response.end(xml);
+  if (facts.rest !== "more") {
+    response.end(xml);
+    return;
+  }
+  response.write(xml);
+  void linger(request).then(() => response.end());
+}
+
+const lingerMs = 30_000;
+
+/**
+ * Reads on behind an answer that is out: a socket that is closed while bytes come is reset, and a reset takes the answer from a client that
+ * sends its whole body before it listens.
+ */
+async function linger(request: IncomingMessage): Promise<void> {
+  const until = performance.now() + lingerMs;
+  try {
+    for await (const _ of incoming(request, drainMs)) if (performance.now() > until) return;
+  } catch {
+    // It stands still, or has left: it hears what it heard.
+  }
 }
 
 /** One security event per reason and ten seconds: an attacker must not flush the event log. */
