@@ -1,1 +1,1 @@
-export { type Metrics, openMetrics } from "./open-metrics.ts";
+export { type Metrics, type Owners, openMetrics } from "./open-metrics.ts";

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { boundedLabel } from "./bounded-label.ts";
 
 /** The metrics of one service. A service adds its own to `registry`, under its prefix, with bounded labels only. */
 export interface Metrics {
@@ -7,6 +8,8 @@ export interface Metrics {
   readonly prefix: string;
   /** `route` is an operation id, never a path. */
   request(method: string, route: string, status: number, seconds: number): void;
+  /** A request of somebody of an organisation or a tenant, which has a value of its own, or shares one with others. */
+  owner(id: string, status: number): void;
   error(code: string): void;
   /** `method`: how the caller tried to prove itself; `result`: `success` or `failure`. */
   authAttempt(method: string, result: "success" | "failure"): void;
@@ -23,8 +26,27 @@ export interface Metrics {
   readonly contentType: string;
 }
 
+/** By whom requests are counted, and how many may have a series of their own. */
+export interface Owners {
+  readonly kind: "organization" | "tenant";
+  /** These have one always. */
+  readonly named: readonly string[];
+  /** So many others have one, in the order in which they come. */
+  readonly most: number;
+}
+
+const FEW: Owners = { kind: "organization", named: [], most: 50 };
+
 /** Opens a registry with the HTTP metrics every service has and the process metrics. */
-export function openMetrics({ prefix, version }: { readonly prefix: string; readonly version: string }): Metrics {
+export function openMetrics({
+  prefix,
+  version,
+  owners = FEW,
+}: {
+  readonly prefix: string;
+  readonly version: string;
+  readonly owners?: Owners;
+}): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -43,6 +65,14 @@ export function openMetrics({ prefix, version }: { readonly prefix: string; read
     help: "Time to answer, without sending the body",
     labelNames: ["method", "route"],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const { kind } = owners;
+  const ownerOf = boundedLabel(owners.named, owners.most);
+  const owned = new Counter({
+    name: `${prefix}_${kind}_requests_total`,
+    help: `HTTP requests of callers that were known, by ${kind}; the rest of them is "other"`,
+    labelNames: [kind, "result"],
     registers,
   });
   const errors = new Counter({ name: `${prefix}_errors_total`, help: "Error answers by code", labelNames: ["code"], registers });
@@ -95,6 +125,7 @@ export function openMetrics({ prefix, version }: { readonly prefix: string; read
       requests.inc({ method, route, status: String(status) });
       durations.observe({ method, route }, seconds);
     },
+    owner: (id, status) => owned.inc({ [kind]: ownerOf(id), result: status < 400 ? "ok" : status < 500 ? "refused" : "failed" }),
     error: (code) => errors.inc({ code }),
     authAttempt: (method, result) => auths.inc({ method, result }),
     text: () => registry.metrics(),

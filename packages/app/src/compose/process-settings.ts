@@ -32,6 +32,13 @@ export const processSettings = z.strictObject({
         .default(256 * 2 ** 20),
     })
     .prefault({}),
+  /** Whose requests are counted by themselves: those that are named, and so many others in the order in which they come. */
+  metrics: z
+    .strictObject({
+      owners: z.array(z.string().min(1).max(128)).max(1000).default([]),
+      max_other_owners: z.int().min(0).max(1000).default(50),
+    })
+    .prefault({}),
   log: logSettings,
   telemetry: telemetrySettings,
   auth: authSettings,

@@ -86,6 +86,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       listen: await listenOptions(server, config.auth, trustedCa),
       rates: () => openRates(database, systemRandom),
       trustedProxies: server.trusted_proxies,
+      owners: { named: config.metrics.owners, most: config.metrics.max_other_owners },
       checks: config.disk.min_free_bytes === 0 ? [] : [diskCheck(resolve(config.data_dir), config.disk.min_free_bytes)],
       wait: { atMost: config.start_timeout, signal: signals },
       whenSealed: (url) => options.whenSealed?.({ name, url }),

@@ -10,6 +10,7 @@ export function observeRequests(metrics: Metrics, log: Logger): NonNullable<Hook
     return ({ status, principal, code }) => {
       const seconds = (performance.now() - started) / 1000;
       metrics.request(route.method, id, status, seconds);
+      if (principal !== undefined) metrics.owner(principal.org, status);
       if (code !== undefined) metrics.error(code);
       describeSpan(`${route.method} ${route.path}`, {
         "http.request.method": route.method,

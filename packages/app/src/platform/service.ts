@@ -1,7 +1,7 @@
 import { createSecureContext } from "node:tls";
 import { type Logger, openLogger } from "@seneschal/adapters/logging";
 import { openMemoryRates } from "@seneschal/adapters/memory";
-import { type Metrics, openMetrics } from "@seneschal/adapters/metrics";
+import { type Metrics, type Owners, openMetrics } from "@seneschal/adapters/metrics";
 import { nextTurn, systemClock, systemRandom } from "@seneschal/adapters/system";
 import { inServerSpan, inSpan } from "@seneschal/adapters/telemetry";
 import {
@@ -97,6 +97,8 @@ export interface ServiceDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly settings: Schema;
   /** What its OpenAPI document says of it as a whole, and how it names failures, already before it is built. Without it, it serves no document. */
   readonly info?: Omit<OpenApiInfo, "version">;
+  /** What its callers belong to, by which its requests are counted; default `organization`. */
+  readonly owner?: "organization" | "tenant";
   /** Where it is asked whether its process lives; default `/live`. */
   readonly livePath?: string;
   build(config: z.output<Schema>, platform: Platform): Promise<BuiltService>;
@@ -147,6 +149,8 @@ export interface BuildOptions {
   readonly observation?: "off";
   /** Ranges of the reverse proxies that are believed about where a request comes from; default none. */
   readonly trustedProxies?: readonly string[];
+  /** Which organisations or tenants have a series of their own in the metrics always, and how many others may; default none and 50. */
+  readonly owners?: Pick<Owners, "named" | "most">;
   /** What else its health depends on. */
   readonly checks?: readonly HealthCheck[];
   /** Milliseconds that `stop` waits for requests in flight; default 10,000. */
@@ -185,7 +189,8 @@ export async function buildService<Schema extends z.ZodObject>(
   const { rates = openMemoryRates(random), server = () => undefined } = options;
   const { name } = definition;
   const log = (options.log ?? openLogger()).child({ service: name });
-  const metrics = openMetrics({ prefix: name, version });
+  const owners = { kind: definition.owner ?? "organization", named: [], most: 50, ...options.owners } as const;
+  const metrics = openMetrics({ prefix: name, version, owners });
   const background = openBackground(log, metrics);
   let checks: readonly HealthCheck[] = [];
   const health = async (): Promise<Health> => {

@@ -66,6 +66,7 @@ export function schedulerService(parts: SchedulerParts = {}) {
     settings: schedulerSettings,
     info: schedulerInfo,
     livePath: "/healthz",
+    owner: "tenant",
     build: (config, platform) => build(config, platform, parts),
   });
 }

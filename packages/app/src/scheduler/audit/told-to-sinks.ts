@@ -66,7 +66,7 @@ function sourceOf(quotas: Quotas, archive: AuditArchive): AuditSource {
       const through = Math.min(after + limit, state.nextAudit - 1);
       if (through <= after) return [];
       const records = await archive.newest(state, state.nextAudit - 1 - through, through - after);
-      return records.reverse().map(
+      return [...records].reverse().map(
         (record): AuditEntry => ({
           ...{ seq: record.seq, stream: "scheduler", streamSeq: record.seq },
           event: record as unknown as JsonObject,
