@@ -19,6 +19,7 @@ export {
 export { type PreparedData, prepareData } from "./compose/prepare-data.ts";
 export { type DevCredentialsFile, type DevIdentity, prepareDev } from "./compose/prepare-dev.ts";
 export { type ProcessConfig, processSettings, type ServiceName, serviceNames } from "./compose/process-settings.ts";
+export { type InstanceEvent, readInstanceLog } from "./compose/read-instance-log.ts";
 export { type RunningDev, startDev } from "./compose/start-dev.ts";
 export { type RunningProcess, startProcess } from "./compose/start-process.ts";
 export { watchFiles } from "./compose/watch-files.ts";

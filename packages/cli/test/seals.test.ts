@@ -97,4 +97,15 @@ it("operators come from an empty machine to a served organisation, seal it, and 
   await writeFile(file, settings);
   const org = scriptedHost({ cwd: root });
   expect(await run(["org", "create", "globex", "-c", file, "--json"], org)).toBe(0);
+
+  // The operator reads what belongs to no organisation, in pages, and nothing of one.
+  const instance = async (...more: string[]) => {
+    const reader = scriptedHost({ cwd: root });
+    expect(await run(["audit", "instance", "-c", file, "--json", ...more], reader)).toBe(0);
+    return reader.json()["events"] as { seq: number; event_type: string; org_id: string }[];
+  };
+  const all = await instance();
+  expect(all.map(({ event_type }) => event_type)).toEqual(expect.arrayContaining(["vault.init", "vault.seal", "vault.rekey"]));
+  expect(new Set(all.map(({ org_id }) => org_id))).toEqual(new Set(["/instance"]));
+  expect(await instance("--after", String(all[0]?.seq), "--limit", "2")).toEqual(all.slice(1, 3));
 });

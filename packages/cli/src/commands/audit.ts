@@ -1,5 +1,5 @@
 import { openLogger } from "@seneschal/adapters/logging";
-import { acceptGap, archiveAudit, verifyArchiveDirectory } from "@seneschal/app";
+import { acceptGap, archiveAudit, readInstanceLog, verifyArchiveDirectory } from "@seneschal/app";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import { connectLog, type LogOptions, withLog } from "../audit-log.ts";
 import { bringShares } from "../bring-shares.ts";
@@ -134,6 +134,25 @@ export const addAudit: AddCommand = (program, { host, result, exit }) => {
       const done = await acceptGap(config, options, { log, version, operators: bringShares(host) });
       result(done);
       if (!done.log.valid) exit(exitCode.no);
+    });
+  audit
+    .command("instance")
+    .description(
+      "events that belong to no organisation, such as failed log-ins; of an embedded store while the gateway is stopped",
+    )
+    .option("--after <n>", "from behind this number on, counted over all organisations", wholeNumber, 0)
+    .option("--limit <n>", "how many", wholeNumber, 100)
+    .option("-c, --config <file>", "YAML or JSON file")
+    .option("--set <path=value...>", "a setting by its path")
+    .action(async (options: { after: number; limit: number; config?: string; set?: string[] }) => {
+      const config = await readConfig(host, options);
+      const log = openLogger({ level: "warn", destination: { write: (line) => host.err(line.trimEnd()) } });
+      const events = await readInstanceLog(config, options, { log, version, operators: bringShares(host) });
+      const lines = events.map(
+        ({ seq, timestamp, event_type: type, result: outcome, actor, metadata }) =>
+          `${seq} ${timestamp} ${type.padEnd(28)} ${outcome.padEnd(8)} ${actor} ${JSON.stringify(metadata)}`,
+      );
+      result({ events }, lines.join("\n") || "(none)");
     });
   withConnection(audit.command("list").description("newest events"))
     .option("--limit <n>", "how many", "20")
