@@ -1,8 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openS3Backups } from "@seneschal/adapters/backups";
+import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { serve } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openArchive, tryArchive, verifyArchive } from "../../src/gateway/index.ts";
 import type { BucketDoc } from "../../src/storage/documents.ts";
 import { changeBucket, createBucket } from "../../src/storage/objects/buckets.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
@@ -10,6 +12,7 @@ import { listUploads } from "../../src/storage/objects/list-keys.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
 import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
 import { createCredentials } from "../../src/storage/s3/credentials.ts";
+import { openRig as openGatewayRig } from "../gateway/rig.ts";
 import { type Harness, startStorage } from "./harness.ts";
 import { bytesOf, collect, operator, pattern } from "./rig.ts";
 
@@ -155,6 +158,28 @@ describe("backup and restore", () => {
     expect((await get(target, "large")).equals(pattern(9_000_000, 4))).toBe(true);
     expect((await target.call(undefined, "GET", "/ui/api/cluster")).body.maintenance_mode).toBe(false);
     await target.stop();
+  });
+
+  test("audit events of a gateway are archived in a bucket, and verify as they lie there", async () => {
+    const credentials = createCredentials(keeper.storage.node.context, keeper.vault);
+    const keys = await credentials.create("backups", operator);
+    await createBucket(keeper.storage.node.objects, "backups", "audit", "us-east-1");
+    const s3 = {
+      endpoint: keeper.storage.gateway()!.url,
+      bucket: "audit",
+      access_key: keys.access_key,
+      secret_key: keys.secret_key,
+    };
+    const archive = { to: { s3 }, after: "1d" };
+    const target = await openArchive({ s3: { region: "us-east-1", ...s3 } });
+    await tryArchive(target);
+    expect(await target.list()).toEqual([]);
+    const gateway = await openGatewayRig({ archive: target, settings: { audit: { archive } } });
+    await gateway.gateway.archiveAudit(gateway.clock.now() + 3 * 86_400_000);
+    const sha256 = (data: Uint8Array): Uint8Array => nodeCrypto.hash("sha256", data);
+    expect(await verifyArchive(target, { sha256 })).toMatchObject({ segments: 1 });
+    expect((await gateway.admin("acme")("POST", "/api/v1/audit/verify", {})).body).toMatchObject({ valid: true, archived: {} });
+    await gateway.close();
   });
 
   test("an upload that was interrupted leaves no parts behind once its backup is written or removed", async () => {
