@@ -1,5 +1,5 @@
 /** Stands for every name that has no value of its own. */
-export const OTHER = "other";
+const OTHER = "other";
 
 /**
  * Values of a label that others choose, such as ids of organisations: those in `named` have their own always, of the rest the first `limit` that are

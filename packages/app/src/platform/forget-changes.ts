@@ -2,7 +2,7 @@ import { isCoded } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 
 /** So many of the newest changes a service keeps: a process that was stopped for longer reads the documents anew. */
-export const KEPT_CHANGES = 1_000_000;
+const KEPT_CHANGES = 1_000_000;
 
 /** The newest change: they are dense, so that doubling and halving finds it. */
 export async function newestChange(store: DocumentStore): Promise<number> {

@@ -1,6 +1,7 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import type { JsonObject } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
+import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { AuditLog } from "../../src/governance/audit/audit-log.ts";
 import { openCheckpointSigner } from "../../src/governance/audit/open-checkpoint-signer.ts";
@@ -97,6 +98,26 @@ describe("the audit log of governance", () => {
     ] as const)
       expect(await fresh.verify(stream)).toMatchObject({ valid: true, records });
     expect((await sizes("a")).at(-1)).toBe(29);
+  });
+
+  test("what it hears of is signed as it was written, whatever order its callers' clocks and commits came in", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ stream: fc.constantFrom("a", "b"), at: fc.nat(5), follow: fc.boolean() })),
+        async (heard) => {
+          const own = openMemoryStore(governanceSchema);
+          const log = new AuditLog(own, signer);
+          for (const [n, { stream, at, follow }] of heard.entries()) {
+            const event = { id: `e${n}`, user_id: "u", timestamp: new Date(NOW + at).toISOString() };
+            const result = await own.commit({ commitId: `c${n}`, audit: [{ stream, event }] });
+            if (result.ok) log.committed([{ stream, event }], result.audit);
+            if (follow) await log.follow();
+          }
+          await log.checkpointAll(NOW);
+          for (const stream of ["a", "b"]) expect(await log.verify(stream)).toMatchObject({ valid: true });
+        },
+      ),
+    );
   });
 
   test("a record that is committed while others are signed is signed next", async () => {

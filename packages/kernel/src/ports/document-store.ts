@@ -99,6 +99,11 @@ export interface AuditEntry {
   readonly event: JsonObject;
 }
 
+/** What an appended audit event was given. `time`: the time it was written with, where that is later than its own (see audit time of {@link DocumentStore}). */
+export interface AuditNumber extends Pick<AuditEntry, "seq" | "streamSeq"> {
+  readonly time?: string;
+}
+
 export interface Commit {
   /** Chosen by the caller, unique per logical commit; a retry with the same id is answered, not applied twice. */
   readonly commitId: string;
@@ -132,7 +137,7 @@ export type CommitResult =
       readonly ok: true;
       readonly seq: number;
       readonly versions: Readonly<Record<string, number>>;
-      readonly audit: readonly Pick<AuditEntry, "seq" | "streamSeq">[];
+      readonly audit: readonly AuditNumber[];
     }
   | {
       readonly ok: false;
@@ -207,7 +212,7 @@ export type StoreErrorCode =
  * - **list**: ordered by index values, then id; all items satisfied the condition at one instant.
  * - **audit, changes**: dense from 1, in commit order; a reader at n never later finds an entry below n.
  * - **audit time**: where the schema names the member that holds it (`auditTime`), no entry's time is before that of the entry before, over all
- *   processes and restarts: an event whose time is earlier is written with that one.
+ *   processes and restarts: an event whose time is earlier is written with that one, and the result of its commit says so.
  * - **compact** forgets the oldest audit entries and changes, never the newest entry of a stream nor the newest change: numbers go on from
  *   them. Whoever reads changes from before what is left is told (`changes_compacted`); audit entries that are gone are passed over.
  * - **close** waits for commits in flight; later calls throw code `store_closed`.

@@ -5,6 +5,7 @@ export type { Argon2Params, CryptoProvider } from "./crypto-provider.ts";
 export type {
   AuditDraft,
   AuditEntry,
+  AuditNumber,
   Change,
   Check,
   CollectionSpec,

@@ -1,4 +1,4 @@
-import type { AuditEntry, Change, CommitResult, FailedCondition, UniqueViolation } from "../ports/document-store.ts";
+import type { AuditNumber, Change, CommitResult, FailedCondition, UniqueViolation } from "../ports/document-store.ts";
 import { entryKey } from "./index-key.ts";
 import { atTime, type PreparedCommit, type PreparedRange } from "./prepare-commit.ts";
 import { auditIdBytes, auditNumberKeys, type CompiledSchema, type IndexKeys } from "./schema.ts";
@@ -145,7 +145,7 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
     for (const [slot, id] of claims) claimed.set(slot, id);
     for (const { coll, id, text, keys } of commit.puts) write(coll, id, { version: seq, keys, text });
     for (const { coll, id } of commit.dels) if (current(coll, id) !== undefined) write(coll, id, undefined);
-    const numbers: { seq: number; streamSeq: number }[] = [];
+    const numbers: AuditNumber[] = [];
     for (const event of commit.audit) {
       const before = head.auditTime;
       const isLate = before !== undefined && event.time !== undefined && event.time < before;
@@ -156,7 +156,7 @@ export function planCommits(schema: CompiledSchema, view: StoreView, commits: re
       head.audit += 1;
       const numbered = Object.assign({}, keys, auditNumberKeys(stream, streamSeq, head.audit));
       audit.push({ seq: head.audit, stream, streamSeq, text, keys: numbered });
-      numbers.push({ seq: head.audit, streamSeq });
+      numbers.push({ seq: head.audit, streamSeq, ...(isLate ? { time: before } : {}) });
     }
     return accepted(commit, seq, numbers);
   };
@@ -177,7 +177,7 @@ export function auditKeyId(seq: number): string {
   return String(seq).padStart(auditIdBytes, "0");
 }
 
-function accepted(commit: PreparedCommit, seq: number, audit: readonly Pick<AuditEntry, "seq" | "streamSeq">[]): CommitResult {
+function accepted(commit: PreparedCommit, seq: number, audit: readonly AuditNumber[]): CommitResult {
   // Without a prototype it is a dictionary from the start: ids as properties of an object would make a hidden class each.
   const versions = Object.create(null) as Record<string, number>;
   for (const { coll, id } of commit.puts) versions[name(coll, id)] = seq;

@@ -780,8 +780,12 @@ export function documentStoreSuite(runner: SuiteRunner, subject: StoreUnderTest)
           await own.close();
           own = await timed.open(schema);
         }
-        await Promise.all([commit(own, { audit: [event("0")] }), commit(own, { audit: [event("9")] })]);
+        const last = await Promise.all([commit(own, { audit: [event("0")] }), commit(own, { audit: [event("9")] })]);
         const entries = await own.auditRead(0, 99);
+        equal(
+          last.flatMap((result) => (result.ok ? result.audit.map(({ time }) => time) : [])),
+          ["8", undefined],
+        );
         equal(
           entries.map(({ event: { at } }) => at),
           ["3", "3", "3", "5", "5", null, "5", "6", "6", "8", "8", "8", "9"],

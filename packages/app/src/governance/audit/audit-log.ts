@@ -9,7 +9,7 @@ import {
   signNote,
 } from "@seneschal/crypto/merkle";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
-import type { AuditDraft, AuditEntry, DocumentStore } from "@seneschal/kernel/ports";
+import type { AuditDraft, AuditNumber, DocumentStore } from "@seneschal/kernel/ports";
 import { lostRace } from "../fault.ts";
 import {
   bytesOf,
@@ -66,12 +66,13 @@ export class AuditLog {
   }
 
   /** Counts records that were just committed, if they are the next ones; others are found by {@link follow}. */
-  committed(drafts: readonly AuditDraft[], numbers: readonly Pick<AuditEntry, "seq" | "streamSeq">[]): void {
-    for (const [i, { seq, streamSeq }] of numbers.entries()) {
+  committed(drafts: readonly AuditDraft[], numbers: readonly AuditNumber[]): void {
+    for (const [i, { seq, streamSeq, time }] of numbers.entries()) {
       const { stream, event } = drafts[i] as AuditDraft;
       const edge = this.#edges.get(stream);
       if (edge === undefined || this.#followed !== seq - 1 || edge.size !== streamSeq - 1) return;
-      this.#append(stream, edge, leafData(event));
+      // As it was written: its time may be that of the record before.
+      this.#append(stream, edge, leafData(time === undefined ? event : { ...event, timestamp: time }));
       this.#followed = seq;
     }
   }

@@ -14,7 +14,7 @@ import { eventLine, eventsOf, LogWalk, manifestText, parseManifest, requireLogs,
 import { readTree, tileComparison, tiledSize } from "./tiles.ts";
 
 /** The most events of a segment. */
-export const SEGMENT_EVENTS = 8192;
+const SEGMENT_EVENTS = 8192;
 
 /** Which events are to be archived. */
 export interface SegmentDue {
@@ -22,7 +22,7 @@ export interface SegmentDue {
   readonly before: string;
   /** up to this number of the whole log: others wait for somebody. */
   readonly upTo: number;
-  /** Fewer than {@link SEGMENT_EVENTS} are archived only when the first of them is of before this time. */
+  /** Fewer than 8,192 are archived only when the first of them is of before this time. */
   readonly alsoFew: string;
 }
 
