@@ -25,6 +25,22 @@ export interface Problem {
   readonly col: number;
 }
 
+/** So many problems are told of; of a policy that has more, the last says so. An answer about a policy is bounded, whatever the policy. */
+export const MAX_PROBLEMS = 100;
+/** A message quotes names, which may be as long as a source. */
+const MAX_MESSAGE = 1_000;
+
+/** Problems as they are told: the first of them, with messages of bounded length. */
+export function boundedProblems(problems: readonly Problem[]): readonly Problem[] {
+  const told = problems.slice(0, MAX_PROBLEMS).map((problem) => ({
+    ...problem,
+    message: problem.message.length > MAX_MESSAGE ? `${problem.message.slice(0, MAX_MESSAGE)}...` : problem.message,
+  }));
+  const last = told.at(-1);
+  if (last === undefined || problems.length <= MAX_PROBLEMS) return told;
+  return [...told, { ...last, code: "rego_limit_error", message: `there are more problems than ${MAX_PROBLEMS}` }];
+}
+
 /** Thrown where compilation was demanded and could not be done; carries every problem found. */
 export class RegoCompileError extends Error {
   override readonly name = "RegoCompileError";

@@ -17,6 +17,7 @@ export function checkRecursion(
     return [...out];
   };
   const sorted: RuleSet[] = [];
+  const told = new Set<RuleSet>();
   const state = new Map<RuleSet, "open" | "done">();
   for (const start of sets) {
     if (state.has(start)) continue;
@@ -31,8 +32,11 @@ export function checkRecursion(
         stack.pop();
       } else if (state.get(next) === "open") {
         const from = stack.findIndex(({ set }) => set === next);
-        const cycle = [...stack.slice(from).map(({ set }) => set.name), next.name].join(" -> ");
-        for (const { set } of stack.slice(from)) {
+        const members = stack.slice(from).map(({ set }) => set);
+        const news = members.filter((set) => !told.has(set));
+        const cycle = news.length === 0 ? "" : named([...members, next]);
+        for (const set of news) {
+          told.add(set);
           for (const { rule, module } of set.rules.slice(0, 1)) {
             report("rego_recursion_error", `rule ${set.name} is recursive: ${cycle}`, module.name, rule.loc);
           }
@@ -44,4 +48,11 @@ export function checkRecursion(
     }
   }
   return sorted;
+}
+
+/** Of a long cycle both ends. */
+function named(cycle: readonly RuleSet[]): string {
+  const names = cycle.map(({ name }) => name);
+  const ends = names.length > 20 ? [...names.slice(0, 10), `(${names.length - 20} more)`, ...names.slice(-10)] : names;
+  return ends.join(" -> ");
 }

@@ -1,4 +1,4 @@
-import type { Problem, ProblemCode } from "../errors.ts";
+import { MAX_PROBLEMS, type Problem, type ProblemCode } from "../errors.ts";
 import type { Location, Module, Rule, Term } from "../syntax/ast.ts";
 
 /** A rule with the module that holds it. */
@@ -76,11 +76,12 @@ export function pathText(path: readonly string[]): string {
 
 export type Report = (code: ProblemCode, message: string, file: string, loc: Location) => void;
 
-/** Collects problems in the order of their places. */
+/** Collects problems, up to one more than are told of. */
 export function reporter(): { readonly report: Report; readonly problems: Problem[] } {
   const problems: Problem[] = [];
   const seen = new Set<string>();
   const report: Report = (code, message, file, loc) => {
+    if (problems.length > MAX_PROBLEMS) return;
     const key = `${code}:${message}:${file}:${loc.row}:${loc.col}`;
     if (seen.has(key)) return;
     seen.add(key);

@@ -7,7 +7,7 @@ import { checkRecursion } from "../compile/recursion.ts";
 import { emitRules, type RuleProbe } from "../compile/rules.ts";
 import { buildTree, type RuleNode, type RuleSet, reporter } from "../compile/tree.ts";
 import { TypeChecker } from "../compile/types.ts";
-import type { Problem } from "../errors.ts";
+import { boundedProblems, MAX_PROBLEMS, type Problem } from "../errors.ts";
 import type { Document, Program } from "../eval/documents.ts";
 import type { Module, Source } from "../syntax/ast.ts";
 import { parseModule } from "../syntax/parse-module.ts";
@@ -38,11 +38,20 @@ export function arityOf(builtins: BuiltinTable): (callee: Callee) => number {
   return (callee) => (callee.kind === "rules" ? callee.set.arity : (builtins.get(callee.name)?.args.length ?? -1));
 }
 
-/** Compiles modules; problems are listed, `compiled` is undefined if there is any. */
+/** Compiles modules; problems are listed, {@link MAX_PROBLEMS} of them at most, and `compiled` is undefined if there is any. */
 export function compileModules(
   sources: readonly Source[],
   options: CompileOptions = {},
   probe?: RuleProbe,
+): { readonly compiled: Compiled | undefined; readonly problems: readonly Problem[] } {
+  const { compiled, problems } = compileAll(sources, options, probe);
+  return { compiled, problems: boundedProblems(problems) };
+}
+
+function compileAll(
+  sources: readonly Source[],
+  options: CompileOptions,
+  probe: RuleProbe | undefined,
 ): { readonly compiled: Compiled | undefined; readonly problems: readonly Problem[] } {
   const { report, problems } = reporter();
   const written: Module[] = [];
@@ -84,6 +93,7 @@ export function compileModules(
       if (problems.length > before) failed.add(set);
       return { set, rules, fallback };
     });
+    if (problems.length > MAX_PROBLEMS) return { compiled: undefined, problems: inPlace(problems) };
     const beforeRecursion = problems.length;
     const sorted = checkRecursion(sets, edges, report);
     if (problems.length > beforeRecursion) return { compiled: undefined, problems: inPlace(problems) };

@@ -28,6 +28,27 @@ describe("check", () => {
     expect(codes("package t\n\np := nope(1)\n\nq if x == 1\n\nr := lower(2)\n")).toHaveLength(3);
   });
 
+  test.each<readonly [string, (n: number) => string]>([
+    ["a cycle of rules", (n) => Array.from({ length: n }, (_, i) => `r${i} := r${(i + 1) % n}`).join("\n")],
+    [
+      "rules that all read each other",
+      (n) =>
+        Array.from({ length: n / 10 }, (_, i) => `r${i} if ${Array.from({ length: n / 10 }, (_, j) => `r${j}`).join("; ")}`).join(
+          "\n",
+        ),
+    ],
+    ["names as long as a source", (n) => `${"x".repeat(n * 10)} := y\nz := ${"v".repeat(n * 10)}(1)`],
+    ["errors of syntax", (n) => Array.from({ length: n }, (_, i) => `r${i} := := 1`).join("\n\n")],
+    ["unknown functions", (n) => Array.from({ length: n }, (_, i) => `r${i} := nope${i}(1)`).join("\n")],
+    ["arguments of the wrong type", (n) => Array.from({ length: n }, (_, i) => `r${i} := lower(${i})`).join("\n")],
+  ])("what is told of %s is bounded", (_what, rules) => {
+    for (const head of ["package t", `package ${"p".repeat(5_000)}`]) {
+      const problems = check([{ name: "t.rego", source: `${head}\n\n${rules(3_000)}\n` }]);
+      expect(problems.length).toBeGreaterThan(0);
+      expect(JSON.stringify(problems).length).toBeLessThan(150_000);
+    }
+  });
+
   test("goes on after a syntax error at the next statement", () => {
     const source =
       "package t\n\np if {\n\tinput.x ==\n}\n\nq := 1\n\nr := := 2\n\nimport nope.x\n\ns if { 1 2 }\n\nt := 3\n\nu := [1,\n";
