@@ -11,6 +11,7 @@ import { addDev } from "./dev.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEnroll } from "./enroll.ts";
 import { addInit } from "./init.ts";
+import { addMessage } from "./message.ts";
 import { addMigrate } from "./migrate.ts";
 import { addOrg } from "./org.ts";
 import { addPolicy } from "./policy.ts";
@@ -35,6 +36,7 @@ export const commands: readonly AddCommand[] = [
   addEnroll,
   addCeremony,
   addCustodian,
+  addMessage,
   addSign,
   addAudit,
   addPolicy,
