@@ -450,7 +450,9 @@ function textOf(outcome: Turn["outcome"], { confirm, share }: ActOptions): reado
     case "dealt":
       return [
         "the key is active, and one's part in the ceremony is over",
-        "after a reshare, destroy every copy of the share that one held: as many of those as the old threshold still make the key",
+        outcome.keeps
+          ? "keep the share that one holds: it is one of the key's as before"
+          : "destroy every copy of the share that one held: as many of those as the old threshold still make the key",
       ];
     case "failed":
       return ["the ceremony has failed", ...(outcome.blame === undefined ? [] : [blamed(outcome.blame)])];

@@ -57,7 +57,7 @@ export const only = {
   NOT_ADMITTED: ofWorkspace,
   BOOTSTRAP_CLOSED: ["bootstrapAdmin"],
   RESTORE_FORBIDDEN: ["restoreBackup"],
-  CRK_EXISTS: dealing,
+  CRK_EXISTS: [...dealing, "startCustodyCeremony", "appendCustodyEntry"],
   CRK_NOT_CONFIGURED: ofRootKey,
   LAST_ADMIN: ["updateAdmin", "deleteAdmin"],
   WORKSPACE_ARCHIVED: ofWorkspace,

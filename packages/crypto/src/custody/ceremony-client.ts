@@ -27,8 +27,8 @@ export type CeremonyOutcome =
    */
   | { readonly kind: "other_hash"; readonly transcript: string }
   | { readonly kind: "active"; readonly transcript: string; readonly crk: CrkPublic; readonly share: Share }
-  /** Active as well, and this seat was given no share: in a reshare it handed its own on, in a repair it helped, and keeps its own. */
-  | { readonly kind: "dealt"; readonly transcript: string; readonly crk: CrkPublic }
+  /** Active as well, and this seat was given no share: in a reshare it handed its own on, in a repair it helped, and `keeps` its own. */
+  | { readonly kind: "dealt"; readonly transcript: string; readonly crk: CrkPublic; readonly keeps: boolean }
   /**
    * Active as well, and this seat has no share: what these seats sealed to it does not hold, and it was accepted with these keys all the
    * same, by another client than this one. Nobody is blamed for that any more; a repair gives the share.
@@ -253,7 +253,8 @@ class Seat {
       const against = this.#receives() ? this.#senders.filter((from) => !received.has(from)) : [];
       if (against.length > 0) return { kind: "no_share", transcript, crk, against };
       const share = this.#dealing.share(view, received);
-      return share === undefined ? { kind: "dealt", transcript, crk } : { kind: "active", transcript, crk, share };
+      if (share === undefined) return { kind: "dealt", transcript, crk, keeps: view.start.kind === "repair" };
+      return { kind: "active", transcript, crk, share };
     }
     const outcome = openOutcome(after, this.#input.at, after.confirmed.has(this.#seat), confirm);
     // Who is given no share has nothing to confirm.

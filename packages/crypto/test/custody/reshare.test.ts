@@ -36,7 +36,7 @@ describe("a reshare", () => {
     expect(signs(next, given.slice(1))).toBe(true);
     expect(() => signs(next, given.slice(0, 2))).toThrow(coded("threshold_not_met"));
     expect(() => signs(next, [...given.slice(0, 2), all[2]!])).toThrow(coded("share_invalid"));
-    expect(step(5).outcome).toMatchObject({ kind: "dealt", crk: next });
+    expect(step(5).outcome).toMatchObject({ kind: "dealt", crk: next, keeps: false });
     expect(verifyTranscript(nobleCrypto, relay.entries)).toMatchObject({
       ...{ valid: true, kind: "reshare", status: "active", crk: { public_key: base64(crk.publicKey) } },
       seats: [
@@ -141,7 +141,7 @@ describe("a repair", () => {
       settle();
       expect(relay.view).toMatchObject({ status: "active", crk });
       expect(shareOf(step(1).outcome).encode()).toBe(all[2]!.encode());
-      for (let seat = 2; seat <= seats; seat++) expect(step(seat).outcome.kind).toBe("dealt");
+      for (let seat = 2; seat <= seats; seat++) expect(step(seat).outcome).toMatchObject({ kind: "dealt", keeps: true });
       expect(signs(crkFromJson(start.crk), [shareOf(step(1).outcome), all[0]!])).toBe(true);
     }
   });
