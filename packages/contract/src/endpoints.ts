@@ -147,7 +147,11 @@ export function bind(ref: RouteRef, handler: AnyHandler, services: unknown, hook
     const work = async (): Promise<WireResponse> => watched(reply(route, await handler(services, input)), requestId);
 
     const key = wire.headers["idempotency-key"];
-    if (key === undefined || hooks.idempotency === undefined || !keepsAnswers(route) || principal === undefined) return work();
+    if (key === undefined || route.keyed === true || !keepsAnswers(route) || principal === undefined) return work();
+    if (hooks.idempotency === undefined) {
+      // Whoever sends a key counts on it: work that might be done twice is not begun.
+      throw invalid([{ path: "headers.idempotency-key", message: "this operation keeps no answers: send it without" }]);
+    }
     if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
       throw invalid([{ path: "headers.idempotency-key", message: "expected 1 to 255 printable ASCII characters" }]);
     }

@@ -254,6 +254,14 @@ describe("an idempotency key", () => {
     expect(answers.size).toBe(0);
   });
 
+  test("is refused by name where nothing keeps answers, before any work", async () => {
+    let runs = 0;
+    const { dispatch } = service({}, () => ({ a: ++runs }));
+    const refused = await dispatch(post(json({ a: 1 }), { "idempotency-key": "k" }));
+    expect([refused.status, text(refused), runs]).toEqual([400, expect.stringContaining("headers.idempotency-key"), 0]);
+    expect((await dispatch(post(json({ a: 1 })))).status).toBe(201);
+  });
+
   test("must be short and printable", async () => {
     const { dispatch } = service({ idempotency: remembering().idempotency });
     for (const key of ["", "a b", "ä", "x".repeat(256)]) {

@@ -18,7 +18,7 @@ import { type Authorisation, openAuthorisation } from "../platform/authz/authori
 import type { Background } from "../platform/background.ts";
 import { forgetChanges } from "../platform/forget-changes.ts";
 import type { Health, HealthCheck } from "../platform/health.ts";
-import { storeIdempotency } from "../platform/idempotency.ts";
+import { storeIdempotency, vaultSealer } from "../platform/idempotency.ts";
 import { Lease } from "../platform/jobs/lease.ts";
 import { pooledRandom } from "../platform/pooled-random.ts";
 import type { RateLimits } from "../platform/rate-limit/rate-limiter.ts";
@@ -228,7 +228,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       store,
       random,
       onLost: (error) => log.error({ error }, "an idempotent answer was not kept"),
-      sealer: await sealer(vault),
+      sealer: vaultSealer(vault, "gateway-idempotency"),
     }),
   };
 
@@ -514,15 +514,5 @@ function auditedAuthentication(
       }
       throw error;
     }
-  };
-}
-
-const IDEMPOTENCY_KEY = "gateway-idempotency";
-
-async function sealer(vault: Vault) {
-  if ((await vault.keyInfo(IDEMPOTENCY_KEY)) === undefined) await vault.createKey(IDEMPOTENCY_KEY);
-  return {
-    seal: (plaintext: Uint8Array, aad: Uint8Array) => vault.encrypt(IDEMPOTENCY_KEY, plaintext, aad),
-    open: (sealed: string, aad: Uint8Array) => vault.decrypt(IDEMPOTENCY_KEY, sealed, aad),
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Idempotency, StoredResponse } from "@seneschal/contract";
 import { CodedError, isCoded, type JsonObject } from "@seneschal/kernel";
-import type { Collections, Commit, DocumentStore, Random } from "@seneschal/kernel/ports";
+import type { Collections, Commit, DocumentStore, Random, Vault } from "@seneschal/kernel/ports";
 import { settled } from "@seneschal/kernel/store";
 
 /** What idempotency needs of a store: merge it into the collections that the service opens its store with. */
@@ -14,6 +14,19 @@ export interface Sealer {
   seal(plaintext: Uint8Array, aad: Uint8Array): Promise<string>;
   /** Rejects when the text cannot be opened any more. */
   open(sealed: string, aad: Uint8Array): Promise<Uint8Array>;
+}
+
+/** Seals by a key of a vault, made at its first use: a vault that is away keeps no service from its start. */
+export function vaultSealer(vault: Pick<Vault, "createKey" | "encrypt" | "decrypt">, key: string): Sealer {
+  let made = false;
+  return {
+    async seal(plaintext, aad) {
+      if (!made) await vault.createKey(key);
+      made = true;
+      return vault.encrypt(key, plaintext, aad);
+    },
+    open: (sealed, aad) => vault.decrypt(key, sealed, aad),
+  };
 }
 
 /** How long answers are kept: a day. */
@@ -119,7 +132,7 @@ export function storeIdempotency({ sealer, random, onLost, ...options }: Idempot
         answer = await work();
       } catch (error) {
         // Who does not know whether it was done leaves the key taken: done twice is worse than refused.
-        if (!isCoded(error, "outcome_unknown")) await forget(id, version);
+        if (!leavesOpen(error)) await forget(id, version);
         throw error;
       }
       // The work is done: whatever happens to the record, the caller gets the answer. A repeat is then a conflict, never done twice.
@@ -127,6 +140,11 @@ export function storeIdempotency({ sealer, random, onLost, ...options }: Idempot
       return answer;
     },
   };
+}
+
+/** Whether a failure, or what caused it, says that the work may have been done. */
+function leavesOpen(error: unknown): boolean {
+  return error instanceof Error && (isCoded(error, "outcome_unknown") || leavesOpen(error.cause));
 }
 
 /** SHA-256 over length-prefixed parts, so that no two lists of parts run together. */

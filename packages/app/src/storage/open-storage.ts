@@ -13,7 +13,14 @@ import { storageContract, storageHttpErrors } from "@seneschal/contract/storage"
 import type { Durability, NfsServer, ServeNfs } from "@seneschal/core/storage";
 import { CodedError } from "@seneschal/kernel";
 import type { DocumentStore, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
-import { type BuiltService, openAuthorisation, type Platform, type RateLimits } from "../platform/index.ts";
+import {
+  type BuiltService,
+  openAuthorisation,
+  type Platform,
+  type RateLimits,
+  storeIdempotency,
+  vaultSealer,
+} from "../platform/index.ts";
 import { createAdminAuth } from "./admin/admin-auth.ts";
 import { operationHandlers } from "./admin/operation-handlers.ts";
 import type { AdminServices } from "./admin/services.ts";
@@ -174,6 +181,12 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
       errors: storageHttpErrors,
       authenticate: (wire) => auth.authenticate(wire),
       authorise: (input) => auth.authorise(input),
+      idempotency: storeIdempotency({
+        store: parts.store,
+        random,
+        sealer: vaultSealer(parts.vault, "storage-idempotency"),
+        onLost: (error) => log.error({ error }, "an idempotent answer was not kept"),
+      }),
     },
     limits: limitsOf(config),
     async reload(next: StorageConfig) {

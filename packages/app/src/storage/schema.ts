@@ -1,6 +1,6 @@
 import type { Json } from "@seneschal/kernel";
 import type { StoreSchema } from "@seneschal/kernel/store";
-import { auditSinkCollections, jobCollections } from "../platform/index.ts";
+import { auditSinkCollections, idempotencyCollections, jobCollections } from "../platform/index.ts";
 
 /** Keys are indexed by their first bytes only: index key and id share 1 KiB, an S3 key alone may take it all. */
 export const indexedKeyBytes = 600;
@@ -70,6 +70,7 @@ export const storageSchema: StoreSchema = {
     storage_simulated_smart: { indexes: {} },
     storage_counters: { indexes: {} },
     ...auditSinkCollections,
+    ...idempotencyCollections,
     ...jobCollections,
   },
 };

@@ -73,7 +73,9 @@ test.skipIf(!fleetInstalled())(
         const job = await finished(body.job_id);
         const report = job?.result ?? {};
         scrubs.push({ ...report, succeeded: job?.state === "succeeded" ? 1 : 0 });
-        return scrubs.length > 1 && report["repaired"] === 0 && report["healthy"] === report["scanned"];
+        if (scrubs.length > 1 && report["repaired"] === 0 && report["healthy"] === report["scanned"]) return true;
+        // The cause of what `until` throws.
+        throw new Error(`${names[through]}: ${job?.state} ${JSON.stringify(report)}`);
       });
       for (const report of scrubs) expect(report).toMatchObject({ succeeded: 1, lost: 0 });
       expect(

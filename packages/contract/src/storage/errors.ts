@@ -80,7 +80,9 @@ export const storageHttpErrors: ErrorTable = errorTable(
     PoolFull: "POOL_FULL",
     MemoryExhausted: "SERVICE_UNAVAILABLE",
     outcome_unknown: "SERVICE_UNAVAILABLE",
+    store_closed: "SERVICE_UNAVAILABLE",
     store_failed: "SERVICE_UNAVAILABLE",
+    store_unavailable: "SERVICE_UNAVAILABLE",
   },
   only,
 );

@@ -17,5 +17,5 @@ export type StorageContract = typeof storageContract;
 export const storageInfo: Omit<OpenApiInfo, "version"> = {
   title: "Seneschal storage node",
   errors: storageHttpErrors,
-  keepsAnswers: false,
+  keepsAnswers: true,
 };

@@ -1,5 +1,5 @@
 import type { Principal } from "@seneschal/contract";
-import { isCoded, type JsonObject } from "@seneschal/kernel";
+import { CodedError, isCoded, type JsonObject } from "@seneschal/kernel";
 import { type Actor, commit } from "../context.ts";
 import type { AdminServices } from "./services.ts";
 
@@ -51,6 +51,9 @@ export async function audited<T>(
     await record(isCoded(error) ? error.code : "error");
     throw error;
   }
-  await record("ok");
+  await record("ok").catch((cause: unknown) => {
+    // It is done: nobody may take this failure for a no, and do it again.
+    throw new CodedError("outcome_unknown", "the operation was carried out, its record was not", {}, cause);
+  });
   return result;
 }
