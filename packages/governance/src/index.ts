@@ -22,6 +22,7 @@ export { type ConfiguredRecogniser, configuredRecogniser } from "./classificatio
 export { CsvSplitter } from "./classification/csv.ts";
 export type { Evidence } from "./classification/evidence.ts";
 export { LEXICON, type LexiconTerm, termOf, wordsOf } from "./classification/lexicon.ts";
+export { mergedResource } from "./classification/merged-resource.ts";
 export { type Normalised, normalise } from "./classification/normalise.ts";
 export { candidates, REPORTED_FROM, type RecogniseOptions, recognise } from "./classification/recognise.ts";
 export type { Finding, Matcher, Pattern, Recogniser, Verdict } from "./classification/recogniser.ts";

@@ -3,8 +3,10 @@ import {
   type Approval,
   type EvaluatedResource,
   type EvaluationCatalogue,
+  type KnownResource,
   LineageGraph,
   LineageIngest,
+  mergedResource,
   type PropagationPolicy,
   policyOf,
   resourceId,
@@ -196,8 +198,6 @@ class OrganizationCatalogue implements DataCatalogue {
   readonly registered = new Map<string, ResourceDoc>();
   readonly intake: LineageIngest;
   readonly #options: CataloguesOptions;
-  /** Ids by their last dotted part, to find `crm.customers` as `postgres://db/crm.customers`. */
-  readonly #byTail = new Map<string, Set<string>>();
 
   constructor(options: CataloguesOptions) {
     this.#options = options;
@@ -220,7 +220,6 @@ class OrganizationCatalogue implements DataCatalogue {
     }
     const id = doc.resource_id;
     this.registered.set(id, doc);
-    this.#index(id);
     const columns = Object.fromEntries(
       Object.entries(doc.columns).map(([name, column]) => {
         const direct = column.tier === undefined ? this.#inferred(name, id) : { tier: column.tier, tags: column.tags ?? [] };
@@ -252,7 +251,6 @@ class OrganizationCatalogue implements DataCatalogue {
 
   /** Columns that nobody classified are classified by their names. */
   #describe(id: string, at: number): void {
-    this.#index(id);
     const info = this.graph.info(id);
     const inferred = Object.entries(info?.columns ?? {}).flatMap(([name, column]) => {
       const direct = column.direct === undefined ? this.#inferred(name, id) : undefined;
@@ -266,41 +264,23 @@ class OrganizationCatalogue implements DataCatalogue {
     return term === undefined ? undefined : policyOf(this.#options.tiers, term.entity);
   }
 
-  #index(id: string): void {
-    const tail = id.toLowerCase().split(/[./]/).at(-1) ?? "";
-    const ids = this.#byTail.get(tail) ?? new Set();
-    ids.add(id);
-    this.#byTail.set(tail, ids);
-  }
-
-  #find(table: string): string | undefined {
-    if (this.graph.has(table)) return this.graph.canonical(table);
-    const wanted = table.toLowerCase();
-    const near = [...(this.#byTail.get(wanted.split(".").at(-1) ?? "") ?? [])].filter((id) => {
-      const known = id.toLowerCase();
-      return this.graph.has(id) && (known === wanted || known.endsWith(`.${wanted}`) || known.endsWith(`/${wanted}`));
-    });
-    return near.length === 1 ? near[0] : undefined;
-  }
-
   #facts(table: string): TableFacts {
-    const id = this.#find(table);
-    if (id === undefined) return {};
-    const resource = this.#resource(id);
-    const columns = Object.keys(this.graph.info(id)?.columns ?? {});
+    const known = this.graph.named(table).flatMap((id) => this.#resource(id) ?? []);
+    const resource = mergedResource(this.#options.tiers, known);
+    const columns = Object.keys(resource?.columns ?? {});
     return { ...(resource === undefined ? {} : { resource }), ...(columns.length === 0 ? {} : { columns }) };
   }
 
-  #resource(
-    id: string,
-  ): { tier: string; tags: readonly string[]; columns: Record<string, { tier: string; tags: readonly string[] }> } | undefined {
+  #resource(id: string): (KnownResource & Pick<EvaluatedResource, "columns">) | undefined {
     const info = this.graph.info(id);
     const effective = this.graph.effective(id);
     if (info === undefined || effective === undefined) return undefined;
     const columns = Object.fromEntries(
       Object.keys(info.columns).map((name) => [name, this.graph.effective(id, name) ?? effective]),
     );
-    return { tier: effective.tier, tags: effective.tags, columns };
+    const said = info.direct !== undefined || Object.values(info.columns).some(({ direct }) => direct !== undefined);
+    const unclassified = !said && effective.tier === unclassifiedTier(this.#options.tiers) && effective.tags.length === 0;
+    return { tier: effective.tier, tags: effective.tags, columns, ...(unclassified ? { unclassified } : {}) };
   }
 
   resource(id: string): EvaluatedResource | undefined {
@@ -312,7 +292,8 @@ class OrganizationCatalogue implements DataCatalogue {
         ? undefined
         : { tier: unclassifiedTier(this.#options.tiers), tags: [], columns: {}, accepts };
     }
-    return { ...found, ...(accepts === undefined || accepts === null ? {} : { accepts }) };
+    const { tier, tags, columns } = found;
+    return { tier, tags, columns, ...(accepts === undefined || accepts === null ? {} : { accepts }) };
   }
 
   purposes(): readonly string[] {

@@ -115,7 +115,7 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
   const rows = json === undefined && !beginsLikeSql(query) ? csvOf(query) : undefined;
   if (parsed !== undefined && (unread.length > 0 || (parsed.statements.length > 0 && parsed.failed === 0))) {
     form = "sql";
-    const analysis = analyseSql(parsed.statements, options.schemaOf);
+    const analysis = analyseSql(parsed.statements, options.schemaOf, "partial");
     operation = parsed.statements.length > 0 ? analysis.operation : unreadOperation(query);
     evidence.push(...sqlEvidence(analysis, policy, catalogue, recognisers));
     if (unread.length > 0) {
@@ -165,7 +165,7 @@ function innerEvidence(text: string, policy: TierPolicy, options: ClassifierOpti
   if (unread.some(looksLikeSql))
     return unreadEvidence(unread, "a statement inside the text could not be read", policy, catalogue);
   if (statements.length === 0 || unread.length > 0) return [];
-  const analysis = analyseSql(statements, options.schemaOf);
+  const analysis = analyseSql(statements, options.schemaOf, "partial");
   return sqlEvidence(analysis, policy, catalogue, options.recognisers ?? DEFAULT_RECOGNISERS);
 }
 
@@ -178,7 +178,7 @@ function embeddedEvidence(text: string, policy: TierPolicy, options: ClassifierO
   for (const part of [found, found.split(/;|\n/, 1)[0] ?? ""]) {
     const { statements, failed } = parseSql(options.sql, part);
     if (failed > 0 || statements.length === 0) continue;
-    const analysis = analyseSql(statements, options.schemaOf);
+    const analysis = analyseSql(statements, options.schemaOf, "partial");
     return sqlEvidence(analysis, policy, catalogue, options.recognisers ?? DEFAULT_RECOGNISERS);
   }
   return sqlWordsEvidence(found, policy, catalogue);

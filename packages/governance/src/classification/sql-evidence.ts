@@ -1,3 +1,4 @@
+import { foldedName } from "../sql/folded-name.ts";
 import type { ColumnInput, SqlAnalysis } from "../sql/types.ts";
 import { businessEvidence, type Evidence, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
 import { isAboutHealth, isAboutPeople, termOf } from "./lexicon.ts";
@@ -9,7 +10,10 @@ import { highestTier, loweredTier, policyOf, type TierPolicy, tierRank, unclassi
 export interface KnownResource {
   readonly tier: string;
   readonly tags: readonly string[];
+  /** Those that it lists; a column that it does not list has the tier of the whole. */
   readonly columns?: Readonly<Record<string, { readonly tier: string; readonly tags: readonly string[] }>>;
+  /** Nobody said anything of it: its name may still tell more than its tier. */
+  readonly unclassified?: true;
 }
 
 /** Looks a table up in the catalogue; names come as the query writes them. */
@@ -97,9 +101,10 @@ function columnEvidence(
 ): Evidence[] {
   if (column === "*") return starEvidence(table, policy, catalogue, weak);
   const known = catalogue(table);
-  const exact =
-    known?.columns?.[column] ??
-    Object.entries(known?.columns ?? {}).find(([name]) => name.toLowerCase() === column.toLowerCase())?.[1];
+  const columns = known?.columns ?? {};
+  const exact = Object.hasOwn(columns, column)
+    ? columns[column]
+    : Object.entries(columns).find(([name]) => foldedName(name) === foldedName(column))?.[1];
   const why = weak === undefined ? "" : `, ${weak}`;
   const place = `${member === undefined ? "" : `member ${safeName(member)} of `}column ${safeName(column)}${table === "" ? "" : ` of ${safeName(table)}`}`;
   const lowered = (tier: string) => (weak === undefined ? tier : loweredTier(policy, tier));
@@ -141,7 +146,7 @@ export function starEvidence(table: string, policy: TierPolicy, catalogue: Catal
   const known = catalogue(table);
   const tierOf = (tier: string) => (weak === undefined ? tier : loweredTier(policy, tier));
   const why = weak === undefined ? "" : `, ${weak}`;
-  if (known !== undefined) {
+  if (known !== undefined && known.unclassified !== true) {
     return [
       {
         entity: `TABLE:${table}`,

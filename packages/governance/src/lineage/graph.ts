@@ -1,4 +1,5 @@
 import { loweredTier, type TierPolicy, tierRank, unclassifiedTier } from "../classification/tiers.ts";
+import { TableNames } from "../sql/table-names.ts";
 import type { EdgeView, Link, ResourceInfo, TierTags, Visit } from "./types.ts";
 
 /** What propagation does where the policy has a choice. */
@@ -55,6 +56,7 @@ export class LineageGraph {
   readonly #edges = new Map<string, Edge>();
   readonly #jobs = new Map<string, { readonly timestamp: number; readonly edges: readonly Edge[] }>();
   readonly #aliases = new Map<string, string>();
+  readonly #names = new TableNames();
   #stamp = 0;
   #deferred: Set<Node> | undefined;
 
@@ -90,6 +92,12 @@ export class LineageGraph {
 
   info(id: string): ResourceInfo | undefined {
     return this.#nodes.get(this.canonical(id))?.info;
+  }
+
+  /** All that a table's name may mean, by each more or less qualified, quoted or re-cased way of writing the id of a resource or another name of it. */
+  named(table: string): readonly string[] {
+    const ids = this.#names.meant(table).map((name) => this.canonical(name));
+    return [...new Set(ids)].filter((id) => this.#nodes.has(id));
   }
 
   ids(): IterableIterator<string> {
@@ -142,6 +150,7 @@ export class LineageGraph {
     const below = node.out.map((edge) => edge.target);
     for (const edge of [...node.in, ...node.out]) this.#unlink(edge);
     this.#nodes.delete(node.id);
+    this.#names.delete(node.id);
     this.#refresh(below.filter((n) => n !== node));
     return true;
   }
@@ -151,6 +160,7 @@ export class LineageGraph {
     const target = this.canonical(id);
     const old = this.canonical(alias);
     if (old === target) return;
+    this.#names.add(alias);
     const node = this.#nodes.get(old);
     this.#aliases.set(old, target);
     if (node === undefined) return;
@@ -331,6 +341,7 @@ export class LineageGraph {
       stamp: 0,
     };
     this.#nodes.set(id, node);
+    this.#names.add(id);
     return node;
   }
 

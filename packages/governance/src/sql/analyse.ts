@@ -53,17 +53,22 @@ const NOTHING: Result = { columns: [], open: [], dataset: [] };
 /**
  * Resolves tables and columns over the syntax trees of a list of statements: CTEs, subqueries, aliases, stars with a known schema, set operations, windows,
  * aggregates, masking functions, joins, `USE`, `RETURNING`, whole rows, and the writing statements. A name that could come from several tables of
- * unknown schema is attributed to all of them: too much lineage is safe, too little is not. What no rule comes by is found by a look through the whole
- * tree: queries and relations there count as shown, names are `unexplained`.
+ * unknown schema is attributed to all of them: too much lineage is safe, too little is not. A table of which `schemaOf` tells a part has other columns too, in an order that nobody knows. What no rule comes
+ * by is found by a look through the whole tree: queries and relations there count as shown, names are `unexplained`.
  */
-export function analyseSql(statements: readonly unknown[], schemaOf: SchemaOf = () => undefined): SqlAnalysis {
-  const analyser = new Analyser(schemaOf);
+export function analyseSql(
+  statements: readonly unknown[],
+  schemaOf: SchemaOf = () => undefined,
+  schemas: "complete" | "partial" = "complete",
+): SqlAnalysis {
+  const analyser = new Analyser(schemaOf, schemas === "complete");
   for (const statement of statements) analyser.statement(statement as Node);
   return analyser.analysis();
 }
 
 class Analyser {
   readonly #schemaOf: SchemaOf;
+  readonly #complete: boolean;
   readonly #inputs = new Set<string>();
   readonly #outputs = new Set<string>();
   readonly #results: SqlOutput[] = [];
@@ -77,8 +82,9 @@ class Analyser {
   #database: string | undefined;
   #schema: string | undefined;
 
-  constructor(schemaOf: SchemaOf) {
+  constructor(schemaOf: SchemaOf, complete: boolean) {
     this.#schemaOf = schemaOf;
+    this.#complete = complete;
   }
 
   analysis(): SqlAnalysis {
@@ -626,7 +632,8 @@ class Analyser {
   }
 
   #qualified(name: string): string {
-    if (name.includes(".") || name === "") return name;
+    // What USE chose may be the database of a table whose schema nobody names.
+    if (name.includes(".") || name === "" || !this.#complete) return name;
     return [this.#database, this.#schema, name].filter((part) => part !== undefined).join(".");
   }
 
@@ -673,10 +680,14 @@ class Analyser {
       const operation = body["SetOperation"] as Node;
       const left = this.#body(operation["left"] as Node, scope);
       const right = this.#body(operation["right"] as Node, scope);
+      // Which columns meet is not known where those of a side are not.
+      const aligned = left.open.length + right.open.length === 0;
+      const any = aligned ? [] : [...right.columns.flatMap(({ inputs }) => inputs), ...right.open.map(wholeRow)];
       const columns = left.columns.map((column, i) => ({
         name: column.name,
-        inputs: unique([...column.inputs, ...(right.columns[i]?.inputs ?? [])]),
+        inputs: unique([...column.inputs, ...(aligned ? (right.columns[i]?.inputs ?? []) : any)]),
       }));
+      columns.push(...right.columns.slice(columns.length).map(({ name, inputs }) => ({ name, inputs: [...inputs] })));
       const result = { columns, open: [...new Set([...left.open, ...right.open])], dataset: [...left.dataset, ...right.dataset] };
       return { ...result, dataset: [...result.dataset, ...this.#orderBy(query, scope, result, [])] };
     }
@@ -762,7 +773,8 @@ class Analyser {
         const name = qualified.length === 0 ? undefined : this.#named(whole["ObjectName"] ?? whole).toLowerCase();
         const found = starred(scope, name);
         // `profile.*` of a column that holds a structure.
-        if (found.length === 0 && name !== undefined) columns.push({ name: "*", inputs: resolve(scope, name.split(".")) ?? [] });
+        if (found.length === 0 && name !== undefined)
+          columns.push({ name: "*", inputs: this.#find(scope, name.split(".")) ?? [] });
         for (const relation of found) {
           columns.push(...relation.columns.filter((column) => !dropped.has(column.name.toLowerCase())));
           if (relation.other !== undefined && relation.other.length > 0) columns.push({ name: "*", inputs: relation.other });
@@ -971,8 +983,10 @@ class Analyser {
 
   #tableColumns(table: string): { readonly columns: readonly ResultColumn[]; readonly open: readonly string[] } {
     const schema = this.#schemaOf(table);
-    if (schema === undefined) return { columns: [], open: [table] };
-    return { columns: schema.map((field) => identity(table, field)), open: [] };
+    return {
+      columns: schema?.map((field) => identity(table, field)) ?? [],
+      open: schema === undefined || !this.#complete ? [table] : [],
+    };
   }
 
   #filter(expr: unknown, scope: Scope, subtype: "FILTER" | "JOIN" | "CONDITIONAL"): void {
@@ -1051,10 +1065,14 @@ class Analyser {
 
   /** The inputs behind a column's name; a name that nothing in sight has stays unexplained. */
   #resolved(scope: Scope, parts: readonly unknown[]): readonly ColumnInput[] {
-    const found = resolve(scope, parts.map(identifier));
+    const found = this.#find(scope, parts.map(identifier));
     if (found === undefined) return [];
     for (const part of parts) this.#explain(part);
     return found;
+  }
+
+  #find(scope: Scope, parts: readonly string[]): readonly ColumnInput[] | undefined {
+    return resolve(scope, parts, this.#complete);
   }
 
   /** Whole rows: of one relation, or of all. */
@@ -1090,7 +1108,7 @@ class Analyser {
     const inputs: ColumnInput[] = [];
     if (name === "identifier") {
       const column = literalText(unnamed(args[0]));
-      if (column !== undefined) return resolve(scope, column.split(".")) ?? [];
+      if (column !== undefined) return this.#find(scope, column.split(".")) ?? [];
       this.#unread.add("the name of a column is built when the statement runs");
     }
     const masking = MASKING.has(name) || showsLittle(name, args);
@@ -1198,7 +1216,7 @@ function datasetOf(relation: Relation): readonly ColumnInput[] {
 }
 
 /** Inputs behind a dotted name, from the innermost scope that knows it; `undefined` where none does. */
-function resolve(scope: Scope, parts: readonly string[]): readonly ColumnInput[] | undefined {
+function resolve(scope: Scope, parts: readonly string[], complete: boolean): readonly ColumnInput[] | undefined {
   const field = parts.at(-1) ?? "";
   for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
     if (parts.length > 1) {
@@ -1228,8 +1246,10 @@ function resolve(scope: Scope, parts: readonly string[]): readonly ColumnInput[]
     const open = tables.length > 0 ? tables : visible.filter((r) => r.other !== undefined);
     // A relation's own name in the place of a column means its whole row; where its columns are not known one of them may be called so too.
     const rows = at.relations.filter((r) => r.names.some((name) => name === field.toLowerCase())).flatMap(rowOf);
-    if (rows.length > 0) return [...rows, ...open.flatMap((relation) => lookup(relation, field))];
-    if (open.length > 0) return open.flatMap((relation) => lookup(relation, field));
+    const here = [...rows, ...open.flatMap((relation) => lookup(relation, field))];
+    if (here.length === 0) continue;
+    // A table that does not have it leaves it to the query around.
+    return complete || at.outer === undefined ? here : [...here, ...(resolve(at.outer, parts, complete) ?? [])];
   }
   return undefined;
 }
@@ -1325,8 +1345,9 @@ function unique(inputs: readonly ColumnInput[]): ColumnInput[] {
 
 function renamed(result: Result, names: readonly string[]): Result {
   if (names.length === 0) return result;
-  const columns = result.columns.map((column, i) => ({ ...column, name: names[i] ?? column.name }));
   // Which columns the names are given to is not known where they are not.
+  const any = result.open.map(wholeRow);
+  const columns = result.columns.map(({ name, inputs }, i) => ({ name: names[i] ?? name, inputs: [...inputs, ...any] }));
   const more = result.open.length === 0 ? [] : names.slice(columns.length);
-  return { ...result, columns: [...columns, ...more.map((name) => ({ name, inputs: result.open.map(wholeRow) }))] };
+  return { ...result, columns: [...columns, ...more.map((name) => ({ name, inputs: any }))] };
 }

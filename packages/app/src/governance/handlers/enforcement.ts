@@ -47,11 +47,12 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
       }
     };
     const names = await recorded(classifier.tablesOf({ sql, dialect }, owner));
-    const tables = names.map((name) => ({
-      name,
-      id: Object.hasOwn(resources, name) ? (resources[name] ?? name) : name,
-    }));
-    sources = [...new Set(tables.map((table) => table.id))];
+    const tables = names.map((name) => {
+      const given = Object.hasOwn(resources, name) ? resources[name] : undefined;
+      return { name, id: given ?? name, others: given === undefined ? catalogue.graph.named(name) : [] };
+    });
+    // Which of several resources a name means, only the caller can say.
+    sources = [...new Set(tables.flatMap(({ id, others }) => [id, ...others]))];
     const policy: CompiledPolicy = {
       packages: services.policy.packages,
       evaluate: (path, question, options) => services.policy.evaluate(path, question, Object.assign({ owner }, options)),
