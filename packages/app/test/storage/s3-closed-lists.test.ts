@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { everywhere, type Operation, operations, significantHeader } from "../../src/storage/s3/operations.ts";
+import { closedValues, everywhere, type Operation, operations, significantHeader } from "../../src/storage/s3/operations.ts";
 import { toAmzDate } from "../../src/storage/s3/signature-claim.ts";
 import { uriEncode } from "../../src/storage/s3/sigv4.ts";
 import { openS3Rig, type S3Rig, sdk } from "./s3-rig.ts";
@@ -209,6 +209,45 @@ describe("what an operation does not understand is 501 by its name, and nothing 
       const twice = await signedFetch(s3, { method: "DELETE", path: "/kept/dst", query: { versionId: "x" }, tamper });
       expect(twice.status).toBeGreaterThanOrEqual(400);
     }));
+});
+
+/** Names that may say anything: texts, keys and tags of the caller's, and what HTTP ignores where it cannot be read (RFC 9110, 13.1 and 14.2). */
+const open = new Set([
+  ...["prefix", "delimiter", "marker", "start-after", "key-marker", "bucket-region", "x-amz-user-agent"],
+  ...[
+    "x-amz-meta-*",
+    "x-amz-tagging",
+    "if-match",
+    "if-none-match",
+    "x-amz-copy-source-if-match",
+    "x-amz-copy-source-if-none-match",
+  ],
+  ...["if-modified-since", "if-unmodified-since", "if-range", "range", "versionId", "uploadId", "x-amz-expected-bucket-owner"],
+  // Without a key it marks nothing.
+  "upload-id-marker",
+]);
+
+describe("a value that a name cannot have is refused, whatever the operation, and nothing has changed", () => {
+  /** What an operation takes; the value of a sub-resource (`?acl=q`) says nothing. */
+  const takes = ({ query = [], headers = [], asks = [] }: Operation) => ({
+    query: [...query, ...asks.filter((name) => ["list-type", "partNumber", "uploadId"].includes(name))],
+    headers: [...headers, "x-amz-expected-bucket-owner", "x-amz-request-payer"],
+  });
+  test.each(operations.filter(({ form }) => form !== true).map((operation) => [operation.name, operation] as const))(
+    "%s",
+    (_, operation) =>
+      unchanged(async () => {
+        for (const [where, names] of Object.entries(takes(operation)))
+          for (const name of names.filter((one) => !open.has(one) && !one.startsWith("response-"))) {
+            const answer = await request(operation, { [where]: { [name]: "q" } });
+            expect(answer.status, name).toBeGreaterThanOrEqual(400);
+            expect(answer.status, name).toBeLessThanOrEqual(name === "x-amz-trailer" ? 501 : 404);
+            if (!(name in closedValues) || operation.method === "HEAD") continue;
+            expect(answer.text).toContain(`<Code>InvalidArgument</Code>`);
+            expect(answer.text).toContain(`<ArgumentName>${name}</ArgumentName>`);
+          }
+      }),
+  );
 });
 
 describe("requests that others carry out as something else", () => {

@@ -109,7 +109,7 @@ export async function listObjects(call: S3Call): Promise<S3Reply> {
       ETag: `"${o.etag}"`,
       Size: o.size,
       StorageClass: "STANDARD",
-      ...(!second || query.get("fetch-owner") === "true" ? { Owner: owner } : {}),
+      ...(!second || query.get("fetch-owner")?.toLowerCase() === "true" ? { Owner: owner } : {}),
     }),
   );
   const common = {

@@ -1,5 +1,5 @@
 import { s3Error } from "./errors.ts";
-import { everywhere, type Operation, operations, significantHeader } from "./operations.ts";
+import { closedValues, everywhere, type Operation, operations, significantHeader } from "./operations.ts";
 
 /** A request as far as its operation depends on it. Header names in lower case. */
 export interface Asked {
@@ -22,7 +22,7 @@ export interface Understood {
 /**
  * What a request asks for: the operation whose names it has all of, and the most of. Anything that is not on the operation's
  * lists is refused by its name, so that no request is ever carried out as another one. Throws `MethodNotAllowed`,
- * `NotImplemented`, `InvalidArgument` for a name given twice and for characters that no store keeps.
+ * `NotImplemented`, `InvalidArgument` for a name given twice, for a value that the name cannot have, and for characters that no store keeps.
  */
 export function findOperation(asked: Asked): Understood {
   const { method, bucket, key } = asked;
@@ -44,6 +44,13 @@ export function findOperation(asked: Asked): Understood {
   if (operation === undefined) throw s3Error("MethodNotAllowed", `${method} is not for a ${on}`);
   const repeated = query.get("x-id");
   if (repeated !== undefined && repeated !== name) throw notImplemented("operation", repeated, name);
+  for (const [field, allowed] of Object.entries(closedValues)) {
+    const value = query.get(field) ?? headers[field];
+    if (value !== undefined && !allowed.test(value))
+      throw s3Error("InvalidArgument", `${JSON.stringify(value.slice(0, 64))} is no value of ${field}`, {
+        elements: { ArgumentName: field, ArgumentValue: value },
+      });
+  }
   return { operation, query, headers };
 }
 

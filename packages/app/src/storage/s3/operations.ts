@@ -93,6 +93,25 @@ export function significantHeader(name: string): boolean {
   return name.startsWith("x-amz-") || /^(?:if-.*|(?:content-)?range)$/.test(name);
 }
 
+const flag = /^(?:true|false)$/i;
+const time = { test: (text: string) => !Number.isNaN(Date.parse(text)) };
+
+/**
+ * Names that may say only so much, whatever the operation, and what that is: anything else is `InvalidArgument`, before anything is done.
+ * Names whose values an operation judges by an error of their own are not here, nor those of HTTP, which ignores what it cannot read
+ * (RFC 9110, sections 13.1 and 14.2).
+ */
+export const closedValues: Readonly<Record<string, { test(value: string): boolean }>> = {
+  "fetch-owner": flag,
+  "x-amz-bucket-object-lock-enabled": flag,
+  "x-amz-bypass-governance-retention": flag,
+  "x-amz-checksum-mode": /^ENABLED$/,
+  "x-amz-copy-source-if-modified-since": time,
+  "x-amz-copy-source-if-unmodified-since": time,
+  "x-amz-decoded-content-length": /^\d+$/,
+  "x-amz-request-payer": /^requester$/,
+};
+
 const body = [
   ...["x-amz-decoded-content-length", "x-amz-trailer", "x-amz-sdk-checksum-algorithm"],
   ...Object.keys(checksums).map((algorithm) => `x-amz-checksum-${algorithm}`),
