@@ -31,6 +31,7 @@ export {
   type WithHeaders,
   withHeaders,
 } from "./route.ts";
+export { otherSite } from "./same-site.ts";
 export { type SealStatus, sealContract } from "./seal.ts";
 export { secret, secretFields } from "./secret.ts";
 export type { MountOptions, RunningServer, Serve, ServeOptions, TlsOptions } from "./serve.ts";

@@ -5,29 +5,38 @@ const formTypes = new Set(["application/x-www-form-urlencoded", "multipart/form-
 
 /**
  * Why a request must be taken for one that a page of another site made a browser send; `undefined` when nothing speaks for that. Only a
- * credential that a browser adds by itself can be abused so: a client certificate or a cookie. `Sec-Fetch-Site` decides where the browser
- * says it (W3C Fetch Metadata), `Origin` against `Host` elsewhere (OWASP ASVS 5, 3.5). A program that is no browser sends neither.
+ * credential that a browser adds by itself can be abused so: a client certificate or a cookie.
  *
  * @example
  * ```ts
  * crossSite({ ...wire, peer, headers: { "sec-fetch-site": "cross-site" } }); // "Sec-Fetch-Site is cross-site"
  * ```
  */
-export function crossSite({ headers, peer }: Pick<WireRequest, "headers" | "peer">): string | undefined {
-  if (peer === undefined && headers["cookie"] === undefined) return undefined;
-  const site = headers["sec-fetch-site"];
-  if (site !== undefined) return site === "same-origin" || site === "none" ? undefined : `Sec-Fetch-Site is ${site.slice(0, 32)}`;
-  const origin = headers["origin"];
-  if (origin === undefined) return undefined;
-  return hostOf(origin) === headers["host"]?.toLowerCase() ? undefined : "Origin is not this server";
+export function crossSite(wire: Pick<WireRequest, "headers" | "peer" | "secure">): string | undefined {
+  return wire.peer === undefined && wire.headers["cookie"] === undefined ? undefined : otherSite(wire);
+}
+
+/**
+ * Why the headers of a request say that a page of another site made it, whatever its credential. Both are heeded: `Sec-Fetch-Site` (W3C
+ * Fetch Metadata), and `Origin` against `Host` (OWASP ASVS 5, 3.5). A program that is no browser sends neither. An origin without TLS is
+ * another one than a server with TLS; the other way round a proxy may have ended it.
+ *
+ * @example
+ * ```ts
+ * otherSite({ headers: { host: "a.example", origin: "https://b.example", "sec-fetch-site": "none" } }); // "Origin is not this server"
+ * ```
+ */
+export function otherSite({ headers, secure }: Pick<WireRequest, "headers" | "secure">): string | undefined {
+  const { origin, "sec-fetch-site": site } = headers;
+  if (site !== undefined && site !== "same-origin" && site !== "none") return `Sec-Fetch-Site is ${site.slice(0, 32)}`;
+  // A page that tells nobody where it is (`Referrer-Policy: no-referrer`) has no origin to say; its browser knows all the same.
+  if (origin === undefined || (origin === "null" && site === "same-origin")) return undefined;
+  const [, scheme, host] = /^(https?):\/\/([^/?#@]+)$/i.exec(origin.toLowerCase()) ?? [];
+  const own = host !== undefined && host === headers["host"]?.toLowerCase() && !(scheme === "http" && secure === true);
+  return own ? undefined : "Origin is not this server";
 }
 
 /** Whether a body, also an empty one, is declared as what a form of any page can send. */
 export function isForm(contentType: string | undefined): boolean {
   return formTypes.has((contentType ?? "").split(";")[0]?.trim().toLowerCase() ?? "");
-}
-
-/** `host:port` of an origin, without the port that its scheme has by default, as in `Host`; "" when it is opaque. */
-function hostOf(origin: string): string {
-  return /^https?:\/\/([^/?#@]+)$/i.exec(origin)?.[1]?.toLowerCase() ?? "";
 }

@@ -1,4 +1,4 @@
-import { type Contract, dispatcher, endpoints, type Handlers, type Incoming } from "@seneschal/contract";
+import { type Contract, dispatcher, endpoints, type Handlers, type Incoming, otherSite } from "@seneschal/contract";
 import { sampleErrors, unwatched } from "@seneschal/contract/testing";
 import { describe, expect, test } from "vitest";
 import { SERVICE_NAMES, serviceContract } from "../../../../tools/service-contracts.ts";
@@ -19,11 +19,23 @@ const foreign: readonly Readonly<Record<string, string>>[] = [
   { origin: "https://node.example" },
   { origin: "null" },
   { origin: "https://node.example:8443@evil.example" },
+  // Each is heeded, whatever the other says.
+  { "sec-fetch-site": "none", origin: "https://evil.example" },
+  { "sec-fetch-site": "none", origin: "null" },
+  { "sec-fetch-site": "same-origin", origin: "https://evil.example" },
+  { "sec-fetch-site": "same-origin", origin: "https://node.example" },
+  // A page that nothing protects is another site's in whoever's hands the line is.
+  { origin: "http://node.example:8443" },
+  { "sec-fetch-site": "none", origin: "http://node.example:8443" },
+  { origin: "ftp://node.example:8443" },
 ];
 const own: readonly Readonly<Record<string, string>>[] = [
   {},
   { "sec-fetch-site": "same-origin", origin: "https://node.example:8443" },
   { "sec-fetch-site": "none" },
+  { "sec-fetch-site": "none", origin: "https://node.example:8443" },
+  // Of a page with `Referrer-Policy: no-referrer` (Fetch, "append a request `Origin` header").
+  { "sec-fetch-site": "same-origin", origin: "null" },
   { origin: "https://NODE.example:8443" },
 ];
 
@@ -53,12 +65,18 @@ async function watch(name: (typeof SERVICE_NAMES)[number]) {
     const { status } = await dispatch({
       ...{ method, target: path.replace(/:[a-z0-9_]+/g, "x"), remoteAddress: "::1", body: new Uint8Array() },
       headers: { host: "node.example:8443", ...headers },
+      secure: true,
       ...rest,
     });
     return status;
   };
   return { contract, reached, ask };
 }
+
+test("where a proxy ends TLS, its pages are its own", () => {
+  for (const origin of ["https://node.example", "http://node.example"])
+    expect(otherSite({ headers: { host: "node.example", origin } })).toBeUndefined();
+});
 
 describe.each(SERVICE_NAMES)("%s", (name) => {
   test("no route that changes anything acts on what another site made a browser send", async () => {

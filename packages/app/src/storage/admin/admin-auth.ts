@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { AuthoriseInput, Principal, WireRequest } from "@seneschal/contract";
+import { type AuthoriseInput, otherSite, type Principal, type WireRequest } from "@seneschal/contract";
 import { storageError } from "@seneschal/core/storage";
 import { CodedError } from "@seneschal/kernel";
 import { type Authorisation, questionOf } from "../../platform/index.ts";
@@ -27,7 +27,7 @@ export interface AdminAuth {
   authenticate(wire: Pick<WireRequest, "method" | "headers" | "peer" | "remoteAddress">): Promise<Principal | undefined>;
   authorise(input: AuthoriseInput): Promise<void>;
   /** Throws `AuthenticationFailed`. */
-  signIn(token: string, headers: WireRequest["headers"]): BrowserSession;
+  signIn(token: string, request: Pick<WireRequest, "headers" | "secure">): BrowserSession;
   session(headers: WireRequest["headers"]): BrowserSession | undefined;
   signOut(headers: WireRequest["headers"]): void;
 }
@@ -104,7 +104,7 @@ export function createAdminAuth(
       }
       const signedIn = session(headers);
       if (signedIn !== undefined) {
-        if (method !== "GET" && method !== "HEAD") checkSameSite(headers, signedIn.csrf);
+        if (method !== "GET" && method !== "HEAD") checkOwnPage(headers, signedIn.csrf);
         return signedIn.principal;
       }
       return peer === undefined ? undefined : byCertificate(peer, remoteAddress);
@@ -116,8 +116,8 @@ export function createAdminAuth(
       context.metrics.authFailures.inc({ surface: "admin", reason: "role" });
       throw storageError("ClusterAdminAccessDenied", decision.reason);
     },
-    signIn(token, headers) {
-      if (isForeign(headers)) throw notOurPage();
+    signIn(token, request) {
+      if (otherSite(request) !== undefined) throw notOurPage();
       const made: BrowserSession = {
         cookie: Buffer.from(context.random(32)).toString("base64url"),
         csrf: Buffer.from(context.random(32)).toString("base64url"),
@@ -134,10 +134,10 @@ export function createAdminAuth(
     },
   };
 
-  /** A change by cookie must come from our own page: its token, and an Origin that is this host. */
-  function checkSameSite(headers: WireRequest["headers"], csrf: string): void {
+  /** A change by cookie comes from our own page, which has its token; that no other site sent it is known before. */
+  function checkOwnPage(headers: WireRequest["headers"], csrf: string): void {
     const given = headers["x-csrf-token"] ?? "";
-    if (!isForeign(headers) && timingSafeEqual(Buffer.from(digest(given)), Buffer.from(digest(csrf)))) return;
+    if (timingSafeEqual(Buffer.from(digest(given)), Buffer.from(digest(csrf)))) return;
     throw notOurPage();
   }
 
@@ -145,13 +145,6 @@ export function createAdminAuth(
     context.metrics.authFailures.inc({ surface: "admin", reason: "csrf" });
     return storageError("ClusterAdminAccessDenied", "the request does not come from this dashboard");
   }
-}
-
-/** True for what a browser sends from a page of another site. */
-function isForeign(headers: WireRequest["headers"]): boolean {
-  const { origin, host } = headers;
-  const site = headers["sec-fetch-site"] ?? "same-origin";
-  return (origin !== undefined && origin.replace(/^https?:\/\//, "") !== host) || (site !== "same-origin" && site !== "none");
 }
 
 function principal(id: string, roles: readonly string[], method: string): Principal {

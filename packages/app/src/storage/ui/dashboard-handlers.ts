@@ -62,7 +62,7 @@ export const dashboardHandlers: Pick<Handlers<StorageContract, AdminServices>, D
   shardsFragment: ({ node }) => page(shardTable(shardViews(node))),
   jobsFragment: async ({ node }) => page(jobTable(await node.jobs.list({ limit: 50 }))),
   openSession(services, { body, request }) {
-    const session = services.auth.signIn(body.token, request.headers);
+    const session = services.auth.signIn(body.token, request);
     return withHeaders({ "set-cookie": cookie(services, request, session.cookie, 43_200) }, who(session));
   },
   getSession({ auth }, { request, principal }) {
