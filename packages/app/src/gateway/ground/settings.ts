@@ -115,6 +115,18 @@ export const gatewaySettings = z.strictObject({
       allowed_targets: z.array(z.string().min(1)).default([]),
     })
     .prefault({}),
+  /**
+   * What people may have an organisation keep that nobody of it decided or read yet: `RATE_LIMITED` beyond. Who has a record is counted by
+   * what is their own, those who have none together with all there is: strangers keep no member from asking.
+   */
+  waiting: z
+    .strictObject({
+      emergency_requests: z.int().min(1).default(100),
+      join_requests: z.int().min(1).default(1000),
+      /** Messages that were not read, or did not reach the partner yet. */
+      messages: z.int().min(1).default(10_000),
+    })
+    .prefault({}),
   edges: z
     .strictObject({
       probe_timeout: duration("5s"),

@@ -22,6 +22,7 @@ export { identityKinds } from "./identities/kinds.ts";
 export { lastUse } from "./identities/last-use.ts";
 export { personCalling, personNamed, personOf, personSeated, requireAnother } from "./identities/person-of.ts";
 export { requireIdentity } from "./identities/require-identity.ts";
+export { requireRoom } from "./identities/require-room.ts";
 export { writeLastUse } from "./identities/write-last-use.ts";
 export { mfaFactors } from "./mfa/collections.ts";
 export { peopleCollections, peopleHandlers } from "./resources.ts";

@@ -43,6 +43,13 @@ export const messages = collection<Message>("messages", {
         ? [message.org_id, keyText(message.sender_org_id), sizeOf(message)]
         : undefined,
   },
+  /** What was not read, or did not reach its partner yet, by who sent it. */
+  unsettled: {
+    key: (message) =>
+      message.status === (message.direction === "sent" ? "pending" : "delivered")
+        ? [keyText(message.sender_org_id), keyText(message.sender_id)]
+        : undefined,
+  },
   by_expiry: { key: (message) => [message.expires_at] },
 });
 

@@ -4,6 +4,7 @@ import { lifetimes, type Message, notFound, refusal, stepMessage, timestamp } fr
 import { canonicalJson } from "@seneschal/crypto";
 import { keyText } from "../../../platform/index.ts";
 import { type EntityReading, isLocal, type Reader, utf8 } from "../../ground/index.ts";
+import { requireRoom } from "../../people/index.ts";
 import { requireRoomForMessage } from "../federation/budgets.ts";
 import { federationOfCaller, requireActive } from "../federation/find.ts";
 import { judged } from "../federation/judged.ts";
@@ -57,6 +58,10 @@ export const messageHandlers: Handlers<Routes, PartnerServices> = {
       const local = recipient_org_id === principal.org || (await isLocal(unit, recipient_org_id));
       if (local) await requireRecipient(unit, recipient_org_id, recipient_id);
       else await requireActive(unit, recipient_org_id, principal.org);
+      await requireRoom(services, unit, principal, "messages", {
+        own: () => unit.count(messages, "unsettled", [keyText(principal.org), keyText(principal.id)]),
+        all: () => unit.count(messages, "unsettled", [keyText(principal.org)]),
+      });
       const pending: Message = {
         id: services.newId(now),
         org_id: principal.org,

@@ -13,6 +13,7 @@ import {
 } from "@seneschal/core/keys";
 import { type Call, type EntityReading, type GatewayUnit, ownOrganization, type Reader, signedBody } from "../../ground/index.ts";
 import { personCalling, personOf, requireAnother } from "../identities/person-of.ts";
+import { requireRoom } from "../identities/require-room.ts";
 import type { PeopleServices } from "../services.ts";
 import { actsOf, revokeActs } from "./acts.ts";
 import { emergencies, type StoredEmergency } from "./collections.ts";
@@ -104,6 +105,9 @@ export const emergencyHandlers: Handlers<Routes, PeopleServices> = {
       // What was asked for earlier is over.
       const from = [timestamp(now - emergency_request - emergency_token)];
       requireNoneOpen(await unit.list(emergencies, "by_requester", [org, principal.id], { from }), now);
+      await requireRoom(services, unit, principal, "emergency_requests", {
+        all: () => unit.count(emergencies, "pending", [org]),
+      });
       const id = services.newId(now);
       const access: StoredEmergency = {
         ...requestEmergency({ id, org, reason: body.reason, by: principal.id }, now, emergency_request),

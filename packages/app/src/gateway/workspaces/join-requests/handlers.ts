@@ -11,7 +11,16 @@ import {
   refusal,
 } from "@seneschal/core/keys";
 import type { Call, GatewayUnit } from "../../ground/index.ts";
-import { findGroup, type Group, isMember, join, personCalling, personNamed, requireAnother } from "../../people/index.ts";
+import {
+  findGroup,
+  type Group,
+  isMember,
+  join,
+  personCalling,
+  personNamed,
+  requireAnother,
+  requireRoom,
+} from "../../people/index.ts";
 import { activeAdmission, admissions } from "../admissions/collections.ts";
 import { endAdmission } from "../admissions/end.ts";
 import { requireAdmittedByPolicy } from "../admissions/policy.ts";
@@ -101,6 +110,9 @@ export const joinRequestHandlers: Handlers<Routes, WorkspaceServices> = {
       if (await isMember(unit, principal.org, group.id, principal.id)) {
         throw refusal("CONFLICT", "the identity is in the group already");
       }
+      await requireRoom(services, unit, principal, "join_requests", {
+        all: () => unit.count(joinRequests, "pending", [principal.org]),
+      });
       const asked = ask(
         {
           id: services.newId(now),

@@ -19,7 +19,7 @@ import {
   stepWorkspace,
 } from "@seneschal/core/keys";
 import { type EntityReading, type GatewayUnit, ownOrganization, signedBody, signedRequest } from "../../ground/index.ts";
-import { groups, identityTypeOf } from "../../people/index.ts";
+import { groups, identityTypeOf, requireRoom } from "../../people/index.ts";
 import { admitCaller } from "../admissions/admit-caller.ts";
 import { activeAdmission, admissions } from "../admissions/collections.ts";
 import { requireAdmittedByPolicy, requireAllowedByPolicy } from "../admissions/policy.ts";
@@ -332,6 +332,9 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
       unit.record({ type: "workspace.request", workspace: workspace.id, metadata: { request_id: asked.id, group_id: group } });
       const comesIn = accessBasis(await standing(unit, workspace, principal, now)) === "group";
       if (!comesIn) {
+        await requireRoom(services, unit, principal, "join_requests", {
+          all: () => unit.count(joinRequests, "pending", [principal.org]),
+        });
         unit.insert(joinRequests, asked.id, asked);
         return asked;
       }
