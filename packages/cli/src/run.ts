@@ -29,6 +29,8 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       writeErr: (text) => host.err(text.trimEnd()),
     })
     .exitOverride()
+    // What stands behind a command is the command's: its options may have any name.
+    .enablePositionalOptions()
     .showHelpAfterError("(--help shows what there is)");
 
   const context: CommandContext = {

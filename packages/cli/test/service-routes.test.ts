@@ -1,7 +1,14 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fieldsOf } from "@seneschal/contract";
+import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CommandContext } from "../src/command-context.ts";
+import { commands } from "../src/commands/index.ts";
 import { commandName, serviceContracts } from "../src/commands/service-routes.ts";
 import { run } from "../src/run.ts";
 import { type DevProcess, openDevProcess } from "./dev-process.ts";
@@ -11,20 +18,54 @@ const services = Object.keys(serviceContracts) as (keyof typeof serviceContracts
 const kebab = (name: string): string =>
   `--${name.replaceAll(/[_.]/g, "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
+/** What a server that says nothing was asked for. */
+interface Asked {
+  readonly query: URLSearchParams;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
 describe.each(services)("every route of the %s contract", (service) => {
-  it("has a command, whose help names each parameter, query and field", async () => {
-    const missing: string[] = [];
+  const asked: Asked[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const { searchParams: query } = new URL(request.url ?? "", "http://localhost");
+    asked.push({ query, body: request.headers["content-type"] === "application/json" ? JSON.parse(body) : {} });
+    response.end("{}");
+  });
+  let url = "";
+  beforeAll(async () => {
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => void server.close());
+
+  it("has a command, whose help names each parameter, and an option for each field that reaches the service, whatever the program's options are called", async () => {
+    const lost: string[] = [];
+    const samples = { text: "x", base64: "AAAA", number: "1", boolean: "true", list: "x", json: "{}", any: "x" };
     for (const [id, route] of Object.entries(await serviceContracts[service]())) {
-      const host = scriptedHost({ cwd: "." });
-      const code = await run([service, commandName(id), "--help"], host);
-      const help = host.lines.join("\n");
+      const explained = scriptedHost({ cwd: "." });
+      const code = await run([service, commandName(id), "--help"], explained);
+      const help = explained.lines.join("\n");
       const parameters = [...route.path.matchAll(/:([a-z0-9_]+)/g)].map(([, name]) => `<${name}>`);
-      const fields = [...fieldsOf(route.query), ...fieldsOf(route.body)].map(({ name }) => kebab(name));
       const body = route.body === undefined && route.consumes === undefined ? [] : ["--body"];
-      const unnamed = [...parameters, ...fields, ...body].filter((name) => !help.includes(name));
-      if (code !== 0 || unnamed.length > 0) missing.push(`${id}: ${code} ${unnamed.join(" ")}`);
+      const unnamed = [...parameters, ...body].filter((name) => !help.includes(name));
+
+      const fields = (["query", "body"] as const).flatMap((part) =>
+        fieldsOf(route[part]).map(({ name, kind }) => ({ part, name, value: samples[kind] })),
+      );
+      const typed = fields.flatMap(({ part, name, value }) => {
+        const own = kebab(name).replace("--", `--${part}-`);
+        return [help.includes(` ${own} `) ? own : kebab(name), value];
+      });
+      asked.length = 0;
+      const host = scriptedHost({ cwd: "." });
+      const line = [service, commandName(id), ...parameters.map(() => "1"), ...typed, "--url", url];
+      if (fields.length > 0) await run(line, host);
+      const there = { query: new Set(asked[0]?.query.keys()), body: new Set(Object.keys(asked[0]?.body ?? {})) };
+      const gone = fields.filter(({ part, name }) => !there[part].has(name)).map(({ part, name }) => `${part} ${name}`);
+      if (code !== 0 || unnamed.length + gone.length > 0) lost.push(`${id}: ${[code, ...unnamed, ...gone]}, ${host.errors}`);
     }
-    expect(missing).toEqual([]);
+    expect(lost).toEqual([]);
   });
 
   it("is listed by its summary", async () => {
@@ -33,6 +74,18 @@ describe.each(services)("every route of the %s contract", (service) => {
     for (const id of Object.keys(await serviceContracts[service]()))
       expect(host.lines.join("\n")).toContain(` ${commandName(id)} `);
   });
+});
+
+it("no command has an option of the name of one of the program's, but those that mean the same everywhere", () => {
+  const program = new Command("seneschal").version("0", "--version").option("--json");
+  const context: CommandContext = { host: scriptedHost({ cwd: "." }), result: () => {}, exit: () => {} };
+  for (const add of commands) add(program, context);
+  const all = (command: Command): readonly Command[] => command.commands.flatMap((sub) => [sub, ...all(sub)]);
+  const flags = (command: Command) => command.options.flatMap(({ long, short }) => [long, short]);
+  const own = new Set(["--help", "-h", ...flags(program)]);
+  const shared = all(program).flatMap((command) => flags(command).filter((flag) => flag !== undefined && own.has(flag)));
+  expect(all(program).length).toBeGreaterThan(50);
+  expect(shared).toEqual([]);
 });
 
 describe("calls by the command line", () => {

@@ -63,22 +63,14 @@ function addRoute(service: Command, name: ServiceName, id: string, route: Route,
   command.option("--header <name:value...>", "send a header, for example if-match or idempotency-key");
   const parts = parametersOf(route);
   for (const part of parts) command.argument(`<${part}>`);
-  let query: readonly Field[] = [];
-  let body: readonly Field[] = [];
+  let query: readonly FieldOption[] = [];
+  let body: readonly FieldOption[] = [];
   fields.set(command, () => {
-    const taken = new Set(command.options.map((option) => option.long));
-    const free = (all: readonly Field[]) => all.filter((field) => !taken.has(flagOf(field)));
-    query = free(fieldsOf(route.query));
-    for (const field of query) taken.add(flagOf(field));
-    for (const field of query) command.addOption(optionOf(field));
-    if (route.body !== undefined || route.consumes !== undefined) {
-      command.option("--body <json>", "the whole body: JSON, @file, or - for standard input; fields named beside it win");
-      taken.add("--body");
-      body = free(fieldsOf(route.body));
-      for (const field of body) command.addOption(optionOf(field));
-      for (const field of body.filter(({ kind }) => kind === "base64")) command.addOption(fileOptionOf(field));
-    }
     if (route.produces !== undefined) command.option("--out <file>", "write the answer to a file");
+    if (route.body !== undefined || route.consumes !== undefined)
+      command.option("--body <json>", "the whole body: JSON, @file, or - for standard input; fields named beside it win");
+    query = fieldsOf(route.query).map((field) => addField(command, field, "query"));
+    body = fieldsOf(route.body).map((field) => addField(command, field, "body"));
   });
   command.action(async (...args: unknown[]) => {
     const given = command.opts<Given & Record<string, unknown>>();
@@ -103,12 +95,27 @@ function parametersOf({ path }: Route): readonly string[] {
   return [...path.matchAll(/:([a-z0-9_]+)/g)].map(([, part = ""]) => part);
 }
 
-function flagOf({ name }: Field): string {
-  return `--${name.replaceAll(/[_.]/g, "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+/** A field of a request, and the options that give it. */
+interface FieldOption extends Field {
+  readonly option: Option;
+  /** Bytes are named by their file, too: what is text to its writer need not be base64 by chance. */
+  readonly file?: Option;
 }
 
-function optionOf(field: Field): Option {
-  const { kind, description, required } = field;
+/** A field's option has its name, and in front of that the part of the request where the command has an option of that name. */
+function addField(command: Command, field: Field, part: "query" | "body"): FieldOption {
+  const name = field.name.replaceAll(/[_.]/g, "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const taken = command.options.some(({ long }) => long === `--${name}` || long === `--${name}-file`);
+  const flag = taken ? `--${part}-${name}` : `--${name}`;
+  const option = optionOf(field, flag);
+  command.addOption(option);
+  if (part === "query" || field.kind !== "base64") return { ...field, option };
+  const file = new Option(`${flag}-file <file>`, `the bytes of a file, or - for the text of standard input, as ${field.name}`);
+  command.addOption(file);
+  return { ...field, option, file };
+}
+
+function optionOf({ kind, description, required }: Field, flag: string): Option {
   const shape = {
     text: "<text>",
     base64: "<base64>",
@@ -118,30 +125,25 @@ function optionOf(field: Field): Option {
     json: "<json>",
     any: "<value>",
   }[kind];
-  return new Option(`${flagOf(field)} ${shape}`, [description, required ? "(required)" : ""].join(" ").trim());
+  return new Option(`${flag} ${shape}`, [description, required ? "(required)" : ""].join(" ").trim());
 }
 
-/** Bytes are named by their file, too: what is text to its writer need not be base64 by chance. */
-function fileOptionOf(field: Field): Option {
-  return new Option(`${flagOf(field)}-file <file>`, `the bytes of a file, or - for the text of standard input, as ${field.name}`);
-}
-
-function valuesOf(all: readonly Field[], given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function valuesOf(all: readonly FieldOption[], given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     all.flatMap((field) => {
-      const value = given[optionOf(field).attributeName()];
+      const value = given[field.option.attributeName()];
       return value === undefined ? [] : [[field.name, readValue(field, value as string | string[])] as const];
     }),
   );
 }
 
 /** What the files say that stand in the place of base64. */
-async function filesOf(all: readonly Field[], given: Readonly<Record<string, unknown>>, host: Host) {
+async function filesOf(all: readonly FieldOption[], given: Readonly<Record<string, unknown>>, host: Host) {
   const named = all.flatMap((field) => {
-    const file = field.kind === "base64" ? given[fileOptionOf(field).attributeName()] : undefined;
+    const file = field.file && given[field.file.attributeName()];
     if (file === undefined) return [];
-    if (given[optionOf(field).attributeName()] !== undefined)
-      throw new CodedError("usage", `${flagOf(field)} and ${flagOf(field)}-file: one of the two`);
+    if (given[field.option.attributeName()] !== undefined)
+      throw new CodedError("usage", `${field.option.long} and ${field.file?.long}: one of the two`);
     return [{ field, file: String(file) }];
   });
   const read = async (file: string) => (file === "-" ? Buffer.from(await host.stdin()) : readBytes(host, file));
@@ -151,16 +153,15 @@ async function filesOf(all: readonly Field[], given: Readonly<Record<string, unk
   return Object.fromEntries(values);
 }
 
-function readValue(field: Field, text: string | string[]): unknown {
-  const { name, kind } = field;
-  if (kind === "base64" && base64Bytes(String(text)) === undefined)
-    throw new CodedError(
-      "usage",
-      `${flagOf(field)}: expected base64; text as it is goes by ${flagOf(field)}-file FILE, or - for standard input`,
-    );
+function readValue({ kind, option, file }: FieldOption, text: string | string[]): unknown {
+  const flag = option.long ?? option.flags;
+  if (kind === "base64" && base64Bytes(String(text)) === undefined) {
+    const way = file === undefined ? "" : `; text as it is goes by ${file.long} FILE, or - for standard input`;
+    throw new CodedError("usage", `${flag}: expected base64${way}`);
+  }
   if (Array.isArray(text) || kind === "text" || kind === "base64" || kind === "any") return text;
-  const value = jsonOf(`--${name}`, text);
-  if (kind !== "json" && kind !== "list" && typeof value !== kind) throw new CodedError("usage", `--${name}: expected a ${kind}`);
+  const value = jsonOf(flag, text);
+  if (kind !== "json" && kind !== "list" && typeof value !== kind) throw new CodedError("usage", `${flag}: expected a ${kind}`);
   return value;
 }
 
@@ -179,7 +180,7 @@ function headerOf(text: string): readonly [string, string] {
 }
 
 /** The body of a call: what `--body` says, and over it each field that has an option of its own. */
-async function bodyOf(route: Route, all: readonly Field[], given: Given & Record<string, unknown>, host: Host) {
+async function bodyOf(route: Route, all: readonly FieldOption[], given: Given & Record<string, unknown>, host: Host) {
   const { body: named } = given;
   if (route.consumes !== undefined) {
     if (named === undefined) throw new CodedError("usage", "--body @file is needed");
