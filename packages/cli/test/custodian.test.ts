@@ -70,8 +70,10 @@ describe("custodians hold a ceremony among themselves, by one file that they han
 
   test("a start names people by their cards: one person has one seat, and the witness none", async () => {
     const start = (change: (line: string) => string) => call(change(START.join(" ")).split(" "), phraseOf("sue"));
-    expect((await start((line) => line.replace("cy.card", "ada.card"))).errors).toContain("cannot hold a ceremony: seats");
-    expect((await start((line) => line.replace("wim.card", "cy.card"))).errors).toContain("cannot hold a ceremony: seats");
+    const twice = await start((line) => line.replace("cy.card", "ada.card"));
+    expect(twice.errors).toContain("cannot hold a ceremony: seat 1 and seat 3 are one person");
+    const seated = await start((line) => line.replace("wim.card", "cy.card"));
+    expect(seated.errors).toContain("cannot hold a ceremony: seat 3 and the witness are one person");
     expect(await readdir(cwd)).not.toContain("ceremony");
     expect((await start((line) => line)).json()).toMatchObject({ ceremony: expect.any(String) });
     expect((await start((line) => line)).errors).toContain("ceremony exists already");
@@ -100,7 +102,12 @@ describe("custodians hold a ceremony among themselves, by one file that they han
   });
 
   test("the key is active when each has compared and confirmed one hash, and the witness too; the shares sign, and no file held another's", async () => {
-    for (const name of custodians) expect((await act(JOIN, name)).json()).toMatchObject({ said: ["join", "commitment"] });
+    const listing = scriptedHost({ cwd, secrets: [phraseOf("ada")] });
+    expect(await run(by(JOIN, "ada"), listing)).toBe(0);
+    const listed = listing.lines.join("\n");
+    expect(listed).toMatch(/^generate, threshold 2 of 3, until .*Z\nseat 1: [0-9a-f]{64} "ada" of "acme"\n/);
+    expect(listed).toMatch(/said: join\nsaid: commitment\nthe key is not active yet; to act: seat 2, seat 3$/);
+    for (const name of ["bob", "cy"]) expect((await act(JOIN, name)).json()).toMatchObject({ said: ["join", "commitment"] });
     const [own, others] = await Promise.all(["ada", "bob"].map((name) => readFile(join(cwd, `${name}.state`))));
     await writeFile(join(cwd, "ada.state"), others as Buffer);
     expect((await act(TURN, "ada")).errors).toContain("ada.state is the state of another ceremony");
@@ -121,11 +128,21 @@ describe("custodians hold a ceremony among themselves, by one file that they han
     expect((await act(WITNESS, "wim", transcript)).json()).toMatchObject({
       said: ["witness"],
       outcome: "waiting",
-      unconfirmed: [1, 2, 3],
+      awaited: { seats: [1, 2, 3], witness: false },
     });
     await writeFile(path(), open);
-    for (const name of custodians) {
-      expect((await act(CONFIRM, name, transcript)).json()).toMatchObject({ said: ["confirmation"], outcome: "waiting" });
+    const early = await act(SHARE, "ada");
+    expect(early.json()).toMatchObject({ outcome: "confirm", said: [], share: null });
+    expect(await readdir(cwd)).not.toContain("ada.share");
+    for (const [name, awaited] of [
+      ["ada", [2, 3]],
+      ["bob", [3]],
+      ["cy", []],
+    ] as const) {
+      const confirmed = await act(CONFIRM, name, transcript);
+      expect(confirmed.json()).toMatchObject({
+        ...{ said: ["confirmation"], outcome: "waiting", awaited: { seats: awaited, witness: true } },
+      });
       expect((await call(VERIFY)).json()).toMatchObject({ status: "open" });
     }
     expect((await act(WITNESS, "wim", transcript)).json()).toMatchObject({ said: ["witness"], outcome: "witnessed" });
@@ -231,23 +248,34 @@ describe("custodians hold a ceremony among themselves, by one file that they han
         for (const name of all) said += ((await turn(name)).json() as { readonly said: readonly string[] }).said.length;
       }
       const { transcript } = (await turn(takers[0] ?? "")).json() as { readonly transcript: string };
-      for (const name of takers)
-        expect((await turn(name, "--confirm", transcript)).json()).toMatchObject({ said: ["confirmation"] });
+      const [last = "", ...others] = [...takers].reverse();
+      for (const name of others)
+        expect((await turn(name, "--confirm", transcript)).json()).toMatchObject({ said: ["confirmation"], outcome: "waiting" });
       const witness = by(WITNESS, "wim", transcript).slice(0, WITNESS.indexOf("--card"));
       const line = [...witness.map((word) => word.replace(/^ceremony$/, file)), "--confirm", transcript];
-      expect((await call(line, phraseOf("wim"))).json()).toMatchObject({ said: ["witness"] });
+      const witnessed = await call(line, phraseOf("wim"));
+      const seat = takers.indexOf(last) + 1;
+      expect(witnessed.json()).toMatchObject({
+        ...{ said: ["witness"], outcome: "waiting", awaited: { seats: [seat], witness: false } },
+      });
+      // Whoever confirms last makes the key active, and has the share at once where it was said where it goes.
+      const share = (name: string) => ["--share", `${name}.${file}`];
+      const at = file === "repair" ? [] : share(last);
+      expect((await turn(last, "--confirm", transcript, ...at)).json()).toMatchObject({
+        ...{ said: ["confirmation"], outcome: at.length > 0 ? "active" : "completes" },
+      });
       for (const name of all.filter((one) => !takers.includes(one))) {
         expect((await turn(name)).json()).toMatchObject({ outcome: "dealt" });
       }
-      for (const name of takers)
-        expect((await turn(name, "--share", `${name}.${file}`)).json()).toMatchObject({ outcome: "active" });
+      for (const name of at.length > 0 ? others : takers)
+        expect((await turn(name, ...share(name))).json()).toMatchObject({ outcome: "active" });
     };
     const start = (line: Line, change: (line: string) => string = (same) => same) =>
       call(change(line.join(" ").replace("eve.card", "fay.card")).split(" "), phraseOf("sue"));
 
     const lost = await readFile(join(cwd, "bob.share"), "utf8");
     expect((await start(REPAIR, (line) => line.replace("--lost 2", "--lost 3"))).errors).toContain(
-      "cannot hold a ceremony: seats",
+      "cannot hold a ceremony: seat 3 deals with the share of index 3, which is lost",
     );
     expect((await start(REPAIR, (line) => line.replace(" --lost 2", ""))).errors).toContain("a repair needs --lost");
     expect((await start(REPAIR)).code).toBe(0);

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import {
+  type Awaited,
   type CeremonyOutcome,
   CeremonyState,
   type CustodianCard,
@@ -15,6 +16,7 @@ import {
   readKeyFile,
   receiversOf,
   type StartAct,
+  seatsFlaw,
   shareAfter,
   shareBefore,
   signEntry,
@@ -174,7 +176,8 @@ function addStart(custodian: Command, { host, result }: CommandContext): void {
         const entry = signEntry(keys, { ceremony: name, author: starter.custodian_id, at }, act);
         keys.erase();
         const report = verifyTranscript(nodeCrypto, [entry]);
-        if (!report.valid) throw new CodedError("usage", `these people cannot hold a ceremony: ${report.refused.reason}`);
+        if (!report.valid)
+          throw new CodedError("usage", `these people cannot hold a ceremony: ${seatsFlaw(act) ?? report.refused.reason}`);
         const ceremony = file === undefined ? await startedAt(host, options, entry) : name;
         if (file !== undefined) await writeSecret(host, file, Buffer.from(encodeTranscript([entry])).toString("utf8"));
         result(
@@ -269,6 +272,10 @@ interface ActOptions extends ConnectionOptions, ModuleOption {
 interface Turn {
   readonly entries: readonly TranscriptEntry[];
   readonly outcome: CeremonyOutcome | WitnessOutcome;
+  /** One's own seat; the witness has none. */
+  readonly seat?: number;
+  /** Who takes part and by which terms, when the seat was taken in this turn. */
+  readonly joined?: readonly string[];
   /** More of it, for the result. */
   readonly told?: object;
 }
@@ -302,9 +309,12 @@ function addAct(custodian: Command, { host, result, exit }: CommandContext): voi
       const { outcome, said } = turn;
       const told = { outcome: outcome.kind, said, ...("transcript" in outcome ? { transcript: outcome.transcript } : {}) };
       const blame = outcome.kind === "failed" ? { blame: outcome.blame ?? null } : {};
+      const awaited = outcome.kind === "waiting" ? { awaited: outcome.awaited } : {};
+      const unwritten =
+        options.share !== undefined && outcome.kind !== "active" ? [`no share was written to ${options.share}`] : [];
       result(
-        { ...told, ...blame, ...turn.told },
-        [...said.map((type) => `said: ${type}`), ...textOf(outcome, options)].join("\n"),
+        { ...told, ...blame, ...awaited, ...turn.told, ...(unwritten.length > 0 ? { share: null } : {}) },
+        [...(turn.joined ?? []), ...said.map((type) => `said: ${type}`), ...textOf(turn, options), ...unwritten].join("\n"),
       );
       if (!going.has(outcome.kind)) exit(exitCode.no);
     });
@@ -325,6 +335,8 @@ async function takeTurn(
   { keys, card }: { readonly keys: CustodianKeys; readonly card: CustodianCard },
   options: ActOptions,
 ): Promise<Turn & { readonly said: readonly string[] }> {
+  const said: string[] = [];
+  let joined: Turn["joined"];
   for (let tries = 0; tries < TRIES; tries++) {
     const bytes = await transcript.read();
     const view = standing(name, bytes, knows);
@@ -334,7 +346,12 @@ async function takeTurn(
     };
     const witness = fingerprint(card) === fingerprint(view.start.witness);
     const turn = witness ? await witnessTurn(view, keys, options, append) : await seatTurn(host, view, keys, options, append);
-    if (first) return { ...turn, said: turn.entries.map((entry) => entry.act.type) };
+    joined ??= turn.joined;
+    if (!first) continue;
+    said.push(...turn.entries.map((entry) => entry.act.type));
+    // The confirmation that was the last: the share is there to be taken now, where it was said where it goes.
+    if (turn.outcome.kind !== "completes" || options.share === undefined)
+      return { ...turn, said, ...(joined === undefined ? {} : { joined }) };
   }
   throw new CodedError("unavailable", "others were faster each time: take the turn again");
 }
@@ -345,8 +362,7 @@ async function witnessTurn(view: TranscriptView, keys: CustodianKeys, options: A
   const { confirm } = options;
   const step = witnessStep(nodeCrypto, { keys, view, at: seconds(), ...(confirm === undefined ? {} : { confirm }) });
   await append(step.entries);
-  const { outcome } = step;
-  return outcome.kind === "waiting" ? { ...step, told: { unconfirmed: outcome.unconfirmed } } : step;
+  return step;
 }
 
 /** A seat's turn: the state is safe before a word is said, and the share before the state goes. */
@@ -379,6 +395,7 @@ async function seatTurn(
     ...(confirm === undefined ? {} : { confirm }),
   });
   const { outcome } = step;
+  const turn = { ...step, seat: before.seat, ...(state === undefined ? { joined: described(view) } : {}) };
   if (outcome.kind === "active" && shareName === undefined)
     throw new CodedError("usage", "the key is active: --share says where one's share goes");
   await replaceFile(path, stateName, keys.sealOwn(purpose, step.state.toBytes(), systemRandom));
@@ -388,15 +405,15 @@ async function seatTurn(
     const text = `${JSON.stringify({ index: share.index, data: share.encode() })}\n`;
     await writeShare(host, shareName as string, text);
     await rm(path);
-    return { ...step, told: { share: resolve(host.cwd, shareName as string), crk: crkToJson(crk) } };
+    return { ...turn, told: { share: resolve(host.cwd, shareName as string), crk: crkToJson(crk) } };
   }
   if (outcome.kind === "dealt") {
     await rm(path);
-    return { ...step, told: { crk: crkToJson(outcome.crk) } };
+    return { ...turn, told: { crk: crkToJson(outcome.crk) } };
   }
   // Over, as was shown: what the state opens is of no use to anybody any more.
   if (step.entries.length === 0 && (outcome.kind === "failed" || outcome.kind === "ended")) await rm(path);
-  return step;
+  return turn;
 }
 
 async function stateOf(host: Host, name: string, keys: CustodianKeys, purpose: string): Promise<CeremonyState | undefined> {
@@ -417,16 +434,21 @@ async function writeShare(host: Host, name: string, text: string): Promise<void>
   await replaceFile(resolve(host.cwd, name), name, Buffer.from(text));
 }
 
-const going: ReadonlySet<Turn["outcome"]["kind"]> = new Set(["waiting", "confirm", "active", "dealt", "witnessed"]);
+const going: ReadonlySet<Turn["outcome"]["kind"]> = new Set(["waiting", "confirm", "completes", "active", "dealt", "witnessed"]);
 
-function textOf(outcome: Turn["outcome"], { confirm, share }: ActOptions): readonly string[] {
+/** Who is to act, by their parts. */
+function awaitedText({ seats, witness }: Awaited, own: number | undefined): string {
+  const parts = [...seats.map((seat) => `seat ${seat}`), ...(witness ? ["the witness"] : [])];
+  const again = own !== undefined && seats.includes(own) ? `; seat ${own} is one's own: take the next turn` : "";
+  return `the key is not active yet; to act: ${parts.join(", ")}${again}`;
+}
+
+function textOf({ outcome, seat }: Turn, { confirm, share }: ActOptions): readonly string[] {
   switch (outcome.kind) {
     case "waiting":
-      return "unconfirmed" in outcome && outcome.unconfirmed.length > 0
-        ? [
-            `the key is not active yet: seat ${outcome.unconfirmed.join(", ")} ${outcome.unconfirmed.length > 1 ? "have" : "has"} to confirm`,
-          ]
-        : ["the others are to act"];
+      return [awaitedText(outcome.awaited, seat)];
+    case "completes":
+      return ["all have confirmed: the key is active; take one's share with --share FILE"];
     case "witnessed":
       return ["all have confirmed: the key is active"];
     case "no_share":

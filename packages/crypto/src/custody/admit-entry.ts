@@ -2,13 +2,14 @@ import { isCoded } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { base64, fromBase64, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
-import { type CrkPublic, crkFromJson } from "../threshold/crk.ts";
+import type { CrkPublic } from "../threshold/crk.ts";
 import type { Act, JoinAct, StartAct } from "./act.ts";
 import { type CustodianCard, readCard } from "./custodian-card.ts";
 import { acceptsCommitment, pointsOf, publicOf } from "./dealing.ts";
 import { complaintHolds } from "./dealt-value.ts";
 import { entryBytes, entryHash, isEntry, MAX_ENTRY_BYTES, NO_ENTRY, type TranscriptEntry } from "./entry.ts";
-import { dealersOf, dealtTo, joinersOf, receiversOf, sendersOf, shareAfter } from "./parts.ts";
+import { dealersOf, dealtTo, joinersOf, receiversOf, sendersOf } from "./parts.ts";
+import { seatsFlaw } from "./seats-flaw.ts";
 import { type Blame, type BlameReason, sealedFor, seatOf, type TranscriptView } from "./transcript-view.ts";
 import { takesPackages } from "./transport-key.ts";
 
@@ -48,7 +49,8 @@ export type EntryRefusal =
 
 export type Admission =
   | { readonly admitted: true; readonly view: TranscriptView }
-  | { readonly admitted: false; readonly reason: EntryRefusal };
+  /** `flaw`: of `seats`, what contradicts itself, with the numbers of the seats. */
+  | { readonly admitted: false; readonly reason: EntryRefusal; readonly flaw?: string };
 
 /** Who a verifier takes for a custodian, besides what cards prove themselves. */
 export interface AdmissionOptions {
@@ -81,7 +83,8 @@ export function admitEntry(
 function begin(provider: CryptoProvider, entry: TranscriptEntry, start: StartAct, { knows }: AdmissionOptions): Admission {
   const cards = [...start.seats, start.witness, start.starter];
   if (entry.seq !== 0 || entry.prev !== NO_ENTRY) return refuse("chain");
-  if (!seatsFit(start)) return refuse("seats");
+  const flaw = seatsFlaw(start);
+  if (flaw !== undefined) return { ...refuse("seats"), flaw };
   try {
     for (const card of cards) readCard(provider, card);
   } catch (error) {
@@ -239,47 +242,6 @@ function confirms(
   return said.transcript === view.transcript && said.public_key === base64(view.crk.publicKey) ? undefined : "other_transcript";
 }
 
-/** Each seat is one person with keys of its own; the witness is none of them, nor who started. */
-function seatsFit(start: StartAct): boolean {
-  const apart = [...start.seats, start.witness];
-  const { starter, witness } = start;
-  const namesake = apart.find((card) => card.custodian_id === starter.custodian_id);
-  const all = namesake === undefined ? [...apart, starter] : apart;
-  const distinct = (of: (card: CustodianCard) => string) => new Set(all.map(of)).size === all.length;
-  if (
-    ![(c: CustodianCard) => c.custodian_id, (c: CustodianCard) => c.signing_key, (c: CustodianCard) => c.agreement_key].every(
-      distinct,
-    )
-  ) {
-    return false;
-  }
-  if (namesake === witness || (namesake !== undefined && canonicalJson(namesake) !== canonicalJson(starter))) return false;
-  if (start.kind === "generate") return start.threshold <= start.seats.length;
-  try {
-    const { total, threshold } = crkFromJson(start.crk);
-    return start.kind === "refresh" ? total === start.seats.length : dealingFits(start, total, threshold);
-  } catch {
-    return false;
-  }
-}
-
-/** A reshare or repair of a key of so many shares: each share is dealt once, at least the threshold of them, by a seat that has a part. */
-function dealingFits(
-  start: Extract<StartAct, { readonly kind: "reshare" | "repair" }>,
-  total: number,
-  threshold: number,
-): boolean {
-  const { seats, deals } = start;
-  const dealt = deals.filter((index) => index > 0);
-  const once = new Set(dealt).size === dealt.length && dealt.every((index) => index <= total);
-  if (deals.length !== seats.length || !once || dealt.length < threshold) return false;
-  if (start.kind === "repair") {
-    return deals[0] === 0 && dealt.length === seats.length - 1 && start.index <= total && !dealt.includes(start.index);
-  }
-  if (start.threshold > start.total_shares || start.total_shares > seats.length) return false;
-  return deals.every((index, i) => index > 0 || shareAfter(start, i + 1) > 0);
-}
-
 function signed(provider: CryptoProvider, card: CustodianCard, entry: TranscriptEntry): boolean {
   return provider.ed25519Verify(fromBase64(card.signing_key), entryBytes(entry), fromBase64(entry.signature));
 }
@@ -293,6 +255,6 @@ function sizeOf(entry: TranscriptEntry): number | undefined {
   }
 }
 
-function refuse(reason: EntryRefusal): Admission {
+function refuse(reason: EntryRefusal): Extract<Admission, { readonly admitted: false }> {
   return { admitted: false, reason };
 }

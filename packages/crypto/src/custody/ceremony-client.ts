@@ -6,6 +6,7 @@ import type { CrkPublic } from "../threshold/crk.ts";
 import type { Share } from "../threshold/share.ts";
 import type { Act, StartAct } from "./act.ts";
 import { admitEntry } from "./admit-entry.ts";
+import { type Awaited, awaitedIn } from "./awaited.ts";
 import { sealPackage } from "./ceremony-package.ts";
 import { CeremonyState } from "./ceremony-state.ts";
 import type { CustodianKeys } from "./custodian-keys.ts";
@@ -17,8 +18,8 @@ import { type Blame, keyNumber, sealedFor, type TranscriptView, transportKey } f
 
 /** Where a ceremony stands for one custodian. */
 export type CeremonyOutcome =
-  /** Others are to act. */
-  | { readonly kind: "waiting" }
+  /** Somebody is to act: `awaited` says who, this custodian too where it is its turn again. */
+  | { readonly kind: "waiting"; readonly awaited: Awaited }
   /** Every package holds for everybody: a person compares the hash with the others, by another channel, and confirms it. */
   | { readonly kind: "confirm"; readonly transcript: string; readonly crk: CrkPublic }
   /**
@@ -26,6 +27,8 @@ export type CeremonyOutcome =
    * confirm this one instead.
    */
   | { readonly kind: "other_hash"; readonly transcript: string }
+  /** This step's own confirmation is the last that was missing: once it is in, the key is active, and the next step has the share. */
+  | { readonly kind: "completes"; readonly transcript: string; readonly crk: CrkPublic }
   | { readonly kind: "active"; readonly transcript: string; readonly crk: CrkPublic; readonly share: Share }
   /** Active as well, and this seat was given no share: in a reshare it handed its own on, in a repair it helped, and `keeps` its own. */
   | { readonly kind: "dealt"; readonly transcript: string; readonly crk: CrkPublic; readonly keeps: boolean }
@@ -37,8 +40,8 @@ export type CeremonyOutcome =
   | { readonly kind: "failed"; readonly blame?: Blame }
   | { readonly kind: "ended" }
   /**
-   * By this client's clock the ceremony's end has passed while acts were still awaited. With an own confirmation in it, the key may be
-   * active in a longer transcript: keep the state, and ask for the whole.
+   * By this client's clock the ceremony's end has passed while acts were still awaited. `confirmed`: the key needs nothing more of this
+   * custodian and may be active in a longer transcript: keep the state, and ask for the whole.
    */
   | { readonly kind: "expired"; readonly confirmed: boolean }
   /** A shorter part of what was seen before: ask again. */
@@ -50,9 +53,7 @@ export type CeremonyOutcome =
 
 /** Where a ceremony stands for its witness. */
 export type WitnessOutcome =
-  | Exclude<CeremonyOutcome, { readonly kind: "active" | "dealt" | "no_share" | "waiting" }>
-  /** Others are to act; `unconfirmed` are the seats whose confirmation is missing, once all have accepted. */
-  | { readonly kind: "waiting"; readonly unconfirmed: readonly number[] }
+  | Exclude<CeremonyOutcome, { readonly kind: "active" | "completes" | "dealt" | "no_share" }>
   /** All have confirmed, and the witness: the key is active. */
   | { readonly kind: "witnessed"; readonly transcript: string; readonly crk: CrkPublic };
 
@@ -169,10 +170,7 @@ export function witnessStep(
   const { status, transcript, crk } = after;
   if (status === "active" && transcript !== undefined && crk !== undefined)
     return { entries, outcome: { kind: "witnessed", transcript, crk } };
-  const outcome = openOutcome(after, at, after.witnessed, confirm);
-  if (outcome.kind !== "waiting") return { entries, outcome };
-  const unconfirmed = receiversOf(after.start).filter((seat) => transcript !== undefined && !after.confirmed.has(seat));
-  return { entries, outcome: { kind: "waiting", unconfirmed } };
+  return { entries, outcome: openOutcome(after, at, after.witnessed, confirm) };
 }
 
 /** Acts as signed entries behind a view, and the view behind them. */
@@ -193,19 +191,21 @@ function said(
   return { entries, after };
 }
 
-/** Where a ceremony stands for somebody who has confirmed it or not; of one that is active the custodian knows more. */
+/** Where a ceremony stands for somebody who has yet to confirm it, or not; of one that is active the custodian knows more. */
 function openOutcome(
-  { status, start, transcript, crk, blame }: TranscriptView,
+  view: TranscriptView,
   at: number,
   confirmed: boolean,
   confirm: string | undefined,
-): Exclude<CeremonyOutcome, { readonly kind: "active" | "dealt" | "no_share" }> {
+): Exclude<CeremonyOutcome, { readonly kind: "active" | "completes" | "dealt" | "no_share" }> {
+  const { status, start, transcript, crk, blame } = view;
+  const waiting = { kind: "waiting", awaited: awaitedIn(view) } as const;
   if (status === "failed") return { kind: "failed", ...(blame === undefined ? {} : { blame }) };
   if (status === "ended") return { kind: "ended" };
   if (status === "open" && at > start.expires_at) return { kind: "expired", confirmed };
-  if (transcript === undefined || crk === undefined) return { kind: "waiting" };
+  if (transcript === undefined || crk === undefined) return waiting;
   if (confirm !== undefined && confirm !== transcript) return { kind: "other_hash", transcript };
-  return confirmed ? { kind: "waiting" } : { kind: "confirm", transcript, crk };
+  return confirmed ? waiting : { kind: "confirm", transcript, crk };
 }
 
 /** One custodian before one view. */
@@ -256,9 +256,18 @@ class Seat {
       if (share === undefined) return { kind: "dealt", transcript, crk, keeps: view.start.kind === "repair" };
       return { kind: "active", transcript, crk, share };
     }
-    const outcome = openOutcome(after, this.#input.at, after.confirmed.has(this.#seat), confirm);
+    if (after.status === "active" && after.transcript !== undefined && after.crk !== undefined)
+      return { kind: "completes", transcript: after.transcript, crk: after.crk };
+    const outcome = openOutcome(after, this.#input.at, this.#isDone(after), confirm);
     // Who is given no share has nothing to confirm.
-    return outcome.kind === "confirm" && !this.#receives() ? { kind: "waiting" } : outcome;
+    if (outcome.kind === "confirm" && !this.#receives()) return { kind: "waiting", awaited: awaitedIn(after) };
+    return outcome;
+  }
+
+  /** Whether the seat has said all that the key needs of it. */
+  #isDone({ start, confirmed, contributed, dealt }: TranscriptView): boolean {
+    const last = this.#receives() ? confirmed : start.kind === "repair" ? contributed : dealt;
+    return last.has(this.#seat);
   }
 
   #receives(): boolean {

@@ -11,6 +11,7 @@ export type {
   StartAct,
 } from "./act.ts";
 export { type Admission, type AdmissionOptions, admitEntry, type EntryRefusal } from "./admit-entry.ts";
+export { type Awaited, awaitedIn } from "./awaited.ts";
 export {
   type CeremonyOutcome,
   type CeremonyStep,
@@ -36,6 +37,7 @@ export {
   tokenSeal,
 } from "./key-file-seal.ts";
 export { receiversOf, shareAfter, shareBefore } from "./parts.ts";
+export { seatsFlaw } from "./seats-flaw.ts";
 export { encodeTranscript, type TranscriptReport, verifyTranscript } from "./transcript.ts";
 export type { Blame, BlameReason, TranscriptView } from "./transcript-view.ts";
 export {

@@ -27,7 +27,7 @@ export interface TranscriptStanding {
 /** What {@link TranscriptWork.admitEntry} says of an entry. */
 export type EntryOutcome =
   | { readonly admitted: true; readonly standing: TranscriptStanding }
-  | { readonly admitted: false; readonly reason: EntryRefusal };
+  | { readonly admitted: false; readonly reason: EntryRefusal; readonly flaw?: string };
 
 /** A transcript that a relay keeps: `head` is the hash of its last entry. The entries are asked for where the work does not know it yet. */
 export interface KeptTranscript {

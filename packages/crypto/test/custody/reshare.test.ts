@@ -97,7 +97,7 @@ describe("a reshare", () => {
     round(ceremony);
     const { transcript = "", crk } = relay.view;
     expect(relay.say(dan, { type: "confirmation", transcript, public_key: base64(crk!.publicKey) })).toBe("role");
-    expect(step(4).outcome).toEqual({ kind: "waiting" });
+    expect(step(4).outcome).toMatchObject({ kind: "waiting" });
   });
 
   test("a join says one key for each who seals to the seat, no more and no fewer, and a generation's has one", () => {
