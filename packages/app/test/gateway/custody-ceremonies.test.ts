@@ -72,6 +72,35 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
       expect(told(await enrol(ada, withKeys(ada, org).card))).toEqual([409, "CONFLICT", undefined]);
     });
 
+    it("who has no office and no keys that count sees their own enrolment alone, and who has either sees all", async () => {
+      const { org, officer, people } = await newOrg(3);
+      const [id] = await enrolled(people);
+      const user = await registered(rig, officer, { org, sub: "without-office" });
+      const nobody = rig.bearer({ sub: "nobody-knows", org });
+      const list = async (call: Caller) => {
+        const { body } = await call("GET", CUSTODIANS);
+        expect(body).toMatchObject({ count: body.custodians.length, total: body.custodians.length });
+        return body.custodians.map((one: { readonly identity_id: string }) => one.identity_id);
+      };
+      const all = people.map((one) => one.id);
+      for (const call of [user.call, nobody]) {
+        expect(await list(call)).toEqual([]);
+        expect(told(await call("GET", `${CUSTODIANS}/${id}`))).toEqual([404, "NOT_FOUND", undefined]);
+      }
+      const auditor = rig.bearer({ sub: "auditor", org, roles: ["auditor"] });
+      for (const call of [officer, auditor]) expect((await list(call)).sort()).toEqual([...all].sort());
+      const own = withKeys(user, org);
+      const made = (await user.call("POST", CUSTODIANS, { card: own.card })).body;
+      expect(await list(user.call)).toEqual([user.id]);
+      expect((await user.call("GET", `${CUSTODIANS}/${made.id}`)).body).toMatchObject({ status: "pending" });
+      for (const by of people.slice(0, 2))
+        await by.call("POST", `${CUSTODIANS}/${made.id}/confirm`, { fingerprint: own.fingerprint });
+      expect((await list(user.call)).sort()).toEqual([...all, user.id].sort());
+      expect((await user.call("GET", `${CUSTODIANS}/${id}`)).status).toBe(200);
+      await user.call("POST", `${CUSTODIANS}/${made.id}/revoke`);
+      expect(await list(user.call)).toEqual([]);
+    });
+
     it("nobody confirms their own, nor twice, nor under a second account, nor another fingerprint", async () => {
       const { org, officer, people } = await newOrg(3);
       const [ada, bob, cy] = people as [Person, Person, Person];
@@ -168,11 +197,21 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     const refresh = { kind: "refresh", crk: material };
     const wrong = await cast.starter.call("POST", CEREMONIES, { entry: startEntry(rig.clock, swapped, refresh) });
     expect(told(wrong)).toEqual([400, "VALIDATION_ERROR", "entry.act.seats[0]"]);
+    const { public_key } = await crkOf(officer);
+    const policy = { name: "all", rego: "package all\n\ndefault allow := true\n" };
+    const prepare = async () => {
+      const request = { operation: "policy.create", resource_id: "", body: policy };
+      return (await officer("POST", "/api/v1/crk/signing-requests", request)).body.message as string;
+    };
+    const signedBy = async (data: string, by: readonly Share[]) => {
+      const handed = by.map((share) => ({ index: share.index, data: share.encode() }));
+      return (await officer("POST", "/api/v1/crk/sign", { public_key, data, shares: handed })).body.signature as string;
+    };
+    const old = await signedBy(await prepare(), shares.slice(0, 2));
     const id = await begun(people, refresh);
     expect((await crkOf(officer)).status).toBe("rotating");
     const again = await cast.starter.call("POST", CEREMONIES, { entry: startEntry(rig.clock, cast, refresh) });
     expect(told(again)).toEqual([409, "STATE_CONFLICT", undefined]);
-    const { public_key } = await crkOf(officer);
     expect((await held(rig.clock, id, cast, shares)).body).toMatchObject({ status: "active", crk_id, crk_version: 2 });
     expect(await crkOf(officer)).toMatchObject({ id: crk_id, status: "active", version: 2, public_key });
     const signed = await officer("POST", "/api/v1/crk/sign", {
@@ -180,6 +219,17 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
       shares: shares.slice(0, 2).map((share) => ({ index: share.index, data: share.encode() })),
     });
     expect(signed.body.error.code).toBe("SHARE_INVALID");
+
+    // What a signature is refused for is said of the request that was signed, whichever others there are for the same call.
+    const create = async (crk_signature: string) => {
+      const { status, body } = await officer("POST", "/api/v1/policies", { ...policy, crk_signature });
+      return [status, body.error?.details?.reason];
+    };
+    const renewed = (await taken(cast.seats, id, shares)) as Share[];
+    expect(await create(old)).toEqual([403, "old_epoch"]);
+    const fresh = await signedBy(await prepare(), renewed.slice(1));
+    expect(await create(fresh)).toEqual([201, undefined]);
+    expect(await create(fresh)).toEqual([409, "replayed"]);
     for (const [version, kind] of [
       [1, "generate"],
       [2, "refresh"],
@@ -363,7 +413,10 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     expect((await officer("GET", `${CEREMONIES}/${id}`)).body).toMatchObject({ entries: 1, head: view.hashes[0] });
     expect((await send(ada.call, entry(ada))).body).toMatchObject({ entries: 2, progress: { joined: [1] } });
     const late = await send(bob.call, entry(bob));
-    expect(late.body.error).toMatchObject({ code: "STATE_CONFLICT", details: { reason: "chain", entries: 2 } });
+    // How far it has come, and nothing of how that is stored.
+    const { entries, head } = (await officer("GET", `${CEREMONIES}/${id}`)).body;
+    const details = { ...late.body.error.details };
+    expect([late.body.error.code, details]).toEqual(["STATE_CONFLICT", { reason: "chain", entries, head }]);
   });
 
   it("seats, witness and starter are confirmed custodians and different persons, within a term", async () => {
@@ -376,7 +429,9 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     await enrolled(people);
     const stranger = withKeys(cast.witness, org);
     expect(told(await start(generate, { ...cast, witness: stranger }))).toEqual([400, "VALIDATION_ERROR", "entry.act.witness"]);
-    expect(told(await start({ ...generate, threshold: 4 }))).toEqual([400, "VALIDATION_ERROR", "entry"]);
+    const tooHigh = await start({ ...generate, threshold: 4 });
+    expect(told(tooHigh)).toEqual([400, "VALIDATION_ERROR", "entry"]);
+    expect(tooHigh.body.error.message).toContain("seats (the threshold, 4, is above the number of 3 seats)");
     const mail = { email: "person-1@people.example", email_verified: true };
     const double = { provider: "idp_a", subject: "person-1-again", name: "again", groups: [], email: mail.email };
     const { id } = (await officer("POST", "/api/v1/identities/users/sso", double)).body;
@@ -385,7 +440,7 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     for (const by of people.slice(1, 3)) {
       await by.call("POST", `${CUSTODIANS}/${enrolment}/confirm`, { fingerprint: again.fingerprint });
     }
-    expect(told(await start(generate, { ...cast, witness: again }))).toEqual([403, "FORBIDDEN", undefined]);
+    expect(told(await start(generate, { ...cast, witness: again }))).toEqual([403, "FORBIDDEN", "entry.act.witness"]);
     const far = Math.floor(rig.clock.now() / 1000) + 31 * 86_400;
     expect(told(await start({ ...generate, expires_at: far }))).toEqual([400, "VALIDATION_ERROR", "entry.act.expires_at"]);
     const entry = startEntry(rig.clock, cast);

@@ -170,6 +170,16 @@ describe("signatures by the root key", () => {
     const replayed = await acme("POST", path, { ...body, signature });
     expect([replayed.status, code(replayed)]).toEqual([409, "SIGNATURE_REPLAYED"]);
 
+    // Also where what it covers is another by now.
+    const update = { purpose: "newer" };
+    const updating = await signOperation(acme, crk, "workspace.update", id, update);
+    expect((await acme("PUT", `/api/v1/workspaces/${id}`, { ...update, signature: updating })).status).toBe(200);
+    const again = await acme("PUT", `/api/v1/workspaces/${id}`, { ...update, signature: updating });
+    expect([again.status, code(again)]).toEqual([409, "SIGNATURE_REPLAYED"]);
+    const meant = await signOperation(acme, crk, "workspace.update", id, update);
+    const other = await acme("PUT", `/api/v1/workspaces/${id}`, { purpose: "something else", signature: meant });
+    expect([other.status, other.body.error.details.reason]).toEqual([403, "body_mismatch"]);
+
     const stale = await signOperation(acme, crk, "workspace.rotate-dek", id);
     const first = await signOperation(acme, crk, "workspace.archive", id);
     expect((await acme("POST", `/api/v1/workspaces/${id}/archive`, { signature: first })).status).toBe(204);

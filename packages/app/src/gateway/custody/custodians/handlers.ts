@@ -13,6 +13,7 @@ import { type CustodianCard, cardFingerprint, readCard } from "@seneschal/crypto
 import { isCoded } from "@seneschal/kernel";
 import type { GatewayUnit, Reader } from "../../ground/index.ts";
 import { activeHolders, holderCalling, personCalling, personNamed, personOf } from "../../people/index.ts";
+import { holdsOffice } from "../office.ts";
 import type { CustodyServices } from "../services.ts";
 import { custodians, type StoredCustodian } from "./collections.ts";
 
@@ -30,6 +31,13 @@ async function find(read: Reader, id: string, org: string): Promise<StoredCustod
   const custodian = await read.get(custodians, id);
   if (custodian === undefined || custodian.org_id !== org) throw notFound("custodian");
   return custodian;
+}
+
+/** Whom the caller sees: who holds the organisation's key is nobody's business who has no part in it. */
+async function visible(read: Reader, principal: Principal): Promise<{ readonly all: boolean; readonly own: string }> {
+  const holder = await holderCalling(read, principal);
+  const own = holder === undefined ? undefined : await enrolledAs(read, principal.org, holder.identity_id);
+  return { all: holdsOffice(principal) || own?.status === "active", own: holder?.identity_id ?? principal.id };
 }
 
 /** The caller, who must be somebody who can hold a share. */
@@ -104,13 +112,20 @@ export const custodianHandlers: Handlers<Routes, CustodyServices> = {
     });
   },
 
+  /** Who administers, and custodians whose keys count, list all; anybody else their own. */
   async listCustodians({ read }, { principal, query }) {
-    const { items, total } = await read.page(custodians, "by_org", [principal.org], query);
+    const { all, own } = await visible(read, principal);
+    const { items, total } = all
+      ? await read.page(custodians, "by_org", [principal.org], query)
+      : await read.page(custodians, "by_identity", [principal.org, own], query);
     return { custodians: items.map(custodianView), count: items.length, total };
   },
 
   async getCustodian({ read }, { principal, params }) {
-    return custodianView(await find(read, params.id, principal.org));
+    const custodian = await find(read, params.id, principal.org);
+    const { all, own } = await visible(read, principal);
+    if (!all && custodian.identity_id !== own) throw notFound("custodian");
+    return custodianView(custodian);
   },
 
   async confirmCustodian(services, { principal, params, body, now, requestId }) {

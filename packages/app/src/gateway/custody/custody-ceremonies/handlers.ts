@@ -1,7 +1,6 @@
 import type { Handlers, Payload, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import {
-  adminRoles,
   awaitedParticipants,
   type CeremonyParticipant,
   custodyCeremonyStatus,
@@ -18,6 +17,7 @@ import {
 } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import {
+  type EntryOutcome,
   type EntryRefusal,
   encodeTranscript,
   type KeptTranscript,
@@ -28,6 +28,7 @@ import {
 import { crks, currentCrk, every, type GatewayUnit, type PageRequest, type Reader, requireCrk } from "../../ground/index.ts";
 import { personNamed } from "../../people/index.ts";
 import { activeCustodians, custodiansLeft, enrolledAs, requireActiveCustodians, requireHolder } from "../custodians/handlers.ts";
+import { holdsOffice } from "../office.ts";
 import type { CustodyServices } from "../services.ts";
 import { activate, keyOf, requireHeld } from "./activate.ts";
 import {
@@ -90,8 +91,6 @@ async function view(read: Reader, ceremony: StoredCustodyCeremony, now: number) 
   return shown;
 }
 
-const holdsOffice = ({ roles }: Principal): boolean => roles.some((role) => (adminRoles as readonly string[]).includes(role));
-
 /** A ceremony that the caller may see: its participants, and who administers. */
 async function find(read: Reader, id: string, principal: Principal): Promise<StoredCustodyCeremony> {
   const ceremony = await read.get(custodyCeremonies, id);
@@ -131,11 +130,16 @@ function kept(services: CustodyServices, { id, head }: StoredCustodyCeremony): K
 /** What a well-formed entry may still be refused for when others were faster, or the ceremony is not there yet. */
 const outOfTurn: ReadonlySet<EntryRefusal> = new Set(["chain", "repeated", "order", "closed", "expired"]);
 
-function refused(reason: EntryRefusal, head: { readonly entries: number; readonly head: string } | undefined): never {
-  if (outOfTurn.has(reason))
-    throw refusal("STATE_CONFLICT", `the entry is no part of the transcript: ${reason}`, { reason, ...head });
-  throw invalidField("entry", `is no part of the transcript: ${reason}`);
+function refused({ reason, flaw }: Refused, behind: { readonly entries: number; readonly head: string } | undefined): never {
+  if (outOfTurn.has(reason)) {
+    // Whoever reads these knows how far it has come; the rest of it is what GET answers.
+    const standing = behind === undefined ? {} : { entries: behind.entries, head: behind.head };
+    throw refusal("STATE_CONFLICT", `the entry is no part of the transcript: ${reason}`, { reason, ...standing });
+  }
+  throw invalidField("entry", `is no part of the transcript: ${reason}${flaw === undefined ? "" : ` (${flaw})`}`);
 }
+
+type Refused = Extract<EntryOutcome, { readonly admitted: false }>;
 
 /** Whose cards stand in a start: each enrolled with this organisation, confirmed, and of different persons. */
 async function participantsOf(unit: GatewayUnit, start: StartAct): Promise<readonly CeremonyParticipant[]> {
@@ -145,6 +149,7 @@ async function participantsOf(unit: GatewayUnit, start: StartAct): Promise<reado
   const seated = start.seats.some((card) => card.custodian_id === start.starter.custodian_id);
   const starter = seated ? [] : [{ card: start.starter, role: "starter" as const, seat: 0, field: "starter" }];
   const participants: CeremonyParticipant[] = [];
+  const fields: string[] = [];
   for (const { card, role, seat, field } of [...seats, witness, ...starter]) {
     const known = await enrolledAs(unit, org, card.custodian_id);
     if (known?.status !== "active" || canonicalJson(known.card) !== canonicalJson(card)) {
@@ -152,13 +157,18 @@ async function participantsOf(unit: GatewayUnit, start: StartAct): Promise<reado
     }
     const { id: enrollment_id, identity_id, fingerprint } = known;
     participants.push({ seat, role, enrollment_id, identity_id, fingerprint });
+    fields.push(`entry.act.${field}`);
   }
   await requireActiveCustodians(
     unit,
     participants.map(({ enrollment_id }) => enrollment_id),
   );
   const persons = await Promise.all(participants.map(({ identity_id }) => personNamed(unit, org, identity_id)));
-  if (findSamePerson(persons) !== undefined) throw refusal("FORBIDDEN", "one person has two parts in the ceremony");
+  const second = findSamePerson(persons);
+  if (second !== undefined)
+    throw refusal("FORBIDDEN", `one person has two parts in the ceremony: ${fields[second]} is the second`, {
+      field: fields[second],
+    });
   return participants;
 }
 
@@ -171,7 +181,7 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
       const { identity_id } = await requireHolder(unit, principal);
       requireRelayed(entry, identity_id, now);
       const outcome = await services.threshold.admitEntry(undefined, entry, principal.org);
-      if (!outcome.admitted) refused(outcome.reason, undefined);
+      if (!outcome.admitted) refused(outcome, undefined);
       const start = entry.act as unknown as StartAct;
       const expires_at = requireCustodyTerm(start.expires_at, now);
       const participants = await participantsOf(unit, start);
@@ -236,7 +246,7 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
         own.map(({ enrollment_id }) => enrollment_id),
       );
       const admitted = await services.threshold.admitEntry(kept(services, ceremony), entry, principal.org);
-      if (!admitted.admitted) refused(admitted.reason, ceremony);
+      if (!admitted.admitted) refused(admitted, ceremony);
       const { standing } = admitted;
       const { status, entries, head } = standing;
       const said = { ceremony_id: ceremony.id, operation: ceremony.kind, event: entry.act.type, entry: entry.seq };

@@ -1,14 +1,6 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import {
-  adminRoles,
-  initiateRecovery,
-  notFound,
-  type Recovery,
-  recoveryStatus,
-  refusal,
-  stepRecovery,
-} from "@seneschal/core/keys";
+import { initiateRecovery, notFound, type Recovery, recoveryStatus, refusal, stepRecovery } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
 import { base64, bytes, type GatewayUnit, type Reader, requireCrk, type StoredCrk, utf8 } from "../../ground/index.ts";
 import {
@@ -20,6 +12,7 @@ import {
   personNamed,
   requireAnother,
 } from "../../people/index.ts";
+import { holdsOffice } from "../office.ts";
 import type { CustodyServices } from "../services.ts";
 import { recoveries, sharesOfRecovery } from "./collections.ts";
 import { carryOutRecovery, expireRecovery } from "./end.ts";
@@ -105,7 +98,7 @@ export const recoveryHandlers: Handlers<Routes, CustodyServices> = {
   async getRecovery({ read }, { principal, params, now }) {
     const recovery = await find(read, params.id, principal.org);
     // For those who may bring a share, and for who administers; to others it does not exist.
-    const office = principal.roles.some((role) => (adminRoles as readonly string[]).includes(role));
+    const office = holdsOffice(principal);
     if (!office && (await holderCalling(read, principal)) === undefined) throw notFound("recovery");
     return view(recovery, now);
   },

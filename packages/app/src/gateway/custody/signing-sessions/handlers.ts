@@ -1,21 +1,12 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import {
-  adminRoles,
-  invalidField,
-  isPast,
-  keepSeats,
-  notFound,
-  refusal,
-  requireSeated,
-  takeSeat,
-  timestamp,
-} from "@seneschal/core/keys";
+import { invalidField, isPast, keepSeats, notFound, refusal, requireSeated, takeSeat, timestamp } from "@seneschal/core/keys";
 import { bodyHash, readSigned } from "@seneschal/crypto/signing";
 import { newSigningRound } from "@seneschal/crypto/threshold";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import { base64, bytes, crks, type GatewayUnit, type Reader, requireCrk, type StoredCrk } from "../../ground/index.ts";
 import { activeHolders, asKnownNow, holderCalling } from "../../people/index.ts";
+import { holdsOffice } from "../office.ts";
 import type { CustodyServices } from "../services.ts";
 import { type SigningSession, signingSessions } from "./collections.ts";
 
@@ -65,16 +56,12 @@ function view(session: SigningSession, crk: StoredCrk, now: number) {
 }
 
 /** A session that the caller may see: what is to be signed is for its custodians and for who administers. */
-async function find(
-  read: Reader,
-  id: string,
-  { org, id: caller, roles }: Principal,
-): Promise<{ session: SigningSession; crk: StoredCrk }> {
+async function find(read: Reader, id: string, principal: Principal): Promise<{ session: SigningSession; crk: StoredCrk }> {
   const session = await read.get(signingSessions, id);
   const crk = session === undefined ? undefined : await read.get(crks, session.crk_id);
-  if (session === undefined || crk === undefined || session.org_id !== org) throw notFound("signing session");
-  const seated = session.seats?.some((seat) => seat.identity_id === caller) === true;
-  if (!seated && !roles.some((role) => (adminRoles as readonly string[]).includes(role))) throw notFound("signing session");
+  if (session === undefined || crk === undefined || session.org_id !== principal.org) throw notFound("signing session");
+  const seated = session.seats?.some((seat) => seat.identity_id === principal.id) === true;
+  if (!seated && !holdsOffice(principal)) throw notFound("signing session");
   return { session, crk };
 }
 

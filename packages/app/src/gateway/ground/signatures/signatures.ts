@@ -15,7 +15,7 @@ import type { GatewayUnit } from "../call.ts";
 import { currentCrk } from "../organizations/current-root-key.ts";
 import type { StoredCrk } from "../organizations/root-keys.ts";
 import type { Reader } from "../store/reader.ts";
-import { signingRequests, spentNonces } from "./requests.ts";
+import { type SigningRequest, signingRequests, spentNonces } from "./requests.ts";
 
 /** Freshness of a signature that was made without a prepared request. Seconds. */
 export interface SignatureParams {
@@ -139,24 +139,31 @@ export function signatures(crypto: CryptoProvider, instanceId: string, coveredSt
       return expected;
     }
 
-    const prepared = await unit.list(signingRequests, "by_call", [org, operation, keyText(resourceId), bodySha256], {
-      reverse: true,
-      limit: 50,
-    });
-    let reason: OperationRefusal = "signature_invalid";
-    for (const { id } of prepared) {
-      const request = await unit.get(signingRequests, id);
-      if (request === undefined) continue;
-      const decision = check(unit, crk, request.payload, expected, signature, request.used);
-      if (decision.valid) {
-        unit.put(signingRequests, id, { ...request, used: true });
-        return request.payload;
-      }
-      // The reason of the request that was signed says more than that of the others.
-      if (decision.reason !== "signature_invalid") reason = decision.reason;
-    }
-    return refuse(reason, told);
+    const request = await signedRequest(unit, crk, [org, operation, keyText(resourceId)], bodySha256, signature);
+    if (request === undefined) return refuse("signature_invalid", told);
+    if (request.used) return refuse("replayed", told);
+    const decision = check(unit, crk, request.payload, expected, signature, false);
+    if (!decision.valid) return refuse(decision.reason, told);
+    unit.put(signingRequests, request.id, { ...request, used: true });
+    return request.payload;
   };
+
+  /**
+   * The request that was signed: of those for this call the newest, or, so that a refusal can say what it is, of those for the same operation
+   * on the same resource.
+   */
+  async function signedRequest(
+    unit: GatewayUnit,
+    crk: StoredCrk,
+    call: readonly string[],
+    bodySha256: string,
+    signature: string,
+  ): Promise<SigningRequest | undefined> {
+    const of = (key: readonly string[]) => unit.list(signingRequests, "by_call", key, { reverse: true, limit: 50 });
+    const signs = ({ payload: signed }: SigningRequest): boolean =>
+      crypto.ed25519Verify(bytes(crk.public_key), operationBytes(signed), bytes(signature));
+    return (await of([...call, bodySha256])).find(signs) ?? (await of(call)).find(signs);
+  }
 
   const verify: Signatures["verify"] = async (unit, claim) => (await accept(unit, claim)) !== undefined;
 
