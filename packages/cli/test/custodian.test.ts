@@ -20,6 +20,7 @@ import {
 import { Share } from "@seneschal/crypto/threshold";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sourceOptions } from "../../../tools/source-options.ts";
+import { turnEnds } from "../src/commands/custodian.ts";
 import { run } from "../src/run.ts";
 import { scriptedHost } from "./scripted-host.ts";
 
@@ -37,6 +38,14 @@ const by = (line: Line, name: string, hash = "HASH"): Line =>
 const phraseOf = (name: string): string => `the keys of ${name}`;
 const custodians = ["ada", "bob", "cy"] as const;
 const all = [...custodians, "wim", "sue"];
+
+test("the page says what a turn ends with, for every outcome that there is", () => {
+  const told = new Map<string, number>();
+  for (const [, code = "", outcomes = ""] of section.matchAll(/^\| ([01]) \| (.*) \|$/gm))
+    for (const [, outcome = ""] of outcomes.replaceAll(/\([^)]*\)/g, "").matchAll(/`([a-z_]+)`/g))
+      told.set(outcome, Number(code));
+  expect(Object.fromEntries(told)).toEqual({ ...turnEnds });
+});
 
 describe("custodians hold a ceremony among themselves, by one file that they hand round", () => {
   let cwd: string;

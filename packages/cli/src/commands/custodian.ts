@@ -35,7 +35,7 @@ import { type Command, Option } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { isConnection, type KeptTranscript, withTranscript } from "../custodian-transcript.ts";
 import { replaceFile } from "../durable-file.ts";
-import { exitCode } from "../exit-code.ts";
+import { type ExitCode, exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import type { Host } from "../host.ts";
 import { type ModuleOption, openKeys, type SealOptions, sealKeys, withModule, withSeal } from "../key-file.ts";
@@ -316,7 +316,7 @@ function addAct(custodian: Command, { host, result, exit }: CommandContext): voi
         { ...told, ...blame, ...awaited, ...turn.told, ...(unwritten.length > 0 ? { share: null } : {}) },
         [...(turn.joined ?? []), ...said.map((type) => `said: ${type}`), ...textOf(turn, options), ...unwritten].join("\n"),
       );
-      if (!going.has(outcome.kind)) exit(exitCode.no);
+      exit(turnEnds[outcome.kind]);
     });
 }
 
@@ -434,7 +434,13 @@ async function writeShare(host: Host, name: string, text: string): Promise<void>
   await replaceFile(resolve(host.cwd, name), name, Buffer.from(text));
 }
 
-const going: ReadonlySet<Turn["outcome"]["kind"]> = new Set(["waiting", "confirm", "completes", "active", "dealt", "witnessed"]);
+/** What a turn ends with: no, where the same turn taken again comes to nothing more. */
+export const turnEnds: Readonly<Record<Turn["outcome"]["kind"], ExitCode>> = {
+  ...{ waiting: exitCode.ok, confirm: exitCode.ok, completes: exitCode.ok },
+  ...{ active: exitCode.ok, dealt: exitCode.ok, witnessed: exitCode.ok },
+  ...{ other_hash: exitCode.no, no_share: exitCode.no, failed: exitCode.no, ended: exitCode.no, expired: exitCode.no },
+  ...{ behind: exitCode.no, forked: exitCode.no, foreign: exitCode.no },
+};
 
 /** Who is to act, by their parts. */
 function awaitedText({ seats, witness }: Awaited, own: number | undefined): string {

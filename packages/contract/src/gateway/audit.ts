@@ -2,7 +2,7 @@ import { auditFlaws, auditResults } from "@seneschal/core/keys";
 import * as z from "zod";
 import { integerParam, limitParam, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
-import { archivedPart, idParam, inOrder, listOf, moment, organizationId, period, timestamp } from "./shapes.ts";
+import { archivedPart, idParam, inBase64, inHex, inOrder, listOf, moment, organizationId, period, timestamp } from "./shapes.ts";
 
 const auditEvent = z
   .object({
@@ -17,8 +17,8 @@ const auditEvent = z
     actor_type: z.string(),
     purpose: z.string(),
     result: z.enum(auditResults),
-    data_hash: z.string().meta({ description: "SHA-256 leaf hash over the canonical form of all stored fields, hex" }),
-    prev_hash: z.string().meta({ description: "data_hash of the event before, empty for the first and behind a gap" }),
+    data_hash: inHex("SHA-256 leaf hash over the canonical form of all stored fields"),
+    prev_hash: inHex("data_hash of the event before, empty for the first and behind a gap"),
     metadata: z.record(z.string(), z.unknown()),
     request_id: z.string(),
   })
@@ -55,8 +55,8 @@ const range = { since: moment.optional(), until: moment.optional() };
 const format = z.enum(["json", "csv"]).default("json");
 const sizeParam = () => integerParam(1, Number.MAX_SAFE_INTEGER);
 /** The newest signed state of the log, which a proof was made under. */
-const signedNote = { note: z.string(), public_key: z.string() };
-const root = z.string().meta({ description: "base64" });
+const signedNote = { note: z.string(), public_key: inBase64("Ed25519 key of the log") };
+const root = inBase64();
 const proof = z.array(z.string()).meta({ description: "hashes in the order of RFC 6962, base64" });
 const route = { tag: "audit", auth: "principal", action: "audit:read", status: 200 } as const;
 const base = "/api/v1/audit";
@@ -159,7 +159,7 @@ export const auditRoutes = {
     extension: true,
     reply: z
       .object({
-        ...{ org_id: organizationId, id: z.uuid(), data_hash: z.string(), index: z.int(), size: z.int(), root, proof },
+        ...{ org_id: organizationId, id: z.uuid(), data_hash: inHex(), index: z.int(), size: z.int(), root, proof },
         ...signedNote,
       })
       .meta({ id: "AuditProof" }),

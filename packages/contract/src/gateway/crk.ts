@@ -2,7 +2,7 @@ import { ceremonyOperations, ceremonyStatuses, crkStatuses, custodianTypes } fro
 import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";
-import { aliased, base64, identityId, idParam, listOf, name, organizationId, page, timestamp } from "./shapes.ts";
+import { aliased, base64, identityId, idParam, inBase64, listOf, name, organizationId, page, timestamp } from "./shapes.ts";
 
 const stored = { id: z.uuid(), org_id: organizationId, created_at: timestamp, updated_at: timestamp };
 
@@ -33,7 +33,7 @@ export const namedCustodians = z
 export const crk = z
   .object({
     ...stored,
-    public_key: z.string(),
+    public_key: inBase64("Ed25519 key of 32 bytes"),
     version: z.int(),
     threshold: z.int(),
     total_shares: z.int(),
@@ -44,7 +44,7 @@ export const crk = z
   .meta({ id: "Crk" });
 
 const dealtShare = z
-  .object({ id: z.uuid(), crk_id: z.uuid(), index: z.int(), data: secret(z.string()) })
+  .object({ id: z.uuid(), crk_id: z.uuid(), index: z.int(), data: secret(inBase64("the share's envelope")) })
   .meta({ id: "CrkShare" });
 
 /** The index and the opaque envelope of one share. */
@@ -117,7 +117,7 @@ export const crkRoutes = {
     action: "crk:sign",
     body: z.strictObject({ shares: z.array(share).min(1).max(255), public_key: publicKey, data }),
     bodyLimit: large,
-    reply: z.object({ signature: z.string() }),
+    reply: z.object({ signature: inBase64("Ed25519") }),
   },
   verifyWithCrk: {
     ...start,

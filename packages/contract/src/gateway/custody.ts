@@ -2,7 +2,7 @@ import { custodianStatuses, custodianTypes, custodyCeremonyKinds, custodyCeremon
 import * as z from "zod";
 import { integerParam } from "../query.ts";
 import type { Contract } from "../route.ts";
-import { base64, idParam, listOf, organizationId, page, timestamp } from "./shapes.ts";
+import { base64, idParam, inBase64, inHex, listOf, organizationId, page, timestamp } from "./shapes.ts";
 
 const custodianName = z.string().min(1).max(128);
 const key = base64(32, 32);
@@ -29,7 +29,7 @@ const enrolled = z
     identity_type: z.enum(custodianTypes),
     name: z.string(),
     status: z.enum(custodianStatuses),
-    fingerprint: z.string().meta({ description: "SHA-256 of the card without its proofs, hex: what persons compare" }),
+    fingerprint: inHex("what persons compare: SHA-256 of the card without its proofs"),
     card,
     confirmations: z.array(z.object({ identity_id: z.string(), confirmed_at: timestamp })),
     revoked_by: z.string().nullable(),
@@ -55,7 +55,7 @@ const participant = z.object({
   role: z.enum(["custodian", "witness", "starter"]),
   enrollment_id: z.uuid(),
   identity_id: z.string(),
-  fingerprint: z.string(),
+  fingerprint: inHex(),
 });
 
 const indexes = z.array(z.int());
@@ -74,7 +74,7 @@ const custodyCeremony = z
         "Enrolments of an open ceremony whose keys were revoked, or whose holder is no active identity any more, but for those who only deal and have dealt: with them it cannot come to its end; end it and begin another",
     }),
     entries: z.int(),
-    head: z.string().meta({ description: "Hash of the last entry, base64" }),
+    head: inBase64("Hash of the last entry"),
     progress: z.object({
       joined: indexes,
       committed: indexes,

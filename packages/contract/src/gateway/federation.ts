@@ -1,7 +1,7 @@
 import { federationStatuses, limits } from "@seneschal/core/keys";
 import * as z from "zod";
 import type { Contract } from "../route.ts";
-import { base64, listOf, organizationId, page, signature, signed, timestamp } from "./shapes.ts";
+import { base64, inBase64, inHex, listOf, organizationId, page, signature, signed, timestamp } from "./shapes.ts";
 import { bundledPolicy, replicatedWorkspace } from "./workspaces.ts";
 
 const federation = z
@@ -71,7 +71,7 @@ const federationDetail = federation
         workspace_id: z.uuid(),
         up_to_date: z.boolean(),
         revision: z.int().nullable(),
-        state_sha256: z.string().nullable(),
+        state_sha256: inHex().nullable(),
         confirmed_at: timestamp.nullable(),
       }),
     ),
@@ -159,10 +159,10 @@ const operationPayload = z.strictObject({
   audience: z.string().max(256),
   resource_type: z.string().max(64),
   resource_id: z.string().max(256),
-  body_sha256: z.string().length(64),
+  body_sha256: z.string().length(64).meta({ description: "hex" }),
   crk_id: z.string().max(64),
   crk_epoch: z.int().min(0),
-  nonce: z.string().max(128),
+  nonce: z.string().max(128).meta({ description: "text as it is" }),
   iat: z.int().min(0),
   exp: z.int().min(0),
 });
@@ -196,7 +196,7 @@ export const federationRoutes = {
         org_id: organizationId,
         csr: z.string(),
         certificate: z.string(),
-        public_key: z.string(),
+        public_key: inBase64("PEM of the certificate that signs the partner's request"),
         serial_number: z.string(),
         expires_at: timestamp,
       })

@@ -2,7 +2,7 @@ import { defaultKdf, generationStatuses } from "@seneschal/core/keys";
 import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { crk, namedCustodians, seats, shareIndex } from "./crk.ts";
-import { aliased, base64, idParam, organizationId, timestamp } from "./shapes.ts";
+import { aliased, base64, idParam, inBase64, organizationId, timestamp } from "./shapes.ts";
 
 const kdfParams = z.object({ time: z.int(), memory: z.int(), threads: z.int() }).meta({ id: "KdfParams" });
 
@@ -21,8 +21,8 @@ const encryptedShare = z
     index: z.int(),
     custodian_name: z.string(),
     custodian_id: z.string(),
-    encrypted_data: z.string(),
-    salt: z.string(),
+    encrypted_data: inBase64(),
+    salt: inBase64(),
     kdf_time: z.int(),
     kdf_memory: z.int(),
     kdf_threads: z.int(),
@@ -36,7 +36,7 @@ const generationCeremony = z
     total_shares: z.int(),
     threshold: z.int(),
     status: z.enum(generationStatuses),
-    seed_entries: z.array(z.object({ index: z.int(), custodian_name: z.string(), salt: z.string(), kdf_params: kdfParams })),
+    seed_entries: z.array(z.object({ index: z.int(), custodian_name: z.string(), salt: inBase64(), kdf_params: kdfParams })),
     seats,
     encrypted_shares: z.array(encryptedShare),
     crk: crk.nullable(),

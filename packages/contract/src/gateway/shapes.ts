@@ -27,12 +27,16 @@ export function base64(min = 0, max = 1 << 20): z.ZodString {
     .meta({ pattern: base64Text, minLength: Math.ceil((min * 4) / 3), maxLength: longest }) as z.ZodString;
 }
 
+/** Bytes in an answer, by how they are written; what they are where the name does not say it. */
+export const inBase64 = (what?: string) => z.string().meta({ description: what === undefined ? "base64" : `${what}, base64` });
+export const inHex = (what?: string) => z.string().meta({ description: what === undefined ? "hex" : `${what}, hex` });
+
 /** A signature over the canonical message of the operation. */
 export const signature = base64(1, 1024).meta({ description: "Ed25519 signature by the organisation's CRK, base64" });
 
 /** The freshness of a signature made without a prepared signing request. Seconds since the epoch. */
 export const signatureParams = z.strictObject({
-  nonce: z.string().min(22).max(128),
+  nonce: z.string().min(22).max(128).meta({ description: "text as it is" }),
   iat: z.int().min(0),
   exp: z.int().min(0),
 });

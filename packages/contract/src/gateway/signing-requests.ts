@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
-import { idParam, organizationId, timestamp } from "./shapes.ts";
+import { idParam, inBase64, inHex, organizationId, timestamp } from "./shapes.ts";
 
 /** Every operation that a CRK signature may cover, and the field of its request that carries the signature. */
 export const signedOperations = {
@@ -39,10 +39,9 @@ const signingRequest = z
     org_id: organizationId,
     operation,
     resource_id: z.string(),
-    body_sha256: z.string(),
-    /** The exact bytes to sign, base64. */
-    message: z.string(),
-    nonce: z.string(),
+    body_sha256: inHex(),
+    message: inBase64("The exact bytes to sign"),
+    nonce: z.string().meta({ description: "text as it is" }),
     status: z.enum(["pending", "used", "expired"]),
     created_by: z.string(),
     created_at: timestamp,

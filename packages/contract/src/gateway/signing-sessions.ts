@@ -2,9 +2,9 @@ import * as z from "zod";
 import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
 import { seats } from "./crk.ts";
-import { base64, idParam, organizationId, timestamp } from "./shapes.ts";
+import { base64, idParam, inBase64, organizationId, timestamp } from "./shapes.ts";
 
-const commitment = z.object({ index: z.int(), hiding: z.string(), binding: z.string() });
+const commitment = z.object({ index: z.int(), hiding: inBase64(), binding: inBase64() });
 
 const signingSession = z
   .object({
@@ -14,8 +14,8 @@ const signingSession = z
     crk_version: z.int(),
     status: z.enum(["committing", "signing", "completed", "failed", "expired"]),
     threshold: z.int(),
-    /** What every custodian commits to before signing. `message` is the exact bytes, base64. */
-    round: z.object({ id: z.string(), set_id: z.string(), epoch: z.int(), message: z.string() }),
+    /** What every custodian commits to before signing. */
+    round: z.object({ id: z.string(), set_id: inBase64(), epoch: z.int(), message: inBase64("The exact bytes to sign") }),
     signs: z
       .object({
         purpose: z.string().meta({ description: "For an operation `operation`; docs/signing.md has the others" }),
@@ -29,18 +29,18 @@ const signingSession = z
       }),
     /** The public half of the key: what a custodian's client computes with. */
     crk: z.object({
-      set_id: z.string(),
+      set_id: inBase64(),
       epoch: z.int(),
       threshold: z.int(),
       total_shares: z.int(),
-      public_key: z.string(),
-      commitments: z.array(z.string()),
-      verifying_shares: z.array(z.string()),
+      public_key: inBase64(),
+      commitments: z.array(inBase64()),
+      verifying_shares: z.array(inBase64()),
     }),
     seats,
     commitments: z.array(commitment),
     signed_indexes: z.array(z.int()),
-    signature: z.string().nullable(),
+    signature: inBase64("Ed25519").nullable(),
     cheaters: z
       .array(z.int())
       .meta({ description: "Of sessions of release 0.1 only: a wrong signature share is refused at once" }),

@@ -15,6 +15,8 @@ import {
   aliased,
   base64,
   idParam,
+  inBase64,
+  inHex,
   listOf,
   moment,
   name,
@@ -49,8 +51,9 @@ const workspace = z
     created_at: timestamp,
     updated_at: timestamp,
     expires_at: timestamp.nullable(),
-    /** SHA-256 of this revision as it travels, hex: owner and participants see the same. Of one workspace, where instances share it. */
-    state_sha256: z.string().optional(),
+    state_sha256: inHex(
+      "of one workspace, where instances share it: SHA-256 of this revision as it travels, which owner and participants see the same",
+    ).optional(),
     /** The owner's view of one workspace: how far the instances of partners followed it. */
     followers: z
       .array(
@@ -60,7 +63,7 @@ const workspace = z
           up_to_date: z.boolean(),
           /** What it confirmed; `null` before it did. */
           revision: z.int().nullable(),
-          state_sha256: z.string().nullable(),
+          state_sha256: inHex().nullable(),
           dek_version: z.int().nullable(),
           confirmed_at: timestamp.nullable(),
           /** Why the last try did not reach it. */
@@ -267,7 +270,7 @@ export const workspaceRoutes = {
     body: aliased(encryptItem, { data: "plaintext" }),
     bodyLimit: large,
     status: 200,
-    reply: z.object({ ciphertext: z.string() }),
+    reply: z.object({ ciphertext: inBase64() }),
   },
   decrypt: {
     ...one,
@@ -279,7 +282,7 @@ export const workspaceRoutes = {
     body: aliased(decryptItem, { data: "ciphertext" }),
     bodyLimit: large,
     status: 200,
-    reply: z.object({ plaintext: secret(z.string()) }),
+    reply: z.object({ plaintext: secret(inBase64()) }),
   },
   encryptBatch: {
     ...one,
@@ -292,7 +295,7 @@ export const workspaceRoutes = {
     bodyLimit: large,
     values: 8192,
     status: 200,
-    reply: z.object({ items: z.array(z.object({ ciphertext: z.string() })), count: z.int() }),
+    reply: z.object({ items: z.array(z.object({ ciphertext: inBase64() })), count: z.int() }),
   },
   decryptBatch: {
     ...one,
@@ -306,7 +309,7 @@ export const workspaceRoutes = {
     bodyLimit: large,
     values: 8192,
     status: 200,
-    reply: z.object({ items: z.array(z.object({ plaintext: secret(z.string()) })), count: z.int() }),
+    reply: z.object({ items: z.array(z.object({ plaintext: secret(inBase64()) })), count: z.int() }),
   },
   rotateDek: {
     ...one,
