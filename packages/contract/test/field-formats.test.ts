@@ -52,7 +52,8 @@ test.each(["gateway", "custody", "signing"])(
   "what docs/%s.md says of a field's hex or base64 is what the contract says",
   async (page) => {
     const known = new Map<string, Set<Format>>();
-    for (const { name, format } of fields) if (format === "hex" || format === "base64") known.set(name, (known.get(name) ?? new Set()).add(format));
+    for (const { name, format } of fields)
+      if (format === "hex" || format === "base64") known.set(name, (known.get(name) ?? new Set()).add(format));
     const text = await readFile(new URL(`../../../docs/${page}.md`, import.meta.url), "utf8");
     // Code is no sentence, and test vectors write for people what travels as base64.
     const [interfaces = ""] = text.split("## Test vectors");

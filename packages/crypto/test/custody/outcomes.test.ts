@@ -12,7 +12,7 @@ import {
   type TranscriptEntry,
   witnessStep,
 } from "@seneschal/crypto/custody";
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sealPackage } from "../../src/custody/ceremony-package.ts";
 import { transportKey } from "../../src/custody/transcript-view.ts";
